@@ -1,5 +1,5 @@
-//! The rules for requests to one server, compiled from the configuration: their time limits, how many run at once, and
-//! if they are sent again. It must not know how a request is sent.
+//! The rules for requests to one server, compiled from the configuration: the time limits, the number of requests that
+//! run at once, and the conditions for sending a request again. This module must not know how a request is sent.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use crate::exchange::Timeouts;
 /// The rules for one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestRules {
-    /// Its time limits.
+    /// The time limits of the request.
     pub timeouts: Timeouts,
-    /// The rule for sending it again after it may have been executed.
+    /// The rule for sending the request again after it may have been executed.
     pub resend: ResendRule,
 }
 
@@ -73,8 +73,8 @@ impl CallRules {
     }
 }
 
-/// The time limits of a request. If a total time is configured for the request itself, it limits the idle time;
-/// otherwise the total time is at least the idle time.
+/// The time limits of a request. If a total time is configured for the request itself, that total also limits the idle
+/// time; otherwise the total time is at least the idle time.
 fn timeouts(idle: Duration, own: Option<Duration>, usual: Duration) -> Timeouts {
     match own {
         Some(overall) => Timeouts { idle: idle.min(overall), overall },

@@ -1,5 +1,5 @@
-//! The address of a client: the peer of the connection, or the address that trusted proxies name in
-//! `X-Forwarded-For`. It must not know what the address is used for.
+//! The address of a client: the peer of the connection, or the address that trusted proxies name in `X-Forwarded-For`.
+//! This module must not know what the address is used for.
 //!
 //! Each proxy appends the address of its own peer, so only the entries on the right were written by trusted proxies;
 //! everything further left may come from the client.

@@ -1,6 +1,6 @@
 //! Rejections and failures of the gateway itself, in the only form that reaches a client.
 //!
-//! Modules return their own errors, which become a [`Fault`] at the edge. It must not know transports beyond a
+//! Modules return their own errors, which become a [`Fault`] at the edge. This module must not know transports beyond a
 //! status.
 
 use bytes::Bytes;
@@ -26,7 +26,7 @@ pub enum Condition {
     ParseError,
     /// The message is not a request of JSON-RPC 2.0.
     InvalidRequest,
-    /// The method is unknown here.
+    /// The method is unknown in the era or at the endpoint.
     UnknownMethod,
     /// The params are invalid for the method.
     InvalidParams,
@@ -85,7 +85,7 @@ impl Condition {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct Fault {
-    /// The JSON-RPC code.
+    /// The JSON-RPC error code.
     pub code: i32,
     /// The HTTP status; `None` to take it from the era's table.
     pub status: Option<u16>,
@@ -138,7 +138,7 @@ impl Fault {
         fault.about(Condition::UpstreamDown, name)
     }
 
-    /// The same for a request that was not sent to the server.
+    /// A fault of the server `name`, for a request that was not sent to it.
     pub fn not_sent(name: &str, retry: bool, message: impl Into<String>) -> Self {
         let data = format!("{{\"server\":{},\"retry\":{retry},\"executed\":\"no\"}}", quote(name));
         Self::upstream(name, retry, message).with_data(data)
@@ -158,7 +158,7 @@ impl Fault {
             .about(Condition::UnknownMethod, method)
     }
 
-    /// Sets another HTTP status.
+    /// Replaces the HTTP status that the era's table gives.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);

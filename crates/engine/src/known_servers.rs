@@ -1,4 +1,5 @@
-//! Known servers that cannot run twice, or keep their state in their process. It must not know how a server is started.
+//! Known servers that keep their state in their process, or of which two cannot run at the same time. This module must
+//! not know how a server is started.
 
 use crate::config::StdioLink;
 

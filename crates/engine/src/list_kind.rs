@@ -1,4 +1,4 @@
-//! The kinds of items that servers list. It must not know their contents.
+//! The kinds of items that servers list. This module must not know their contents.
 
 use proto::mcp::Method;
 
@@ -20,7 +20,7 @@ impl ListKind {
     /// All kinds, in the order in which they are fetched.
     pub const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
 
-    /// The method that lists them.
+    /// The method that lists items of this kind.
     pub fn method(self) -> Method {
         match self {
             Self::Tools => Method::ToolsList,

@@ -1,4 +1,5 @@
-//! Similar names: the known name that a mistyped one most likely means. It must not know what the names stand for.
+//! Similar names: the known name that a mistyped one most likely means. This module must not know what the names stand
+//! for.
 
 use strsim::osa_distance;
 

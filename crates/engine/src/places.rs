@@ -1,4 +1,4 @@
-//! The paths that are served: profiles, each with a dialect or with the protocol's own behavior. It must not
+//! The paths that are served: profiles, each with a dialect or with the protocol's own behavior. This module must not
 //! know requests.
 
 use std::collections::BTreeMap;
@@ -10,14 +10,14 @@ use crate::dialect_rows::Dialect;
 /// The profile at a path, and its behavior.
 #[derive(Debug, Clone)]
 pub struct ServedPath {
-    /// The profile.
+    /// The number of the profile that is served.
     pub profile: usize,
     /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
     /// The path for messages from clients with an event stream; `None` unless a dialect's stream has a separate path
     /// for them.
     pub messages: Option<Arc<str>>,
-    /// True if such a stream can be opened here.
+    /// True if an event stream can be opened here.
     pub streams: bool,
     /// True if messages are posted here.
     pub posts: bool,
@@ -29,8 +29,8 @@ pub struct ServedPath {
 const RESERVED: &[&str] =
     &["admin", "api", "health", "mcp", "message", "messages", "metrics", "oauth", "ready", "sse"];
 
-/// The profile whose second path this is, if it exists: `/NAME/mcp`, for clients that accept only a path that ends in
-/// `/mcp`.
+/// The name of the profile if `path` has the form of a second path, `/NAME/mcp`. Second paths are for clients that
+/// accept only a path that ends in `/mcp`.
 pub fn second_path(path: &str) -> Option<&str> {
     let bare = path.strip_suffix('/').unwrap_or(path);
     let slug = bare.strip_prefix('/')?.strip_suffix("/mcp")?;
@@ -43,7 +43,7 @@ pub fn second_path(path: &str) -> Option<&str> {
 pub(crate) struct ServedPaths {
     /// A list, because there are only a few paths, and comparing them is faster than hashing.
     all: Vec<(Box<str>, ServedPath)>,
-    /// Second paths of profiles.
+    /// The second paths of profiles, which no list of paths shows.
     unlisted: Vec<Box<str>>,
     /// The dialect for answers about a profile that does not exist.
     stranger: Option<Arc<Dialect>>,

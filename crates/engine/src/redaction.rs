@@ -1,5 +1,5 @@
 //! Redacts secrets in arguments: every value under a name that matches a rule becomes `"[redacted]"`, at any depth,
-//! including in JSON inside a string. It works on text, so everything else stays exactly as written.
+//! including in JSON inside a string. This module works on text, so everything else stays exactly as written.
 
 use crate::config::Glob;
 use proto::json::{Elements, MAX_DEPTH, Members, Scanner, Span, quote, unquote};

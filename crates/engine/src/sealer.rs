@@ -1,4 +1,4 @@
-//! The port for sealing states and names that pass through clients. It must not know their meaning.
+//! The port for sealing states and names that pass through clients. This module must not know their meaning.
 
 /// The services that an exchange needs from the process: authenticated encryption with the gateway's key, and fresh
 /// ids.
@@ -6,7 +6,7 @@ pub trait Sealer {
     /// Seals `plain`; opening it requires the same `bound`. The text is safe in JSON and headers.
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String;
 
-    /// Like [`Sealer::seal`], but deterministic, so the text can serve as a name.
+    /// Seals `plain` like [`Sealer::seal`], but deterministically, so the text can serve as a name.
     fn seal_name(&self, plain: &[u8], bound: &[u8]) -> String {
         self.seal(plain, bound)
     }

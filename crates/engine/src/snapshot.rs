@@ -22,23 +22,23 @@ use crate::places::{ServedPath, ServedPaths};
 /// A configured server behind the gateway.
 #[derive(Debug, Clone)]
 pub struct UpstreamSpec {
-    /// Its id.
+    /// The server's id, which stays the same until the server is changed.
     pub id: UpstreamId,
-    /// Its name.
+    /// The server's name in the configuration.
     pub name: Arc<str>,
     /// The link by which the server is reached.
     pub link: Link,
-    /// The clients that share a connection to it.
+    /// The clients that share a connection to the server.
     pub affinity: Affinity,
-    /// The handling of its questions to clients.
+    /// The handling of the server's questions to clients.
     pub asks: QuestionPolicy,
-    /// The maximum number of dedicated connections; `None` for the default of its transport.
+    /// The maximum number of dedicated connections; `None` for the default of the server's transport.
     pub dedicated_connections: Option<usize>,
-    /// The selection of its tools that is served.
+    /// The tools of the server that are served.
     pub tools: ServerTools,
-    /// The rules for requests to it.
+    /// The rules for requests to the server.
     pub calls: CallRules,
-    /// The maximum time from its start to its first answer.
+    /// The maximum time from the server's start to its first answer.
     pub start_timeout: Duration,
     /// True if each caller gives a separate consent, provided that the server requires consent. Access that was
     /// granted with one caller's consent is then not available to others.
@@ -50,19 +50,19 @@ pub struct UpstreamSpec {
 /// A profile with its servers looked up.
 #[derive(Debug, Clone)]
 pub struct ProfileSpec {
-    /// Its name.
+    /// The profile's name.
     pub slug: Arc<str>,
-    /// Its rules.
+    /// The profile's configuration, including its rules.
     pub rules: Profile,
-    /// Its enabled servers, in order; none if it is no longer configured.
+    /// The profile's enabled servers, in order; none if the profile is no longer configured.
     pub upstreams: Vec<UpstreamId>,
-    /// True if one of its servers separates callers, or would do so if it required their consent.
+    /// True if one of the profile's servers separates callers, or would do so if it required their consent.
     pub per_caller: bool,
     /// The gateway's introduction at this profile, a JSON object.
     pub server_info: String,
     /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
-    /// True if it is configured; a removed profile only keeps its number.
+    /// True if the profile is configured; a removed profile only keeps its number.
     pub is_there: bool,
 }
 
@@ -100,13 +100,13 @@ pub struct Snapshot {
     pub upstreams: Vec<UpstreamSpec>,
     /// The profiles, including removed ones.
     pub profiles: Vec<ProfileSpec>,
-    /// The caps.
+    /// The configured upper bounds.
     pub limits: Limits,
     /// The access rules; `None` if everything is allowed.
     pub rules: Option<Arc<Rules>>,
     /// True if only this machine can connect.
     pub local: bool,
-    /// True if callers authenticate anywhere.
+    /// True if callers must authenticate at one endpoint or more.
     pub asks: bool,
     /// The proxies that are trusted to name the client.
     pub proxies: TrustedProxies,
@@ -118,7 +118,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Compiles a checked configuration. `version` is the gateway's own.
+    /// Compiles a checked configuration. `version` is the gateway's own version.
     pub fn compile(config: &Config, version: &str) -> Self {
         let nothing = Numbers { upstreams: &[], profiles: &[], next: 0 };
         Self::numbered(config, version, &nothing, 0)
@@ -231,12 +231,13 @@ impl Snapshot {
         &self.upstream(spec.id).unwrap_or(spec).calls
     }
 
-    /// The current time from a server's start to its first answer; `spec` may be from an earlier snapshot.
+    /// The currently configured maximum time from a server's start to its first answer; `spec` may be from an earlier
+    /// snapshot.
     pub fn start_timeout(&self, spec: &UpstreamSpec) -> Duration {
         self.upstream(spec.id).unwrap_or(spec).start_timeout
     }
 
-    /// The total time for introductions over HTTP and for lists.
+    /// The maximum total time for an introduction over HTTP, and for fetching lists.
     pub fn opening_time(&self) -> Duration {
         self.limits.connect_timeout.max(Duration::from_secs(10)) * 3
     }
@@ -286,7 +287,7 @@ impl UpstreamSpec {
         }
     }
 
-    /// Returns true if callers may get the server separately.
+    /// Returns true if callers may have separate links to the server, or give it separate consents.
     pub fn per_caller(&self) -> bool {
         self.own_consent || self.own_links
     }

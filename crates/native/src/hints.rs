@@ -1,5 +1,5 @@
-//! Hints for the person who set a site up: likely reasons for a refusal that the site's own message does not explain. It
-//! must not know who reads them.
+//! Hints for the person who set a site up: likely reasons for a refusal that the site's own message does not explain.
+//! This module must not know who reads them.
 
 use crate::rest::UnreadableKind;
 
@@ -76,8 +76,8 @@ pub(crate) fn redirected(from: &str, to: &str) -> Option<&'static str> {
     )
 }
 
-/// Returns true if a community plugin may refuse this only because it takes the caller for a visitor. It usually does
-/// so with 403, and sometimes with a status for server errors.
+/// Returns true if a community plugin may have refused a request with this status and code only because it takes the
+/// caller for a visitor. Such a refusal usually has the status 403, and sometimes a status for server errors.
 fn is_about_a_visitor(status: u16, code: &str) -> bool {
     code.starts_with("bp_rest_")
         && (status == 403

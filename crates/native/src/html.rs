@@ -2,7 +2,7 @@
 //!
 //! This is not a browser: anything doubtful is dropped. Sites then filter by their own rules.
 
-/// Allowed elements.
+/// The elements that may stay in a text.
 const ELEMENTS: &[&str] = &[
     "a",
     "b",
@@ -54,7 +54,7 @@ const ATTRIBUTES: &[&str] = &[
 const SILENT: &[&str] =
     &["script", "style", "iframe", "object", "embed", "template", "noscript", "svg", "math"];
 
-/// Allowed schemes of links.
+/// The schemes that a link may have.
 const SCHEMES: &[&str] = &["http", "https", "mailto", "tel"];
 
 /// `text` without comments, without elements and attributes that are not listed, and without links of other schemes.

@@ -1,11 +1,11 @@
-//! Servers that live in the binary: they answer frames, and never touch a socket, a file or a clock.
+//! Servers that are embedded in the binary: they answer frames, and never touch a socket, a file or a clock.
 //!
-//! A native server is an upstream like any other, except that no link leads to it. It must not know how its frames
+//! A native server is an upstream like any other, except that no link leads to it. This crate must not know how frames
 //! are moved, or what a client's session is.
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`server`] | the interface of every native server: introduce itself, answer a request; the era of its requests |
+//! | [`server`] | the interface of every native server: its introduction, its answers, and the era of its requests |
 //! | [`port`] | services that native servers need from their host: HTTP requests and a clock |
 //! | `arguments` | arguments of tools: declaring, reading and checking them; why a call fails |
 //! | `tools` | the common parts of servers of tools: tools as rows, lists and calls |

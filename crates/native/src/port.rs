@@ -1,6 +1,6 @@
 //! The services that a host provides to native servers: HTTP requests and a clock.
 //!
-//! It must not know what is requested, or from whom.
+//! This module must not know what is requested, or from whom.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use secrecy::SecretString;
 
-/// A future that is awaited.
+/// A boxed future, which any thread may await.
 pub type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Sends HTTP requests, and provides a clock.
@@ -26,11 +26,11 @@ pub trait HttpClient: Send + Sync {
     /// process can produce a collision.
     fn digest(&self, secret: &[u8]) -> [u8; 32];
 
-    /// Waits for this time.
+    /// Waits for this long.
     fn pause(&self, time: Duration) -> Pending<()>;
 }
 
-/// A request's method.
+/// The method of an HTTP request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verb {
     /// Reads something.
@@ -58,7 +58,7 @@ impl Verb {
     }
 }
 
-/// A request.
+/// An HTTP request to a site or service.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
     /// The method.
@@ -81,19 +81,19 @@ pub struct HttpRequest {
     pub most: usize,
 }
 
-/// An answer.
+/// An HTTP answer, read completely.
 #[derive(Debug, Clone, Default)]
 pub struct HttpResponse {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// Header fields.
+    /// The header fields, as names and values.
     pub headers: Vec<(String, String)>,
     /// The whole body.
     pub body: Bytes,
 }
 
 impl HttpResponse {
-    /// The first header field of this name.
+    /// The first header field with this name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
@@ -118,11 +118,11 @@ pub struct HttpFault {
 pub enum HttpFaultKind {
     /// No connection was established: the server certainly did not see the request, so it may be sent again.
     Unconnected,
-    /// The deadline passed.
+    /// The deadline passed before the whole answer had arrived.
     Late,
     /// The answer is larger than allowed.
     TooLarge,
-    /// This site received too many requests: this one was not sent.
+    /// Too many requests were made to this site, so this request was not sent.
     TooOften,
     /// Requests to this address are not allowed.
     Refused,

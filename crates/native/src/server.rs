@@ -1,6 +1,6 @@
 //! The interface between native servers and the rest of Dragoman, and the wire form of their refusals.
 //!
-//! It must not know any particular server.
+//! This module must not know any particular server.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use proto::era::{Era, ServerHello, newest_handshake};
 use proto::rpc::{Frame, code, error_response, result_response};
 use secrecy::SecretString;
 
-/// A server that lives in the binary.
+/// A server that is embedded in the binary.
 pub trait NativeServer: Send + Sync {
     /// The server's introduction in `era`.
     fn hello(&self, era: &'static Era) -> ServerHello;
@@ -19,8 +19,8 @@ pub trait NativeServer: Send + Sync {
     /// (`initialize`, `server/discover`) from [`NativeServer::hello`].
     fn answer(&self, call: NativeCall<'_>) -> Answering;
 
-    /// Readings of a call's arguments (a JSON object) on which the server may act, each a JSON object. Empty if
-    /// the server uses the arguments unchanged, or refuses them. Defaults of omitted arguments are not included.
+    /// The forms in which the server may read a call's arguments (a JSON object), each a JSON object. Empty if the
+    /// server uses the arguments unchanged, or refuses them. Defaults of omitted arguments are not included.
     fn readings(&self, _tool: &str, _arguments: &[u8]) -> Vec<String> {
         Vec::new()
     }
@@ -95,15 +95,15 @@ pub struct Mapped {
 pub struct SiteLogin {
     /// The URL of the site: `http` or `https`, with its path if it has one.
     pub url: String,
-    /// The account.
+    /// The name of the account.
     pub username: String,
-    /// Its Application Password, with or without its spaces.
+    /// The account's Application Password, with or without its spaces.
     pub password: SecretString,
 }
 
-/// The era in which a native server is asked on behalf of a client of `era`. It is the same era, unless peers of that era may
-/// refuse features that their version does not have. For those clients, Dragoman also translates, from the newest era that
-/// has sessions.
+/// The era in which a native server is asked on behalf of a client of `era`. It is the same era, unless peers of that
+/// era may refuse features that their version does not have. In that case, it is the newest era with a handshake, and
+/// Dragoman translates.
 pub fn spoken(era: &'static Era) -> &'static Era {
     if era.shapes.strict { newest_handshake() } else { era }
 }

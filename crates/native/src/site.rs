@@ -1,7 +1,7 @@
 //! A WordPress site as the target of requests: the choice of the site and the account, and the form of its errors.
 //!
-//! A request may carry its own site and credentials, if the configuration allows it. What one request carries is never used
-//! for another. It must not know any tool.
+//! A request may carry its own site and credentials, if the configuration allows it. What one request carries is never
+//! used for another. This module must not know any tool.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -28,7 +28,8 @@ use crate::unknown::UnknownArguments;
 pub struct SiteSettings {
     /// The site and the account for requests that carry none; `None` if every request must carry its own.
     pub login: Option<SiteLogin>,
-    /// Instructions for sending an account with a request, for error messages; empty if requests cannot.
+    /// Instructions for sending an account with a request, for error messages; empty if a request cannot carry an
+    /// account.
     pub brought: &'static str,
     /// Allows sites named by a request to have private addresses.
     pub private_sites: bool,
@@ -42,7 +43,7 @@ pub struct SiteSettings {
     pub patience: Option<Duration>,
     /// Saves content even if that loses markup.
     pub allow_markup_loss: bool,
-    /// The presentation of answers.
+    /// The style in which answers are presented.
     pub answers: AnswerStyle,
     /// The handling of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
@@ -89,26 +90,26 @@ impl SiteSettings {
 /// The name and the path of the API of a namespace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Api {
-    /// The name that rows use for it.
+    /// The name that rows use for the API.
     pub(crate) base: &'static str,
-    /// Its path relative to the site's URL.
+    /// The API's path relative to the site's URL.
     pub(crate) path: &'static str,
     /// The question to ask the site when a route of this API is missing.
     pub(crate) doubt: Option<Doubt>,
-    /// Its newer version, which some sites have instead: the namespace and the path.
+    /// The API's newer version, which some sites have instead: the namespace and the path.
     pub(crate) newer: Option<(&'static str, &'static str)>,
 }
 
 /// The API that all sites have.
 pub(crate) const WORDPRESS: Api = Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None };
-/// The site's index.
+/// The API that describes the site itself: its index.
 pub(crate) const INDEX: Api = Api { base: "index", path: "/wp-json", doubt: None, newer: None };
 /// The route that returns the caller's account, and refuses callers whom the site does not know (WordPress REST API, users).
 const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";
 /// The name of the image host.
 const IMAGES: &str = "images";
 
-/// A site.
+/// The WordPress sites that requests may go to: the configured one, and those that requests name.
 pub(crate) struct WordPressSite {
     settings: SiteSettings,
     images: String,
@@ -121,7 +122,7 @@ impl WordPressSite {
     /// The sites of these settings, with these APIs.
     ///
     /// # Errors
-    /// Fails if a URL of the settings is invalid, with a message.
+    /// Fails with a message if a URL in the settings is invalid.
     pub(crate) fn new(settings: &SiteSettings, apis: &'static [Api]) -> Result<Self, String> {
         if let Some(login) = &settings.login {
             site_url(&login.url).map_err(|why| format!("site: {why}"))?;
@@ -137,8 +138,9 @@ impl WordPressSite {
         })
     }
 
-    /// The login of the site to ask, and true if the request chose it. A login that a request gives only in part, or empty,
-    /// is refused. Otherwise another account would perform an action that was meant for this one.
+    /// The login of the site to ask, and true if the request chose it. A login is refused if the request gives only a
+    /// part of it, or gives it empty. Otherwise another account would perform an action that was meant for the account
+    /// in the request.
     fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
         let none =
             |why: &str| Trouble::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"));
@@ -262,7 +264,7 @@ impl RequestTargets for WordPressSite {
             return Trouble::new(Condition::BadCredentials, hints::GATE).with("status", status);
         }
         let mut trouble = troubled(status, body, response.body.len());
-        // In seconds; a date (RFC 9110, 10.2.3) adds nothing to the hint.
+        // The time is given in seconds; a date (RFC 9110, 10.2.3) adds nothing to the hint.
         let wait = response.header("retry-after").and_then(|text| text.trim().parse::<u32>().ok());
         if let Some(seconds) = wait.filter(|_| matches!(status, 429 | 503)) {
             trouble.message = format!("{}; the site asks to wait {seconds} seconds", trouble.message);

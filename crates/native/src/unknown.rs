@@ -1,5 +1,5 @@
-//! Arguments that a tool does not have: a call with such arguments is refused with the names that were probably meant. It must
-//! not know any tool.
+//! Arguments that a tool does not have: a call with such arguments is refused with the names that were probably meant.
+//! This module must not know any tool.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ pub enum UnknownArguments {
     /// Refuses the call.
     #[default]
     Reject,
-    /// Ignores them; they are sent nowhere.
+    /// Ignores the arguments; they are not sent anywhere.
     Ignore,
 }
 
@@ -35,7 +35,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("data", "body"),
 ];
 
-/// The number of names that a message lists; it counts the rest.
+/// The number of names that a message lists; the other names are only counted.
 const SHOWN: usize = 5;
 /// The number of characters of a name that a message shows.
 const LONGEST: usize = 64;
@@ -52,7 +52,8 @@ pub(crate) fn fault<'g>(given: impl Iterator<Item = &'g str>, known: &[&str]) ->
     sentence(strange, known, "argument", "the tool")
 }
 
-/// The same for the members of an object, which is the argument `name`. Clients add no members there.
+/// The fault of an argument `name` whose value, an object, has members that are not in `known`. Clients add no members
+/// there.
 pub(crate) fn member_fault<'g>(
     given: impl Iterator<Item = &'g str>,
     known: &[&str],

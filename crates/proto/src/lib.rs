@@ -1,4 +1,4 @@
-//! The Model Context Protocol on bytes.
+//! The Model Context Protocol at the level of bytes.
 //!
 //! A message is one [`bytes::Bytes`] buffer and the spans of its members in it; an edit is a splice. Unknown members and
 //! messages are forwarded unchanged, so only messages that the gateway acts on have types.

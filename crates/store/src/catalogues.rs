@@ -1,5 +1,5 @@
-//! Catalogues of servers as last fetched. They are shown until the servers are asked again. There is one row for
-//! each server, identified by a digest of everything that determines the server. It must not know the contents of a
+//! Catalogues of servers as last fetched. They are shown until the servers are asked again. There is one row for each
+//! server, identified by a digest of everything that determines the server. This module must not know the contents of a
 //! row.
 
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ const FIRST: &str = "
 
 const PURPOSE: Purpose = Purpose { mark: 0x6467_6D74, steps: &[FIRST], durable: false, examined: true };
 
-/// The file of catalogues.
+/// The file with the catalogues of servers.
 #[derive(Debug)]
 pub struct StoredCatalogues {
     file: Database,
@@ -40,8 +40,9 @@ pub struct StoredCatalogues {
 pub type ServerDigest = [u8; 32];
 
 impl StoredCatalogues {
-    /// Opens the file in this folder, and creates it if it is missing; `fresh` becomes the folder's key if there is none. A
-    /// damaged file is moved aside, because its contents can be fetched again. Returns the path to which it was moved.
+    /// Opens the file in this folder, and creates it if it is missing; `fresh` becomes the folder's key if there is
+    /// none. A damaged file is moved aside, because its contents can be fetched again. Returns the path to which the
+    /// damaged file was moved, if any.
     ///
     /// # Errors
     /// If the file or the key cannot be used.
@@ -55,7 +56,7 @@ impl StoredCatalogues {
         self.key.digest("catalogue", server)
     }
 
-    /// The row of a server.
+    /// The stored row of a server, if there is one.
     ///
     /// # Errors
     /// If the file cannot be read.

@@ -1,6 +1,5 @@
-//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. It may
-//! contain secrets, such as keys for servers, so it is sealed like the vault. It must not know what the text
-//! means.
+//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. It may contain
+//! secrets, such as keys for servers, so it is sealed like the vault. This module must not know what the text means.
 
 use std::path::Path;
 
@@ -22,8 +21,7 @@ const FIRST: &str = "
         changed_ms INTEGER NOT NULL
     ) STRICT;
 ";
-/// A text in the first table is sealed and removed when the file is opened, because the key is not available
-/// before.
+/// A text in the first table is sealed and removed when the file is opened, because the key is not available earlier.
 const SEALED: &str = "
     CREATE TABLE sealed_changes (
         id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -35,7 +33,7 @@ const SEALED: &str = "
 const PURPOSE: Purpose =
     Purpose { mark: 0x6467_6D63, steps: &[FIRST, SEALED], durable: true, examined: true };
 
-/// The file of changes, sealed under the key of its folder's vault.
+/// The file with the changes, sealed under the key of its folder's vault.
 #[derive(Debug)]
 pub struct StoredChanges {
     file: Database,
@@ -46,9 +44,9 @@ pub struct StoredChanges {
 /// unsealed text.
 #[expect(missing_debug_implementations, reason = "one of them becomes a key")]
 pub struct FreshBytes {
-    /// Becomes the folder's key if there is none.
+    /// A key that becomes the folder's key if there is none.
     pub key: [u8; 32],
-    /// Used at most once.
+    /// A nonce for sealing, used at most once.
     pub nonce: [u8; 12],
 }
 
@@ -65,7 +63,7 @@ impl StoredChanges {
     /// Opens the file, if it exists.
     ///
     /// # Errors
-    /// As [`StoredChanges::open`].
+    /// The same as for [`StoredChanges::open`].
     pub fn open_existing(folder: &Path, fresh: &FreshBytes) -> Result<Option<Self>, Error> {
         let file = Database::open_existing(&folder.join(FILE), &PURPOSE)?;
         file.map(|file| Self::of(file, folder, fresh)).transpose()
@@ -124,7 +122,7 @@ impl StoredChanges {
             .ok_or_else(|| Error::Corrupt { path: self.file.path().to_path_buf(), why: why.to_owned() })
     }
 
-    /// Replaces the text. The new text survives a power cut. `nonce` is random, new for each call.
+    /// Replaces the text. The new text survives a power cut. `nonce` must be random, and new for each call.
     ///
     /// # Errors
     /// If the file cannot be written; the previous text is then kept.

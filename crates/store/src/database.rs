@@ -1,5 +1,5 @@
-//! One `SQLite` file: created for its owner alone, opened by several processes at once, and migrated to the current
-//! schema. It must not know the contents.
+//! One `SQLite` file: created for its owner alone, opened by several processes at the same time, and migrated to the
+//! current schema. This module must not know the contents.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
@@ -31,7 +31,7 @@ pub(crate) struct Purpose {
     pub(crate) examined: bool,
 }
 
-/// An open file.
+/// An open database file.
 #[derive(Debug)]
 pub(crate) struct Database {
     connection: Connection,
@@ -40,7 +40,7 @@ pub(crate) struct Database {
     opened: Option<(u64, u64)>,
 }
 
-/// The file at a path: its device and its inode number.
+/// The device and the inode number of the file at a path.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
@@ -78,7 +78,7 @@ impl Database {
         let failed = |e: io::Error| Error::Unwritable { path: path.to_path_buf(), why: e.to_string() };
         fs::rename(path, &aside).map_err(failed)?;
         for side in ["db-wal", "db-shm"] {
-            // These belong to the file that was moved, and may not exist.
+            // These files belong to the file that was moved. There may be none.
             let _ = fs::remove_file(path.with_extension(side));
         }
         Ok((Self::open(path, purpose)?, Some(aside)))
@@ -107,7 +107,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens a new file if the opened one is no longer at its path, and then returns true.
+    /// Opens a new file if the opened one is no longer at its path. Returns true if it opened one.
     pub(crate) fn replace_if_gone(&mut self, purpose: &Purpose) -> Result<bool, Error> {
         if self.opened.is_some() && identity(&self.path) == self.opened {
             return Ok(false);
@@ -122,7 +122,7 @@ impl Database {
 
     /// The file's schema number; 0 for an empty file.
     fn judge(&mut self, purpose: &Purpose) -> Result<usize, Error> {
-        // Read in one transaction, because another process may be creating the file.
+        // The file is read in one transaction, because another process may be creating it.
         let read = self.connection.transaction().and_then(|snapshot| {
             let number = |query| snapshot.query_row::<i64, _, _>(query, [], |row| row.get(0));
             let tables = number("SELECT count(*) FROM sqlite_schema")?;
@@ -227,8 +227,7 @@ fn make(path: &Path) -> Result<(), Error> {
             if !kind.is_file() {
                 return Err(unwritable(io::Error::other("it is not a file")));
             }
-            // SQLite would take a file that is shorter than its header for an empty database, and overwrite
-            // it.
+            // SQLite would mistake a file that is shorter than its header for an empty database, and overwrite it.
             if (1..HEADER).contains(&kind.len()) {
                 let why = format!("{} bytes are not a database", kind.len());
                 return Err(Error::Corrupt { path: path.to_path_buf(), why });
@@ -248,7 +247,7 @@ fn folder_error(path: &Path, source: io::Error) -> Error {
     Error::Folder { path: path.to_path_buf(), source }
 }
 
-/// Converts a count to the file's integer type. Values that do not fit do not occur in practice.
+/// Converts a count to the integer type of the file. Values that do not fit do not occur in practice.
 pub(crate) fn kept(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

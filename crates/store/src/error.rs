@@ -5,31 +5,31 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
-/// An error of the stored state; the message names the file. [`Error::help`] suggests what to do.
+/// A failure to read or write the stored state; the message names the file. [`Error::help`] suggests what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The folder does not exist and cannot be created.
     #[error("the folder {} cannot be used: {source}", path.display())]
     Folder {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// The system's error.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The file or its folder is not writable.
     #[error("{} cannot be opened for writing: {why}", path.display())]
     Unwritable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The system's error.
+        /// The operating system's error, in words.
         why: String,
     },
     /// The file was written by a later version of the program.
     #[error("{} was written by a newer version of this program: its schema number is {found}, this program knows up to {known}", path.display())]
     Newer {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The file's schema number.
+        /// The schema number that the file has.
         found: i64,
         /// The newest schema number that this program knows.
         known: i64,
@@ -37,62 +37,62 @@ pub enum Error {
     /// The file is a valid database, but of another program or for another purpose.
     #[error("{} is a database of another program, or for another purpose", path.display())]
     Foreign {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The file is damaged, or is not a database.
     #[error("{} is damaged: {why}", path.display())]
     Corrupt {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The damage that was found.
         why: String,
     },
-    /// The file of the key ring cannot be read.
+    /// The file with the key ring cannot be read.
     #[error("{} cannot be read: {why}", path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The system's error.
+        /// The operating system's error, in words.
         why: String,
     },
     /// The file is not a key ring.
     #[error("{} is not a key ring: {why}", path.display())]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The damage that was found.
         why: String,
     },
-    /// Another process holds the file for longer than the deadline.
+    /// Another process kept the file locked past the deadline.
     #[error("{} is locked by another process", path.display())]
     Busy {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The disk is full.
     #[error("the disk is full; {} cannot be written", path.display())]
     Full {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// Any other error of the database.
     #[error("{}: {why}", path.display())]
     Database {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its message.
+        /// The database's message.
         why: String,
     },
-    /// A key of this name is in use.
+    /// A key with this name is in use.
     #[error("a key named {0:?} already exists")]
     NameTaken(String),
     /// The text is not a valid name for a key.
     #[error("{name:?} is not a valid key name: {why}")]
     Name {
-        /// The text.
+        /// The text that was given as a name.
         name: String,
-        /// The reason.
+        /// The reason why the text is not valid as a name.
         why: &'static str,
     },
     /// The text is not a valid profile name.
@@ -131,15 +131,15 @@ impl Error {
         }
     }
 
-    /// Converts an error of the database about the file at `path`.
+    /// Converts a database error that concerns the file at `path`.
     pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.to_path_buf();
         let why = match error {
             rusqlite::Error::SqliteFailure(code, said) => said.clone().unwrap_or_else(|| code.to_string()),
             other => other.to_string(),
         };
-        // The shared-memory index of the journal can fail for no other reason: its file grows by whole pages
-        // before it is used.
+        // Only a full disk makes the shared-memory index of the journal fail: its file grows by whole pages before it
+        // is used.
         if let rusqlite::Error::SqliteFailure(code, _) = error
             && code.extended_code == ffi::SQLITE_IOERR_SHMSIZE
         {

@@ -1,20 +1,20 @@
-//! The port to stored state: API keys, the audit log, secrets, changes and catalogues, in embedded `SQLite`, one file each; and the
-//! key ring, a file of text.
+//! The stored state: API keys, the audit log, secrets, changes and catalogues, in embedded `SQLite`, one file each; and
+//! the key ring, a file of text.
 //!
 //! | module | is for |
 //! |---|---|
 //! | [`keys`] | API keys: their text, and the file of their digests |
 //! | [`audit`] | the audit log: appended, queried, pruned |
-//! | [`catalogues`] | the offers of servers when they were last asked |
-//! | [`changes`] | changes made while serving |
+//! | [`catalogues`] | the lists that servers returned when they were last asked |
+//! | [`changes`] | changes made at run time |
 //! | [`keyring`] | keys that seal data that clients carry for the gateway |
 //! | [`sessions`] | data that clients have sent in their sessions, and the ended sessions |
 //! | [`vault`] | secrets for other servers, sealed |
 //! | [`Error`] | errors of the files, and their remedies |
 //!
-//! All functions block, so a server calls them from a thread that may wait. Several processes may open a file at once. Times are
-//! milliseconds since 1970 (UTC). The caller supplies times and random numbers. It must not know the content of a call, nor the
-//! configuration.
+//! All functions block, so a server calls them from a thread that may wait. Several processes may open a file at the
+//! same time. Times are milliseconds since 1970 (UTC). The caller supplies times and random numbers. This crate must
+//! not know the content of a call, nor the configuration.
 
 pub mod audit;
 pub mod catalogues;

@@ -1,5 +1,5 @@
-//! The data that clients have sent in their sessions, stored so that a session continues after the process has ended, and
-//! the sessions that have ended for good. It must not know the meaning of this data.
+//! The data that clients have sent in their sessions, stored so that a session continues after the process has ended,
+//! and the sessions that have ended permanently. This module must not know the meaning of this data.
 
 use std::path::{Path, PathBuf};
 
@@ -37,19 +37,19 @@ const OPEN: &str = "
 
 const END: &str = "INSERT OR REPLACE INTO sessions VALUES (?1, NULL, NULL, '', ?2)";
 
-/// The number of a session.
+/// The number that identifies a session.
 pub type SessionKey = [u8; 16];
 
 /// A session that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenRow {
-    /// The client's introduction.
+    /// The introduction that the client sent in `initialize`.
     pub introduction: Vec<u8>,
-    /// The log level that it asked for.
+    /// The log level that the client asked for.
     pub level: Option<Vec<u8>>,
-    /// The resources that it has subscribed to.
+    /// The resources that the client has subscribed to.
     pub subscriptions: String,
-    /// The time of its last use.
+    /// The time of the session's last use, in milliseconds since 1970.
     pub used_ms: i64,
 }
 
@@ -58,17 +58,17 @@ pub struct OpenRow {
 pub enum SessionRow {
     /// The session can continue.
     Open(OpenRow),
-    /// The session ended at this time, for good.
+    /// The session ended permanently, at this time.
     Ended(i64),
 }
 
-/// The file of sessions.
+/// The file with the stored sessions.
 #[derive(Debug)]
 pub struct StoredSessions(Database);
 
 impl StoredSessions {
-    /// Opens the file in this folder, and creates it if it is missing. A damaged file is moved aside. Returns the path to
-    /// which it was moved.
+    /// Opens the file in this folder, and creates it if it is missing. A damaged file is moved aside; returns the path
+    /// to which it was moved, if any.
     ///
     /// # Errors
     /// If the file cannot be used.
@@ -105,7 +105,7 @@ impl StoredSessions {
         kept_ms: i64,
     ) -> Result<(), Error> {
         self.0.write(|transaction| {
-            // Prepared once for all rows: parsing the text costs more than the write.
+            // The statements are prepared once for all rows, because parsing them costs more than the write.
             let (mut open, mut end) = (transaction.prepare_cached(OPEN)?, transaction.prepare_cached(END)?);
             for (id, row) in rows {
                 match row {

@@ -10,22 +10,20 @@ use crate::config::{Glob, ValuePath, Who};
 /// The principal of a request and the address that it comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker<'a> {
-    /// The principal.
+    /// The authenticated identity of the caller.
     pub principal: &'a Principal,
     /// The address of the client; `None` for standard input, which matches no range.
     pub address: Option<IpAddr>,
 }
 
 impl Asker<'_> {
-    /// Returns true if the asker matches `who`. Any value of an attribute may match; all given attributes must
-    /// match.
+    /// Returns true if the asker matches `who`: for each attribute that `who` lists, one matching value is enough.
     pub fn is_among(&self, who: &Who) -> bool {
         is_among(self, who)
     }
 }
 
-/// Returns true if the asker matches `who`. Any value of an attribute may match; all given attributes must
-/// match.
+/// Returns true if the asker matches `who`: for each attribute that `who` lists, one matching value is enough.
 pub(super) fn is_among(asker: &Asker<'_>, who: &Who) -> bool {
     let Asker { principal, address } = asker;
     let Who { key, user, scope, claim, ip, scheme } = who;
@@ -49,7 +47,7 @@ fn is_key(principal: &Principal, globs: &[Glob]) -> bool {
 }
 
 /// Returns true if the principal is a user with a matching name. Names in tokens do not count: their issuers choose
-/// them, and they could equal the name of a user here.
+/// them, and they could equal the name of a configured user.
 fn is_user(principal: &Principal, globs: &[Glob]) -> bool {
     matches!(principal.scheme, Scheme::Basic | Scheme::Site)
         && principal.user.as_ref().is_some_and(|name| any(globs, name))

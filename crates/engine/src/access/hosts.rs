@@ -1,5 +1,5 @@
 //! The names by which this server may be addressed, and the web pages that may call it (MCP transports, security: DNS
-//! rebinding). It must not know requests.
+//! rebinding). This module must not know requests.
 
 use std::net::IpAddr;
 

@@ -1,12 +1,12 @@
 //! Access rules: the asker, the rules, and the one decision that lists and calls share.
 //!
-//! Pure. It must not know transports, sessions, or how a credential is checked.
+//! Pure. This module must not know transports, sessions, or how a credential is checked.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `target` | the requested item |
-//! | `values` | a call's arguments against a rule's conditions |
-//! | `reach` | the decision if any arguments could be allowed |
+//! | `values` | compares a call's arguments with a rule's conditions |
+//! | `reach` | decides if any arguments could be allowed |
 //! | `rules` | the decision |
 //! | `guard` | the rules as they apply to one class of askers at one profile |
 //! | `hosts` | the names by which this server may be addressed, and the web pages that may call it |

@@ -1,9 +1,9 @@
 //! Decides if any arguments could be allowed, given a rule that allows some and rules that deny others.
 //!
-//! A list shows a tool if at least one call to it may be allowed. If both kinds of conditions concern the same arguments, the
-//! task is to find out if a text exists that matches some patterns and not others. This is done by walking through
-//! all patterns together, one character at a time. The walk has a limit that no configuration reaches by accident;
-//! beyond it the answer is yes, so that no usable tool is hidden.
+//! A list shows a tool if at least one call to it may be allowed. If both kinds of conditions concern the same
+//! arguments, the task is to find out if a text exists that matches some patterns and not others. This is done by
+//! walking through all patterns together, one character at a time. The walk has a limit that no configuration reaches
+//! by accident; if the limit is reached, the answer is yes, so that no usable tool is hidden.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -59,7 +59,7 @@ fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(
         if let Some(place) = allowed.keys().position(like) {
             shared.push((place, globs.as_slice()));
         } else if allowed.keys().any(|other| path.leads_to(other)) {
-            // The allowed value is nested in this one, so this value exists and is not a text.
+            // The allowed value lies inside the value at this path, so the latter exists and is not a text.
             if !fits_all(globs) {
                 return Some(Vec::new());
             }

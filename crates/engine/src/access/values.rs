@@ -1,7 +1,7 @@
 //! Arguments of a call, matched against the conditions of a rule.
 //!
-//! Servers read JSON in different ways: some take the last of two members with the same name, some the first, and
-//! some ignore case. Ambiguous input is therefore interpreted against the caller.
+//! Servers read JSON in different ways: some take the last of two members with the same name, some the first, and some
+//! ignore case. Ambiguous input is therefore interpreted in the most restrictive way.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
 //! Arguments of a call in the form that the schema validator reads: strings are borrowed from the message, so a check
-//! allocates only once per object or array. It must not know the schema.
+//! allocates only once per object or array. This module must not know the schema.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -124,8 +124,8 @@ impl<'t> Visitor<'t> for ArgumentReader {
             }
             members.push((key, value));
         }
-        // If a key occurs twice, the last one counts, as in most parsers. After the list is reversed, that one comes
-        // first and is kept.
+        // If a key occurs twice, the last one counts, as in most parsers. After the list is reversed, the last
+        // occurrence comes first and is kept.
         members.reverse();
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.dedup_by(|(later, _), (first, _)| later == first);

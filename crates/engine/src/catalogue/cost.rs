@@ -1,6 +1,6 @@
-//! An upper bound for the work of validating arguments against a schema, computed without validating. Schemas come
-//! from servers: a single page of alternatives that refer to each other can require more time or memory than is
-//! available, and the validation library has no limit. It must not know which arguments match.
+//! An upper bound for the work of validating arguments against a schema, computed without validating. Schemas come from
+//! servers: a single page of alternatives that refer to each other can require more time or memory than is available,
+//! and the validation library has no limit. This module must not know which arguments match.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -30,7 +30,7 @@ const TRYING: u64 = 8192;
 /// A subschema, with the subschemas that apply to each part of a value.
 #[derive(Debug, Default)]
 struct Subschema {
-    /// The steps for its own keywords.
+    /// The steps for the subschema's own keywords.
     own: u64,
     /// Steps for each [`BYTES_A_STEP`] bytes of a text.
     reads: u64,

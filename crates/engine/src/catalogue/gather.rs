@@ -25,23 +25,23 @@ const ITEM_DEPTH: u32 = MAX_DEPTH - 3;
 /// Caps on the fetched lists.
 #[derive(Debug, Clone, Copy)]
 pub struct GatherLimits {
-    /// Pages of one list.
+    /// The maximum number of pages of one list.
     pub pages: usize,
-    /// Items of all lists together.
+    /// The maximum number of items of all lists together.
     pub entries: usize,
 }
 
 /// The reason why an upstream's list is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GatherFault {
-    /// It answered with an error.
+    /// The upstream answered with an error.
     #[error("{method} was answered with error {code}: {message}")]
     Refused {
         /// The method of the request.
         method: &'static str,
-        /// The error's code.
+        /// The code of the upstream's error.
         code: i32,
-        /// The error's message.
+        /// The message of the upstream's error.
         message: String,
     },
     /// The answer does not contain the list.
@@ -70,7 +70,8 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// A run that fetches the lists that the upstream announced. `client_info` is the gateway's own, as JSON.
+    /// A run that fetches the lists that the upstream announced. `client_info` is the gateway's own name and version, a
+    /// JSON object.
     pub fn new(mut hello: ServerHello, limits: GatherLimits, client_info: &str) -> Self {
         let mut notes = GatherNotes::default();
         if let Some(Cow::Owned(text)) = hello.instructions.as_deref().map(screen_text) {
@@ -117,7 +118,7 @@ impl Gather {
         self.queue.next().map(|request| request.kind)
     }
 
-    /// The next request.
+    /// The next request to the upstream, under this id; `None` once all lists are complete.
     pub fn request(&self, id: &Id) -> Option<Bytes> {
         let PageRequest { kind, cursor, .. } = self.queue.next()?;
         let meta = own_meta(self.era(), &self.capabilities, &self.client_info);
@@ -259,7 +260,7 @@ impl Gather {
         self.hello.era
     }
 
-    /// The gathered catalogue.
+    /// The catalogue made from everything that was fetched.
     pub fn finish(self) -> UpstreamCatalogue {
         let (notes, left_out) = self.notes.finish(self.selection.note());
         UpstreamCatalogue {

@@ -1,10 +1,11 @@
-//! Notes on the irregularities in an upstream's lists, in bounded number. It must not know how lists are fetched.
+//! Notes on the irregularities in an upstream's lists, limited in number. This module must not know how lists are
+//! fetched.
 
 use std::collections::BTreeMap;
 
 use super::hidden::ScreeningNote;
 
-/// The maximum number of individual notes; the summaries come in addition.
+/// The maximum number of individual notes. The summaries at the end are not counted.
 const MOST: usize = 32;
 
 /// The irregularities found so far.
@@ -19,7 +20,7 @@ pub(super) struct GatherNotes {
 }
 
 impl GatherNotes {
-    /// Adds a note, unless it is known or there are too many.
+    /// Adds a note, unless the same note exists or there are too many.
     pub(super) fn add(&mut self, text: String) {
         if self.single.len() < MOST && !self.single.contains(&text) {
             self.single.push(text);

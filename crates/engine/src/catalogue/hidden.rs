@@ -3,8 +3,8 @@
 //! alike.
 //!
 //! Removing a character from a name would change the name, so an item with such a character in its name, URI or
-//! property name is rejected. Other texts are cleaned. Items without such characters remain unchanged to the byte. It
-//! must not know eras, or what the items are used for.
+//! property name is rejected. Other texts are cleaned. Items without such characters remain unchanged to the byte. This
+//! module must not know eras, or what the items are used for.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ pub(super) enum Screening {
     Clean,
     /// The item, with the hidden characters removed from its texts.
     Cleaned(Bytes),
-    /// One of its names contains this character.
+    /// One of the item's names contains this character.
     Refused(char),
 }
 

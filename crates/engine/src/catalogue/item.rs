@@ -10,7 +10,7 @@ use proto::json::{Members, Span, unquote};
 pub struct Item {
     /// The whole object as received.
     pub text: Bytes,
-    /// Its name, URI or URI template.
+    /// The item's name, URI or URI template, depending on its kind.
     pub key: String,
     /// The span of the key's value in `text`, quotes included.
     pub key_span: Span,

@@ -6,8 +6,8 @@
 //!  profile rules ───────────────────────────────────┘
 //! ```
 //!
-//! Pure: links supply the pages, and a view is rebuilt when a catalogue changes. Lists of an upstream in another era are
-//! then translated to the clients' era, once for all clients. It must not know transports.
+//! Pure: links supply the pages, and a view is rebuilt when a catalogue changes. Lists of an upstream in another era
+//! are then translated to the clients' era, once for all clients. This module must not know transports.
 
 pub mod arguments;
 mod assemble;

@@ -1,4 +1,5 @@
-//! The pages that are still to be requested from an upstream, within a cap. It must not know what the pages contain.
+//! The pages that are still to be requested from an upstream, within a cap. This module must not know what the pages
+//! contain.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -16,7 +16,7 @@ pub(super) type Shown<'p> = (&'p Item, Option<String>);
 pub struct Pages {
     /// A hash of the items, which shows if a list has changed.
     pub digest: u64,
-    /// Empty if the pages were dropped; a list always has at least one page.
+    /// The pages; none if they were dropped. A list always has at least one page.
     pages: Vec<CacheableResult>,
 }
 

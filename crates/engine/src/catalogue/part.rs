@@ -17,14 +17,14 @@ use crate::config::{ToolSetting, ToolSettings};
 pub(super) struct Part<'a> {
     pub(super) upstream: &'a ViewSource,
     pub(super) catalogue: &'a UpstreamCatalogue,
-    /// Its capabilities, a JSON object.
+    /// The upstream's capabilities in the form of the clients' era, a JSON object.
     pub(super) capabilities: Cow<'a, [u8]>,
-    /// Its items after translation, in the order of the original ones; `None` if the originals can be shown.
+    /// The upstream's items after translation, in the order of the original ones; `None` if the originals can be shown.
     translated: Option<[Vec<Option<Item>>; 4]>,
 }
 
 impl<'a> Part<'a> {
-    /// The part of every available upstream.
+    /// Creates the parts of all available upstreams.
     pub(super) fn all(
         upstreams: &'a [ViewSource],
         (era, settings): (&'static Era, &ToolSettings),

@@ -1,5 +1,5 @@
-//! Finds the server that owns a URI, how certain this is, and if clients may use the URI. It must not know how lists
-//! are built.
+//! Finds the server that owns a URI, and determines how certain this is and if clients may use the URI. This module
+//! must not know how lists are built.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::config::{Glob, UriRules};
 /// A resource that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceEntry {
-    /// Its upstream.
+    /// The upstream that has the resource.
     pub upstream: UpstreamId,
     /// True if only the server knows if the resource exists, and rules may deny the clients similar resources. A
     /// rejection by the server must then look the same as a denial.
@@ -56,7 +56,7 @@ impl TemplateOwner {
 /// The listed resources and templates of a view, by URI.
 #[derive(Debug, Clone)]
 pub(super) struct ResourceTable {
-    // Shared with the same view without its pages.
+    // The server of each resource. The map is shared with the copy of the view that has no pages.
     resources: Arc<HashMap<String, UpstreamId>>,
     templates: Arc<[TemplateOwner]>,
     /// The profile's own rules for URIs.

@@ -1,5 +1,6 @@
 //! The selection of a server's tools by the configuration, compared with the tools that the server lists. An excluded
-//! tool is not part of any catalogue, so no profile, dialect or era can list or call it. It must not know profiles.
+//! tool is not part of any catalogue, so no profile, dialect or era can list or call it. This module must not know
+//! profiles.
 
 use crate::config::{Glob, ServerTools};
 

@@ -1,4 +1,5 @@
-//! A view's description of itself, as one server: for `initialize` and `server/discover`. It must not know items.
+//! A view's description of itself, as one server: for `initialize` and `server/discover`. This module must not know
+//! items.
 
 use proto::era::{CacheHint, CacheableResult, discover_result};
 

@@ -1,6 +1,6 @@
-//! Checks each listed item. Some SDKs reject a whole list because of one item that violates the protocol. So an item that
-//! cannot be understood is left out, and an unambiguous error is repaired. It must not know servers, or what the items are
-//! used for.
+//! Checks each listed item. Some SDKs reject a whole list because of one item that violates the protocol. So an item
+//! that cannot be understood is left out, and an unambiguous error is repaired. This module must not know servers, or
+//! what the items are used for.
 //!
 //! Members that the protocol does not define are ignored here and pass unchanged.
 
@@ -52,7 +52,7 @@ const ICONS: MemberRule = ("icons", Objects(&[("src", Text), ("mimeType", Text),
 const ANNOTATIONS: MemberRule =
     ("annotations", With(&[("audience", Texts), ("priority", Number), ("lastModified", Text)]));
 
-/// Tools (2025-11-25, schema `Tool`).
+/// The members of a tool (2025-11-25, schema `Tool`).
 const TOOL: &[MemberRule] = &[
     ("title", Text),
     ("description", Text),
@@ -71,7 +71,7 @@ const TOOL: &[MemberRule] = &[
     ("_meta", Object),
 ];
 
-/// Prompts (2025-11-25, schema `Prompt`).
+/// The members of a prompt (2025-11-25, schema `Prompt`).
 const PROMPT: &[MemberRule] = &[
     ("title", Text),
     ("description", Text),
@@ -80,7 +80,7 @@ const PROMPT: &[MemberRule] = &[
     ("_meta", Object),
 ];
 
-/// Resources (2025-11-25, schema `Resource`).
+/// The members of a resource (2025-11-25, schema `Resource`).
 const RESOURCE: &[MemberRule] = &[
     ("name", Text),
     ("title", Text),
@@ -92,7 +92,7 @@ const RESOURCE: &[MemberRule] = &[
     ("_meta", Object),
 ];
 
-/// Templates (2025-11-25, schema `ResourceTemplate`).
+/// The members of a resource template (2025-11-25, schema `ResourceTemplate`).
 const TEMPLATE: &[MemberRule] = &[
     ("name", Text),
     ("title", Text),

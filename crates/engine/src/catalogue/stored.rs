@@ -1,4 +1,4 @@
-//! A server's catalogue as text that outlives the process. It must not know where the text is stored.
+//! A server's catalogue as text that outlives the process. This module must not know where the text is stored.
 //!
 //! Items are written as JSON strings, so that an item with deep nesting does not make the rest unreadable.
 

@@ -1,4 +1,4 @@
-//! The lists of one upstream. It must not know which clients they are shown to.
+//! The lists of one upstream. This module must not know which clients they are shown to.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -10,7 +10,7 @@ use proto::era::{CacheHint, Era, ServerHello};
 use super::item::listed;
 use super::{Item, ListKind};
 
-/// A server's interpretation of a call's arguments, if its transformation of them is known.
+/// The interpretation of a call's arguments by a server whose changes to arguments are known.
 pub trait ReadsArguments: fmt::Debug + Send + Sync {
     /// The arguments, a JSON object, in each form in which the server may interpret them, also as JSON objects. A
     /// caller may call the tool only if every form is allowed. Empty if the server takes them unchanged, or rejects
@@ -33,7 +33,7 @@ pub(super) type ListFaults = [Option<Arc<str>>; 4];
 /// An upstream's introduction and all pages of its lists.
 #[derive(Debug, Clone)]
 pub struct UpstreamCatalogue {
-    /// Its introduction on the links that carry the calls of the clients that see this catalogue.
+    /// The upstream's introduction on the links that serve the clients of this catalogue.
     pub hello: ServerHello,
     /// The protocol version in which the lists were fetched. It may differ from the version of the introduction: one
     /// catalogue serves links of several versions.
@@ -44,13 +44,14 @@ pub struct UpstreamCatalogue {
     pub notes: Vec<String>,
     /// The number of items that are not served, because they are invalid or exceed the cap.
     pub left_out: usize,
-    /// Its interpretation of arguments; `None` if, as far as is known, it takes them unchanged.
+    /// The upstream's interpretation of arguments; `None` if, as far as is known, the upstream takes arguments
+    /// unchanged.
     pub reader: Option<Arc<dyn ReadsArguments>>,
     /// True if the server has sent these lists since the process started; false if they were loaded from storage. An
     /// unconfirmed schema rejects no arguments.
     pub is_confirmed: bool,
     pub(super) failed: ListFaults,
-    /// Shared by all catalogues with the same lists.
+    /// The lists themselves, shared by all catalogues that have the same lists.
     pub(super) lists: Arc<Lists>,
 }
 
@@ -60,7 +61,7 @@ impl UpstreamCatalogue {
         &self.lists[kind.index()]
     }
 
-    /// Returns true if a list of two catalogues has the same items with the same texts.
+    /// Returns true if one list, compared between two catalogues, has the same items with the same texts.
     pub fn same_list(&self, other: &Self, kind: ListKind) -> bool {
         let (a, b) = (self.list(kind), other.list(kind));
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
@@ -104,9 +105,9 @@ impl UpstreamCatalogue {
         Self { hello, ..self.clone() }
     }
 
-    /// The same lists, with the additional items of other catalogues, translated to the version of this one. If an item
-    /// differs, the text of the other catalogue counts. Items that only others list come last. Items that this version
-    /// cannot represent are left out.
+    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue. If
+    /// an item differs, the text of the other catalogue counts. Items that only others list come last. Items that this
+    /// version cannot represent are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut lists = Lists::clone(&self.lists);

@@ -16,7 +16,8 @@ use super::upstream_catalogue::ReadsArguments;
 pub(super) struct LazyValidator {
     schema: Option<Bytes>,
     too_long: bool,
-    /// Boxed, because most tools of a long list are never called.
+    /// The compiled schema, or the reason why there is none. It is boxed, because most tools of a long list are never
+    /// called.
     compiled: OnceLock<Box<Result<Compiled, &'static str>>>,
     told: AtomicBool,
     names: Option<Box<KnownNames>>,
@@ -43,14 +44,14 @@ pub struct Invalid(String);
 /// The maximum number of mismatches in one message.
 const MAX_TOLD: usize = 5;
 
-/// The maximum length of a mismatch's description, because it quotes the argument.
+/// The maximum length of a mismatch's description, in bytes. The description quotes the argument, which can be long.
 const MAX_WORDS: usize = 1000;
 
 /// The maximum number of steps for a validation: about ten milliseconds.
 const STEPS: u64 = 1 << 18;
 
-/// The maximum number of steps for a validation that reports mismatches: there, each mismatch allocates memory at
-/// each step.
+/// The maximum number of steps for a validation that reports mismatches. In such a validation, each mismatch allocates
+/// memory at each step.
 const STEPS_TOLD: u64 = 1 << 12;
 
 /// The maximum number of backtracking steps of a pattern on one text, and the maximum size of a compiled pattern in

@@ -114,7 +114,7 @@ fn access(reader: &mut Reader<'_>, rule: &Node, config: &Config, names: &Names<'
     }
 }
 
-/// Notes attributes that no caller can have, because no enabled authentication method provides them.
+/// Adds a note for attributes that no caller can have, because no enabled authentication method provides them.
 fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
     let auth = &config.auth;
     let (by_key, by_name) = (auth.keys, !auth.users.is_empty() || auth.site.is_some());
@@ -222,7 +222,7 @@ fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     }
 }
 
-/// Notes methods that are defined neither by the protocol nor by a built-in dialect. Extensions define such
+/// Adds a note for methods that are defined neither by the protocol nor by a built-in dialect. Extensions define such
 /// methods.
 fn methods(reader: &mut Reader<'_>, dialect: &Node) {
     for key in ["methods", "emptyMethods"] {
@@ -247,7 +247,7 @@ fn methods(reader: &mut Reader<'_>, dialect: &Node) {
     }
 }
 
-/// Notes a dialect whose callers authenticate, although no authentication is configured. `or` suggests
+/// Adds a note for a dialect whose callers authenticate, although no authentication is configured. `or` suggests
 /// another possible intention.
 fn asking(reader: &mut Reader<'_>, entry: &Entry, config: &Config, or: &str) {
     let Some(name) = plain(&entry.value).filter(|_| !config.auth.asks()) else { return };

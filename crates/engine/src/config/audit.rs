@@ -26,7 +26,7 @@ section! {
 }
 
 impl Audit {
-    /// The file by default.
+    /// The file's name by default.
     pub const FILE: &str = "audit.db";
     /// The names that are redacted by default.
     pub const REDACT: &[&str] =

@@ -46,7 +46,7 @@ const OWN_HEADERS: &str = "accept connection content-encoding content-length con
 
 /// Paths that Dragoman serves itself, whatever is configured.
 const OWN_PATHS: &[&str] = &["/", "/health", "/ready", "/metrics", "/admin"];
-/// Paths at which it serves profiles.
+/// Paths at which Dragoman serves profiles.
 const PROFILE_PATHS: &[&str] = &["/mcp", "/sse", "/message"];
 
 pub(super) fn server_name(name: &str) -> Result<(), Flaw> {

@@ -1,5 +1,5 @@
-//! The paths that endpoints claim: their own paths, and those to which the clients of their event streams send messages.
-//! Each path has only one purpose. It must not know what is served there.
+//! The paths that endpoints claim: their own paths, and those to which the clients of their event streams send
+//! messages. Each path has only one purpose. This module must not know what is served there.
 
 use super::endpoints::{Endpoint, EndpointTransport, Written};
 use super::model::Config;
@@ -31,7 +31,7 @@ impl Config {
         }
         let path = row.events.message_path;
         let above = bare(&endpoint.path);
-        // Clients know this pair of paths.
+        // Clients expect this pair of paths.
         Some(if above == STREAM { path.into_owned() } else { format!("{above}{path}") })
     }
 }

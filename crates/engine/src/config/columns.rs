@@ -1,5 +1,5 @@
-//! The schema of a custom dialect, generated from the table of columns, so that it contains each column with its meaning.
-//! It must not know which code uses a column.
+//! The schema of a custom dialect, generated from the table of columns, so that it contains each column with its
+//! meaning. This module must not know which code uses a column.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and
-//! the address at which browsers find Dragoman. It must not know how consent is requested.
+//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and the
+//! address at which browsers find Dragoman. This module must not know how consent is requested.
 
 use super::auth::{safe_url, scope};
 use super::check::{self, Flaw};
@@ -31,7 +31,7 @@ section! {
             }
         }
 
-        /// Other clients have more keys here, such as a port of their own, or addresses that Dragoman discovers
+        /// Other MCP clients have more keys here, such as a port of their own, or addresses that Dragoman discovers
         /// itself.
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let near = |entry: &Entry| suggest::nearest(&entry.key, keys::<Self>()).is_some();
@@ -56,7 +56,7 @@ section! {
         /// authorization server.
         "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server advertises";
         /// Sends browsers back to the redirect URI of this client's issuer instead of `/oauth/callback`. It is required
-        /// if clients are registered by hand at several authorization servers and this server does not name itself in
+        /// if clients are registered by hand at several authorization servers and the issuer does not name itself in
         /// its answers (`iss`, RFC 9207). The error for such an answer names the URI to register.
         "issuerCallback" issuer_callback: bool = Flag;
         /// The scopes that users are asked to allow.

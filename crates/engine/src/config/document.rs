@@ -125,7 +125,7 @@ fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
         if is_word_of(key, FOREIGN_KEYS) {
             let help = match key {
                 "inputs" => "write ${NAME} instead of ${input:…}, and set that variable",
-                // The key of Gemini, which may exclude servers.
+                // Gemini's key, under which servers may be excluded.
                 "mcp" => "choose servers per profile: profiles.default.servers",
                 "sandbox" => "Dragoman starts servers without a sandbox: let `command` start them in one",
                 _ => "no change needed; you can keep it",

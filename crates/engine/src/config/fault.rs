@@ -21,21 +21,21 @@ pub enum Severity {
 /// final newline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Fault or note.
+    /// The severity: a fault or a note.
     pub severity: Severity,
     /// The file, as the caller named it.
     pub file: Arc<str>,
-    /// The line, from 1.
+    /// The number of the line, counted from 1.
     pub line: usize,
-    /// The character in the line, from 1.
+    /// The position of the character in the line, counted from 1.
     pub column: usize,
     /// The path to the value: `mcpServers.docs.url`, `endpoints[0].path`; empty for the document as a whole.
     pub path: String,
     /// The text at fault in the file, on one line and without secrets.
     pub offending: String,
-    /// The problem.
+    /// The problem, in words.
     pub message: String,
-    /// The suggested fix.
+    /// The suggested fix, in words.
     pub help: String,
     pub(super) excerpt: Excerpt,
 }

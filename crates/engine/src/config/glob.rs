@@ -47,7 +47,7 @@ impl Glob {
         &self.text
     }
 
-    /// Returns true if the pattern matches all of `name`. Takes at most `pattern × name` steps and no memory.
+    /// Returns true if the pattern matches all of `name`. Takes at most `pattern × name` steps and allocates no memory.
     pub fn matches(&self, name: &str) -> bool {
         let (plain, wild) = self.text.split_at(self.plain);
         let Some(rest) = name.strip_prefix(plain) else { return false };
@@ -92,7 +92,8 @@ impl Glob {
     }
 }
 
-/// Returns true if a selection includes `name`: one of `allow` matches it, if there are any, and none of `deny`.
+/// Returns true if a selection includes `name`: no pattern of `deny` matches it and, if `allow` is given, one of its
+/// patterns does.
 pub(super) fn admits(allow: Option<&[Glob]>, deny: &[Glob], name: &str) -> bool {
     allow.is_none_or(|globs| globs.iter().any(|glob| glob.matches(name)))
         && !deny.iter().any(|glob| glob.matches(name))

@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 pub struct IpRange(IpNet);
 
 impl IpRange {
-    /// Reads a range.
+    /// Reads a range of addresses, or a single address.
     ///
     /// # Errors
     /// Returns the problem, and the correct form.

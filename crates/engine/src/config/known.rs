@@ -1,4 +1,4 @@
-//! Names that other keys refer to: servers, profiles and dialects. It must not know how they are read.
+//! Names that other keys refer to: servers, profiles and dialects. This module must not know how they are read.
 
 use indexmap::IndexSet;
 
@@ -33,7 +33,7 @@ impl KnownNames {
         &self.0[kind as usize]
     }
 
-    /// Adds names.
+    /// Adds names of one kind to the known ones.
     pub(super) fn add(&mut self, kind: Known, names: impl IntoIterator<Item = String>) {
         self.0[kind as usize].extend(names);
     }

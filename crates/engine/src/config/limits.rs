@@ -30,8 +30,8 @@ const fn bytes(least: usize, most: usize) -> Bytes {
 }
 
 section! {
-    /// Upper bounds on sizes, counts and times. Bytes are a number or `64KiB`, `4MiB`; times are a number of seconds or `500ms`,
-    /// `10s`, `30m`, `1h`.
+    /// Upper bounds on sizes, counts and times. Sizes are a number of bytes or `64KiB`, `4MiB`; times are a number of
+    /// seconds or `500ms`, `10s`, `30m`, `1h`.
     pub struct Limits: "a mapping of limits" {
         /// Adapts a default to a configured value; two configured values must be consistent.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
@@ -90,8 +90,8 @@ section! {
         "callIdleTimeout" call_idle_timeout: Duration = time(Duration::from_millis(100), HOUR), default MINUTE;
         /// The total time that a call may take, even if it reports progress.
         "callTimeout" call_timeout: Duration = time(Duration::from_millis(100), Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The time that a request which was not executed waits until its server is available again, at most half of
-        /// the request's own timeout.
+        /// The time for which a request that was not executed waits until its server is available again, at most half
+        /// of the request's own timeout.
         "resendWait" resend_wait: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
         /// The time to connect to an upstream server, including TLS.
         "connectTimeout" connect_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);

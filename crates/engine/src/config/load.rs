@@ -40,7 +40,7 @@ pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Fault
 /// contains all servers of the base also gets the new ones.
 ///
 /// # Errors
-/// As [`load`]; positions refer to the text.
+/// The same as for [`load`]; positions refer to `text`.
 pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
     load_knowing(Some(base), text, file, lookup, &|_| None)
 }
@@ -49,7 +49,7 @@ pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> R
 /// not have; `offers` returns the names that an embedded server has.
 ///
 /// # Errors
-/// As [`load`].
+/// The same as for [`load`].
 pub fn load_knowing(
     base: Option<Config>,
     text: &str,

@@ -11,8 +11,8 @@ use super::source::Span;
 use super::spellings::{Maybe, Within};
 
 section! {
-    /// Changes of servers and profiles over HTTP, below `/api`. Callers that may make them can start programs as the user that
-    /// Dragoman runs as.
+    /// Changes of servers and profiles over HTTP, below `/api`. Callers that may make them can start programs with the
+    /// rights of the user that runs Dragoman.
     pub struct Management: "true, false, or a mapping with `who` or `rate`" [
         /// The callers that may change servers and profiles. It is required if people log in with `auth.users`, `auth.site` or
         /// `auth.jwt`.

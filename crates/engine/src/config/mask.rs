@@ -17,8 +17,8 @@ pub(super) fn secrets_of(source: &Source<'_>, root: &Node) -> Vec<Span> {
     secrets
 }
 
-/// The first literal secret in the file, as opposed to `${…}`. While [`secrets_of`] hides rather too much, this function only
-/// takes values whose key marks them as secret, except for flags, numbers and addresses.
+/// The first literal secret in the file, as opposed to `${…}`. Unlike [`secrets_of`], which hides too much rather than
+/// too little, this function takes only values whose key marks them as secret, except for flags, numbers and addresses.
 pub(super) fn first_literal(root: &Node) -> Option<Span> {
     literal_below(root, false)
 }
@@ -106,8 +106,8 @@ fn in_url(source: &Source<'_>, at: &Span) -> Vec<Span> {
     literal.map(|range| at.start + range.start..at.start + range.end).collect()
 }
 
-/// The same for a file that could not be parsed, based on its lines alone: everything after a word such as `token` on
-/// its line, and all lines that follow an `env` or `headers` key.
+/// The spans of text that looks secret in a file that could not be parsed. They are found by lines: everything after a
+/// word such as `token` on its line, and all lines that follow an `env` or `headers` key.
 pub(super) fn secrets_of_broken(text: &str) -> Vec<Span> {
     let mut secrets = Vec::new();
     let mut start = 0;

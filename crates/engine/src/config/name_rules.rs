@@ -1,5 +1,5 @@
-//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, and how clients find
-//! tools. It must not know how a view applies them.
+//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, and how clients
+//! find tools. This module must not know how a view applies them.
 
 use std::collections::HashMap;
 
@@ -74,7 +74,7 @@ section! {
 pub struct ListedNames<'a> {
     allow: Option<&'a [Glob]>,
     deny: &'a [Glob],
-    /// New names by old ones.
+    /// The new names, by the old ones.
     pub rename: &'a IndexMap<String, String>,
 }
 

@@ -20,9 +20,9 @@ use super::suggest;
 /// The tools and prompts of an embedded server, by its own names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Offered {
-    /// Its tools.
+    /// The names of the server's tools.
     pub tools: Vec<String>,
-    /// Its prompts.
+    /// The names of the server's prompts.
     pub prompts: Vec<String>,
 }
 
@@ -135,7 +135,8 @@ impl<'a> Names<'a> {
         reader.note(at, message, help);
     }
 
-    /// The same for names that may lack the server. Works only if the items of all servers are known.
+    /// Adds the same note for a name that may lack the server. This is possible only if the items of all servers are
+    /// known.
     fn plain(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
         if is_open(name) || servers.is_empty() {
             return;

@@ -1,8 +1,7 @@
 //! Parses YAML text (JSON is YAML) into a tree of nodes that know their positions.
 //!
-//! This is the only module that knows the YAML library. It reads only the structure. The code that reads a scalar
-//! decides if it is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its own
-//! position.
+//! Only this module knows the YAML library. It reads only the structure of a text. The code that reads a scalar decides
+//! if it is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its own position.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,7 +15,7 @@ pub const MAX_FILE_BYTES: usize = 4 << 20;
 /// The maximum cost of the document when its aliases are followed: 64 for each value and one for each byte of text.
 const MAX_COST: usize = 32 << 20;
 const NODE_COST: usize = 64;
-/// The maximum nesting depth.
+/// The maximum nesting depth of lists and mappings.
 const MAX_DEPTH: usize = 64;
 
 /// One value of the document.
@@ -122,7 +121,7 @@ struct Open {
     at: Span,
     anchor: usize,
     entries: Vec<Entry>,
-    /// The values of `<<`.
+    /// The values of the merge keys (`<<`) in this mapping.
     merges: Vec<Entry>,
     items: Vec<Rc<Node>>,
     is_map: bool,

@@ -90,7 +90,7 @@ words! {
 pub struct RequestRate {
     /// The number of requests.
     pub count: u32,
-    /// The time.
+    /// The period in which this number of requests is allowed.
     pub period: Duration,
 }
 

@@ -122,7 +122,8 @@ impl<'a> Reader<'a> {
         checked.map_err(|flaw| self.fault(at, flaw.message, flaw.help)).ok()
     }
 
-    /// The same for a value derived from a text: the help never reveals a hidden part of the text.
+    /// Returns a checked value that was derived from a text, or records its flaw. The help never reveals a hidden part
+    /// of the text.
     pub(super) fn sound_text<T>(&mut self, at: &Span, text: &Text, checked: Result<T, Flaw>) -> Option<T> {
         let hiding = |flaw: Flaw| {
             let help = if flaw.tells_value && text.hides() { CHANGE_FILLED.to_owned() } else { flaw.help };
@@ -320,7 +321,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The position of a text within a scalar; the scalar itself if its spelling differs.
+    /// The position of a text within a scalar; the position of the whole scalar if the text is spelled differently
+    /// there.
     pub(super) fn place_of(&self, at: &Span, written: &str) -> Span {
         match self.source.slice(at).find(written) {
             Some(found) if !written.is_empty() => at.start + found..at.start + found + written.len(),

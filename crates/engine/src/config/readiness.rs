@@ -3,7 +3,7 @@
 use super::words::words;
 
 words! {
-    /// The state of servers in which Dragoman reports at `/ready` that it is ready.
+    /// The state that the servers must have reached before `/ready` answers 200.
     #[derive(Default)]
     pub enum Readiness {
         /// Each server was tried once, or its lists are known from an earlier run.

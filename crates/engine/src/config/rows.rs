@@ -1,5 +1,5 @@
-//! Declares a section as a table: each key is one row. The struct, the reader, the known names, the JSON Schema and the table
-//! in the documentation are all generated from that row. It must not know any key.
+//! Declares a section as a table: each key is one row. The struct, the reader, the known names, the JSON Schema and the
+//! table in the documentation are all generated from that row. This module must not know any key.
 
 /// Declares a section: its struct, whose default is the section without keys, and the table of its keys. A row consists of the
 /// key's purpose, its name, the field with its type, the spelling of its value, and
@@ -8,7 +8,8 @@
 /// - `absent`: the behavior in that case, in words, if no value expresses it,
 /// - `needed`: an example of a required key,
 /// - `see`: a reference to further documentation,
-/// - `former`: the previous name of the key: `check` and the start reject it and name the new one.
+/// - `former`: the previous name of the key: the command `check` and the start of the gateway reject this name and
+///   report the current one.
 ///
 /// The fields below `beside` are not set by a single key.
 macro_rules! section {

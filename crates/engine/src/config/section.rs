@@ -1,5 +1,5 @@
-//! The mechanism of sections: reading a section by its rows, its JSON Schema, and its table in the documentation. It
-//! must not know any key, or how a value is written.
+//! The mechanism of sections: reading a section by its rows, its JSON Schema, and its table in the documentation. This
+//! module must not know any key, or how a value is written.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ pub(super) trait Section: Clone + Default + JsonSchema + 'static {
     const WHAT: &'static str;
     /// The purpose of the section.
     const ABOUT: &'static str;
-    /// The keys.
+    /// The table of the section's keys.
     const ROWS: &'static [SectionKey<Self>];
 
     /// Checks the keys together. `sound` is false if one of them could not be read.
@@ -87,7 +87,7 @@ impl<S: Section> SectionKey<S> {
 /// A row of a section's table in the documentation.
 #[derive(Debug, Clone)]
 pub struct KeyRow {
-    /// The key.
+    /// The name of the key.
     pub key: &'static str,
     /// The meaning of the key, as Markdown.
     pub about: String,
@@ -148,7 +148,7 @@ pub(super) fn read<S: Section>(reader: &mut Reader<'_>, entry: &Entry, mut secti
     whole.then_some(section)
 }
 
-/// Reads the keys of a section from a mapping with other keys; false if a required key could not be read.
+/// Reads the keys of a section from a mapping that also has other keys; false if a required key could not be read.
 pub(super) fn take<S: Section>(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,

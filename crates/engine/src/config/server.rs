@@ -1,4 +1,4 @@
-//! The keys of any server, regardless of its link.
+//! The configuration keys of any server, regardless of its link.
 
 use std::time::Duration;
 
@@ -132,9 +132,9 @@ words! {
         /// connections.
         #[default]
         Shared = "shared",
-        /// Each client session has its own.
+        /// Each client session has a connection of its own.
         Session = "session",
-        /// Each authenticated caller has its own.
+        /// Each authenticated caller has a connection of its own.
         Caller = "caller",
     }
 }
@@ -197,7 +197,7 @@ const BARE_MILLISECONDS_FROM: f64 = 1000.0;
 pub(super) struct Timeout(Duration);
 
 impl Timeout {
-    /// The time between two signs of life.
+    /// The time that a call may go without an answer or a sign of progress.
     pub(super) const IDLE: Self = Self(Duration::from_hours(1));
 
     /// The time for a whole call.

@@ -1,4 +1,4 @@
-//! Settings of individual tools in a profile, made at run time. It must not know how they are stored.
+//! Settings of individual tools in a profile, made at run time. This module must not know how they are stored.
 
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 /// The settings of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolSetting {
-    /// True if it is not shown.
+    /// True if the tool is not shown.
     pub disabled: bool,
-    /// The name under which it is shown; if there is none, the profile's rules determine the name.
+    /// The name under which the tool is shown; if there is none, the profile's rules determine the name.
     pub name: Option<String>,
     /// The description that replaces the server's.
     pub description: Option<String>,

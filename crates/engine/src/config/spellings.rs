@@ -1,4 +1,4 @@
-//! The spellings of values: how each value is read, and its form in the JSON Schema. It must not know any key.
+//! The spellings of values: how each value is read, and its form in the JSON Schema. This module must not know any key.
 
 mod amounts;
 mod lists;
@@ -38,7 +38,7 @@ pub(super) trait Spelling<T> {
     }
 }
 
-/// An optional value.
+/// The spelling of a value that may be absent.
 pub(super) struct Maybe<S>(pub(super) S);
 
 impl<T, S: Spelling<T>> Spelling<Option<T>> for Maybe<S> {
@@ -98,7 +98,7 @@ impl<T: Words> Spelling<T> for Word {
     }
 }
 
-/// Some of a few words, one or a list of them.
+/// A selection from a few words: a single word or a list.
 pub(super) struct SomeWords;
 
 impl<T: Words> Spelling<Vec<T>> for SomeWords {

@@ -1,4 +1,4 @@
-//! Fills in `${…}` in a text after the file was parsed, so that a value can never change the structure.
+//! Fills in `${…}` in a text after the file has been parsed, so that a value can never change the structure.
 //!
 //! `${NAME}` and `${env:NAME}` are environment variables, `${NAME:-text}` has a text for a variable that is unset or empty,
 //! `${file:path}` is a file's content without its last line break, and `$${` stands for `${`. Inserted values are not
@@ -38,11 +38,11 @@ pub(super) struct Gap {
 /// A piece of a text before values are filled in.
 enum Piece<'t> {
     Literal(&'t str),
-    /// `$${`
+    /// The escape `$${`, which stands for `${`.
     Escape,
     /// The text inside `${…}`.
     Expression(&'t str),
-    /// `${` without an end.
+    /// A `${` without its closing brace, and the text after it.
     Unclosed(&'t str),
 }
 
@@ -81,9 +81,9 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text
     if gaps.is_empty() { Ok(Text::hidden(&value, &shown).filled_with(pieces_filled)) } else { Err(gaps) }
 }
 
-/// Fills in a text of a server in which other clients expand `$NAME`. Such a name in capitals is reported as a gap,
-/// so the characters are never sent instead of a value. `$$NAME` stands for the literal characters. A dollar sign in
-/// any other position stands for itself.
+/// Fills in a text from the settings of a server, where other clients expand `$NAME`. Such a name in capitals is
+/// reported as a gap, so the characters are never sent instead of a value. `$$NAME` stands for the literal characters.
+/// A dollar sign in any other position stands for itself.
 ///
 /// # Errors
 /// Returns all expressions that cannot be filled in.

@@ -1,4 +1,4 @@
-//! The tables of keys for the documentation. It must not know on which pages they appear.
+//! The tables of keys for the documentation. This module must not know on which pages they appear.
 
 use super::access::{AccessRule, When, Who};
 use super::audit::Audit;

@@ -58,7 +58,7 @@ impl Text {
         self.value.expose_secret()
     }
 
-    /// The real value, still wrapped.
+    /// The real value, still wrapped as a secret.
     pub fn secret(&self) -> &SecretString {
         &self.value
     }

@@ -1,4 +1,4 @@
-//! `tls`: the files for TLS at the listening addresses. It must not know their contents.
+//! `tls`: the files for TLS at the listening addresses. This module must not know their contents.
 
 use std::path::{Path, PathBuf};
 

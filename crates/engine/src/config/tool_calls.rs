@@ -1,5 +1,5 @@
-//! The rules for calls to individual tools of a server: their time limits, and if they are sent again. It must not know
-//! how a call is made.
+//! The rules for calls to individual tools of a server: their time limits, and the rule for sending them again. This
+//! module must not know how a call is made.
 
 use std::time::Duration;
 

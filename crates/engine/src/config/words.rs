@@ -1,15 +1,15 @@
-//! Values that a configuration expresses by words, and lists of words. It must not know any word.
+//! Values that a configuration expresses by words, and lists of words. This module must not know any word.
 
 use schemars::JsonSchema;
 
-/// Returns true if a space-separated list of words contains this one.
+/// Returns true if `list`, words separated by spaces, contains `word`.
 pub(super) fn is_word_of(word: &str, list: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }
 
 /// Values that a configuration expresses by words.
 pub(super) trait Words: Copy + PartialEq + JsonSchema + 'static {
-    /// The words.
+    /// All words, each with the value that it stands for.
     const ALL: &'static [(&'static str, Self)];
 
     /// The word for this value.

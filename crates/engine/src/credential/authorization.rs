@@ -1,6 +1,6 @@
-//! Parses `Authorization` (RFC 9110, 11.6.2): the schemes `Basic` (RFC 7617) and `Bearer` (RFC 6750), strictly,
-//! because another parser may interpret a malformed value differently. Credentials are read from this header only,
-//! never from a URL. It must not know the owner of a credential.
+//! Parses `Authorization` (RFC 9110, 11.6.2): the schemes `Basic` (RFC 7617) and `Bearer` (RFC 6750), strictly, because
+//! another parser may interpret a malformed value differently. Credentials are read from this header only, never from a
+//! URL. This module must not know the owner of a credential.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -8,9 +8,9 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
 
-/// The maximum length of the header's value; a longer one is rejected unread.
+/// The maximum length of the header's value, in bytes; a longer one is rejected unread.
 const LONGEST: usize = 16 * 1024;
-/// The maximum length of a `Basic` value; a longer one is rejected before decoding.
+/// The maximum length of a `Basic` value, in bytes; a longer one is rejected before decoding.
 const LONGEST_BASIC: usize = 2 * 1024;
 
 /// A credential as sent by a client.
@@ -30,7 +30,7 @@ pub struct Basic {
     pub password: SecretString,
 }
 
-// The reasons why a header cannot be read; none repeats any part of it.
+// The reasons why a header cannot be read; none repeats any part of the header.
 const TWICE: &str = "the header Authorization occurs more than once";
 const LONG: &str = "the header Authorization is too long";
 const FORM: &str = "the header Authorization must have the form `Bearer TOKEN` or `Basic CREDENTIALS`";
@@ -40,7 +40,7 @@ const NO_BASIC: &str =
 /// The single value of the header, if present.
 ///
 /// # Errors
-/// Returns a message if it occurs twice or is longer than 16 KiB.
+/// Returns a message if the header occurs twice or its value is longer than 16 KiB.
 pub fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> {
     let mut all = headers.get_all(AUTHORIZATION).iter();
     let Some(first) = all.next() else { return Ok(None) };
@@ -56,7 +56,7 @@ pub fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> {
 /// Parses a value of the header.
 ///
 /// # Errors
-/// Returns the reason why it is neither scheme, without any part of the value.
+/// Returns the reason why the value belongs to neither scheme, without any part of the value.
 pub fn read(value: &[u8]) -> Result<ShownCredential<'_>, &'static str> {
     let space = memchr(value, b' ').ok_or(FORM)?;
     let (scheme, rest) = value.split_at(space);

@@ -1,4 +1,5 @@
-//! Credentials in a request's headers for a site behind embedded servers. It must not know which site receives them.
+//! Credentials in a request's headers for a site behind embedded servers. This module must not know which site receives
+//! them.
 
 use http::HeaderMap;
 use secrecy::SecretString;
@@ -15,8 +16,8 @@ const LONGEST: usize = 2 * 1024;
 /// The site credentials of a request; they are never printed.
 #[derive(Clone)]
 pub struct Carried {
-    /// A site with an account. If the request names only a part of it, an error that repeats none of its text. A request
-    /// that names any part means this account and no other.
+    /// A site with an account; an error, which repeats none of the headers' text, if the request names only some parts
+    /// of it. A request that names any part means this account and no other.
     pub account: Option<Result<Account, String>>,
     /// A name and a password from `Authorization`; an error if the request contains them but they cannot be parsed. A
     /// request with such credentials means this account and no other.
@@ -30,9 +31,9 @@ pub struct Carried {
 pub struct Account {
     /// The URL of the site.
     pub url: String,
-    /// The account's name.
+    /// The name of the account.
     pub username: String,
-    /// Its password.
+    /// The password of the account.
     pub password: SecretString,
 }
 

@@ -1,5 +1,5 @@
-//! Challenges of servers in `WWW-Authenticate` (RFC 9110, 11.6.1; RFC 6750, 3; RFC 9728, 5.1). It must not know how
-//! they are answered.
+//! Challenges of servers in `WWW-Authenticate` (RFC 9110, 11.6.1; RFC 6750, 3; RFC 9728, 5.1). This module must not
+//! know how they are answered.
 
 /// A Bearer challenge, reduced to the parameters that matter here.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The required claims of a token (RFC 7519, 4.1; RFC 9068, 4): audience, time, subject. The current time is an
-//! argument. It must not know signatures.
+//! argument. This module must not know signatures.
 
 use serde_json::{Map, Value};
 
-/// The maximum length of a subject; longer ones are rejected, because they become part of names that are
+/// The maximum length of a subject, in bytes; longer ones are rejected, because they become part of names that are
 /// logged and stored.
 const LONGEST_SUBJECT: usize = 512;
 /// The maximum number of scopes; a token with more is rejected.
@@ -23,13 +23,13 @@ pub struct Expected<'a> {
 /// The identity in a valid token.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// The subject.
+    /// The subject: the user or client that the token was issued to.
     pub subject: Box<str>,
-    /// True for a client without a `sub`, which must not be confused with a user of the same name.
+    /// True if the token has no `sub` and belongs to a client, which must not be confused with a user of the same name.
     pub is_client: bool,
-    /// The scopes granted to its holder.
+    /// The scopes granted to the token's holder.
     pub scopes: Vec<Box<str>>,
-    /// The time at which it expires, in seconds since 1970.
+    /// The time at which the token expires, in seconds since 1970.
     pub ends: u64,
 }
 

@@ -1,6 +1,7 @@
 //! Parses credentials in requests without verifying them: no code here determines their owner.
 //!
-//! Pure: bytes in, values out; secrets never print themselves. It must not know what a credential gives access to.
+//! Pure: bytes in, values out; secrets never print themselves. This module must not know what a credential gives access
+//! to.
 //!
 //! | file | is for |
 //! |---|---|

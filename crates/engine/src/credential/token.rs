@@ -1,4 +1,4 @@
-//! The three parts of a token (RFC 7515, 7.1), parsed but not verified. It must not know keys.
+//! The three parts of a token (RFC 7515, 7.1), parsed but not verified. This module must not know keys.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -6,19 +6,19 @@ use serde_json::{Map, Value};
 
 use crate::config::Algorithm;
 
-/// The maximum length of a key's name; tokens with a longer one are rejected.
+/// The maximum length of a key's name, in bytes; tokens with a longer one are rejected.
 const LONGEST_KID: usize = 512;
 /// The accepted values of an access token's type, if it has one (RFC 9068, 2.1; RFC 8725, 3.11): a token of another
 /// type that is signed with the same key must not be accepted.
 const TYPES: [&str; 3] = ["JWT", "at+jwt", "application/at+jwt"];
 
-/// A parsed token.
+/// The parts of a token, parsed but not verified.
 pub struct Token<'a> {
-    /// The signature algorithm that it claims.
+    /// The signature algorithm that the token claims.
     pub algorithm: Algorithm,
-    /// The name of the key.
+    /// The id of the key that is said to have signed the token (`kid`), if the token names one.
     pub kid: Option<Box<str>>,
-    /// The signed text.
+    /// The part of the token that the signature covers.
     pub signed: &'a [u8],
     /// The signature.
     pub signature: Vec<u8>,
@@ -32,7 +32,7 @@ impl<'a> Token<'a> {
         text.starts_with("eyJ") && text.bytes().filter(|b| *b == b'.').count() == 2
     }
 
-    /// Parses `text`.
+    /// Parses a token, and does not verify it.
     ///
     /// # Errors
     /// Returns the reason why it is rejected, without quoting any part of it.
@@ -62,7 +62,7 @@ impl<'a> Token<'a> {
         Ok(Self { algorithm, kid, signed: signed.as_bytes(), signature, claims })
     }
 
-    /// The claimed issuer.
+    /// The issuer that the token claims to come from, if it names one.
     pub fn issuer(&self) -> Option<&str> {
         self.claims.get("iss")?.as_str()
     }

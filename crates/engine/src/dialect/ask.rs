@@ -1,4 +1,4 @@
-//! A request that was read in a dialect, converted to the gateway's own form. It must not know rows.
+//! A request that was read in a dialect, converted to the gateway's own form. This module must not know rows.
 
 use std::borrow::Cow;
 
@@ -38,12 +38,12 @@ impl DialectRequest {
         self.frame.method()
     }
 
-    /// Returns true if it is a call to a tool.
+    /// Returns true if the request is a call to a tool.
     pub fn is_call(&self) -> bool {
         self.method() == Method::ToolsCall.name()
     }
 
-    /// Returns true if it is a notification, even if it has an id.
+    /// Returns true if the request is a notification, even if it has an id.
     pub fn is_notice(&self) -> bool {
         self.method().starts_with("notifications/")
     }

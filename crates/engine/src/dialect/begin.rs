@@ -1,5 +1,5 @@
-//! Decides which requests the row answers itself and which ones go to the gateway. It must not know the form of a
-//! list or a call.
+//! Decides which requests the row answers itself and which ones go to the gateway. This module must not know the form
+//! of a list or a call.
 
 use proto::mcp::Method;
 use proto::rpc::Frame;
@@ -22,11 +22,11 @@ pub enum Begun {
     Done(DialectReply),
     /// Send this answer, which opens the session.
     Introduced(DialectReply),
-    /// Forward it to the gateway like a request from a client that uses the row's era and has no session.
+    /// Forward this request to the gateway, as if it came from a client that uses the row's era and has no session.
     Forward(Frame),
-    /// Serve its client by the standard protocol, beginning with this message.
+    /// Serve the client with the standard protocol, beginning with this message.
     Standard,
-    /// Call again with a view, which the decision needs.
+    /// The decision needs a view: call again with one.
     NeedsView,
 }
 

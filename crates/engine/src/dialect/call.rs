@@ -1,5 +1,5 @@
-//! Prepares calls before they are forwarded: finds the tool and its arguments. Does the same for resources and
-//! prompts. It must not know how a call is carried out.
+//! Prepares calls before they are forwarded: finds the tool and its arguments. Does the same for resources and prompts.
+//! This module must not know how a call is carried out.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::dialect_rows::row::Dialect;
 use crate::dialect_rows::words::ArgumentsMissing;
 use crate::fault::{Condition, consent_message, no_resource};
 
-/// The call to forward.
+/// The call to forward to the gateway, or the reason not to forward it.
 pub(super) fn call(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Frame, Stop> {
     let name = ask.text_param("name").filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| {

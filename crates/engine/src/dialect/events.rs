@@ -1,4 +1,4 @@
-//! The events of a stream, apart from answers, as ready bytes. It must not know sessions.
+//! The events of a stream, apart from answers, as ready bytes. This module must not know sessions.
 
 use bytes::{Bytes, BytesMut};
 use proto::codec::sse::{KEEP_ALIVE, encode_comment, encode_event};

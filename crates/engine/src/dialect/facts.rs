@@ -1,4 +1,4 @@
-//! The context for answering a request, and the reasons not to forward it. It must not know what is requested.
+//! The context for answering a request, and the reasons not to forward it. This module must not know what is requested.
 
 use bytes::Bytes;
 
@@ -11,7 +11,7 @@ use crate::fault::Condition;
 pub struct Facts<'a> {
     /// True if the session was opened with `initialize`.
     pub initialized: bool,
-    /// The caller's view of the profile; if it is missing, a request that needs it reports that.
+    /// The caller's view of the profile. Without it, `begin` returns `NeedsView` for a request that needs a view.
     pub view: Option<&'a View>,
     /// The view's tools in the row's form, if [`super::tools`] has built them before.
     pub tools: Option<&'a Bytes>,

@@ -1,4 +1,5 @@
-//! Answers in the dialect's form: results, and faults by their conditions. It must not know how a request was served.
+//! Answers in the dialect's form: results, and faults by their conditions. This module must not know how a request was
+//! served.
 
 use std::borrow::Cow;
 
@@ -19,32 +20,32 @@ use crate::fault::Condition;
 /// The outcome of a request.
 #[derive(Debug, Clone)]
 pub enum DialectOutcome {
-    /// Its result, JSON.
+    /// The result of the request, as JSON.
     Result(Bytes),
-    /// It failed.
+    /// The request failed.
     Trouble(Trouble),
 }
 
 /// The answer for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialectReply {
-    /// The HTTP status.
+    /// The HTTP status of the answer.
     pub status: u16,
     /// The body, JSON; if it is empty, nothing is written to a pipe.
     pub body: Bytes,
     /// Additional header lines; their names are in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// True if it reports a failure in any form.
+    /// True if the answer reports a failure in any form.
     pub failed: bool,
 }
 
 impl DialectReply {
-    /// A body with a status.
+    /// An answer with this status and body.
     pub(super) fn raw(status: u16, body: impl Into<Bytes>) -> Self {
         Self { status, body: body.into(), headers: Vec::new(), failed: false }
     }
 
-    /// A result; `id` is JSON text.
+    /// An answer with a result; `id` is JSON text.
     pub(super) fn result(id: &[u8], result: &[u8]) -> Self {
         let mut out = Vec::with_capacity(40 + id.len() + result.len());
         for piece in [b"{\"jsonrpc\":\"2.0\",\"id\":", id, b",\"result\":", result, b"}"] {

@@ -1,4 +1,4 @@
-//! Answers `initialize` by the row. It must not know how versions differ.
+//! Answers `initialize` according to the row. This module must not know how versions differ.
 
 use std::borrow::Cow;
 

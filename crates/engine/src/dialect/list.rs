@@ -1,5 +1,5 @@
-//! Lists in the row's form, built from the ready pages of a view. It must not know who may see which item: the view
-//! decides that.
+//! Lists in the row's form, built from the ready pages of a view. This module must not know who may see which item: the
+//! view decides that.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::fault::Condition;
 /// The input schema of a tool for which the server gave none.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
 
-/// The result of a list.
+/// The result of a request for a list.
 pub(super) fn listed(
     row: &Dialect,
     ask: &DialectRequest,

@@ -1,5 +1,5 @@
-//! Dialects: the behavior of an endpoint in the points where MCP systems disagree. It is written as rows of data
-//! (`dialect_rows`), with a single interpreter.
+//! Dialects: the behavior of an endpoint on the points on which MCP systems disagree. The behavior is written as rows
+//! of data (`dialect_rows`), with a single interpreter.
 //!
 //! ```text
 //!  bytes ─► read ─► Ask ─► begin ─┬─► Forward(frame) ─► the gateway, as any other request ─► Outcome ─► finish ─► Reply
@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Everything is pure: bytes in, bytes out. The code never checks which dialect it serves; it reads the row. To add a
-//! dialect, add its file in `dialect_rows/` and its line in `built_in.rs` there; a difference without a column becomes a
-//! new column. It must not know transports beyond a status and header lines, or the differences between protocol versions.
+//! dialect, add its file in `dialect_rows/` and its line in `built_in.rs` there; a difference without a column becomes
+//! a new column. This module must not know transports beyond a status and header lines, or the differences between
+//! protocol versions.
 //!
 //! | file | is for |
 //! |---|---|

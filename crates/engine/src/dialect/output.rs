@@ -1,5 +1,5 @@
-//! Reformats JSON without changing a value: only the white space between values changes. It must not know what the
-//! JSON means.
+//! Reformats JSON without changing a value: only the white space between values changes. This module must not know what
+//! the JSON means.
 
 use crate::dialect_rows::words::Output;
 

@@ -1,7 +1,7 @@
 //! Reads bytes as a request, or returns the answer that explains why they are not a request.
 //!
 //! A message that is valid according to JSON-RPC 2.0 and MCP is valid for every row, and is checked only once. Any
-//! other message is taken apart and checked in the row's order. It must not know tools.
+//! other message is taken apart and checked in the row's order. This module must not know tools.
 
 use bytes::Bytes;
 use proto::json::{Elements, JsonError, Members, Scanner, Span, Splice};

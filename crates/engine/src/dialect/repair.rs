@@ -1,4 +1,5 @@
-//! Corrects arguments by the tool's schema, for systems that are known to be lenient. It must not know tools by name.
+//! Corrects arguments according to the tool's schema, for systems that are known to be lenient. This module must not
+//! know tools by name.
 
 use proto::json::{Splice, unquote};
 use serde_json::{Map, Value};
@@ -20,8 +21,8 @@ enum Repaired {
     Gone,
 }
 
-/// The arguments, corrected by the schema; `None` if nothing changes. Parts that are not corrected stay identical to
-/// the byte.
+/// The arguments, corrected according to the schema; `None` if nothing changes. Parts that are not corrected stay
+/// identical to the byte.
 pub(super) fn repair(row: &Dialect, arguments: &[u8], schema: Option<&[u8]>) -> Option<Vec<u8>> {
     let schema: Value = serde_json::from_slice(schema?).ok()?;
     // A schema without properties does not restrict the arguments.

@@ -1,4 +1,4 @@
-//! The result of a call, in the row's form. It must not know how faults are rendered.
+//! The result of a call, in the row's form. This module must not know how faults are rendered.
 
 use std::borrow::Cow;
 
@@ -14,11 +14,11 @@ use crate::dialect_rows::words::{Channel, Output, SuccessFlag};
 /// A call whose tool failed, in a row that reports this as an error.
 #[derive(Debug)]
 pub(super) struct Failed {
-    /// The tool's message.
+    /// The message with which the tool reported its failure.
     pub(super) message: String,
     /// The tool's data, as the `data` of an error object.
     pub(super) original: Option<Bytes>,
-    /// The stack trace in the tool's program.
+    /// The stack trace that the tool reported.
     pub(super) stack: Option<String>,
 }
 

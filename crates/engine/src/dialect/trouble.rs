@@ -1,4 +1,5 @@
-//! Faults in a neutral form, before a dialect renders them. It must not know rows beyond their text for a condition.
+//! Faults in a neutral form, before a dialect renders them. This module must not know rows beyond their text for a
+//! condition.
 
 use bytes::Bytes;
 use proto::json::{Members, unquote};
@@ -11,7 +12,7 @@ use crate::fault::{Condition, Fault};
 /// A fault in a neutral form.
 #[derive(Debug, Clone)]
 pub struct Trouble {
-    /// The kind of fault.
+    /// The kind of fault, which selects the row's text.
     pub condition: Condition,
     /// The message of the party that detected the fault: the gateway, a tool or a server.
     pub message: String,
@@ -21,11 +22,11 @@ pub struct Trouble {
     pub server: Option<String>,
     /// The server's error object, JSON.
     pub original: Option<Bytes>,
-    /// The stack trace in a program.
+    /// The stack trace that the failed tool reported.
     pub stack: Option<String>,
     /// The page where a user can give the consent that the server requires.
     pub consent: Option<String>,
-    /// The exceeded rate limit.
+    /// The state of the rate limit that was exceeded.
     pub rate: Option<Rate>,
     /// The value of `WWW-Authenticate`, which asks for credentials.
     pub challenge: Option<String>,
@@ -45,7 +46,7 @@ pub struct Rate {
 }
 
 impl Trouble {
-    /// A fault of a kind, with a message.
+    /// A fault of this kind, with a message.
     pub fn new(condition: Condition, message: impl Into<String>) -> Self {
         Self {
             condition,
@@ -85,7 +86,8 @@ impl Trouble {
         })
     }
 
-    /// The same for a server in the gateway's own binary, which names the condition in the error's `data`.
+    /// The error in the answer of an embedded server, which names the condition in the error's `data`; otherwise the
+    /// same as [`Trouble::of_answer`].
     pub fn of_own_answer(answer: &Frame, server: Option<&str>) -> Option<Self> {
         let trouble = Self::of_answer(answer, server)?;
         let word = trouble

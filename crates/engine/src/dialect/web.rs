@@ -1,5 +1,5 @@
-//! The HTTP side other than answers to messages: other methods, information, browsers, rate limits. It must not know
-//! which origins are allowed.
+//! The HTTP answers other than those to messages: other methods, information, browsers, rate limits. This module must
+//! not know which origins are allowed.
 
 use super::finish::DialectReply;
 use super::trouble::Rate;
@@ -86,7 +86,7 @@ pub fn rate_headers(row: &Dialect, rate: Rate) -> Vec<Header> {
     if row.web.rate_headers == RateHeaders::All { rate_lines(rate) } else { Vec::new() }
 }
 
-/// The same for a refused request.
+/// The header lines with the state of a rate limit, for a refused request.
 pub(super) fn refused_rate_headers(row: &Dialect, rate: Rate) -> Vec<Header> {
     let mut lines = if row.web.rate_headers == RateHeaders::None { Vec::new() } else { rate_lines(rate) };
     lines.push(("retry-after", rate.retry_after.max(1).to_string()));

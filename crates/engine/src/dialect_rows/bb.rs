@@ -13,7 +13,7 @@ use super::words::{
     VersionPolicy,
 };
 
-/// The behavior according to the first page of its documentation.
+/// The behavior according to the first page of the system's documentation.
 pub(super) fn first() -> Dialect {
     Dialect {
         about: text(
@@ -54,12 +54,12 @@ pub(super) fn first() -> Dialect {
     }
 }
 
-/// The name of the successor, derived from its protocol version.
+/// The name of the successor, derived from the successor's protocol version.
 pub(super) fn later_name() -> Text {
     format!("bb-{}", V2025_03_26.version).into()
 }
 
-/// The behavior according to a later page of its documentation.
+/// The behavior according to a later page of the system's documentation.
 pub(super) fn later() -> Dialect {
     let first = first();
     Dialect {

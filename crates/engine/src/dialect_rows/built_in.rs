@@ -1,12 +1,12 @@
 //! The built-in dialects, one file for each system. A row names only its differences from `plain`, and explains those
-//! that are not obvious. It must not know which code uses a column.
+//! that are not obvious. This module must not know which code uses a column.
 
 use super::cell::Text;
 use super::parts::text;
 use super::row::Dialect;
 use super::{bb, buddyboss, gateway, kulturarv, wordpress};
 
-/// A built-in dialect.
+/// A built-in dialect: its name, and how its row is built.
 struct Row {
     name: fn() -> Text,
     aliases: &'static [&'static str],
@@ -50,7 +50,7 @@ impl Dialect {
     }
 }
 
-/// The endpoint follows the protocol in each of its versions.
+/// The row of an endpoint that follows the protocol, in each of the protocol's versions.
 fn standard() -> Dialect {
     Dialect {
         about: text("The published protocol, in every version"),

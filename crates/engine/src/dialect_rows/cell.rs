@@ -1,4 +1,5 @@
-//! One cell of a row: reading a value from a configuration, and displaying it. It must not know which columns exist.
+//! One cell of a row: reading a value from a configuration, and displaying it. This module must not know which columns
+//! exist.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -14,7 +15,7 @@ pub type Text = Cow<'static, str>;
 pub struct Choice {
     /// The word in a configuration.
     pub word: &'static str,
-    /// Its meaning, in a sentence.
+    /// The meaning of the word, in a sentence.
     pub about: &'static str,
 }
 

@@ -15,7 +15,7 @@
 //! | `{code}`, `{status}`, `{seconds}` | numbers: the code, the HTTP status, the seconds to wait |
 //! | `{serverName}`, `{serverVersion}`, `{profile}`, `{path}`, `{session}` | the values of the endpoint |
 //!
-//! A member whose placeholder has no value is removed. It must not know which conditions exist.
+//! A member whose placeholder has no value is removed. This module must not know which conditions exist.
 
 use std::borrow::Cow;
 
@@ -36,15 +36,15 @@ pub struct Template(pub Text);
 /// The text of a row for one condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultText {
-    /// The JSON-RPC code.
+    /// The JSON-RPC code of the error.
     pub code: i32,
     /// The message, with placeholders.
     pub message: Text,
-    /// The HTTP status.
+    /// The HTTP status of the answer.
     pub status: u16,
     /// The channel for a failed call: an error or a result. Any other fault is reported as an error.
     pub channel: Channel,
-    /// The error's `data`.
+    /// The `data` of the error, with placeholders.
     pub data: Option<Template>,
     /// The whole body, for answers that are not JSON-RPC.
     pub body: Option<Template>,

@@ -1,5 +1,5 @@
 //! `gateway`: profiles of many servers, each with a path for POST and a path for events. Messages from a server are
-//! passed on unchanged, with its name added.
+//! passed on with the server's name added, and otherwise unchanged.
 
 use proto::era::{V2024_10_07, V2024_11_05};
 use proto::mcp::Method;

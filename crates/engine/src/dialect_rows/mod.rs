@@ -1,5 +1,5 @@
-//! The behavior of an endpoint in the points where MCP systems disagree, as rows of data. The only interpreter is `dialect`,
-//! which this module must not know.
+//! The behavior of an endpoint on the points on which MCP systems disagree, as rows of data. The only interpreter is
+//! `dialect`, which this module must not know.
 //!
 //! | file | is for |
 //! |---|---|

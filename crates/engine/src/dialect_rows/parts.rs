@@ -1,4 +1,4 @@
-//! Building blocks for the built-in rows. It must not know any row.
+//! Building blocks for the built-in rows. This module must not know any row.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! The columns of a dialect: every point on which MCP systems disagree, with its name in a configuration and its default
 //! value.
 //!
-//! It must not know which code uses a column.
+//! This module must not know which code uses a column.
 
 use std::num::NonZeroU32;
 
@@ -21,11 +21,11 @@ use super::words::{
 /// One column, for configurations, schemas and documentation.
 #[derive(Debug)]
 pub struct Column {
-    /// Its key in a configuration.
+    /// The column's key in a configuration.
     pub name: &'static str,
     /// The key that it had before; empty if it never had another.
     pub former: &'static str,
-    /// Its purpose.
+    /// The purpose of the column.
     pub about: &'static str,
     /// The kind of its values.
     pub kind: CellKind,
@@ -36,9 +36,9 @@ pub struct Column {
 /// A named set of changes to a row, for another version of its system, or for another page of its documentation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Its name.
+    /// The name of the variant.
     pub name: &'static str,
-    /// Its origin.
+    /// The origin of the variant.
     pub about: &'static str,
     /// Columns and their values, JSON.
     pub changes: &'static [(&'static str, &'static str)],
@@ -65,9 +65,9 @@ macro_rules! columns {
         /// The behavior of an endpoint where systems disagree.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Dialect {
-            /// Its name.
+            /// The dialect's name.
             pub name: Text,
-            /// Its description, in a sentence.
+            /// The dialect's description, in a sentence.
             pub about: Text,
             /// The named sets of changes.
             pub variants: &'static [Variant],
@@ -311,7 +311,7 @@ columns! {
     events: Events {
         /// The path of the event stream.
         streams: Streams = "streams", Streams::None;
-        /// The POST path with `streams: beside`: absolute at `/sse`, otherwise appended; an endpoint's `message` overrides it.
+        /// The POST path with `streams: beside`, appended to any path but `/sse`; an endpoint's `message` overrides it.
         message_path: Text = "messagePath", text("/message");
         /// The data of the first event.
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");

@@ -1,5 +1,5 @@
 //! Rejects values of the right kind that make no sense in their column: an empty choice, two lines instead of one, an
-//! unknown placeholder. It must not know which code uses a column.
+//! unknown placeholder. This module must not know which code uses a column.
 
 use serde_json::Value;
 
@@ -108,7 +108,7 @@ impl Column {
         rule(self.name) == Some(ValueRule::Listed)
     }
 
-    /// The placeholders that its texts may contain, without braces.
+    /// The placeholders that the column's texts may contain, without braces.
     pub fn placeholders(&self) -> &'static [&'static str] {
         if self.kind == CellKind::FaultText {
             return TROUBLE;

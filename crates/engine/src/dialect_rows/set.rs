@@ -1,4 +1,4 @@
-//! Reads and writes columns by their names in a configuration. It must not know which code uses a column.
+//! Reads and writes columns by their names in a configuration. This module must not know which code uses a column.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The choices in a row: the columns whose value is one of a few words. It must not know which code uses them.
+//! The choices in a row: the columns whose value is one of a few words. This module must not know which code uses them.
 
 use serde_json::Value;
 

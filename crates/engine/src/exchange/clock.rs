@@ -1,4 +1,4 @@
-//! The points in time that determine when an exchange expires. It must not read a clock.
+//! The points in time that determine when an exchange expires. This module must not read a clock.
 
 use std::time::Instant;
 
@@ -34,7 +34,8 @@ impl ExchangeClock {
         self.wake.is_some_and(|wake| now >= wake)
     }
 
-    /// Notes that the upstream sent a message or received its answer: from now on its time counts, unless it is `asking`.
+    /// Restarts the idle time, because the upstream sent a message or received its answer. If the upstream is now
+    /// `asking` the client, the idle time does not count.
     pub(super) fn hear(&mut self, now: Instant, asking: bool) {
         (self.heard, self.is_asking) = (now, asking);
     }

@@ -16,7 +16,7 @@ use crate::catalogue::UpstreamId;
 /// The maximum number of results that may ask for input before the request is abandoned.
 const MAX_ROUNDS: u32 = 16;
 
-/// The direction of questions.
+/// The ways in which the two sides ask questions.
 #[derive(Debug)]
 pub(super) enum Input {
     /// Both sides ask in the same way.
@@ -36,9 +36,9 @@ pub(super) struct Cross {
     said: Option<Frame>,
     upstream: UpstreamId,
     mirror: Option<Mirror>,
-    /// The client's declared capabilities, as it wrote them.
+    /// The client's declared capabilities, as the client wrote them.
     pub(super) capabilities: Bytes,
-    /// The gateway's own name and version, for clients of versions that state it in results; else empty.
+    /// The gateway's own name and version, for clients of versions that state both in results; otherwise empty.
     pub(super) server_info: String,
     /// The minimum severity of log messages that the client wants, if it declares that in each request.
     level: Option<usize>,
@@ -55,7 +55,7 @@ impl Cross {
             _ if asks_by_result => Bytes::from_static(b"{}"),
             declared => Bytes::copy_from_slice(declared),
         };
-        // Only versions without a handshake state it in results.
+        // Only versions without a handshake state the server's name and version in results.
         let server_info = if client.typed_results { start.server_info.to_owned() } else { String::new() };
         let input = match (client.asks, server.asks) {
             (Asks::Requests, Asks::InputRequired) => {
@@ -100,7 +100,7 @@ impl Cross {
         {
             let wanted = match self.client.asks {
                 Asks::InputRequired => self.wants_level(frame),
-                // The session's level was sent with the request.
+                // The request already told the upstream which log level the session wants.
                 Asks::Requests => true,
             };
             if !wanted {

@@ -24,7 +24,7 @@ pub enum Dispatch<'v> {
     SetLevel(Bytes),
     /// Open a stream of notifications.
     Listen,
-    /// Forward it to an upstream.
+    /// Forward the request to an upstream.
     Forward(Route<'v>),
     /// Answer from the gateway's own state of a task.
     Kept(TaskMethod, TaskRoute),
@@ -33,15 +33,15 @@ pub enum Dispatch<'v> {
 /// The destination of a request, and the changes made to it on the way.
 #[derive(Debug)]
 pub struct Route<'v> {
-    /// The upstream.
+    /// The upstream that the request goes to.
     pub upstream: UpstreamId,
     /// The span of a public name, and the name for the upstream, a JSON string.
     pub rename: Option<(Span, Bytes)>,
-    /// The tool, for calls.
+    /// The called tool, if the request is a call.
     pub tool: Option<&'v ToolEntry>,
     /// The request's method.
     pub method: Cow<'static, str>,
-    /// The tasks that its messages may name.
+    /// The tasks that the messages of the exchange may name.
     pub names: TaskNames,
     /// True if only the upstream checks the arguments.
     pub unchecked: bool,
@@ -55,7 +55,7 @@ pub struct Route<'v> {
 /// The tasks that the messages of an exchange may name, if their ids are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskNames {
-    /// None, or the upstream's own ids are used.
+    /// No tasks, or tasks under the upstream's own ids.
     None,
     /// The task that the call will become.
     New,
@@ -79,8 +79,8 @@ impl Route<'_> {
     }
 }
 
-/// Decides the next step for a request. `server_info` is the gateway's own, a JSON object; `ids` are those of the
-/// client's tasks.
+/// Decides the next step for a request. `server_info` is the gateway's own name and version, a JSON object; `ids`
+/// converts the ids of the client's tasks.
 ///
 /// # Errors
 /// Returns the fault to answer with.

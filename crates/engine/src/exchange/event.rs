@@ -16,7 +16,7 @@ pub struct Timeouts {
     /// The time without an answer or progress; the time in which the upstream itself waits for the client does not
     /// count.
     pub idle: Duration,
-    /// The total time.
+    /// The time that the whole request may take.
     pub overall: Duration,
 }
 
@@ -48,7 +48,7 @@ impl LinkFailure {
 /// An event that the shell reports.
 #[derive(Debug)]
 pub enum Event {
-    /// A message from the upstream on this exchange's stream, with its HTTP status if it was the whole answer.
+    /// A message from the upstream on this exchange's stream, and the HTTP status if the message was the whole answer.
     Frame(Frame, Option<u16>),
     /// The upstream's stream ended without an answer, or could not be opened.
     Failed(LinkFailure),
@@ -98,9 +98,9 @@ pub enum Step {
 pub struct ExchangeAnswer {
     /// The HTTP status, used over HTTP.
     pub status: u16,
-    /// The response.
+    /// The JSON-RPC response.
     pub body: Bytes,
-    /// True if it is the upstream's result, and not an error from any party.
+    /// True if the response is the upstream's result, and not an error from any party.
     pub ok: bool,
     /// The fault, if the answer does not come from the upstream.
     pub fault: Option<Box<Fault>>,

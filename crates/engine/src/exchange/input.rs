@@ -15,7 +15,7 @@ use crate::sealer::Sealer;
 pub struct Binding<'a> {
     /// The principal that made the request.
     pub principal: &'a str,
-    /// The server that it was sent to.
+    /// The server that the request was sent to.
     pub server: &'a str,
     /// The current time, in milliseconds since 1970.
     pub now_ms: u64,
@@ -72,7 +72,7 @@ pub(super) enum RetryState {
     Upstream(String),
     /// A request that waits for answers.
     Parked(Ticket),
-    /// The user was sent to pages to visit first.
+    /// The client's user was sent to pages to visit first.
     Visited,
 }
 

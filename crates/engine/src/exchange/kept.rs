@@ -1,4 +1,4 @@
-//! Messages from an upstream that arrive while its client is away. It must not know how they are used.
+//! Messages from an upstream that arrive while its client is away. This module must not know how they are used.
 
 use super::Event;
 
@@ -8,6 +8,6 @@ use super::Event;
 pub(super) struct MissedMessages {
     /// The notifications, of which only the latest progress notification is kept, followed by the answer or the end.
     pub(super) events: Vec<Event>,
-    /// True if the last event is the end.
+    /// True once `events` ends with the answer or with the failure of the stream.
     pub(super) is_over: bool,
 }

@@ -7,7 +7,7 @@
 //!                                        └── feed ◄──┘ events of the upstream, the client or the clock
 //! ```
 //!
-//! The shell owns the loop; an exchange is tested by replaying events. It must not know sockets or sessions.
+//! The shell owns the loop; an exchange is tested by replaying events. This module must not know sockets or sessions.
 
 mod bridged;
 mod clock;

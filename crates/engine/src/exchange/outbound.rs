@@ -15,24 +15,24 @@ use crate::fault::Fault;
 /// A message for an upstream.
 #[derive(Debug, Clone)]
 pub struct Outbound {
-    /// Its destination.
+    /// The upstream that the message goes to.
     pub upstream: UpstreamId,
-    /// The era of its form.
+    /// The era in whose form the message is written.
     pub era: &'static Era,
-    /// Our own id for it, which is also its progress token: unique in the process.
+    /// The gateway's own id for the message, which is also its progress token: unique in the process.
     pub key: u64,
-    /// The message.
+    /// The message as JSON text.
     pub body: Bytes,
-    /// The data for its mirroring HTTP headers, in eras that have them.
+    /// The data for the HTTP headers that mirror the message, in eras that have such headers.
     pub mirror: Option<Mirror>,
 }
 
 /// The parts of a stateless HTTP request that its headers mirror.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mirror {
-    /// `Mcp-Method`
+    /// The value of `Mcp-Method`.
     pub method: Cow<'static, str>,
-    /// `Mcp-Name`, encoded.
+    /// The value of `Mcp-Name`, encoded.
     pub name: Option<String>,
     /// `Mcp-Param-*` headers: names in lower case, values encoded.
     pub params: Vec<(String, String)>,

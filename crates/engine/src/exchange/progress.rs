@@ -1,5 +1,5 @@
-//! Progress under the client's own token: it only increases during a request, even if the upstream starts over. It
-//! must not know why the upstream does that.
+//! Progress under the client's own token: it only increases during a request, even if the upstream starts over. This
+//! module must not know why the upstream does that.
 
 use bytes::Bytes;
 use proto::json::Splice;

@@ -1,4 +1,5 @@
-//! The rules and timing for sending a failed request again. It must not know links, or how a failure is detected.
+//! The rules and timing for sending a failed request again. This module must not know links, or how a failure is
+//! detected.
 
 use std::time::{Duration, Instant};
 
@@ -10,20 +11,20 @@ use crate::config::ResendRule;
 /// The first pause; each further pause is twice as long, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// The longest pause.
+/// The longest pause before a request is sent again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The state of a failed request's execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Execution {
-    /// The server has certainly not acted on it.
+    /// The server has certainly not acted on the request.
     NotExecuted,
-    /// The server may have acted on it.
+    /// The server may have acted on the request.
     Unknown,
 }
 
 impl Execution {
-    /// Its name in an error's `data`.
+    /// The name of this state in an error's `data`.
     pub fn word(self) -> &'static str {
         match self {
             Self::NotExecuted => "no",
@@ -31,7 +32,7 @@ impl Execution {
         }
     }
 
-    /// Its description for people.
+    /// The description of this state for people.
     pub fn in_words(self) -> &'static str {
         match self {
             Self::NotExecuted => "the request was not executed",
@@ -44,16 +45,16 @@ impl Execution {
 /// back. A request that may have been executed waits only if it can be repeated without further effect.
 #[derive(Debug, Clone, Copy)]
 pub struct ResendPolicy {
-    /// True if executing it twice has the same effect as executing it once.
+    /// True if executing the request twice has the same effect as executing it once.
     repeatable: bool,
-    /// True if the client has received a message or a question about it, which a second attempt would repeat.
+    /// True if the client has received a message or a question about the request, which a second attempt would repeat.
     spoken: bool,
     tries: u32,
-    /// The maximum time for which it waits for its server to come back.
+    /// The maximum time for which the request waits for its server to come back.
     patience: Duration,
-    /// True if it has already waited once because the server demanded fewer requests.
+    /// True if the request has already waited once because the server demanded fewer requests.
     has_slowed: bool,
-    /// The end of its waiting time, counted from its first failure.
+    /// The end of the request's waiting time, counted from its first failure.
     until: Option<Instant>,
 }
 
@@ -79,12 +80,12 @@ impl ResendPolicy {
         self.repeatable = false;
     }
 
-    /// Returns true if it does no harm when the client sends the request again after a failure.
+    /// Returns true if the client can safely send the request again after a failure.
     pub fn is_harmless(&self, execution: Execution) -> bool {
         self.repeatable || execution == Execution::NotExecuted
     }
 
-    /// Returns true if it may be sent again even if it may have been executed.
+    /// Returns true if the request may be sent again even after it may have been executed.
     pub fn is_repeatable(&self) -> bool {
         self.repeatable && !self.spoken
     }
@@ -114,19 +115,19 @@ impl ResendPolicy {
         let patience = self.patience.min(deadline.saturating_duration_since(now) / 2);
         let until = *self.until.get_or_insert(now + patience);
         let pause = (FIRST_PAUSE * 2_u32.saturating_pow(self.tries.min(8))).min(LONGEST_PAUSE);
-        // Between 80 and 120 %.
+        // The pause varies between 80 and 120 %.
         let pause = pause * u32::try_from(80 + spread % 41).unwrap_or(100) / 100;
         self.tries += 1;
         let Some(earliest) = earliest.filter(|earliest| *earliest > now) else {
             return (now + pause <= until).then_some(pause);
         };
-        // Shortly after that, spread over time for many requests.
+        // The request is sent shortly after `earliest`. Many requests are spread over time.
         let soon = FIRST_PAUSE * u32::try_from(spread % 41).unwrap_or(40) / 40;
         (earliest <= until).then(|| (earliest - now + soon).min(until - now).max(earliest - now))
     }
 
-    /// The pause before sending a request again that the server rejected because of too many requests. This happens
-    /// only once.
+    /// The pause before the request is sent again after the server rejected it because of too many requests. This
+    /// happens only once.
     pub fn after_refusal(&mut self, wait: Duration, now: Instant, deadline: Instant) -> Option<Duration> {
         let is_first = !std::mem::replace(&mut self.has_slowed, true);
         (is_first && !self.spoken && now + wait < deadline).then_some(wait)

@@ -58,7 +58,7 @@ pub(super) struct ClientRequest {
 pub(super) struct ReplyState {
     /// True if the upstream has answered, or its stream has ended.
     pub(super) is_settled: bool,
-    /// True if it has answered.
+    /// True if the upstream has answered.
     pub(super) is_answered: bool,
     /// True if the upstream answered that the request's headers do not match.
     is_header_mismatch: bool,
@@ -197,8 +197,8 @@ impl Exchange {
         }
     }
 
-    /// Records that the upstream sent a message or received an answer. From now on its time counts, unless it
-    /// is `asking`.
+    /// Restarts the idle time, because the upstream sent a message or received its answer. If the upstream is now
+    /// `asking` the client, the idle time does not count.
     pub(super) fn hear(&mut self, now: Instant, asking: bool) {
         self.clock.hear(now, asking);
     }

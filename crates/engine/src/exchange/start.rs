@@ -1,4 +1,4 @@
-//! The inputs of an exchange. It must not know how the exchange continues.
+//! The inputs of an exchange. This module must not know how the exchange continues.
 
 use std::time::Instant;
 
@@ -19,23 +19,23 @@ pub struct Start<'a> {
     pub server: &'static Era,
     /// The client's capabilities exactly as written, a JSON object. Used only between different eras.
     pub capabilities: &'a [u8],
-    /// The same in the form of the upstream's era.
+    /// The client's capabilities in the form of the upstream's era.
     pub capabilities_upstream: &'a [u8],
     /// The log level that the client's session requested, a JSON string.
     pub level: Option<&'a [u8]>,
     /// The sender's name and version, a JSON object: the client's own, or the gateway's.
     pub client_info: &'a [u8],
-    /// The destination.
+    /// The destination of the request, and the changes made to it on the way.
     pub route: Route<'a>,
     /// Our own id for the request: unique in the process.
     pub key: u64,
     /// The context that states are bound to.
     pub binding: Binding<'a>,
-    /// Seals states.
+    /// The port that seals states.
     pub sealer: &'a dyn Sealer,
     /// The headers of the client's request; `None` for transports other than HTTP.
     pub headers: Option<&'a dyn Headers>,
-    /// Its time limits.
+    /// The time limits of the request.
     pub timeouts: Timeouts,
     /// The gateway's own name and version, a JSON object.
     pub server_info: &'a str,
@@ -44,7 +44,7 @@ pub struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// The replacement of task ids in its messages; `None` if there is none.
+    /// The replacement of task ids in the messages of this exchange; `None` if there is none.
     pub(super) fn renaming(&self) -> Option<Renaming> {
         match &self.route.names {
             TaskNames::None => None,

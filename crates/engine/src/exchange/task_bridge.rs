@@ -18,7 +18,7 @@ use crate::tasks::KnownTask;
 /// The state that an answered call leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Made {
-    /// A task of the upstream that needs its link during its lifetime.
+    /// A task of the upstream; its link must stay open during the task's lifetime.
     Task {
         /// The upstream's own id, a JSON string.
         id: Bytes,

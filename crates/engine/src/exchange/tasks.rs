@@ -266,7 +266,7 @@ impl Exchange {
     }
 }
 
-/// Built once: building the finder costs more than most searches.
+/// The finder for `taskId`. It is built only once, because building it costs more than most searches.
 static NAMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("taskId"));
 static ESCAPES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
 

@@ -1,4 +1,4 @@
-//! The number of calls in flight of one principal. It must not know what a call is.
+//! The number of calls in flight of one principal. This module must not know what a call is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug, Clone, Default)]
 pub struct Calls(Arc<AtomicUsize>);
 
-/// A call in flight; dropping it ends the count.
+/// A call in flight, which is counted until this value is dropped.
 #[derive(Debug)]
 pub struct CallPlace(Arc<AtomicUsize>);
 
@@ -25,7 +25,7 @@ impl Calls {
     }
 }
 
-/// Always equal: the identity of a principal does not depend on its calls.
+/// Two values are always equal: the identity of a principal does not depend on its calls.
 impl PartialEq for Calls {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -1,4 +1,4 @@
-//! The authenticated identity of a caller. It must not know how credentials are checked.
+//! The authenticated identity of a caller. This module must not know how credentials are checked.
 
 mod calls;
 #[expect(clippy::module_inception, reason = "the room's own subject")]

@@ -1,4 +1,4 @@
-//! A caller: an id, and what its credential says. It must not know how credentials are checked.
+//! A caller: its id, and the facts that its credential states. This module must not know how credentials are checked.
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,7 +22,7 @@ pub struct Principal {
     pub profiles: Option<Arc<[Box<str>]>>,
     /// The time from which the credential is no longer valid, in milliseconds since 1970; `None` if unknown.
     pub until_ms: Option<u64>,
-    /// Its calls in flight.
+    /// The principal's calls in flight.
     pub calls: Calls,
 }
 

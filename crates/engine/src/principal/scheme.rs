@@ -1,4 +1,4 @@
-//! The ways in which callers authenticate. It must not know how credentials are checked.
+//! The ways in which callers authenticate. This module must not know how credentials are checked.
 
 use std::fmt;
 

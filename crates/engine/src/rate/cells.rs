@@ -17,7 +17,7 @@ const MOST_PARTS: usize = 64;
 /// The minimum number of cells in a part, within the cap.
 const PART: usize = 64;
 
-/// A hasher for keys that already are hashes.
+/// A hasher for keys that are already hashes.
 #[derive(Debug, Default)]
 struct Ready(u64);
 
@@ -98,7 +98,7 @@ impl CellPart {
     }
 }
 
-/// All counters.
+/// The counters of all limits.
 #[derive(Debug)]
 pub(super) struct Cells {
     parts: Box<[RwLock<CellPart>]>,
@@ -215,7 +215,7 @@ impl Cells {
     }
 }
 
-/// Counts in an existing cell.
+/// Counts requests in an existing cell; `None` if there is no cell.
 fn count(part: &CellPart, key: u64, quota: &Quota, now: u64) -> Option<QuotaOutcome> {
     let cell = part.cells.get(&key)?;
     let now = now.max(part.floor);

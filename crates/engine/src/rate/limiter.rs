@@ -33,9 +33,9 @@ pub struct RatedRequest<'a> {
     pub address: Option<IpAddr>,
     /// The connection, for limits with their own trusted proxies.
     pub connection: Option<Connection<'a>>,
-    /// The profile.
+    /// The name of the profile that the request is for.
     pub profile: &'a str,
-    /// True for `tools/call`.
+    /// True if the request is a `tools/call`.
     pub is_call: bool,
     /// The public name of the called tool; not needed if [`Limiter::asks_for_tools`] is false.
     pub tool: Option<&'a str>,
@@ -49,9 +49,9 @@ pub struct RatedRequest<'a> {
 pub struct Entering<'a> {
     /// The principal id of an unknown caller.
     pub nobody: &'a str,
-    /// See [`RatedRequest`].
+    /// The client's address, as in [`RatedRequest`].
     pub address: Option<IpAddr>,
-    /// See [`RatedRequest`].
+    /// The connection, as in [`RatedRequest`].
     pub connection: Option<Connection<'a>>,
     /// The profile that the caller names.
     pub profile: &'a str,
@@ -75,7 +75,7 @@ pub struct Verdict {
     pub place: usize,
 }
 
-/// An active limit.
+/// An enabled limit, with the arithmetic of its counters.
 #[derive(Debug)]
 struct ActiveLimit {
     quota: Quota,
@@ -180,7 +180,7 @@ impl Limiter {
         self.rules.is_empty()
     }
 
-    /// Returns true if some limit concerns tools, so that a request must name the tool it calls.
+    /// Returns true if some limit concerns tools, so that a request must name the tool that it calls.
     pub fn asks_for_tools(&self) -> bool {
         self.asks_for_tools
     }
@@ -190,8 +190,8 @@ impl Limiter {
         self.tells_tools_apart
     }
 
-    /// Counts a request at `now`, the time since any fixed point. If several limits concern it, it is counted only if
-    /// all allow it, and the tightest verdict is returned. `None` if no limit concerns it.
+    /// Counts a request at `now`, the time since any fixed point. If several limits concern the request, it is counted
+    /// only if all of them allow it, and the tightest verdict is returned. `None` if no limit concerns it.
     pub fn check(&self, request: &RatedRequest<'_>, now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let speaking = || self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of(request));
@@ -301,7 +301,7 @@ impl Limiter {
         let refused = outcomes.iter().any(is_refused);
         let mut tightest = None;
         for (number, outcome) in numbers.into_iter().zip(outcomes) {
-            // If another limit rejected the request, nothing was counted for this one.
+            // If another limit rejected the request, nothing was counted for this limit.
             if !refused || is_refused(&outcome) {
                 tighten(&mut tightest, self.rules[number].verdict(outcome, now));
             }

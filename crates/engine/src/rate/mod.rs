@@ -1,6 +1,6 @@
 //! Rate limits, exact with any number of concurrent threads.
 //!
-//! Pure: the time and a random seed are arguments. It must not know transports, or the form of a refusal.
+//! Pure: the time and a random seed are arguments. This module must not know transports, or the form of a refusal.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! The arithmetic of a limit: the generic cell rate algorithm (ITU-T I.371, annex A), one number per counter.
 //!
 //! The number is the time at which all counted requests are paid back. A request advances it by one interval, and is
-//! rejected if the result would be too far in the future. It must not know who is counted, or where the number is
-//! kept.
+//! rejected if the result would be too far in the future. This module must not know who is counted, or where the number
+//! is kept.
 
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ pub struct Quota {
 /// The outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QuotaOutcome {
-    /// It is counted; this is the new number.
+    /// The request is counted; this is the new number.
     Taken(u64),
-    /// It is rejected for `wait` nanoseconds; the number is unchanged.
+    /// The request is rejected for `wait` nanoseconds; the number is unchanged.
     Refused { wait: u64, paid: u64 },
 }
 

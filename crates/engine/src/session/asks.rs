@@ -22,7 +22,7 @@ struct OpenAsk<L> {
 /// A message for the link that asked.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LinkMessage<L> {
-    /// The link.
+    /// The link that the question came from.
     pub link: L,
     /// The method of the question.
     pub method: Box<str>,

@@ -10,9 +10,9 @@ pub struct EventId {
     /// The epoch of the session in which the event was sent. Each restart of the gateway starts a new epoch, in which the
     /// streams of the previous one are lost.
     pub epoch: u32,
-    /// The stream.
+    /// The number of the stream in its session.
     pub stream: u64,
-    /// The event.
+    /// The number of the event in its stream.
     pub event: u64,
 }
 
@@ -44,9 +44,9 @@ const MAX_ANSWERS: usize = 32;
 struct KeptEvent {
     id: EventId,
     data: Bytes,
-    /// Its age among the events of all sessions: smaller is older.
+    /// The event's age among the events of all sessions: smaller is older.
     order: u64,
-    /// True if its client has fetched it after a lost connection.
+    /// True if the client has fetched the event after a lost connection.
     is_fetched: bool,
 }
 
@@ -69,8 +69,9 @@ impl EventLog {
         Self { max_events, max_bytes, bytes: 0, kept, answers, answer_bytes: 0 }
     }
 
-    /// Keeps an answer and, if needed, drops the oldest answers, beginning with those that were fetched. At least the newest
-    /// answer is kept, unless nothing may be kept at all. `order` is its age among the events of all sessions.
+    /// Keeps an answer and, if needed, drops the oldest answers, beginning with those that were fetched. At least the
+    /// newest answer is kept, unless nothing may be kept at all. `order` is the answer's age among the events of all
+    /// sessions.
     pub fn push_answer(&mut self, id: EventId, data: Bytes, order: u64) {
         if self.max_events == 0 || self.max_bytes == 0 {
             return;
@@ -110,7 +111,7 @@ impl EventLog {
         self.bytes + self.answer_bytes
     }
 
-    /// Notes that the client has fetched the kept events of a stream.
+    /// Records that the client has fetched the kept events of a stream.
     pub fn note_fetched(&mut self, stream: u64) {
         for answer in self.answers.iter_mut().filter(|answer| answer.id.stream == stream) {
             answer.is_fetched = true;
@@ -125,7 +126,7 @@ impl EventLog {
         event.into_iter().chain(answer).min()
     }
 
-    /// Evicts that event.
+    /// Evicts the event that [`EventLog::oldest`] refers to.
     pub fn drop_oldest(&mut self, pinned_from: u64) {
         let Some(oldest) = self.oldest(pinned_from) else { return };
         if self.kept.front().is_some_and(|event| event.order == oldest) {

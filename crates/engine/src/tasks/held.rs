@@ -12,11 +12,11 @@ use proto::json::quote;
 /// Limits on the kept outcomes.
 #[derive(Debug, Clone, Copy)]
 pub struct HeldLimits {
-    /// The number of outcomes.
+    /// The maximum number of outcomes.
     pub count: usize,
-    /// Their total size in bytes.
+    /// The maximum size of all outcomes together, in bytes.
     pub bytes: usize,
-    /// The time for which each is kept.
+    /// The time for which each outcome is kept.
     pub lifetime: Duration,
 }
 
@@ -24,7 +24,7 @@ pub struct HeldLimits {
 struct HeldOutcome {
     number: u64,
     outcome: Bytes,
-    /// The time of its creation, in the form for clients.
+    /// The time of the outcome's creation, in the form that clients get.
     time: String,
     until: Instant,
 }
@@ -80,7 +80,7 @@ impl HeldOutcomes {
         }
     }
 
-    /// The number of bytes that are kept.
+    /// The number of bytes in the kept outcomes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -105,7 +105,7 @@ impl HeldOutcomes {
     }
 }
 
-/// A point in time, milliseconds since 1970, as ISO 8601 text.
+/// A point in time, given in milliseconds since 1970, as ISO 8601 text.
 fn iso_time(unix_ms: u64) -> String {
     let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     format!("{:.3}", at.unwrap_or(Timestamp::MAX))

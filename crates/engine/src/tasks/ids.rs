@@ -11,7 +11,7 @@ use crate::sealer::Sealer;
 /// The maximum length of an upstream's id, in bytes. Ids are sent in headers, and sealing makes them a third longer.
 pub const MAX_ID: usize = 2048;
 
-/// The maximum length of our ids: an upstream's id, its server's name, and the overhead of sealing.
+/// The maximum length of our ids, in bytes: an upstream's id, its server's name, and the overhead of sealing.
 const MAX_SHOWN: usize = 4096;
 
 /// The number that stands for a state of another process. No state has this number.
@@ -76,9 +76,9 @@ impl<'a> TaskIds<'a> {
 /// The location of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskPlace<'a> {
-    /// Its server's name; empty if the gateway itself keeps it.
+    /// The name of the task's server; empty if the gateway itself keeps the task.
     pub server: &'a str,
-    /// The number of the gateway's own state for it, if any.
+    /// The number of the gateway's own state for the task, if any.
     pub home: Option<u64>,
 }
 
@@ -89,7 +89,7 @@ pub struct OpenedTaskId {
     pub server: String,
     /// The number of the gateway's own state for the task, if any; 0 if it was lost with the process that held it.
     pub home: Option<u64>,
-    /// The server's own id.
+    /// The server's own id for the task.
     pub real: String,
 }
 
@@ -104,7 +104,7 @@ pub struct KnownTask {
 
 impl KnownTask {
     pub(super) fn new(frame: &Frame, span: Span, real: String) -> Self {
-        // Copied, because it may be kept as long as a stream is open.
+        // The id is copied, because it may be kept as long as a stream is open.
         Self { real, shown: Bytes::copy_from_slice(span.of(frame.text())) }
     }
 }

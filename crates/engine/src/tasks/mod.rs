@@ -8,8 +8,8 @@
 //! | `route` | the upstream for a request about a task; the tasks that a stream of notifications covers |
 //! | `rename` | the replacement of ids in messages, in both directions |
 //!
-//! No state is kept for other tasks: the meaning of an id is sealed in it. It must not know transports, or what a task is
-//! about.
+//! No state is kept for other tasks: the meaning of an id is sealed in it. This module must not know transports, or
+//! what a task is about.
 
 mod held;
 mod ids;

@@ -46,7 +46,7 @@ impl Renaming {
         may_be.then_some(Self { asked: AnsweredRequest::Call, tasks, task: None })
     }
 
-    /// Returns true if no answer may be passed on without being read, whatever its beginning.
+    /// Returns true if no answer may be passed on without being read, regardless of its beginning.
     pub fn reads_all(&self) -> bool {
         self.asked != AnsweredRequest::Call || self.tasks == Tasks::Experiment
     }
@@ -69,7 +69,7 @@ impl Renaming {
 /// stream's request named, if any.
 ///
 /// # Errors
-/// As [`Renaming::answer`]; drop the notification, or refuse the question.
+/// The same as for [`Renaming::answer`]; drop the notification, or refuse the question.
 pub fn message_edits(
     message: &Frame,
     task: Option<&KnownTask>,

@@ -15,7 +15,7 @@ use crate::fault::Fault;
 pub struct TaskRoute {
     /// The upstream; `None` if the gateway itself keeps the task.
     pub upstream: Option<UpstreamId>,
-    /// The number of the gateway's own state for it, if any.
+    /// The number of the gateway's own state for the task, if any.
     pub home: Option<u64>,
     /// The span of the client's id, and the id for the upstream, a JSON string.
     pub rename: (Span, Bytes),
@@ -54,7 +54,7 @@ fn owner(view: &View, server: &str, method: TaskMethod) -> Result<Option<Upstrea
 
 const UNKNOWN: &str = "is not a task of this client: it may belong to another caller, have expired, or have been started under another protocol version";
 
-/// Checks that this client can send the request here.
+/// Checks that a client of this view can send the request.
 fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
     let era = view.era();
     if method == TaskMethod::List {
@@ -91,7 +91,7 @@ fn declared(frame: &Frame, era: &Era) -> Result<(), Fault> {
 /// A task that a stream of notifications covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
-    /// The upstream.
+    /// The upstream that runs the task.
     pub upstream: UpstreamId,
     /// The task under both names.
     pub task: KnownTask,

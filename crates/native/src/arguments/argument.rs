@@ -7,15 +7,15 @@ use serde_json::Value;
 /// One argument of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolArgument {
-    /// Its name.
+    /// The argument's name.
     pub(crate) name: &'static str,
-    /// The type of its value.
+    /// The type of the argument's values.
     pub(crate) kind: ArgumentType,
-    /// Its description for people and models; the default and limits are appended.
+    /// The argument's description for people and models; the default and limits are appended.
     pub(crate) about: &'static str,
-    /// Refuses calls without it.
+    /// Refuses calls without this argument.
     pub(crate) required: bool,
-    /// The value that applies when it is omitted.
+    /// The value that applies when the argument is omitted.
     pub(crate) default: Option<Literal>,
     /// The lower limit: smaller amounts are raised to it, and a smaller identifier is refused.
     pub(crate) least: Option<i64>,
@@ -25,18 +25,18 @@ pub(crate) struct ToolArgument {
     pub(crate) words: &'static [&'static str],
     /// The only allowed members of the object, or of each object of a list; empty if any member is allowed.
     pub(crate) members: &'static [&'static str],
-    /// Sends it with every step that takes the call's arguments.
+    /// Sends the argument with every step that takes the call's arguments.
     pub(crate) sent: bool,
-    /// Its name in the request; `None` if that is the same as here.
+    /// The argument's name in the request; `None` if that is the same as `name`.
     pub(crate) called: Option<&'static str>,
-    /// Its form in the request.
+    /// The form of the value in the request.
     pub(crate) form: Form,
 }
 
 /// The types of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArgumentType {
-    /// Text.
+    /// A text; the lenient policy removes its markup.
     Text,
     /// Text that must not be changed: passwords, files.
     Raw,
@@ -50,13 +50,13 @@ pub(crate) enum ArgumentType {
     User,
     /// True or false.
     Flag,
-    /// Texts.
+    /// A list of texts.
     Texts,
-    /// Whole numbers.
+    /// A list of whole numbers.
     Integers,
     /// An object.
     Object,
-    /// Objects.
+    /// A list of objects.
     Objects,
     /// Any value.
     Any,
@@ -74,7 +74,7 @@ pub(crate) enum Literal {
 }
 
 impl Literal {
-    /// As JSON.
+    /// The value as JSON.
     pub(crate) fn value(self) -> Value {
         match self {
             Self::Text(text) => Value::from(text),
@@ -87,7 +87,7 @@ impl Literal {
 /// The forms of a value in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Unchanged.
+    /// The value is sent unchanged.
     Plain,
     /// A comma-separated text, sent as a list.
     Commas,
@@ -95,7 +95,7 @@ pub(crate) enum Form {
     Bit,
     /// One value as a list of one.
     Single,
-    /// Left out if it is this word.
+    /// Left out if the value is this word.
     Unless(&'static str),
     /// The number; false for zero.
     NumberOrFalse,
@@ -122,62 +122,62 @@ const fn argument(name: &'static str, kind: ArgumentType, about: &'static str) -
     }
 }
 
-/// A text.
+/// An argument that takes a text.
 pub(crate) const fn text(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Text, about)
 }
 
-/// A text that must not be changed.
+/// An argument that takes a text that must not be changed.
 pub(crate) const fn raw(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Raw, about)
 }
 
-/// A text with markup.
+/// An argument that takes a text with markup.
 pub(crate) const fn html(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Html, about)
 }
 
-/// A whole number.
+/// An argument that takes a whole number.
 pub(crate) const fn int(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Integer, about)
 }
 
-/// A number.
+/// An argument that takes a number.
 pub(crate) const fn number(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Number, about)
 }
 
-/// The ID of a user, or `me`.
+/// An argument that takes the ID of a user, or `me`.
 pub(crate) const fn user(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::User, about)
 }
 
-/// True or false.
+/// An argument that takes true or false.
 pub(crate) const fn flag(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Flag, about)
 }
 
-/// Texts.
+/// An argument that takes a list of texts.
 pub(crate) const fn list(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Texts, about)
 }
 
-/// Whole numbers.
+/// An argument that takes a list of whole numbers.
 pub(crate) const fn integers(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Integers, about)
 }
 
-/// An object.
+/// An argument that takes an object.
 pub(crate) const fn object(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Object, about)
 }
 
-/// Objects.
+/// An argument that takes a list of objects.
 pub(crate) const fn objects(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Objects, about)
 }
 
-/// Any value.
+/// An argument that takes any value.
 pub(crate) const fn any(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Any, about)
 }
@@ -245,19 +245,19 @@ impl ToolArgument {
         self
     }
 
-    /// Keeps it from being sent on its own.
+    /// Excludes the argument from those that steps send by default.
     pub(crate) const fn kept(mut self) -> Self {
         self.sent = false;
         self
     }
 
-    /// Sets its name in the request.
+    /// Sets the argument's name in the request.
     pub(crate) const fn called(mut self, name: &'static str) -> Self {
         self.called = Some(name);
         self
     }
 
-    /// Sets its form in the request.
+    /// Sets the value's form in the request.
     pub(crate) const fn form(mut self, form: Form) -> Self {
         self.form = form;
         self

@@ -1,9 +1,9 @@
-//! The arguments of tools: their types and limits, how the arguments of a call are read and checked, and why a call fails. It
-//! must not know any tool, or what HTTP is.
+//! The arguments of tools: their types and limits, how the arguments of a call are read and checked, and why a call
+//! fails. This module must not know any tool, or what HTTP is.
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`argument`] | an argument: its type and limits, where it goes |
+//! | [`argument`] | an argument: its type, its limits, and its place in a request |
 //! | [`values`] | the arguments of one call, checked |
 //! | [`read`] | reading them according to the server's policy |
 //! | `lenient` | the policy that converts values to the expected type |

@@ -15,7 +15,7 @@ use super::values::Values;
 pub(crate) enum Policy {
     /// Refuses values that do not fit.
     Exact,
-    /// Like `Exact`, and a required text must not be blank.
+    /// Like `Exact`, but a required text must also not be blank.
     Filled,
     /// Converts or drops values that do not fit; refuses only calls without a required argument.
     Lenient,
@@ -26,8 +26,8 @@ pub(crate) enum Policy {
 /// Reads `given`, `params.arguments` of a call.
 ///
 /// # Errors
-/// Fails if arguments do not fit: every fault in one text. Under the lenient policies, only the first missing argument is
-/// reported.
+/// Fails if arguments do not fit; one text lists every fault. Under the lenient policies, only the first missing
+/// argument is reported.
 pub(crate) fn read(
     given: &Map<String, Value>,
     rows: &[ToolArgument],

@@ -32,7 +32,7 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Its name in an error's `data.condition`.
+    /// The name of this kind in an error's `data.condition`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::UnknownTool => "unknownTool",
@@ -76,7 +76,7 @@ impl Condition {
 pub(crate) struct Trouble {
     /// The kind of failure.
     pub(crate) condition: Condition,
-    /// The message.
+    /// The message for the caller.
     pub(crate) message: String,
     /// Further members of the error's `data`.
     pub(crate) detail: Vec<(&'static str, Value)>,
@@ -88,7 +88,7 @@ impl Trouble {
         Self { condition, message: message.into().into_owned(), detail: Vec::new() }
     }
 
-    /// Arguments that do not fit.
+    /// A failure because arguments do not fit.
     pub(crate) fn arguments(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Condition::InvalidArguments, message)
     }
@@ -99,7 +99,7 @@ impl Trouble {
         self
     }
 
-    /// As a JSON-RPC error.
+    /// Converts the failure to a JSON-RPC error.
     pub(crate) fn refusal(self) -> NativeRefusal {
         let mut data = Map::new();
         data.insert("condition".to_owned(), Value::from(self.condition.word()));

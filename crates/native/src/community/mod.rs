@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::rest::{Bind, Doubt, Field, Missing, Step, fixed};
 use crate::tools::{Condition, Literal};
 
-/// The request to a site that reports a missing route: base and route.
+/// The request to send to a site that reports a missing route: its base and its route.
 const ASK: (&str, &str) = ("index", "/?_fields=namespaces");
 
 const fn doubt(
@@ -36,7 +36,7 @@ const fn caller(name: &'static str) -> Bind {
     Bind { name, at: "/id", missing: Missing::Trouble("the site does not return the ID of this account") }
 }
 
-/// The ID alone.
+/// The parameter that asks for the ID alone.
 const NUMBER_ONLY: &[Field] = &[fixed("_fields", Literal::Text("id"))];
 
 /// A step that looks up the caller's account if a call names no account.

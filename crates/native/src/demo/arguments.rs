@@ -1,6 +1,6 @@
 //! A tool's arguments as rows, from which both the JSON Schema and the check are made.
 //!
-//! Numbers keep their written form, so none loses digits. It must not know any tool.
+//! Numbers keep their written form, so none loses digits. This module must not know any tool.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -79,7 +79,7 @@ impl<'a> DemoArguments<'a> {
     /// Reads `params.arguments`; absent arguments are an empty object.
     ///
     /// # Errors
-    /// Fails if arguments do not fit: one message that lists every fault.
+    /// Fails if arguments do not fit; one message lists every fault.
     pub(super) fn read(request: &'a Frame, rows: &[DemoArgument]) -> Result<Self, String> {
         let text = request.text().as_ref();
         let span = request.param("arguments").map_err(|e| e.to_string())?;

@@ -82,7 +82,7 @@ fn result(request: &Frame, era: &Era) -> Result<Bytes, NativeRefusal> {
     }
 }
 
-/// A list with a single page.
+/// The result of a list request: a list with a single page.
 fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, NativeRefusal> {
     match request.param("cursor").map_err(|e| NativeRefusal::params(e.to_string()))? {
         Some(_) => Err(NativeRefusal::params("this list has one page only: leave \"cursor\" out")),
@@ -90,7 +90,7 @@ fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, NativeRefusa
     }
 }
 
-/// `members` as a result of `era`.
+/// The result in the form of `era` that has these members.
 fn dressed(era: &Era, members: &str, cache: Option<CacheHint>) -> Bytes {
     complete(era, members.as_bytes(), cache, INFO)
 }

@@ -1,4 +1,4 @@
-//! Params of requests to the demo server. It must not know what is requested.
+//! Params of requests to the demo server. This module must not know what is requested.
 
 use proto::rpc::Frame;
 

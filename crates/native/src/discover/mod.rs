@@ -23,7 +23,7 @@ use crate::tools::{
 };
 use serde_json::{Map, Value};
 
-/// The name of the set.
+/// The name of the set of these tools.
 pub(crate) const PHASE: &str = "discover";
 
 /// The tools that these settings allow.
@@ -204,7 +204,7 @@ fn fitting(values: &Values) -> Result<Option<Value>, Trouble> {
     ))))
 }
 
-/// The input of an ability: none if it takes none, otherwise at least an empty object.
+/// The input of an ability: absent if the ability takes none, otherwise at least an empty object.
 #[expect(clippy::unnecessary_wraps, reason = "a step may fail")]
 fn given(values: &Values) -> Result<Option<Value>, Trouble> {
     Ok(values

@@ -1,4 +1,4 @@
-//! A site's index as an answer: namespaces, the routes of one, the parameters of a route.
+//! A site's index as an answer: the namespaces, the routes of one namespace, or the parameters of one route.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,8 +37,8 @@ pub(super) fn shown(index: &Value, values: &Values) -> Value {
     json!({"count": found.len().min(MOST), "total": found.len(), "routes": found.get(..MOST).unwrap_or(&found)})
 }
 
-/// The route of the index that a call means: it can be given as a pattern, as answers show it, or as in a
-/// request.
+/// The route in the index that a call means. The call can give it as the index does (a pattern), as answers show it, or
+/// as in a request.
 fn found<'i>(routes: &'i Map<String, Value>, wanted: &str) -> Option<(&'i String, &'i Value)> {
     let bare = wanted.trim().trim_matches('/');
     let bare = bare.strip_prefix("wp-json/").unwrap_or(bare);

@@ -1,6 +1,6 @@
-//! WordPress's schemas, rewritten as JSON Schema. WordPress accepts `required` inside a property (draft 3), and PHP writes
-//! an object without members as an empty list (`rest_validate_object_value_from_schema`). A client that finds such a schema
-//! in a list may refuse the whole list. It must not know the purpose of a schema.
+//! WordPress's schemas, rewritten as JSON Schema. WordPress accepts `required` inside a property (draft 3), and PHP
+//! writes an object without members as an empty list (`rest_validate_object_value_from_schema`). A client that finds
+//! such a schema in a list may refuse the whole list. This module must not know the purpose of a schema.
 
 use serde_json::{Map, Value, json};
 

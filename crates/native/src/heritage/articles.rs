@@ -15,7 +15,7 @@ pub(super) fn line(text: &str) -> String {
     html::as_text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first of these members that contains text or a number.
+/// The first of these members that contains text or a number, as text.
 pub(super) fn said(of: &Value, names: &[&str]) -> String {
     let found = names.iter().find_map(|name| match of.get(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Some(line(text)),
@@ -54,7 +54,7 @@ fn rows(answer: &Value, at: &str) -> Vec<Value> {
     answer.pointer(at).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-/// Hits of a search in Wikipedia.
+/// The hits of a search in Wikipedia, as Markdown.
 pub(super) fn wikipedia_hits(answer: &Value, values: &Values) -> String {
     let hits = rows(answer, "/query/search");
     if hits.is_empty() {
@@ -71,7 +71,7 @@ pub(super) fn wikipedia_hits(answer: &Value, values: &Values) -> String {
     out
 }
 
-/// The introduction of an article.
+/// The introduction of an article, as Markdown.
 pub(super) fn wikipedia_summary(answer: &Value, values: &Values) -> String {
     // One page, in a map by ID or in a list, depending on the version of the format.
     let page = match answer.pointer("/query/pages") {
@@ -98,7 +98,7 @@ pub(super) fn wikipedia_summary(answer: &Value, values: &Values) -> String {
     out
 }
 
-/// Articles near a point.
+/// The articles near a point, as Markdown.
 pub(super) fn wikipedia_near(answer: &Value, values: &Values) -> String {
     let hits = rows(answer, "/query/geosearch");
     let point = format!("{}, {}", said_number(values, "latitude"), said_number(values, "longitude"));
@@ -118,12 +118,12 @@ pub(super) fn wikipedia_near(answer: &Value, values: &Values) -> String {
     out
 }
 
-/// A number of a call, as it was written.
+/// A number among a call's arguments, as the caller wrote it.
 pub(super) fn said_number(values: &Values, name: &str) -> String {
     values.number(name).map(|number| number.to_string()).unwrap_or_default()
 }
 
-/// Hits of a search in the encyclopaedia.
+/// The hits of a search in the encyclopaedia, as Markdown.
 pub(super) fn snl_hits(answer: &Value, values: &Values) -> String {
     let hits = rows(answer, "");
     if hits.is_empty() {
@@ -151,7 +151,7 @@ pub(super) fn snl_hits(answer: &Value, values: &Values) -> String {
     out
 }
 
-/// An article of the encyclopaedia.
+/// An article of the encyclopaedia, as Markdown.
 pub(super) fn snl_article(answer: &Value, values: &Values) -> String {
     let title = said(answer, &["headword", "title"]);
     let title = if title.is_empty() { values.text("identifier").to_owned() } else { title };

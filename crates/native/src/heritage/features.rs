@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::articles::{line, link, said, said_number};
 use crate::tools::Values;
 
-/// The details shown of a place: a label, and the lower-case names of properties that may contain it.
+/// The details that are shown for a place: for each, a label, and the lower-case names of properties that may contain
+/// the detail.
 const SHOWN: &[(&str, &[&str])] = &[
     ("Kategori", &["kategori", "kulturminnekategori", "enkeltminnekategori"]),
     ("Kommune", &["kommune", "kommunenavn"]),
@@ -25,12 +26,12 @@ const LINKS: &[&str] = &["linkkulturminnes\u{f8}k", "linkkulturminnesok", "lenke
 /// The number of characters of a property that are shown in a list.
 const LONGEST: usize = 300;
 
-/// Datasets.
+/// The list of datasets, as Markdown.
 pub(super) fn datasets(answer: &Value, _values: &Values) -> String {
     entries("Datasets of Riksantikvaren", answer.get("apis"), "landingPageUri", "There are no datasets.")
 }
 
-/// Collections of a dataset.
+/// The collections of a dataset, as Markdown.
 pub(super) fn collections(answer: &Value, values: &Values) -> String {
     let dataset = values.text("dataset");
     let none = format!("The dataset \"{dataset}\" has no collections.");
@@ -54,7 +55,7 @@ fn entries(title: &str, rows: Option<&Value>, url: &str, none: &str) -> String {
     out
 }
 
-/// Map services.
+/// The list of map services, as Markdown.
 pub(super) fn services(answer: &Value, _values: &Values) -> String {
     let rows = answer.get("services").and_then(Value::as_array).filter(|rows| !rows.is_empty());
     let Some(rows) = rows else { return "There are no map services.".to_owned() };
@@ -71,12 +72,12 @@ pub(super) fn services(answer: &Value, _values: &Values) -> String {
     out
 }
 
-/// Places that a search found.
+/// The places that a search found, as Markdown.
 pub(super) fn found(answer: &Value, values: &Values) -> String {
     told(answer, "No places were found.", None, values)
 }
 
-/// Places near a point.
+/// The places near a point, as Markdown.
 pub(super) fn near(answer: &Value, values: &Values) -> String {
     let reach = values.int("radius").or(values.int("distance")).unwrap_or_default();
     let at = format!("({}, {})", said_number(values, "latitude"), said_number(values, "longitude"));
@@ -105,7 +106,7 @@ fn told(answer: &Value, none: &str, center: Option<(f64, f64)>, values: &Values)
     out
 }
 
-/// One place with all its details.
+/// One place with all its details, as Markdown.
 pub(super) fn one(answer: &Value, values: &Values) -> String {
     let properties = small(answer);
     let name = word(&properties, NAMES).unwrap_or_else(|| format!("Feature {}", values.text("feature_id")));
@@ -127,7 +128,7 @@ pub(super) fn one(answer: &Value, values: &Values) -> String {
     out
 }
 
-/// A place in a list.
+/// The entry for a place in a list, as Markdown.
 fn described(place: &Value, center: Option<(f64, f64)>) -> String {
     let properties = small(place);
     let number = said(place, &["id"]);
@@ -160,7 +161,7 @@ fn described(place: &Value, center: Option<(f64, f64)>) -> String {
     out
 }
 
-/// The properties with lower-case names: the registers differ in case.
+/// The properties of a place, with their names in lower case: the registers differ in case.
 fn small(place: &Value) -> Map<String, Value> {
     let properties = place.get("properties").and_then(Value::as_object);
     properties.into_iter().flatten().map(|(key, value)| (key.to_lowercase(), value.clone())).collect()

@@ -9,7 +9,7 @@ type Made = Result<Option<Value>, Trouble>;
 /// The length of one degree of latitude, in meters.
 const DEGREE: f64 = 111_320.0;
 
-/// The point of a call.
+/// The geographic point that a call's arguments give.
 fn point(values: &Values) -> Result<(f64, f64), Trouble> {
     let coordinate = |name: &str, most: f64| {
         let found = values.number(name).filter(|number| number.abs() <= most);
@@ -20,19 +20,19 @@ fn point(values: &Values) -> Result<(f64, f64), Trouble> {
     Ok((coordinate("latitude", 90.0)?, coordinate("longitude", 180.0)?))
 }
 
-/// The point in Wikipedia's format.
+/// The point that a call gives, in Wikipedia's format.
 pub(super) fn wikipedia_point(values: &Values) -> Made {
     let (latitude, longitude) = point(values)?;
     Ok(Some(Value::from(format!("{latitude}|{longitude}"))))
 }
 
-/// The point in the map server's format.
+/// The point that a call gives, in the map server's format.
 pub(super) fn arcgis_point(values: &Values) -> Made {
     let (latitude, longitude) = point(values)?;
     Ok(Some(Value::from(json!({"x": longitude, "y": latitude}).to_string())))
 }
 
-/// A box around the point.
+/// A bounding box around the point that a call gives.
 #[expect(clippy::cast_precision_loss, reason = "a radius has few digits")]
 pub(super) fn surrounding_box(values: &Values) -> Made {
     let (latitude, longitude) = point(values)?;
@@ -49,7 +49,7 @@ pub(super) fn surrounding_box(values: &Values) -> Made {
     Ok(Some(Value::from(edges.map(|edge| format!("{edge:.6}")).join(","))))
 }
 
-/// The box of a call.
+/// The bounding box that a call's arguments give, if any.
 fn corners(values: &Values) -> Result<Option<[f64; 4]>, Trouble> {
     let text = values.text("bbox").trim();
     if text.is_empty() {
@@ -68,20 +68,20 @@ fn corners(values: &Values) -> Result<Option<[f64; 4]>, Trouble> {
     if fits { Ok(Some(corners)) } else { Err(no()) }
 }
 
-/// The box in OGC's format.
+/// The bounding box that a call gives, in OGC's format.
 pub(super) fn ogc_box(values: &Values) -> Made {
     let text = |corners: [f64; 4]| Value::from(corners.map(|corner| corner.to_string()).join(","));
     Ok(corners(values)?.map(text))
 }
 
-/// The box in the map server's format.
+/// The bounding box that a call gives, in the map server's format.
 pub(super) fn arcgis_box(values: &Values) -> Made {
     Ok(corners(values)?.map(|[west, south, east, north]| {
         Value::from(json!({"xmin": west, "ymin": south, "xmax": east, "ymax": north}).to_string())
     }))
 }
 
-/// A word that is sent only together with a box.
+/// A word that is sent only together with a bounding box.
 pub(super) fn with_box(values: &Values, word: &str) -> Option<Value> {
     values.has("geometry").then(|| Value::from(word))
 }
@@ -98,7 +98,7 @@ pub(super) fn collection(values: &Values) -> Value {
     Value::from(found)
 }
 
-/// The slug of an encyclopaedia's article, even if the call gives a path.
+/// The slug of an article in an encyclopaedia, even if the call gives a path.
 pub(super) fn slug(values: &Values) -> Value {
     let slug = values.text("identifier").trim().trim_matches('/').trim_end_matches(".json");
     Value::from(slug.replace(' ', "_"))

@@ -61,10 +61,10 @@ pub struct Settings {
 /// The largest number of cached answers, and their largest total size in bytes.
 const KEPT: (usize, usize) = (256, 8 << 20);
 
-/// The heritage tools.
+/// Creates the server with the heritage tools.
 ///
 /// # Errors
-/// Fails if a URL of the settings is invalid, with a message.
+/// Fails with a message if a URL in the settings is invalid.
 pub fn server(settings: &Settings, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
     let limits = RequestLimits {
         attempts: 3,

@@ -14,7 +14,7 @@ const LANGUAGE: &str = "{language}";
 pub(super) struct Sources(Vec<(&'static str, String)>);
 
 impl Sources {
-    /// The services as configured.
+    /// Creates the services with the configured addresses.
     ///
     /// # Errors
     /// Fails if a URL is invalid.

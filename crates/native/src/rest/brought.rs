@@ -1,4 +1,5 @@
-//! Files that a service returns, in the form in which a call passes them on. It must not know the purpose of a file.
+//! Files that a service returns, in the form in which a call passes them on. This module must not know the purpose of a
+//! file.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -49,7 +50,7 @@ impl Run<'_> {
         }
         let name = name.map_or(found.name, |name| file::file_name(&name, &found.mime));
         let mut said = json!({"uri": uri, "name": name, "mimeType": found.mime, "size": found.bytes.len()});
-        // Moved rather than copied, because it is large.
+        // The text is moved into the object rather than copied, because it is large.
         said["blob"] = Value::String(STANDARD.encode(&found.bytes));
         Ok(said)
     }

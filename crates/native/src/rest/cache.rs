@@ -36,7 +36,7 @@ impl Cache {
         kept.answers.get(url).filter(|entry| entry.until > now).map(|entry| entry.body.clone())
     }
 
-    /// Caches an answer.
+    /// Caches the answer for `url` until the time `until`.
     pub(super) fn put(&self, url: &str, body: &Bytes, now: Duration, until: Duration) {
         let cost = |url: &str, body: &Bytes| url.len() + body.len();
         if self.entries == 0 || cost(url, body) > self.bytes {

@@ -1,4 +1,4 @@
-//! The form in which content is shown. It must not know the format of content.
+//! The form in which content is shown. This module must not know the format of content.
 
 use serde_json::Value;
 

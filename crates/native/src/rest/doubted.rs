@@ -1,5 +1,5 @@
-//! Queries about what a site offers, sent when a route is missing; an answer is valid for a short time. It must not know
-//! the meaning of names.
+//! Queries about what a site offers, sent when a route is missing; an answer is valid for a short time. This module
+//! must not know the meaning of names.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -29,7 +29,7 @@ impl Run<'_> {
     /// so it had no effect.
     ///
     /// # Errors
-    /// The meaning of the failure, after the site has reported what it offers.
+    /// Returns the failure to report, worded after the site has reported what it offers.
     pub(super) async fn doubted(
         &self,
         base: &str,

@@ -1,6 +1,6 @@
 //! Checks that a site knows the credentials before they are used. On many routes, a site returns its public data to
 //! unknown callers, with a success status, so a wrong password would look like an empty site. The site's answer is
-//! valid for a short time. It must not know what a site is.
+//! valid for a short time. This module must not know what a site is.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::tools::{Condition, Trouble};
 
 /// The time during which a site is not asked again.
 const COUNTS: Duration = Duration::from_mins(1);
-/// The same time after an unclear answer: some sites refuse this request to everyone.
+/// The time during which a site is not asked again after an unclear answer: some sites refuse this request to everyone.
 const COUNTS_IN_DOUBT: Duration = Duration::from_secs(10);
 /// The deadline of the entry request.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const ANSWER: usize = 64 << 10;
 
 impl World {
-    /// Asks the place to accept these credentials, unless it did so recently.
+    /// Asks the place to accept these credentials, unless it accepted them recently.
     ///
     /// # Errors
     /// Fails if the place refuses them, or cannot be reached.

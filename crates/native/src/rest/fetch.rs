@@ -1,6 +1,6 @@
 //! Files that calls name by URL. They are fetched without credentials, and only from public addresses unless the
-//! configuration says otherwise. A few redirects are followed; each target is checked like the first URL. It must not
-//! know the purpose of a file.
+//! configuration says otherwise. A few redirects are followed; each target is checked like the first URL. This module
+//! must not know the purpose of a file.
 
 use std::borrow::Cow;
 

@@ -14,29 +14,29 @@ use crate::tools::{Trouble, Values};
 /// The source of a file, as names of arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FileFrom {
-    /// A URL.
+    /// The argument with a URL.
     Url(&'static str),
     /// Base64, with a name and a media type.
     Base64 {
-        /// The content.
+        /// The argument with the content.
         data: &'static str,
-        /// The file's name.
+        /// The argument with the file's name.
         name: &'static str,
-        /// Its media type.
+        /// The argument with the file's media type.
         mime: &'static str,
     },
-    /// A URL or base64, depending on its form.
+    /// The argument with a URL or base64; its form tells which.
     Either(&'static str),
 }
 
-/// A file.
+/// A file that a call contains, or that was fetched for a call.
 #[derive(Debug, Clone)]
 pub(super) struct FileData {
-    /// Its name, without a path.
+    /// The file's name, without a path.
     pub(super) name: String,
-    /// Its media type.
+    /// The file's media type.
     pub(super) mime: String,
-    /// Its content.
+    /// The file's content.
     pub(super) bytes: Bytes,
 }
 
@@ -57,7 +57,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// The file that a call contains or names.
 ///
 /// # Errors
-/// Fails if it is not base64, is empty or larger than `most` bytes, or if the URL is invalid.
+/// Fails if the file is not base64, is empty or larger than `most` bytes, or if the URL is invalid.
 pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<FileAsk, Trouble> {
     match from {
         FileFrom::Url(argument) => fetchable(values.text(argument).trim())
@@ -82,10 +82,10 @@ pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<Fil
     }
 }
 
-/// A fetched file.
+/// The file in the answer to a fetch.
 ///
 /// # Errors
-/// Fails if it is of a kind that is not fetched as a file: a page, data, a program.
+/// Fails if the answer is of a kind that is not fetched: a web page, data or a program.
 pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Result<FileData, String> {
     let mime = content_type.and_then(media_type).filter(|mime| mime != "application/octet-stream");
     let mime = mime.unwrap_or_else(|| guessed(&bytes).to_owned());
@@ -102,8 +102,8 @@ pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Re
 
 /// Families of media types that are always fetched.
 const KINDS: &[&str] = &["image/", "audio/", "video/", "font/"];
-/// Text and application types that are fetched: documents that people add to a site's media. Pages, data for programs and
-/// programs are excluded, because an answer of these types is not a file to pass on.
+/// Text and application types that are fetched: documents and archives that people add to a site's media. Web pages,
+/// programs, and data for programs are excluded, because an answer of such a type is not a file to pass on.
 const DOCUMENTS: &[&str] = &[
     "application/epub+zip",
     "application/gzip",

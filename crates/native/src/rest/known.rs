@@ -1,4 +1,4 @@
-//! The credentials that sites accepted a short time ago. It must not know how sites are asked.
+//! The credentials that sites accepted a short time ago. This module must not know how sites are asked.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -21,7 +21,7 @@ impl AcceptedCredentials {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST && !known.contains_key(&digest) {
             known.retain(|_, until| *until > now);
-            // Forgetting costs one more request.
+            // Forgetting the credentials costs only one more request.
             if known.len() >= MOST {
                 known.clear();
             }

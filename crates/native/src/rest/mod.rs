@@ -1,7 +1,7 @@
 //! The one interpreter of tools that send requests: rows in, requests out, answers shaped.
 //!
-//! All escaping is done here, depending on where a value goes; a row never concatenates texts. It must not know what a
-//! particular service is.
+//! All escaping is done here, depending on where a value goes; a row never concatenates texts. This module must not
+//! know what a particular service is.
 //!
 //! | file | is for |
 //! |---|---|

@@ -31,13 +31,13 @@ impl Body<'_> {
 }
 
 impl<'a> Form<'a> {
-    /// Adds a field.
+    /// Adds a field with this name and text.
     pub(super) fn field(&mut self, name: &str, text: &str) {
         let head = format!("Content-Disposition: form-data; name=\"{}\"\r\n\r\n", escaped(name));
         self.0.push(FormPart { head, body: Body::Text(text.to_owned()) });
     }
 
-    /// Adds a file.
+    /// Adds a file under this field name.
     pub(super) fn file(&mut self, name: &str, file: &'a FileData) {
         let head = format!(
             "Content-Disposition: form-data; name=\"{}\"; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n",
@@ -66,7 +66,7 @@ impl<'a> Form<'a> {
     /// know the form of boundaries.
     fn boundary(&self) -> String {
         let taken: HashSet<u32> = self.0.iter().flat_map(|part| numbers(part.body.bytes())).collect();
-        // A file of the largest size cannot contain all the numbers.
+        // A file of the largest size cannot contain all these numbers.
         let free = (0..=u32::MAX).find(|number| !taken.contains(number)).unwrap_or_default();
         format!("{BEGINS}{free:0DIGITS$}")
     }

@@ -53,7 +53,7 @@ pub(super) fn normalized(value: Value) -> Value {
     walked(value, &|name| OBJECTS.contains(&name), &|_| false)
 }
 
-/// The same, without members that only contain links.
+/// The normalized answer, without members that only contain links.
 pub(super) fn lean(value: Value) -> Value {
     walked(value, &|name| OBJECTS.contains(&name), &|name| LINKS.contains(&name))
 }

@@ -1,4 +1,4 @@
-//! The routes that sites reported, remembered for a short time. It must not know how sites are asked.
+//! The routes that sites reported, remembered for a short time. This module must not know how sites are asked.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ impl Offered {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if said.len() >= MOST && !said.contains_key(site) {
             said.retain(|_, said| said.at + COUNTS > now);
-            // Forgetting costs two more requests.
+            // Forgetting the reports costs only two more requests.
             if said.len() >= MOST {
                 said.clear();
             }

@@ -55,7 +55,7 @@ pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, Str
     Ok((verb, if clean.is_empty() { "/".to_owned() } else { clean }))
 }
 
-/// The request.
+/// The request that the call's values describe.
 ///
 /// # Errors
 /// Fails if the query or the body is invalid, or has a name that would bypass what is allowed.

@@ -45,8 +45,8 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// Returns true if a value may be a segment of a path at this place. It is percent-encoded in any case, but some
-    /// servers interpret a path after decoding it.
+    /// Returns true if a value may be a segment of a path at this place. The value is percent-encoded in any case, but
+    /// some servers interpret a path after decoding it.
     fn takes(&self, _base: &str, _segment: &str) -> bool {
         true
     }
@@ -106,9 +106,9 @@ pub(crate) struct Doubt {
     pub(crate) ask: (&'static str, &'static str),
     /// The namespaces; the site must have at least one.
     pub(crate) namespaces: &'static [&'static str],
-    /// The failure to report if the site has none of them: its kind and message.
+    /// The failure to report if the site has none of these namespaces: its kind and message.
     pub(crate) missing: (Condition, &'static str),
-    /// The message if the site has one of them.
+    /// The message if the site has one of these namespaces.
     pub(crate) there: &'static str,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct RequestTarget {
     pub(crate) url: String,
     /// The value of `Authorization`.
     pub(crate) authorization: Option<SecretString>,
-    /// Allows only public addresses.
+    /// Allows requests to public addresses only.
     pub(crate) public_only: bool,
     /// The request that checks the credentials first, if there is one.
     pub(crate) entry: Option<EntryCheck>,

@@ -37,7 +37,7 @@ enum RequestMember {
 }
 
 impl Making<'_> {
-    /// The request of `ask` to `place`. The caller sets its limits.
+    /// Builds the request that `ask` describes, for `place`. The caller of this function sets the request's limits.
     ///
     /// # Errors
     /// Fails if a value does not fit where it goes, or a secret is missing.

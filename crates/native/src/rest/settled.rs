@@ -1,5 +1,6 @@
-//! Values that name a route, in the one form in which a site reads them, however a call writes them: WordPress also matches
-//! a route in capitals (`WP_REST_Server::match_request_to_handler`). It must not know who needs this form.
+//! Values that name a route, in the one form in which a site reads them, however a call writes them: WordPress also
+//! matches a route in capitals (`WP_REST_Server::match_request_to_handler`). This module must not know who needs this
+//! form.
 
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use super::normalize::{as_object, lean, normalized};
 use crate::port::HttpResponse;
 use crate::tools::{Literal, Values};
 
-/// The presentations of answers.
+/// The styles in which answers are presented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnswerStyle {
     /// The important members, requested by name; lists come with the total number of entries. A call may ask for everything.
@@ -23,22 +23,22 @@ pub enum AnswerStyle {
 /// The ways in which an answer becomes a result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
-    /// All of it.
+    /// The whole answer.
     Whole,
-    /// These members of it.
+    /// These members of the answer.
     Picked(&'static [Pick]),
-    /// A list: the number of entries, and under this name these members of each.
+    /// A list: the number of entries and, under this name, these members of each entry.
     Listed(&'static str, &'static [Pick]),
-    /// These members of it, each given as a path with dots. `|` separates alternative names, of which the first existing
-    /// one counts. A member is shown under the first name of its path.
+    /// These members of the answer, each given as a path with dots. `|` separates alternative names, of which the first
+    /// existing one counts. A member is shown under the first name of its path.
     One(&'static str),
-    /// A list: the number of entries, and under this name these members of each, given as paths.
+    /// A list: the number of entries and, under this name, these members of each entry, given as paths.
     List(&'static str, &'static str),
-    /// An object of items by name, shown as a list of them.
+    /// An object that contains items by name, shown as a list of the items.
     Map(&'static str, &'static str),
-    /// As text.
+    /// Text that this function makes from the answer.
     Told(fn(&Value, &Values) -> String),
-    /// As newly built JSON.
+    /// JSON that this function makes from the answer.
     Made(fn(&Value, &Values) -> Value),
     /// A description of the file, and the file itself as a resource.
     File,
@@ -47,9 +47,9 @@ pub(crate) enum Shape {
 /// A member of a shown answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pick {
-    /// Its name.
+    /// The member's name in the shown answer.
     pub(crate) name: &'static str,
-    /// The source of its value. A missing value is left out.
+    /// The source of the member's value. A missing value is left out.
     pub(crate) from: From,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum From {
     Value(&'static str),
     /// A nested object, if the answer has something at this pointer.
     Object(&'static str, &'static [Pick]),
-    /// The row.
+    /// This literal from the row.
     Fixed(Literal),
 }
 
@@ -75,7 +75,7 @@ pub(crate) const fn pick(name: &'static str, at: &'static str) -> Pick {
     Pick { name, from: From::At(at) }
 }
 
-/// An answer as text.
+/// A shape that turns an answer into text with `tell`.
 pub(crate) const fn told(tell: fn(&Value, &Values) -> String) -> Shape {
     Shape::Told(tell)
 }
@@ -100,9 +100,9 @@ impl Totals {
 /// The answer to a call: text, structured content and a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CallAnswer {
-    /// The text.
+    /// The text of the answer.
     pub(crate) text: String,
-    /// The same as an object, if the tool has an output schema.
+    /// The same answer as an object, if the tool has an output schema.
     pub(crate) structured: Option<Value>,
     /// The total number of entries, if the answer's headers have it.
     pub(crate) entries: Option<u64>,
@@ -190,8 +190,8 @@ impl Shape {
     }
 
     /// Returns true if an answer fits this shape: a shape for lists needs a list. PHP writes a list with gaps as an
-    /// object of its entries. An older site reads the last segment of some routes as a part of a name, and returns a
-    /// single item instead.
+    /// object that contains the entries. An older site reads the last segment of some routes as a part of a name, and
+    /// returns a single item instead.
     pub(super) fn is_of(&self, answer: &Value) -> bool {
         match (self, answer) {
             (Self::Listed(..) | Self::List(..), Value::Object(members)) => {
@@ -231,7 +231,7 @@ impl Shape {
             Self::One(fields) | Self::List(_, fields) => {
                 names.extend(fields.split_ascii_whitespace().map(|path| head(path).to_owned()));
             }
-            // `_fields` empties an object of items by name.
+            // `_fields` empties an object that contains items by name.
             Self::Map(..) | Self::Whole | Self::Told(_) | Self::Made(_) | Self::File => return None,
         }
         let mut once: Vec<&str> = Vec::new();
@@ -243,8 +243,8 @@ impl Shape {
         Some(once.join(","))
     }
 
-    /// The schema of compact answers. Members have no types there: a call may ask for raw answers, and plugins change what
-    /// sites return.
+    /// The schema of compact answers. The schema gives members no types: a call may ask for raw answers, and plugins
+    /// change what sites return.
     pub(crate) fn schema(&self) -> Option<Value> {
         let list = |name: &str| {
             json!({"type": "object", "properties": {
@@ -270,7 +270,7 @@ impl Shape {
     }
 }
 
-/// The entries of a list, or of an object of items by name.
+/// The entries of a list, or of an object that contains items by name.
 fn rows(answer: Value) -> Vec<Value> {
     match answer {
         Value::Array(rows) => rows,

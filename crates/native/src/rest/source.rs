@@ -1,5 +1,5 @@
-//! Content as editors see it. A call that reads content first asks for its source. A call that changes content can be refused
-//! after a check of the current content. It must not know the format of content.
+//! Content as editors see it. A call that reads content first asks for its source. A call that changes content can be
+//! refused after a check of the current content. This module must not know the format of content.
 
 use serde_json::Value;
 

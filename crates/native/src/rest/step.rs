@@ -14,7 +14,7 @@ use crate::tools::{Form, Literal, Trouble, Values};
 /// A step of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
-    /// A request.
+    /// A request whose route and method the row gives.
     Ask(RestRequest),
     /// A file for a later request.
     File(FileFrom),
@@ -22,18 +22,18 @@ pub(crate) enum Step {
     Check(Check),
     /// A request whose route and method the call chooses.
     Open(CallerRequest),
-    /// Sets a value of this name, computed from the existing ones; `None` sets nothing.
+    /// Sets a value with this name, computed from the existing ones; `None` sets nothing.
     Make(&'static str, fn(&Values) -> Result<Option<Value>, Trouble>),
 }
 
-/// A request that the call chooses, as names of arguments.
+/// A request that the call chooses: its place, and the names of the arguments that give the rest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallerRequest {
     /// The name of the target place.
     pub(crate) base: &'static str,
-    /// Its method.
+    /// The argument with the method.
     pub(crate) method: &'static str,
-    /// Its route.
+    /// The argument with the route.
     pub(crate) route: &'static str,
     /// The argument with the query's members.
     pub(crate) query: &'static str,
@@ -41,12 +41,12 @@ pub(crate) struct CallerRequest {
     pub(crate) body: &'static str,
 }
 
-/// A request.
+/// A request that a row describes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RestRequest {
-    /// The condition under which it is sent.
+    /// The condition under which the request is sent.
     pub(crate) when: StepCondition,
-    /// Its method.
+    /// The method of the request.
     pub(crate) verb: Verb,
     /// The name of the target place.
     pub(crate) base: &'static str,
@@ -55,19 +55,19 @@ pub(crate) struct RestRequest {
     pub(crate) route: &'static str,
     /// Sends the call's arguments along.
     pub(crate) takes_arguments: bool,
-    /// Further fields to send.
+    /// Further fields to send with the request.
     pub(crate) fields: &'static [Field],
-    /// The encoding of its body.
+    /// The encoding of the request's body.
     pub(crate) encoding: Encoding,
-    /// Values of its answer that later steps need.
+    /// Values in the answer that later steps need.
     pub(crate) binds: &'static [Bind],
-    /// The time for which its answer may be cached, if there is a cache.
+    /// The time for which the answer may be cached, if there is a cache.
     pub(crate) keep: Duration,
-    /// Its effect, if its method suggests a different one.
+    /// The effect of the request, if its method suggests a different one.
     pub(crate) acts_as: Verb,
-    /// Reads its answer as a file rather than as JSON.
+    /// Reads the answer as a file rather than as JSON.
     pub(crate) brings_file: bool,
-    /// Shows content in its answer as source, if the caller may edit it.
+    /// Shows content in the answer as source, if the caller may edit it.
     pub(crate) shows_content: bool,
 }
 
@@ -85,19 +85,19 @@ pub(crate) struct Check {
 /// The condition of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StepCondition {
-    /// Always.
+    /// The step always runs.
     Always,
-    /// The value exists.
+    /// The step runs if this value exists.
     Given(&'static str),
-    /// The value does not exist.
+    /// The step runs if this value does not exist.
     Absent(&'static str),
-    /// The value consists of digits.
+    /// The step runs if this value consists of digits.
     Digits(&'static str),
-    /// The value does not consist of digits.
+    /// The step runs if this value does not consist of digits.
     Words(&'static str),
-    /// The value equals this word.
+    /// The step runs if this value equals this word.
     Is(&'static str, &'static str),
-    /// The value does not equal this word.
+    /// The step runs if this value does not equal this word.
     IsNot(&'static str, &'static str),
 }
 
@@ -115,18 +115,18 @@ pub(crate) enum Encoding {
 /// A field that is sent with a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
-    /// Its name in the request.
+    /// The field's name in the request.
     pub(crate) name: &'static str,
-    /// The source of its value.
+    /// The source of the field's value.
     pub(crate) source: FieldSource,
-    /// Its form in the request.
+    /// The form of the value in the request.
     pub(crate) form: Form,
 }
 
 /// The sources of a field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FieldSource {
-    /// The row.
+    /// This literal from the row.
     Fixed(Literal),
     /// A value of the call, or of an earlier step; left out if it does not exist.
     Value(&'static str),
@@ -139,10 +139,10 @@ pub(crate) enum FieldSource {
 pub(crate) struct Bind {
     /// The name of the value.
     pub(crate) name: &'static str,
-    /// Its JSON Pointer (RFC 6901). `*` stands for each element of a list, and yields a list. `|` separates
-    /// alternatives, of which the first existing one counts.
+    /// The JSON Pointer (RFC 6901) of the value in the answer. `*` stands for each element of a list, and yields a
+    /// list. `|` separates alternatives, of which the first existing one counts.
     pub(crate) at: &'static str,
-    /// The consequence if it is missing.
+    /// The consequence if the value is missing.
     pub(crate) missing: Missing,
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct Bind {
 pub(crate) enum Missing {
     /// The call fails with this message.
     Trouble(&'static str),
-    /// Nothing.
+    /// The call continues without the value.
     Nothing,
     /// The call is answered as if this JSON text were the last answer.
     Answer(&'static str),
@@ -232,7 +232,7 @@ pub(crate) const fn value(name: &'static str, from: &'static str, form: Form) ->
 }
 
 impl RestRequest {
-    /// Sets the condition.
+    /// Sets the condition under which the request is sent.
     pub(crate) const fn when(mut self, when: StepCondition) -> Self {
         self.when = when;
         self
@@ -244,13 +244,13 @@ impl RestRequest {
         self
     }
 
-    /// Adds these fields.
+    /// Adds fields to send with the request.
     pub(crate) const fn with(mut self, fields: &'static [Field]) -> Self {
         self.fields = fields;
         self
     }
 
-    /// Sets the encoding of its body.
+    /// Sets the encoding of the request's body.
     pub(crate) const fn encoded(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;
         self
@@ -262,13 +262,13 @@ impl RestRequest {
         self
     }
 
-    /// Marks its answer as a file.
+    /// Marks the answer as a file.
     pub(crate) const fn bringing_file(mut self) -> Self {
         self.brings_file = true;
         self
     }
 
-    /// Allows caching its answer for this many seconds.
+    /// Allows caching the answer for this many seconds.
     pub(crate) const fn keep(mut self, seconds: u64) -> Self {
         self.keep = Duration::from_secs(seconds);
         self

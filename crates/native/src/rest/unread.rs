@@ -1,5 +1,5 @@
-//! Answers with a success status that are not JSON: their kind, in a message that leads to the cause. It must not
-//! know any particular service; the places give the causes that are specific to one.
+//! Answers with a success status that are not JSON: their kind, in a message that leads to the cause. This module must
+//! not know any particular service; the places give the causes that are specific to one.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(crate) enum UnreadableKind {
     Noise,
     /// Compressed data.
     Packed,
-    /// Something else.
+    /// Anything else.
     Other,
 }
 

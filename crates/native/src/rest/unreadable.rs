@@ -1,10 +1,10 @@
-//! Failures for answers that are not JSON. It must not know what was requested.
+//! Failures for answers that are not JSON. This module must not know what was requested.
 
 use super::place::RequestTargets;
 use super::unread::{UnreadableKind, beginning, kind};
 use crate::tools::{Condition, Trouble};
 
-/// The failure for such an answer; `writes` is true if the request was meant to change something.
+/// The failure for an answer that is not JSON; `writes` is true if the request was meant to change something.
 pub(super) fn trouble(places: &dyn RequestTargets, body: &[u8], writes: bool) -> Trouble {
     let kind = kind(body);
     let hint = places.unread(kind);

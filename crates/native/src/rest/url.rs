@@ -1,4 +1,4 @@
-//! URLs of places in canonical form. It must not know what the URLs lead to.
+//! URLs of places in canonical form. This module must not know what the URLs lead to.
 
 /// The longest URL of a place, in bytes.
 const LONGEST_URL: usize = 2000;

@@ -21,7 +21,7 @@ use crate::tools::{Condition, ToolArgument, Trouble, Values};
 
 /// The first pause before a request is sent again; each further pause is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest pause.
+/// The longest pause before a request is sent again.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The limits of requests.
@@ -55,13 +55,13 @@ impl Default for RequestLimits {
 pub(crate) struct World {
     /// The client that sends requests.
     pub(crate) http: Arc<dyn HttpClient>,
-    /// The services.
+    /// The services that requests are sent to.
     pub(crate) places: Box<dyn RequestTargets>,
-    /// Its limits.
+    /// The limits of requests.
     pub(crate) limits: RequestLimits,
-    /// The cache of answers.
+    /// The cache of answers, if there is one.
     pub(crate) cache: Option<Cache>,
-    /// The presentation of answers.
+    /// The style in which answers are presented.
     pub(crate) answers: AnswerStyle,
 }
 
@@ -325,7 +325,8 @@ fn swallowed() -> Trouble {
     Trouble::new(Condition::UpstreamError, words)
 }
 
-/// Requests with credentials follow no redirects, because the target of a redirect is not configured.
+/// The failure for an answer that is a redirect; `None` for any other answer. Redirects are not followed, because their
+/// targets are not configured.
 fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> Option<Trouble> {
     let to = (300..400).contains(&response.status).then(|| response.header("location")).flatten()?;
     let to: String = to.chars().filter(|c| !c.is_control()).take(200).collect();
@@ -335,7 +336,7 @@ fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> 
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
-/// The failure for a request without an answer. If it `writes`, it may have been executed.
+/// The failure for a request without an answer. A request that `writes` may have been executed.
 pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
     let done = if writes { "; the request may have been executed nevertheless" } else { "" };
     let said = &fault.message;

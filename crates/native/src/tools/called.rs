@@ -1,5 +1,5 @@
-//! A call to a tool of the table: the tool, its values, and what rules about arguments need to know about them. It must not
-//! know the action of the tool.
+//! A call to a tool of the table: the tool, its values, and what rules about arguments need to know about them. This
+//! module must not know the action of the tool.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::arguments::values::Values;
 use crate::rest::settled;
 use crate::unknown::{self, CALL_ID, UnknownArguments, is_injected};
 
-/// The arguments as they are read here. Numbers out of range and lone surrogates are still valid JSON.
+/// The arguments as a JSON object. Numbers out of range and lone surrogates are valid JSON, but cannot be read here.
 fn object(written: &[u8]) -> Result<Map<String, Value>, Trouble> {
     serde_json::from_slice(written).map_err(|e| match written.first() {
         Some(b'{') => {
@@ -93,7 +93,8 @@ impl ToolServerState {
         }
     }
 
-    /// The same check for callers that ask before a call. Returns `None` for a tool that was found at the site.
+    /// The fault of a call with arguments that the tool does not have, for code that asks before the call. Returns
+    /// `None` for a tool that was found at the site.
     pub(super) fn unknown_arguments(&self, name: &str, arguments: &[u8]) -> Option<String> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         self.unknown_of(&serde_json::from_slice(arguments).ok()?, tool)

@@ -1,5 +1,5 @@
-//! Compact answers, which show a part of what a site returns: the arguments by which a call gets more, and the schema of
-//! such answers. It must not know any tool.
+//! Compact answers, which show a part of what a site returns: the arguments by which a call gets more, and the schema
+//! of such answers. This module must not know any tool.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::rest::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, RAW, RENDERED
 
 /// The argument of tools whose answers are shown in part.
 const WHOLE: &[ToolArgument] = &[AS_GIVEN];
-/// The same for tools that read editable content, and for tools that change it.
+/// The arguments of tools that read editable content, and of tools that change it.
 const READS_CONTENT: &[ToolArgument] = &[AS_GIVEN, RENDERED];
 const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, ALLOW_MARKUP_LOSS];
 const AS_GIVEN: ToolArgument = flag(RAW, "Return the site's answer unchanged, with all of its members.");

@@ -14,7 +14,7 @@ use crate::rest::{Shape, Step, World};
 pub(crate) struct ToolFinder {
     /// The arguments of the request: `page` and `per_page`.
     pub(crate) arguments: &'static [ToolArgument],
-    /// The request for one page of them.
+    /// The request for one page of the list of tools.
     pub(crate) steps: &'static [Step],
     /// The shape of the answer: an object with the list `items`.
     pub(crate) shape: Shape,
@@ -39,7 +39,7 @@ const PER_PAGE: i64 = 100;
 pub(super) struct FoundTools(Mutex<Option<(Duration, Tools)>>);
 
 impl FoundTools {
-    /// Returns true if a found tool declares an argument of this name; `None` if no such tool was found.
+    /// Returns true if a found tool declares an argument with this name; `None` if no such tool was found.
     pub(super) fn declares(&self, tool: &str, argument: &str) -> Option<bool> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, tools) = kept.as_ref()?;

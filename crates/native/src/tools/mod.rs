@@ -1,13 +1,13 @@
 //! The parts that servers of tools share: rows that describe tools, lists and answers. Arguments are read in `arguments`.
 //!
-//! A tool is a row. It must not know any particular tool, or what HTTP is.
+//! A tool is a row. This module must not know any particular tool, or what HTTP is.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `row` | a tool, and its effect on the world |
 //! | `compact` | arguments and schemas of compact answers |
 //! | `schema` | rows as `tools/list` shows them |
-//! | `called` | a call: its tool and values, and what rules about arguments see of them |
+//! | `called` | a call: its tool, its values, and the readings of its arguments for access rules |
 //! | `server` | the server itself: methods, calls |
 //! | `offers` | resources and prompts in addition to tools |
 //! | `found` | tools that are found at the place that is asked |

@@ -16,24 +16,24 @@ use crate::server::{Mapped, NativeRefusal};
 /// Resources and prompts of a server of tools.
 #[derive(Debug)]
 pub(crate) struct OfferTable {
-    /// Resources and resource templates.
+    /// The resources and resource templates.
     pub(crate) resources: &'static [ResourceRow],
-    /// Prompts.
+    /// The prompts.
     pub(crate) prompts: &'static [Prompt],
 }
 
 /// A resource; if its URI ends with `{name}`, a resource template.
 #[derive(Debug)]
 pub(crate) struct ResourceRow {
-    /// Its URI.
+    /// The resource's URI, or its URI template.
     pub(crate) uri: &'static str,
-    /// Its name.
+    /// The resource's name.
     pub(crate) name: &'static str,
-    /// Its description, for people and models.
+    /// The resource's description, for people and models.
     pub(crate) about: &'static str,
     /// The variable of the URI template.
     pub(crate) arguments: &'static [ToolArgument],
-    /// The requests by which it is read.
+    /// The requests by which the resource is read.
     pub(crate) steps: &'static [Step],
     /// The shape in which the answer is shown.
     pub(crate) shape: Shape,
@@ -45,13 +45,13 @@ pub(crate) struct ResourceRow {
 /// A prompt: a text with `{name}` in place of arguments.
 #[derive(Debug)]
 pub(crate) struct Prompt {
-    /// Its name.
+    /// The prompt's name.
     pub(crate) name: &'static str,
-    /// Its description.
+    /// The prompt's description, for people and models.
     pub(crate) about: &'static str,
-    /// Its arguments: a name, a description, and a default; an argument without a default is required.
+    /// The prompt's arguments: a name, a description, and a default; an argument without a default is required.
     pub(crate) arguments: &'static [(&'static str, &'static str, Option<&'static str>)],
-    /// The text.
+    /// The text of the prompt, with placeholders.
     pub(crate) text: &'static str,
 }
 

@@ -6,52 +6,52 @@ use crate::arguments::values::Values;
 use crate::port::Verb;
 use crate::rest::{Shape, Step};
 
-/// A tool.
+/// A tool as a row of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolRow {
-    /// Its name.
+    /// The tool's name.
     pub(crate) name: &'static str,
-    /// Its title for people, at most 60 characters; empty for none.
+    /// The tool's title for people, at most 60 characters; empty for none.
     pub(crate) title: &'static str,
-    /// Its description, for a person or a model.
+    /// The tool's description, for a person or a model.
     pub(crate) about: &'static str,
-    /// Its arguments.
+    /// The tool's arguments.
     pub(crate) arguments: &'static [ToolArgument],
     /// The action of a call.
     pub(crate) act: Act,
-    /// Its effect on the world, if that does not follow from its requests.
+    /// The tool's effect on the world, if that does not follow from its requests.
     pub(crate) effect: Option<Effect>,
-    /// The name of the set that enables it; empty if it is always there.
+    /// The name of the set that enables the tool; empty if the tool is always there.
     pub(crate) phase: &'static str,
 }
 
-/// The actions of calls.
+/// The actions that a call can have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
-    /// It computes an answer.
+    /// The tool computes an answer.
     Local(fn(&Values) -> Result<String, Trouble>),
-    /// It sends requests, and answers with the last answer, in a shape.
+    /// The tool sends requests, and answers with the last answer, in this shape.
     Rest(&'static [Step], Shape),
 }
 
 /// The effect of a tool on the world (MCP, `ToolAnnotations`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Nothing; it reads.
+    /// No effect: the tool only computes.
     Computes,
-    /// Nothing; it asks.
+    /// No effect: the tool only reads from a service.
     Reads,
-    /// It adds something each time.
+    /// The tool adds something each time.
     Adds,
-    /// It changes something; repeating it changes nothing more.
+    /// The tool changes something; repeating the call changes nothing more.
     Changes,
-    /// It switches something back and forth.
+    /// The tool switches something back and forth.
     Toggles,
-    /// It removes something; repeating it removes nothing more.
+    /// The tool removes something; repeating the call removes nothing more.
     Removes,
 }
 
-/// A tool that computes.
+/// A tool that computes its answer, and sends no request.
 pub(crate) const fn local(
     name: &'static str,
     about: &'static str,
@@ -87,19 +87,19 @@ pub(crate) const fn titled(
 }
 
 impl ToolRow {
-    /// Sets its effect on the world, overriding what its requests suggest.
+    /// Sets the tool's effect on the world, overriding the effect that its requests suggest.
     pub(crate) const fn effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
         self
     }
 
-    /// Sets the phase that enables it.
+    /// Sets the phase that enables the tool.
     pub(crate) const fn phase(mut self, phase: &'static str) -> Self {
         self.phase = phase;
         self
     }
 
-    /// Its effect on the world: from its row, or from the methods of its requests.
+    /// The tool's effect on the world: from its row, or from the methods of its requests.
     pub(crate) fn does(&self) -> Effect {
         if let Some(effect) = self.effect {
             return effect;

@@ -27,7 +27,7 @@ const MORE_CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{},"comp
 
 /// The tools stay the same until the configuration changes.
 const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
-/// An answer for one account must not be shared, and may change at once.
+/// An answer for one account must not be shared, and may change at any moment.
 const OWN: CacheHint = CacheHint { ttl_ms: 0, scope: CacheScope::Private };
 /// Found tools may change at their site.
 const SHORTER: CacheHint = CacheHint { ttl_ms: 300_000, scope: CacheScope::Public };
@@ -35,9 +35,9 @@ const SHORTER: CacheHint = CacheHint { ttl_ms: 300_000, scope: CacheScope::Publi
 /// The common settings of servers of one kind.
 #[derive(Debug)]
 pub(crate) struct Family {
-    /// `serverInfo.name`.
+    /// The server's name in `serverInfo`.
     pub(crate) name: &'static str,
-    /// `serverInfo.title`.
+    /// The server's title in `serverInfo`.
     pub(crate) title: &'static str,
     /// Instructions for models that use the tools.
     pub(crate) instructions: &'static str,
@@ -345,7 +345,7 @@ impl ToolServerState {
             quote(&shown.text),
             file.unwrap_or_default()
         );
-        // For eras without structured content, the text contains the same.
+        // For eras without structured content, the text contains the same data.
         if let Some(value) =
             shown.structured.filter(|_| self.compact && era.shapes.structured != Structured::None)
         {

@@ -75,7 +75,7 @@ fn tools(settings: &SiteSettings, sets: Sets) -> Vec<&'static ToolRow> {
 /// unless the settings ask for results.
 ///
 /// # Errors
-/// Fails if a URL of the settings is invalid, with a message.
+/// Fails with a message if a URL in the settings is invalid.
 pub fn server(settings: &SiteSettings, sets: Sets, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
     let world = World {
         http,

@@ -14,7 +14,7 @@ fn numbers(answer: &Value, _: &Values) -> Value {
     json!({"values": ids.collect::<Vec<_>>()})
 }
 
-/// The names in an object of items by name that begin with the typed text.
+/// The names that begin with the typed text, in an object that contains items by name.
 fn names(answer: &Value, values: &Values) -> Value {
     let typed = values.text("typed").to_lowercase();
     let names = answer.as_object().into_iter().flatten().map(|(name, _)| name);

@@ -9,7 +9,7 @@
 //! | [`listen`] | change notices: subscriptions in a session, or a stream |
 //! | [`tasks`] | tasks: the experiment of 2025-11-25 and the extension |
 //!
-//! It must not know transports, sessions or time.
+//! This module must not know transports, sessions or time.
 
 pub mod handshake;
 pub mod input;

@@ -1,6 +1,6 @@
 //! Newline-delimited messages, the framing of the stdio transport.
 //!
-//! Splits a byte stream at LF. It does not interpret a line: the reader checks UTF-8 and JSON.
+//! This module splits a byte stream at LF. It does not interpret a line: the reader checks UTF-8 and JSON.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ const KEPT: usize = 128;
 /// The reason why a line was dropped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// The line is longer than the decoder allows. It is reported once; the bytes up to its newline are dropped.
+    /// The line is longer than the decoder allows. The line is reported once; the bytes up to its newline are dropped.
     #[error("a line is longer than the limit of {limit} bytes")]
     TooLong {
         /// The limit in bytes, without the line ending.

@@ -1,7 +1,7 @@
 //! Server-sent events, the framing of streams over HTTP (WHATWG HTML, section 9.2).
 //!
-//! Works on bytes: the text of a field is passed on as received, including invalid UTF-8. It does not interpret
-//! event types or ids, and does not decide when to reconnect.
+//! This module works on bytes: the text of a field is passed on as received, including invalid UTF-8. It does not
+//! interpret event types or ids, and does not decide when to reconnect.
 
 mod decode;
 mod encode;
@@ -34,8 +34,8 @@ pub struct SseEvent {
 /// The reason why an event was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SseError {
-    /// The lines of one event are longer than the decoder allows. It is reported once; the rest of the event, up to
-    /// its blank line, is dropped.
+    /// The lines of one event are longer than the decoder allows. The event is reported once; the rest of the event, up
+    /// to its blank line, is dropped.
     #[error("an event is longer than the limit of {limit} bytes")]
     TooLong {
         /// The limit in bytes, without line endings and comments.

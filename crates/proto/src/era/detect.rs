@@ -8,11 +8,11 @@ use crate::rpc::{Frame, code};
 /// The era of a message, as far as the message itself reveals it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
-    /// It is self-contained: read its envelope.
+    /// The message is self-contained: read its envelope.
     Stateless,
-    /// It opens a session.
+    /// The message opens a session.
     Handshake,
-    /// It belongs to an open session, or to none.
+    /// The message belongs to an open session, or to none.
     Session,
 }
 
@@ -39,7 +39,7 @@ pub enum EraFault {
 }
 
 impl EraFault {
-    /// The JSON-RPC code.
+    /// The JSON-RPC error code with which this fault is reported.
     pub fn code(&self) -> i32 {
         match self {
             Self::Envelope(..) | Self::Duplicate(_) => code::INVALID_PARAMS,

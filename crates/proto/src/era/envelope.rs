@@ -13,18 +13,18 @@ use crate::rpc::Frame;
 pub struct Envelope {
     /// The era of the request.
     pub era: &'static Era,
-    /// The span of its client's capabilities, a JSON object.
+    /// The span of the client's capabilities, a JSON object.
     pub capabilities: Span,
 }
 
 /// The headers of an HTTP request that mirror the body. Their values are as received.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mirrored<'a> {
-    /// `MCP-Protocol-Version`
+    /// The value of `MCP-Protocol-Version`, if the request has this header.
     pub version: Option<&'a [u8]>,
-    /// `Mcp-Method`
+    /// The value of `Mcp-Method`, if the request has this header.
     pub method: Option<&'a [u8]>,
-    /// `Mcp-Name`
+    /// The value of `Mcp-Name`, if the request has this header.
     pub name: Option<&'a [u8]>,
 }
 

@@ -12,17 +12,17 @@ use crate::rpc::{Frame, FrameKind, Id, RpcError, code, result_response};
 /// The client's introduction in `initialize`.
 #[derive(Debug, Clone)]
 pub struct ClientHello {
-    /// The version that it asks for; if that is a number, its digits as written.
+    /// The version that the client asks for; if that is a number, its digits as written.
     pub version: String,
     /// The same version as received, JSON: a string, or a number in MCP "1".
     pub version_json: Bytes,
-    /// Its params as received, for an upstream that serves this client alone.
+    /// The params of `initialize` as received, for an upstream that serves this client alone.
     pub params: Bytes,
-    /// Its capabilities as received: a JSON object.
+    /// The client's capabilities as received: a JSON object.
     pub capabilities: Bytes,
-    /// Its name and version as received, a JSON object.
+    /// The client's name and version as received, a JSON object.
     pub info: Option<Bytes>,
-    /// True if a server may ask it questions, because it declares sampling, elicitation or roots.
+    /// True if a server may ask the client questions, because the client declares sampling, elicitation or roots.
     pub can_be_asked: bool,
 }
 
@@ -31,11 +31,11 @@ pub struct ClientHello {
 pub struct ServerHello {
     /// The era of this link.
     pub era: &'static Era,
-    /// Its capabilities as received: a JSON object.
+    /// The server's capabilities as received: a JSON object.
     pub capabilities: Bytes,
-    /// Its name and version as received: a JSON object.
+    /// The server's name and version as received: a JSON object.
     pub info: Bytes,
-    /// Its instructions.
+    /// The server's instructions for clients.
     pub instructions: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub enum HelloFault {
     NotSpoken {
         /// The requested version.
         asked: &'static str,
-        /// The versions that it lists instead.
+        /// The versions that the server lists instead.
         listed: String,
     },
 }
@@ -96,7 +96,8 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
         .ok_or(HelloFault::Member("capabilities", "is required and must be an object"))?;
     let can_be_asked =
         ["sampling", "elicitation", "roots"].iter().any(|key| members.get(text, key).is_some());
-    // Copied, because a session keeps them, and a slice would keep the whole buffer that they arrived in.
+    // The params are copied, because a session keeps them, and a slice would keep the whole buffer that they arrived
+    // in.
     let whole = params.members.span();
     let copy = Bytes::copy_from_slice(whole.of(text));
     let own = |span: Span| copy.slice(span.start() - whole.start()..span.end() - whole.start());

@@ -18,10 +18,10 @@ pub enum Doubt {
     Session,
 }
 
-/// The doubt that an answer in a conversation of `era` raises, with its HTTP status. In eras with sessions, two cases raise
-/// one: the codes with which servers report a missing session, whatever the status, and any rejection with a status that has
-/// that meaning. In eras without sessions, only a rejection by HTTP status does: a request that is answered with 200 was
-/// accepted.
+/// The doubt that an answer with this HTTP status raises in a conversation of `era`. In eras with sessions, two cases
+/// raise a doubt: a code with which servers report a missing session, whatever the status, and any rejection with a
+/// status by which servers report the same. In eras without sessions, only a rejection by HTTP status does: a request
+/// that is answered with 200 was accepted.
 pub fn doubt(era: &Era, answer: &Frame, status: u16) -> Option<Doubt> {
     if answer.kind() != FrameKind::Error {
         return None;
@@ -33,7 +33,8 @@ pub fn doubt(era: &Era, answer: &Frame, status: u16) -> Option<Doubt> {
         ENVELOPE.iter().any(|name| message.contains(name))
     };
     match (error.code, era.has_sessions()) {
-        // A server that lists this very version was asked for another one, or forwards an error of another server.
+        // If the server lists this very version as supported, the request asked for another version, or the error comes
+        // from another server.
         (code::UNSUPPORTED_VERSION, _) if is_refused => {
             (!super::refused_but_supported(answer, era)).then_some(Doubt::Era)
         }

@@ -13,18 +13,18 @@ use crate::rpc::{Frame, Id, result_response};
 /// The clients that a cached result may be served to (MCP 2026-07-28, caching).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheScope {
-    /// Anyone.
+    /// Anyone may be served from the cache.
     Public,
-    /// Only the client that asked.
+    /// Only the client that asked may be served from the cache.
     Private,
 }
 
-/// The time for which a result may be cached.
+/// The time for which a result may be cached, and the clients that it may be served to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheHint {
-    /// Milliseconds for which it stays fresh.
+    /// The time for which the result stays fresh, in milliseconds.
     pub ttl_ms: u64,
-    /// The clients that it may be served to.
+    /// The clients that the result may be served to.
     pub scope: CacheScope,
 }
 
@@ -88,7 +88,7 @@ pub fn complete(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info
     written(era, members, cache, server_info).0
 }
 
-/// The same, and the span of its time to live.
+/// The same as [`complete`], with the span of the time to live.
 fn written(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &str) -> (Bytes, Option<Span>) {
     let mut ttl = None;
     let mut out = Vec::with_capacity(members.len() + 160);
@@ -113,7 +113,7 @@ fn written(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &st
     (Bytes::from(out), ttl)
 }
 
-/// Built once: building the finder costs more than most searches.
+/// The finder for results that ask for input. It is built only once, because building it costs more than most searches.
 static QUESTIONS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("input_required"));
 
 /// The members of a result that asks the client for input; `None` for any other answer.

@@ -43,7 +43,7 @@ pub enum Web {
 /// The structured part of a tool result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Structured {
-    /// There is none.
+    /// Tool results have no structured part.
     None,
     /// A JSON object.
     Object,
@@ -54,20 +54,20 @@ pub enum Structured {
 /// The ways in which a server can ask a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Elicitation {
-    /// None.
+    /// A server cannot ask users.
     None,
     /// A form; titled choices are `enum` with `enumNames`, and only booleans have defaults.
     PlainForm,
     /// A form with defaults, titled choices (`oneOf`) and multiple choice; or a URL with an id.
     UrlWithId,
-    /// The same, but a URL has no id, and no notification reports the completion of the visit.
+    /// Like `UrlWithId`, but a URL has no id, and no notification reports the completion of the visit.
     Url,
 }
 
 /// The form in which calls run as tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
-    /// No tasks.
+    /// Calls do not run as tasks.
     None,
     /// The experiment: a `task` parameter, `tasks/result`.
     Experiment,
@@ -102,7 +102,7 @@ pub struct Shapes {
     /// The only reasons that a model may give for having stopped, the usual one first. One of them is required. Empty
     /// if any reason is allowed.
     pub stop_reasons: &'static [&'static str],
-    /// True if `roots/list` exists.
+    /// True if servers can ask clients for their roots (`roots/list`).
     pub roots: bool,
     /// True if a server declares the completion of arguments as a capability.
     pub completions_declared: bool,
@@ -114,13 +114,13 @@ pub struct Shapes {
     pub pages: bool,
     /// The levels of log messages, the least important first.
     pub levels: &'static [&'static str],
-    /// True if `notifications/cancelled` exists.
+    /// True if requests can be cancelled (`notifications/cancelled`).
     pub cancellation: bool,
     /// True if capabilities have a member `extensions`.
     pub extensions: bool,
     /// True if a server's introduction may contain instructions.
     pub instructions: bool,
-    /// The form of tasks.
+    /// The form in which calls run as tasks.
     pub tasks: Tasks,
     /// True if a server may reject a call with an error that names URLs to visit first.
     pub url_error: bool,
@@ -142,7 +142,7 @@ pub struct Era {
     pub offered: &'static str,
     /// The way in which peers start a conversation.
     pub lifecycle: Lifecycle,
-    /// The HTTP transport.
+    /// The transport of this era's messages over HTTP.
     pub web: Web,
     /// True if arrays of messages may be sent.
     pub batches: bool,
@@ -168,7 +168,7 @@ pub struct Era {
     pub methods: &'static [Method],
     /// HTTP statuses of error codes; all others are 200.
     pub statuses: &'static [(i32, u16)],
-    /// The contents of its messages.
+    /// The contents that this era's messages may have.
     pub shapes: &'static Shapes,
 }
 

@@ -7,7 +7,7 @@ use super::{JsonError, Problem, Scanner, Span, unquote};
 /// One member of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member {
-    /// The key as written, between its quotes (escapes and all).
+    /// The key as written, between its quotes (escapes are not resolved).
     pub key: Span,
     /// The value as written.
     pub value: Span,

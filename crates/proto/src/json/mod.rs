@@ -1,6 +1,6 @@
 //! JSON text as it is on the wire: a strict validator, the spans of members, and splices.
 //!
-//! This module builds no tree and changes no spelling. It must not know JSON-RPC or MCP.
+//! This module builds no tree and changes no spelling, and it must not know JSON-RPC or MCP.
 
 mod error;
 mod members;

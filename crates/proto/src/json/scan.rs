@@ -1,6 +1,6 @@
 //! A strict validator of JSON text that reports where values end.
 //!
-//! It accepts exactly RFC 8259, up to a maximum depth, and never allocates. It must not know what the text
+//! It accepts exactly RFC 8259, up to a maximum depth, and never allocates. This module must not know what the text
 //! means.
 
 use super::{JsonError, Problem};
@@ -8,8 +8,8 @@ use super::{JsonError, Problem};
 /// The greatest nesting depth of arrays and objects in a message.
 pub const MAX_DEPTH: u32 = 128;
 
-/// The same for a list, whose items are checked one by one: an item that is nested too deeply is left out, and the
-/// others stay.
+/// The greatest nesting depth in a list, whose items are checked one by one: an item that is nested too deeply is left
+/// out, and the others stay.
 pub const LIST_DEPTH: u32 = 1024;
 
 /// A validator over one buffer of UTF-8 text.
@@ -86,7 +86,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Validates the value that starts at `at` and returns the offset after it. A value that is nested deeper than
-    /// [`MAX_DEPTH`] is validated by a recursive call; there are only a few of these.
+    /// [`MAX_DEPTH`] is validated by a recursive call; the maximum depth allows only a few such calls.
     pub(crate) fn value(&self, at: usize) -> Result<usize, JsonError> {
         let mut nest = Nest { kinds: 0, depth: 0, max: self.max_depth.min(MAX_DEPTH) };
         let mut at = at;
@@ -140,7 +140,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Validates the array or object at `at`, which exceeds the capacity of the nest.
+    /// Validates the array or object at `at`, whose depth exceeds the capacity of [`Nest`].
     #[cold]
     fn beyond(&self, at: usize) -> Result<usize, JsonError> {
         if self.max_depth <= MAX_DEPTH {

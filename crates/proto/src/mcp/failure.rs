@@ -1,4 +1,4 @@
-//! Detects from a result that a tool has failed. It must not know the other contents of a result.
+//! Detects from a result that a tool has failed. This module must not know the other contents of a result.
 
 use std::sync::LazyLock;
 
@@ -10,13 +10,13 @@ use crate::json::{MAX_DEPTH, Members};
 /// The member of a result that reports a failure.
 const FLAG: &str = "isError";
 
-/// Built once: building the finder costs more than most searches.
+/// The finder for [`FLAG`]. It is built only once, because building it costs more than most searches.
 static FLAGS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(FLAG));
 
 /// Returns true if a response (JSON text) has a result that reports a failed tool. Returns false for anything that is
 /// not a response.
 pub fn says_failure(response: &[u8]) -> bool {
-    // Hardly any answer contains the word, not even in escaped form, so most answers need not be parsed.
+    // Hardly any answer contains the name, not even in escaped form, so most answers need not be parsed.
     if FLAGS.find(response).is_none() && memchr(b'\\', response).is_none() {
         return false;
     }

@@ -9,7 +9,7 @@ macro_rules! names {
         }
 
         impl $kind {
-            /// All of them.
+            /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The variant with this name; `None` if the gateway does not act on it.
@@ -20,7 +20,7 @@ macro_rules! names {
                 }
             }
 
-            /// Its name on the wire.
+            /// The name of this variant on the wire.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
@@ -31,7 +31,7 @@ macro_rules! names {
 }
 
 names! {
-    /// Requests.
+    /// The requests that the gateway acts on.
     Method {
         /// Opens a session.
         Initialize = "initialize",
@@ -55,11 +55,11 @@ names! {
         ResourcesRead = "resources/read",
         /// Subscribes this session to notices about one resource.
         Subscribe = "resources/subscribe",
-        /// Ends that subscription.
+        /// Ends a subscription to notices about one resource.
         Unsubscribe = "resources/unsubscribe",
         /// Opens a stream of notices.
         Listen = "subscriptions/listen",
-        /// Completes an argument.
+        /// Suggests values for an argument of a prompt or a resource template.
         Complete = "completion/complete",
         /// Sets the session's log level.
         SetLevel = "logging/setLevel",
@@ -99,7 +99,7 @@ impl Method {
 }
 
 names! {
-    /// Notifications.
+    /// The notifications that the gateway acts on.
     Notice {
         /// The handshake is over.
         Initialized = "notifications/initialized",

@@ -1,7 +1,7 @@
 //! The vocabulary of the Model Context Protocol: method names, reserved `_meta` keys, and the member by which a
 //! result reports a failed tool.
 //!
-//! [`crate::era`] knows which of them exist in which version.
+//! [`crate::era`] knows which of these names exist in which version.
 
 mod failure;
 mod method;

@@ -10,7 +10,7 @@ use crate::json::{Elements, Problem, Scanner};
 pub enum Message {
     /// A single message.
     Single(Frame),
-    /// An array of messages.
+    /// An array of messages, which are handled one by one.
     Batch(Batch),
 }
 

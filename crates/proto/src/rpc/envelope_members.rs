@@ -38,7 +38,7 @@ impl EnvelopeKey {
     }
 }
 
-/// Their values.
+/// The values of these members in one message.
 #[derive(Debug, Default)]
 pub(super) struct EnvelopeMembers {
     values: [Option<Span>; 6],

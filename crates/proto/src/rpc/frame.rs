@@ -8,7 +8,7 @@ use super::envelope_members::{EnvelopeKey, EnvelopeMembers};
 use super::{Id, IdError, Params};
 use crate::json::{Duplicate, JsonError, Members, Scanner, Span, unquote};
 
-/// Caps on a frame.
+/// The maximum depth and batch size of the messages that are accepted.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameLimits {
     /// The nesting depth of arrays and objects; at most [`crate::json::MAX_DEPTH`].
@@ -26,23 +26,23 @@ impl Default for FrameLimits {
 /// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameKind {
-    /// Has a method and an id.
+    /// A message with a method and an id.
     Request,
-    /// Has a method and no id.
+    /// A message with a method and no id.
     Notification,
-    /// Has a result.
+    /// A message with a result.
     Response,
-    /// Has an error.
+    /// A message with an error.
     Error,
 }
 
 /// The reason why a text is not a JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameFault {
-    /// Not JSON at all (-32700).
+    /// The text is not JSON (-32700).
     #[error("the message is not valid JSON: {0}")]
     Json(#[from] JsonError),
-    /// JSON, but not an object.
+    /// The text is JSON, but not an object.
     #[error("the message is not a JSON object")]
     NotObject,
     /// `jsonrpc` is missing or not "2.0".
@@ -63,7 +63,7 @@ pub enum FrameFault {
     /// `params._meta` is not an object.
     #[error("\"params._meta\" must be an object")]
     Meta,
-    /// None of `method`, `result` and `error`, or more than one.
+    /// The message has none of `method`, `result` and `error`, or more than one of them.
     #[error("a message must have exactly one of \"method\", \"result\" and \"error\"")]
     Shape,
     /// A response without an id.
@@ -78,9 +78,9 @@ pub enum FrameFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct FrameError {
-    /// The fault.
+    /// The reason why the message is invalid.
     pub fault: FrameFault,
-    /// The id to answer with.
+    /// The id with which to answer.
     pub id: Option<Id>,
 }
 
@@ -178,7 +178,7 @@ impl Frame {
     /// # Errors
     /// [`FrameError`] with the id for the answer, if it could be read.
     pub fn parse(text: Bytes, limits: FrameLimits) -> Result<Self, FrameError> {
-        // Found in its box: the parts are too large to be moved from step to step.
+        // The parts are written directly into their box, because they are too large to be moved from step to step.
         let mut parts = Box::write(Box::new_uninit(), FrameParts::of_no(text));
         let FrameParts { text, members, params, .. } = &mut *parts;
         let scanner = Scanner::new(text, limits.depth).map_err(|e| no_id(e.into()))?;
@@ -210,27 +210,27 @@ impl Frame {
         self.0.kind
     }
 
-    /// Its top-level members.
+    /// The members of the message's outer object.
     pub fn members(&self) -> &Members {
         &self.0.members
     }
 
-    /// Its id; `None` for notifications, and for errors that answer an unreadable message.
+    /// The message's id; `None` for notifications, and for errors that answer an unreadable message.
     pub fn id(&self) -> Option<&Id> {
         self.0.id.as_ref()
     }
 
-    /// The span of its id.
+    /// The span of the message's id.
     pub fn id_span(&self) -> Option<Span> {
         self.0.id_span
     }
 
-    /// Its method, with escapes resolved; empty for responses.
+    /// The message's method, with escapes resolved; empty for responses.
     pub fn method(&self) -> Cow<'_, str> {
         self.0.method.map_or(Cow::Borrowed(""), |span| self.string(span).unwrap_or_default())
     }
 
-    /// Its params, if it has any.
+    /// The message's params, if there are any.
     pub fn params(&self) -> Option<&Params> {
         self.0.params.as_ref()
     }

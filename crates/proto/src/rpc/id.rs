@@ -22,7 +22,7 @@ pub enum IdError {
     /// An object, an array or a boolean.
     #[error("the id is neither a string nor an integer")]
     Kind,
-    /// Longer than an id may be; the message states the limit.
+    /// The id is longer than allowed; the message states the limit.
     #[error("the id is longer than {MAX_ID} bytes")]
     Long,
 }
@@ -44,7 +44,7 @@ impl Id {
         }
     }
 
-    /// An id of our own.
+    /// An id that the gateway itself assigns.
     pub fn number(n: u64) -> Self {
         Self(Bytes::from(n.to_string()))
     }

@@ -1,6 +1,7 @@
 //! JSON-RPC 2.0 as MCP uses it: frames, ids, batches, errors.
 //!
-//! A frame holds the bytes as received, and the spans of the members that the gateway acts on. It must not know eras.
+//! A frame holds the bytes as received, and the spans of the members that the gateway acts on. This module must not
+//! know eras.
 
 mod batch;
 mod envelope_members;

@@ -21,7 +21,7 @@ pub enum StreamFault {
     /// The id is missing, occurs twice or belongs to another request.
     #[error("the answer's id differs from the request's")]
     Id,
-    /// Nested too deeply.
+    /// The text is nested too deeply.
     #[error("the answer is nested too deeply")]
     Depth,
     /// The text ended early.
@@ -48,7 +48,7 @@ enum StreamState {
     After,
 }
 
-/// The bytes that matter outside strings.
+/// The bytes outside strings that need a closer look.
 const STRUCTURE: [bool; 256] = {
     let mut table = [false; 256];
     let marks = b"\"{}[],";

@@ -5,10 +5,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// One call. Texts are stored unchanged, so the caller keeps them short and free of secrets.
+/// One recorded call. Texts are stored unchanged, so the code that builds an entry keeps them short and free of
+/// secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
-    /// The time of its arrival, in milliseconds since 1970.
+    /// The time at which the call arrived, in milliseconds since 1970.
     pub at_ms: u64,
     /// The principal that made the call.
     pub principal: Arc<str>,
@@ -16,13 +17,13 @@ pub struct AuditEntry {
     pub profile: Arc<str>,
     /// The server to which the call was forwarded, if any.
     pub upstream: Option<Arc<str>>,
-    /// The called name, as the client sees it.
+    /// The name that was called, as the client sees it.
     pub tool: Option<Arc<str>>,
-    /// The method.
+    /// The MCP method of the request.
     pub method: Cow<'static, str>,
     /// The outcome of the call.
     pub outcome: CallOutcome,
-    /// The error code, if it failed with one.
+    /// The error code, if the call failed with one.
     pub code: Option<i64>,
     /// The time from the call's arrival to its answer, in microseconds.
     pub duration_us: u64,
@@ -30,10 +31,10 @@ pub struct AuditEntry {
     pub request_bytes: u64,
     /// The answer's size in bytes.
     pub response_bytes: u64,
-    /// The number of times that it was sent to its server.
+    /// The number of times that the call was sent to its server.
     pub tries: u32,
-    /// The time that it waited before it was sent for the last time: for its turn, for a connection, and between tries; in
-    /// microseconds.
+    /// The time that the call waited, in microseconds, until it was sent for the last time: for its turn, for a
+    /// connection, and between tries.
     pub waited_us: u64,
     /// The arguments as JSON text, with secrets redacted.
     pub arguments: Option<String>,
@@ -46,11 +47,11 @@ pub struct AuditEntry {
 /// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallOutcome {
-    /// It returned a result.
+    /// The call returned a result.
     Ok,
-    /// It returned an error, or a result that reports a failed tool.
+    /// The call returned an error, or a result that reports a failed tool.
     Error,
-    /// It was rejected: missing or invalid credentials, an access rule, or a rate limit.
+    /// The call was rejected: missing or invalid credentials, an access rule, or a rate limit.
     Denied,
     /// The requested name does not exist for any client.
     Unknown,
@@ -88,8 +89,8 @@ impl FromStr for CallOutcome {
 /// An entry as stored in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// Its number, greater than those of all earlier entries.
+    /// The entry's number, greater than those of all earlier entries.
     pub id: i64,
-    /// The entry.
+    /// The recorded data of the call.
     pub entry: AuditEntry,
 }

@@ -29,8 +29,8 @@ const FIRST: &str = "
     CREATE INDEX calls_by_time ON calls (at_ms);
 ";
 
-/// Entries are stored in the order of recording, which is nearly the order of their times. An index by time added a
-/// third to the cost of each call's row.
+/// Entries are stored in the order of recording, which is nearly the order of their times. An index by time made
+/// recording a call a third more expensive.
 const NO_ORDER_BY_TIME: &str = "DROP INDEX calls_by_time;";
 
 /// The client's address and program. Older entries have neither.
@@ -45,7 +45,8 @@ const TRIES: &str = "
     ALTER TABLE calls ADD COLUMN waited_us INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// Not durable: losing the last moments in a power cut is the price for not waiting for the disk with each batch.
+/// The file is not durable: a power cut may lose the entries of the last moments, but no batch has to wait for the
+/// disk.
 const PURPOSE: Purpose = Purpose {
     mark: 0x6467_6D61,
     steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES],
@@ -59,17 +60,17 @@ pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
                        request_bytes, response_bytes, tries, waited_us, arguments";
 
-/// There is no journal for each statement: a failed statement ends its transaction, which is rolled back as a
-/// whole.
+/// `OR FAIL` keeps no journal for each statement. None is needed, because a failed statement ends its transaction,
+/// which is rolled back as a whole.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
-/// The number of columns of an entry.
+/// The number of columns in an entry.
 const WIDTH: usize = 16;
 
 /// The number of columns with texts that many entries share; they come after the first column.
 const TEXTS: usize = 8;
 
-/// The number of entries in one statement, because starting and ending a statement costs more than an entry.
+/// The number of entries that one statement appends at most. Starting and ending a statement costs more than an entry.
 const ROWS: usize = 64;
 
 /// The statements that append entries: one entry, [`ROWS`] entries, or [`ROWS`] entries with the same texts.
@@ -80,7 +81,7 @@ static ALIKE: LazyLock<String> = LazyLock::new(insert_alike);
 /// The number of entries pruned in one transaction, so that other writers do not wait long.
 const CHUNK: u32 = 2000;
 
-/// The open file. Several processes may open it at once.
+/// The open file. Several processes may open it at the same time.
 #[derive(Debug)]
 pub struct Log(Database);
 
@@ -88,7 +89,7 @@ impl Log {
     /// Opens the file, and creates it and its folders if they are missing.
     ///
     /// # Errors
-    /// Any fault of the folder or the file.
+    /// If the folder or the file cannot be used.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Database::open(path, &PURPOSE).map(Self)
     }
@@ -96,15 +97,15 @@ impl Log {
     /// Opens the file, if it exists.
     ///
     /// # Errors
-    /// As [`Log::open`].
+    /// The same as for [`Log::open`].
     pub fn open_existing(path: &Path) -> Result<Option<Self>, Error> {
         Ok(Database::open_existing(path, &PURPOSE)?.map(Self))
     }
 
-    /// Creates a new file if this one was moved or deleted, and then returns true.
+    /// Creates a new file if the opened one was moved or deleted. Returns true if it created one.
     ///
     /// # Errors
-    /// As [`Log::open`]; nothing can be appended until it works.
+    /// The same as for [`Log::open`]; nothing can be appended until this function succeeds.
     pub fn replace_if_gone(&mut self) -> Result<bool, Error> {
         self.0.replace_if_gone(&PURPOSE)
     }
@@ -112,7 +113,7 @@ impl Log {
     /// Appends entries, all or none of them.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn append(&mut self, entries: &[AuditEntry]) -> Result<(), Error> {
         self.0.write(|file| {
             let (whole, rest) = entries.as_chunks::<ROWS>();
@@ -133,10 +134,10 @@ impl Log {
         })
     }
 
-    /// The entries that match a query: the newest first, unless it asks for entries after a certain one.
+    /// The entries that match a query: the newest first, unless the query asks for entries after a certain one.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn query(&self, query: &Query) -> Result<Vec<Recorded>, Error> {
         let (clause, values) = query.clause();
         self.0.read(|file| {
@@ -148,7 +149,7 @@ impl Log {
     /// The number of the newest entry; 0 if there is none.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn newest(&self) -> Result<i64, Error> {
         self.0.number("SELECT ifnull(max(id), 0) FROM calls")
     }
@@ -156,7 +157,7 @@ impl Log {
     /// The number of bytes that the entries use, overhead included.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn bytes(&self) -> Result<u64, Error> {
         let pages = self.0.number("PRAGMA page_count")? - self.0.number("PRAGMA freelist_count")?;
         Ok(counted(pages) * counted(self.0.number("PRAGMA page_size")?))
@@ -167,10 +168,10 @@ impl Log {
     /// deleted entries.
     ///
     /// # Errors
-    /// Any fault of the file. Entries that were deleted until then stay deleted.
+    /// If the file cannot be used. Entries that were deleted before the failure stay deleted.
     pub fn prune(&mut self, before_ms: Option<u64>, most: u64) -> Result<u64, Error> {
         let mut deleted = 0;
-        // Checked without the write lock, because the check may read all entries.
+        // The condition is checked without the write lock, because the check may read all entries.
         if let Some(before_ms) = before_ms {
             while self.has_older(before_ms)? {
                 let gone = self.delete("at_ms < ?1", before_ms)?;
@@ -189,7 +190,7 @@ impl Log {
             deleted += gone;
         }
         if deleted > 0 {
-            // Each step returns one page.
+            // Each step returns one page to the file system.
             self.0.read(|file| {
                 let mut vacuum = file.prepare("PRAGMA incremental_vacuum")?;
                 let mut steps = vacuum.query([])?;
@@ -206,7 +207,7 @@ impl Log {
         self.0.read(|file| file.prepare_cached(select)?.query_row([kept(before_ms)], |row| row.get(0)))
     }
 
-    /// Deletes the first few entries that match a condition.
+    /// Deletes the oldest entries that match a condition, at most [`CHUNK`] of them. Returns their number.
     fn delete(&mut self, which: &str, value: u64) -> Result<u64, Error> {
         let statement = format!(
             "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE {which} ORDER BY id LIMIT {CHUNK})"

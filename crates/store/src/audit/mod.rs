@@ -6,7 +6,7 @@
 //! | `query` | queries |
 //! | `log` | the file |
 //!
-//! It must not know more about a column than its name.
+//! This module must not know more about a column than its name.
 
 mod entry;
 mod log;

@@ -11,21 +11,21 @@ pub const MAX_LIMIT: u32 = 100_000;
 /// A selection of entries. In patterns, `*` matches any characters and `?` matches one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Only entries that arrived at this time or later.
+    /// Selects entries that arrived at this time or later.
     pub since_ms: Option<u64>,
-    /// Only entries that arrived before this time.
+    /// Selects entries that arrived before this time.
     pub until_ms: Option<u64>,
-    /// Only callers with a matching name.
+    /// Selects callers with a matching name.
     pub principal: Option<String>,
-    /// Only profiles with a matching name.
+    /// Selects profiles with a matching name.
     pub profile: Option<String>,
-    /// Only calls that went to a server with a matching name.
+    /// Selects calls that went to a server with a matching name.
     pub upstream: Option<String>,
-    /// Only tools with a matching name.
+    /// Selects tools with a matching name.
     pub tool: Option<String>,
-    /// Only calls with this outcome.
+    /// Selects calls with this outcome.
     pub outcome: Option<CallOutcome>,
-    /// Only entries recorded after the one with this number, oldest first. Without it, the newest entries
+    /// Selects entries recorded after the one with this number, oldest first. Without this number, the newest entries
     /// come first.
     pub after: Option<i64>,
     /// The maximum number of entries; capped at [`MAX_LIMIT`].

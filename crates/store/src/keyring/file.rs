@@ -1,5 +1,5 @@
-//! The file of a ring. Several processes read it. One process at a time changes it, by replacing it with a new file. It
-//! must not know when a ring should change.
+//! The file of a ring. Several processes read it. One process at a time changes it, by replacing it with a new file.
+//! This module must not know when a ring should change.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -41,7 +41,7 @@ impl RingFile {
         folder.join(FILE)
     }
 
-    /// Reads the ring of a file. If there is none, creates the file and a ring with the keys `fresh`.
+    /// Reads the ring from the file at `path`. If there is no file, creates it, with a ring of the keys `fresh`.
     ///
     /// # Errors
     /// If the file cannot be read or created, or is damaged.
@@ -63,7 +63,7 @@ impl RingFile {
         Ok((Self { path: path.to_path_buf(), seen: stamp(path) }, ring))
     }
 
-    /// Reads the ring of a file; `None` if it does not exist.
+    /// Reads the ring from the file at `path`; `None` if the file does not exist.
     ///
     /// # Errors
     /// If the file cannot be read, or is damaged.
@@ -78,7 +78,8 @@ impl RingFile {
         &self.path
     }
 
-    /// Reads the ring if the file has changed since it was read. A fault is returned once for each change.
+    /// Reads the ring if the file has changed since it was read. Each fault is returned only once until the file
+    /// changes again.
     ///
     /// # Errors
     /// If the file is gone, cannot be read, or is damaged.
@@ -139,7 +140,7 @@ fn read(path: &Path) -> Result<Option<Ring>, Error> {
     if found.len() > LONGEST {
         return Err(damaged(format!("it is longer than {LONGEST} bytes")));
     }
-    // Capacity for the whole text: a buffer that grows would leave copies of keys behind.
+    // The capacity suffices for the whole text: a buffer that grows would leave copies of keys behind.
     let mut text = Zeroizing::new(String::with_capacity(usize::try_from(found.len()).unwrap_or(0) + 1));
     file.take(LONGEST).read_to_string(&mut text).map_err(unreadable)?;
     Ring::parse(&text).map(Some).map_err(damaged)

@@ -1,5 +1,5 @@
-//! The keys of a ring: their order, their states, and their text in a file. Pure: times and random bytes are arguments. It
-//! must not know files.
+//! The keys of a ring: their order, their states, and their text in a file. Pure: times and random bytes are arguments.
+//! This module must not know files.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use secrecy::zeroize::Zeroizing;
 
 use super::key::{Purpose, PurposeKeys};
 
-/// The first line of a ring's text.
+/// The first line of a ring's text after the comment.
 const HEAD: &str = "dragoman-keyring 1";
 
-/// The comment above it, for people who find the file.
+/// The comment above that line, for people who find the file.
 const COMMENT: &str = "# The keys that seal session ids and states of clients. Keep this file secret, and back it up with the state folder.\n";
 
 /// The maximum number of keys in a ring; the oldest key of a role is removed first.
@@ -36,9 +36,9 @@ impl fmt::Display for RingKeyId {
 /// The use of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It seals texts that differ each time, and is replaced regularly.
+    /// The key seals texts that differ each time, and is replaced regularly.
     Seals,
-    /// It seals texts that must be the same each time, such as names of tasks. It is replaced only on request.
+    /// The key seals texts that must be the same each time, such as names of tasks. It is replaced only on request.
     Names,
 }
 
@@ -46,7 +46,7 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 2] = [Self::Seals, Self::Names];
 
-    /// Its name in the file and for people.
+    /// The role's name in the file and for people.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Seals => "seals",
@@ -58,11 +58,11 @@ impl Role {
 /// The state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// It seals and opens.
+    /// The key seals and opens.
     Seals,
-    /// It opens, and will seal as soon as every process has read it.
+    /// The key opens, and will seal as soon as every process has read it.
     Waits,
-    /// It only opens, until it is removed.
+    /// The key only opens, until it is removed.
     Opens,
 }
 
@@ -72,11 +72,11 @@ pub type FreshKey = [u8; 36];
 /// A key of the ring.
 #[derive(Clone)]
 pub struct RingKey {
-    /// Its number.
+    /// The number by which sealed texts name the key.
     pub id: RingKeyId,
-    /// Its use.
+    /// The use of the key.
     pub role: Role,
-    /// The time of its creation, in milliseconds since 1970.
+    /// The time of the key's creation, in milliseconds since 1970.
     pub created_ms: u64,
     pub(super) secret: Zeroizing<[u8; 32]>,
 }
@@ -194,7 +194,7 @@ impl Ring {
     /// The ring as text for a file.
     pub fn text(&self) -> Zeroizing<String> {
         use fmt::Write as _;
-        // Capacity for the whole text: a buffer that grows would leave copies of keys behind.
+        // The capacity suffices for the whole text: a buffer that grows would leave copies of keys behind.
         let mut text = Zeroizing::new(String::with_capacity(256 + self.keys.len() * 128));
         text.push_str(COMMENT);
         let _ = writeln!(text, "{HEAD}");
@@ -208,7 +208,7 @@ impl Ring {
         text
     }
 
-    /// Reads a ring.
+    /// Reads a ring from the text of its file.
     ///
     /// # Errors
     /// The fault of the text, without any secret.

@@ -41,37 +41,37 @@ const COLUMNS: &str = "id, name, prefix, profiles, created_ms, expires_ms, last_
 /// The stored data of a key. All times are milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its number in this file, never reused.
+    /// The key's number in this file, never reused.
     pub id: i64,
-    /// Its name; unique among keys that are not revoked.
+    /// The key's name; unique among keys that are not revoked.
     pub name: String,
-    /// The first characters of its text; unique among all keys.
+    /// The first characters of the key's text; unique among all keys.
     pub prefix: String,
-    /// The profiles that it is limited to; `None` means all, including future ones.
+    /// The profiles that the key is limited to; `None` means all, including future ones.
     pub profiles: Option<Vec<String>>,
-    /// The time of its creation.
+    /// The time of the key's creation.
     pub created_ms: u64,
-    /// The time from which it is rejected.
+    /// The time from which the key is rejected; `None` for never.
     pub expires_ms: Option<u64>,
-    /// The time of its last use, as last written to the file.
+    /// The time of the key's last use, as last written to the file.
     pub last_used_ms: Option<u64>,
-    /// The time of its revocation.
+    /// The time of the key's revocation, if it was revoked.
     pub revoked_ms: Option<u64>,
 }
 
 /// The state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// It is valid.
+    /// The key is valid.
     Active,
-    /// It has expired.
+    /// The key has expired.
     Expired,
-    /// It was revoked.
+    /// The key was revoked.
     Revoked,
 }
 
 impl ApiKey {
-    /// The state at `now_ms`.
+    /// The state of the key at `now_ms`, in milliseconds since 1970.
     pub fn state(&self, now_ms: u64) -> KeyState {
         match self {
             Self { revoked_ms: Some(_), .. } => KeyState::Revoked,
@@ -84,11 +84,11 @@ impl ApiKey {
 /// The properties of a new key.
 #[derive(Debug, Clone, Default)]
 pub struct NewKey {
-    /// Its name.
+    /// The name of the key.
     pub name: String,
-    /// The profiles that it is limited to; if empty, all.
+    /// The profiles that the key is limited to; if empty, all.
     pub profiles: Vec<String>,
-    /// The time from which it is rejected; `None` for never.
+    /// The time from which the key is rejected; `None` for never.
     pub expires_ms: Option<u64>,
 }
 
@@ -97,29 +97,29 @@ pub struct NewKey {
 pub enum Revocation {
     /// The key is now revoked.
     Done(ApiKey),
-    /// It was already revoked.
+    /// The key was already revoked.
     Already(ApiKey),
     /// There is no such key.
     Unknown,
 }
 
-/// The open file. Several processes may open it at once; each sees the changes of the others immediately.
+/// The open file. Several processes may open it at the same time; each sees the changes of the others immediately.
 #[derive(Debug)]
 pub struct Keys(Database);
 
 impl Keys {
-    /// Opens the file of a folder, and creates both if they are missing.
+    /// Opens the file in a folder, and creates both if they are missing.
     ///
     /// # Errors
-    /// Any fault of the folder or the file.
+    /// If the folder or the file cannot be used.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Database::open(&folder.join(FILE), &PURPOSE).map(Self)
     }
 
-    /// Opens the file of a folder, if it exists.
+    /// Opens the file in a folder, if it exists.
     ///
     /// # Errors
-    /// As [`Keys::open`].
+    /// The same as for [`Keys::open`].
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, Error> {
         Ok(Database::open_existing(&folder.join(FILE), &PURPOSE)?.map(Self))
     }
@@ -127,7 +127,7 @@ impl Keys {
     /// Stores a new key; `text` is the key that its owner receives.
     ///
     /// # Errors
-    /// If the name is invalid or taken; any fault of the file.
+    /// If the name is invalid or taken, or if the file cannot be used.
     pub fn add(&mut self, new: &NewKey, text: &KeyText, now_ms: u64) -> Result<ApiKey, Error> {
         let profiles = checked(new)?;
         let (expires, digest) = (new.expires_ms.map(kept), text.digest());
@@ -151,7 +151,7 @@ impl Keys {
     /// All keys, including revoked ones, in the order of their creation.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn list(&self) -> Result<Vec<ApiKey>, Error> {
         self.0.read(|file| {
             let mut query = file.prepare(&format!("SELECT {COLUMNS} FROM keys ORDER BY id"))?;
@@ -162,7 +162,7 @@ impl Keys {
     /// The key with this digest, whatever its state.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn find(&self, digest: &Digest) -> Result<Option<ApiKey>, Error> {
         self.0.read(|file| {
             let mut query = file.prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE digest = ?1"))?;
@@ -173,7 +173,7 @@ impl Keys {
     /// Revokes the key with this name, prefix or text.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn revoke(&mut self, which: &str, now_ms: u64) -> Result<Revocation, Error> {
         let prefix = KeyText::parse(which).map_or_else(|_| which.to_owned(), |text| text.prefix().to_owned());
         self.0.write(|file| {
@@ -196,7 +196,7 @@ impl Keys {
     /// Writes the times of last use, as returned by [`super::LastUses::take`].
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn touch(&mut self, uses: &[(i64, u64)]) -> Result<(), Error> {
         if uses.is_empty() {
             return Ok(());
@@ -216,7 +216,7 @@ impl Keys {
     /// this connection do not count. When it changes, earlier results may be out of date.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn changes(&self) -> Result<i64, Error> {
         self.0.number("PRAGMA data_version")
     }

@@ -8,7 +8,7 @@
 //! | `uses` | times of last use, collected between writes |
 //!
 //! A key's text is never stored, only its SHA-256: 256 random bits cannot be guessed, so a slow hash would only burden
-//! the server. It must not know how a key arrives or what it gives access to.
+//! the server. This module must not know how a key arrives or what it gives access to.
 
 mod book;
 mod checksum;

@@ -30,22 +30,22 @@ pub struct KeyText(SecretString);
 /// The reason why a text is not a key. It contains no part of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyTextError {
-    /// It has another prefix.
+    /// The text has another prefix.
     #[error("it does not start with {MARK}")]
     Mark,
-    /// It is too long or too short.
+    /// The text is too long or too short.
     #[error("it does not have {KEY_LEN} characters")]
     Length,
-    /// It contains a character that no key has.
+    /// The text contains a character that no key has.
     #[error("it has characters other than letters and digits")]
     Character,
-    /// It was mistyped.
+    /// The text was mistyped: the checksum is wrong.
     #[error("its checksum is wrong, so it was mistyped or truncated")]
     Checksum,
 }
 
 impl KeyText {
-    /// Creates the key of 256 random bits.
+    /// Creates the key that encodes 256 random bits.
     pub fn generate(random: [u8; 32]) -> Self {
         let body = base62::<BODY>(&random);
         let text: String = MARK.bytes().chain(body).chain(checked(&body)).map(char::from).collect();
@@ -77,7 +77,7 @@ impl KeyText {
         text.trim_start().starts_with(MARK)
     }
 
-    /// The whole key.
+    /// The whole text of the key, which is a secret.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -107,7 +107,7 @@ impl fmt::Debug for KeyText {
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The bytes.
+    /// The 32 bytes of the digest.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -1,5 +1,5 @@
-//! The key that seals a folder's secrets. The file of secrets reveals nothing without this key, for example
-//! in a backup. It must not know what is sealed.
+//! The key that seals a folder's secrets. The file of secrets reveals nothing without this key, for example in a
+//! backup. This module must not know what is sealed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -40,8 +40,8 @@ impl VaultKey {
         Ok(Self { seals, digests: hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()) })
     }
 
-    /// A digest against which nobody can check a guess without the key. `purpose` separates digests of different
-    /// things.
+    /// A digest of `text` that depends on the key: without the key, nobody can check a guess against it. `purpose`
+    /// separates digests of different things.
     pub(crate) fn digest(&self, purpose: &str, text: &[u8]) -> [u8; 32] {
         let mut context = hmac::Context::with_key(&self.digests);
         context.update(purpose.as_bytes());
@@ -52,7 +52,7 @@ impl VaultKey {
         digest
     }
 
-    /// Seals `plain` under `name`, which is needed to open it. Each text needs its own nonce.
+    /// Seals `plain` under `name`; opening the result requires the same name. Each text needs its own nonce.
     pub(crate) fn seal(&self, name: &str, plain: &[u8], nonce: [u8; NONCE_LEN]) -> Option<Vec<u8>> {
         let mut text = plain.to_vec();
         let unique = Nonce::assume_unique_for_key(nonce);

@@ -1,5 +1,5 @@
-//! Secrets that must outlive the process, such as tokens for other servers. They are sealed texts by name, in a
-//! file that is unreadable without the key beside it. It must not know what a secret is for.
+//! Secrets that must outlive the process, such as tokens for other servers. They are sealed texts, each stored under a
+//! name, in a file that is unreadable without the key beside it. This module must not know what a secret is for.
 //!
 //! | file | is for |
 //! |---|---|

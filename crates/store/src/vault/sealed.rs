@@ -20,7 +20,8 @@ const FIRST: &str = "
 
 const PURPOSE: Purpose = Purpose { mark: 0x6467_6D76, steps: &[FIRST], durable: true, examined: true };
 
-/// Secrets by name. Several processes may open the file at once; each sees the changes of the others immediately.
+/// Secrets by name. Several processes may open the file at the same time; each sees the changes of the others
+/// immediately.
 #[derive(Debug)]
 pub struct Vault {
     file: Database,
@@ -28,20 +29,20 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// Opens the file of a folder, and creates both if they are missing. `fresh` is random and becomes the key if
-    /// there is none.
+    /// Opens the file in a folder, and creates both if they are missing. `fresh` is random and becomes the key if there
+    /// is none.
     ///
     /// # Errors
-    /// Any fault of the folder or the files.
+    /// If the folder or one of the files cannot be used.
     pub fn open(folder: &Path, fresh: &[u8; 32]) -> Result<Self, Error> {
         let file = Database::open(&folder.join(FILE), &PURPOSE)?;
         Ok(Self { file, key: VaultKey::of(folder, fresh)? })
     }
 
-    /// Opens the file of a folder, if it exists.
+    /// Opens the file in a folder, if it exists.
     ///
     /// # Errors
-    /// As [`Vault::open`].
+    /// The same as for [`Vault::open`].
     pub fn open_existing(folder: &Path, fresh: &[u8; 32]) -> Result<Option<Self>, Error> {
         let Some(file) = Database::open_existing(&folder.join(FILE), &PURPOSE)? else { return Ok(None) };
         Ok(Some(Self { file, key: VaultKey::of(folder, fresh)? }))
@@ -50,7 +51,7 @@ impl Vault {
     /// The secret with this name; `None` if there is none, or if it was sealed under another key.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn get(&self, name: &str) -> Result<Option<SecretString>, Error> {
         let sealed: Option<Vec<u8>> = self.file.read(|file| {
             file.query_row("SELECT sealed FROM secrets WHERE name = ?1", [name], |row| row.get(0)).optional()
@@ -63,7 +64,7 @@ impl Vault {
     /// call.
     ///
     /// # Errors
-    /// If it is too long or cannot be sealed; any fault of the file.
+    /// If the secret is too long or cannot be sealed, or if the file cannot be used.
     pub fn put(&mut self, name: &str, secret: &SecretString, random: [u8; 12]) -> Result<(), Error> {
         let plain = secret.expose_secret().as_bytes();
         let refused =
@@ -85,7 +86,7 @@ impl Vault {
     /// Deletes the secret with this name; returns `false` if there was none.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn remove(&mut self, name: &str) -> Result<bool, Error> {
         self.file.write(|file| file.execute("DELETE FROM secrets WHERE name = ?1", [name])).map(|n| n > 0)
     }

@@ -16,8 +16,8 @@ use crate::config::words::words;
 section! {
     /// Conditions, which must all hold.
     pub struct When: "a mapping with `arguments` or `annotations`" {
-        /// Rejects a condition on a value that lies inside the value of another condition: it can only
-        /// contradict that one.
+        /// Rejects a condition on a value that lies inside the value of another condition: the inner condition can only
+        /// contradict the outer one.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let Some(arguments) = entry.value.entry("arguments") else { return };
             for path in self.arguments.keys() {
@@ -43,7 +43,7 @@ impl When {
     }
 }
 
-/// Values by their path, each with patterns of which one must match. The field is the name of the values in messages.
+/// Values by path, each with patterns, one of which must match. The field is the name of such values in messages.
 pub(super) struct PlacedValues(pub(super) &'static str);
 
 type Patterns = IndexMap<ValuePath, Vec<Glob>>;
@@ -86,13 +86,13 @@ impl Spelling<Patterns> for PlacedValues {
 words! {
     /// Hints that a server can give for a tool (MCP 2025-03-26 and later, `ToolAnnotations`).
     pub enum AnnotationHint {
-        /// It changes nothing.
+        /// The tool changes nothing.
         ReadOnlyHint = "readOnlyHint",
-        /// It may destroy something.
+        /// The tool may destroy something.
         DestructiveHint = "destructiveHint",
-        /// Calling it twice is like calling it once.
+        /// Calling the tool twice has the same effect as calling it once.
         IdempotentHint = "idempotentHint",
-        /// It interacts with systems outside the server.
+        /// The tool interacts with systems outside the server.
         OpenWorldHint = "openWorldHint",
     }
 }

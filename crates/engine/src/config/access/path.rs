@@ -31,7 +31,7 @@ impl ValuePath {
         Ok(Self { steps })
     }
 
-    /// Its steps, each the name of a member; at least one.
+    /// The steps of the path, each the name of a member; at least one.
     pub fn steps(&self) -> &[Box<str>] {
         &self.steps
     }
@@ -57,7 +57,7 @@ impl ValuePath {
     }
 }
 
-/// `~1` is `/` and `~0` is `~`.
+/// Decodes a step of a JSON Pointer: `~1` is `/`, and `~0` is `~`.
 fn unescape(step: &str) -> Result<Box<str>, &'static str> {
     let mut rest = step;
     while let Some(at) = rest.find('~') {

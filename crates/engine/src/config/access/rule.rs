@@ -1,4 +1,4 @@
-//! The keys of a rule, and of the callers to which it applies.
+//! The configuration keys of a rule, and of the callers to which it applies.
 
 use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator};

@@ -77,8 +77,8 @@ pub(in crate::config) fn safe_url(address: &Text) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Checks such a URL if it identifies a party: it must have no query (RFC 8414, section 2; RFC 8707, section 2, advises
-/// against one).
+/// Checks a URL that also identifies a party: as [`safe_url`] does, but the URL must have no query (RFC 8414, section
+/// 2; RFC 8707, section 2, advises against one).
 pub(super) fn safe_name(address: &Text) -> Result<(), Flaw> {
     site_url(address).and_then(|()| safe_url(address))
 }

@@ -1,4 +1,4 @@
-//! The keys of an issuer of signed tokens.
+//! The configuration of an issuer of signed tokens.
 
 use std::time::Duration;
 
@@ -43,8 +43,8 @@ fn audience(text: &Text) -> Result<(), Flaw> {
 }
 
 words! {
-    /// A signature by a key pair (RFC 7518 section 3.1, RFC 8037 section 3.1). Those with a shared secret are left out: the
-    /// keys of a JWK set are public.
+    /// A signature by a key pair (RFC 7518 section 3.1, RFC 8037 section 3.1). Algorithms with a shared secret are left
+    /// out: the keys of a JWK set are public.
     pub enum Algorithm {
         /// RSASSA-PKCS1-v1_5 with SHA-256.
         Rs256 = "RS256",

@@ -1,4 +1,4 @@
-//! The keys of `auth`, of a site that checks passwords, and of this gateway as a protected resource.
+//! The configuration keys of `auth`, of a site that checks passwords, and of this gateway as a protected resource.
 
 use std::rc::Rc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The keys of a server with `native`.
+//! The configuration keys of a server with `native`.
 
 use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator, json_schema};

@@ -21,12 +21,12 @@ words! {
 }
 
 impl Native {
-    /// Returns true if its tools require a site.
+    /// Returns true if the server's tools require a site.
     pub fn needs_site(self) -> bool {
         matches!(self, Self::WordPress | Self::BuddyBoss | Self::BuddyPress)
     }
 
-    /// The names of its groups of tools that can be enabled.
+    /// The names of the server's groups of tools that can be enabled.
     pub fn phases(self) -> &'static [&'static str] {
         match self {
             Self::WordPress => &["core", "extended", "discover"],

@@ -1,4 +1,4 @@
-//! The keys of a site for the tools of an embedded server.
+//! The configuration keys of a site for the tools of an embedded server.
 
 use crate::config::check::{self, Flaw};
 use crate::config::parse::Entry;

@@ -33,7 +33,7 @@ fn read<T: PartialOrd + Copy>(
     Some(amount)
 }
 
-/// A time.
+/// A time between two bounds.
 pub(in crate::config) struct Time {
     pub(in crate::config) least: Duration,
     pub(in crate::config) most: Duration,
@@ -58,7 +58,7 @@ impl Spelling<Duration> for Time {
     }
 }
 
-/// A number of bytes.
+/// A number of bytes between two bounds.
 pub(in crate::config) struct Bytes {
     pub(in crate::config) least: usize,
     pub(in crate::config) most: usize,
@@ -91,7 +91,7 @@ impl Spelling<usize> for Bytes {
     }
 }
 
-/// A whole number.
+/// A whole number between two bounds.
 pub(in crate::config) struct Number {
     pub(in crate::config) least: usize,
     pub(in crate::config) most: usize,

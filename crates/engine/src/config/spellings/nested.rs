@@ -108,7 +108,7 @@ impl<T> Spelling<T> for By<T> {
     }
 }
 
-/// A key whose value is read by the code for its context.
+/// A key whose value is read by other code, which knows the context.
 pub(in crate::config) struct Apart(pub(in crate::config) fn(&mut SchemaGenerator) -> Schema);
 
 impl<T: Clone> Spelling<T> for Apart {

@@ -11,7 +11,7 @@ use crate::config::parse::Entry;
 use crate::config::read::Reader;
 use crate::config::text::Text;
 
-/// Returns the flaw of a text.
+/// A check that returns the flaw of a text, if the text has one.
 pub(in crate::config) type Check = fn(&Text) -> Result<(), Flaw>;
 
 /// A text that has this name in messages and must pass a check.
@@ -37,7 +37,7 @@ pub(in crate::config) fn any_text(what: &'static str) -> Sound {
     Sound(what, |_| Ok(()))
 }
 
-/// A file or a folder.
+/// A text that names a file or a folder.
 pub(in crate::config) fn path() -> Sound {
     Sound("a path", |path| match path.expose().trim() {
         "" => Err(Flaw::new("the path is empty", "write a path, or remove the key")),

@@ -1,4 +1,4 @@
-//! Names of phases, and arguments that many of these tools take. It must not know any tool.
+//! Names of phases, and arguments that many of these tools take. This module must not know any tool.
 
 use crate::tools::{ToolArgument, int, text};
 

@@ -89,8 +89,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
             MEMBER,
             text("role", "Role of the member in the group.").among(&["admin", "mod", "member"]),
         ],
-        // Private and hidden groups assign the role at once. In public groups, a new member starts as a plain member, and gets
-        // the role afterwards.
+        // Private and hidden groups assign the role immediately. In public groups, a new member starts as a plain
+        // member, and gets the role afterwards.
         &[
             post("buddyboss", "/groups/{group_id}/members").binds(ROLES).step(),
             MISSING_ROLE,

@@ -90,7 +90,7 @@ impl Default for Phases {
 /// The BuddyBoss tools. A failed call is a result with `isError`, unless the settings ask for errors.
 ///
 /// # Errors
-/// Fails if a URL of the settings is invalid, with a message.
+/// Fails with a message if a URL in the settings is invalid.
 pub fn server(
     settings: &SiteSettings,
     phases: Phases,

@@ -1,5 +1,5 @@
-//! The tools for BuddyPress (`buddypress/v1`; `v2` since its version 15). Arguments are passed on unchanged. `rows` and `talk`
-//! define the tools.
+//! The tools for BuddyPress (`buddypress/v1`; `v2` since BuddyPress 15). Arguments are passed on unchanged. `rows` and
+//! `talk` define the tools.
 
 mod rows;
 mod talk;
@@ -47,7 +47,7 @@ const SECOND: &[Api] = &[
     Api { base: "buddypress", path: "/wp-json/buddypress/v2", doubt: Some(DOUBT), newer: None },
 ];
 
-/// The version of the API of a site's BuddyPress.
+/// The version of the API that a site's BuddyPress has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Version {
     /// Up to BuddyPress 14. If a site has only the second version, requests use the second.
@@ -61,7 +61,7 @@ pub enum Version {
 /// `isError`, unless the settings ask for errors.
 ///
 /// # Errors
-/// Fails if a URL of the settings is invalid, with a message.
+/// Fails with a message if a URL in the settings is invalid.
 pub fn server(
     settings: &SiteSettings,
     version: Version,

@@ -241,8 +241,8 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
             MEMBER,
             text("role", "Role of the member in the group.").among(&["admin", "mod", "member"]),
         ],
-        // Some sites assign the role at once, and others ignore it. Assigning a role twice fails, so the request to join
-        // does not ask for a role.
+        // Some sites assign the role immediately, and others ignore it. Assigning a role twice fails, so the request to
+        // join does not ask for a role.
         &[
             post("buddypress", "/groups/{group_id}/members")
                 .alone()

@@ -6,8 +6,8 @@ use super::functions::{FAMILIES, Function, constant};
 use super::parse::Node;
 use super::value::{FormulaFault, FormulaFaultKind, FormulaResult, Value};
 
-/// The most values that a formula may visit. The limit keeps a formula far below the five seconds that it may
-/// take.
+/// The maximum number of values that a formula may visit. The limit keeps a formula far below the five seconds that it
+/// may take.
 const MOST_WORK: usize = 100_000;
 
 /// The value of a tree.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
-/// A value.
+/// A value in a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     /// A whole number, exact.
@@ -22,11 +22,11 @@ pub(super) enum Value {
 /// The kinds of faults, as the answer's `type` names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FormulaFaultKind {
-    /// It is not a formula, or it misuses a function.
+    /// The text is not a formula, or misuses a function.
     Validation,
-    /// It could not be decoded.
+    /// The text could not be decoded.
     Decode,
-    /// It takes too much work.
+    /// The formula takes too much work.
     Timeout,
     /// The computation has no result for its numbers.
     Arithmetic,
@@ -68,7 +68,7 @@ impl FormulaFault {
         Self::new(FormulaFaultKind::Arithmetic, message, "check the numbers that go into this function")
     }
 
-    /// A value of the wrong kind.
+    /// A fault about a value of the wrong kind.
     pub(super) fn wanted(what: &'static str) -> Self {
         Self::new(
             FormulaFaultKind::Validation,
@@ -77,7 +77,7 @@ impl FormulaFault {
         )
     }
 
-    /// As JSON text.
+    /// The fault as JSON text.
     pub(super) fn json(&self) -> String {
         json!({"error": self.message, "type": self.kind.word(), "suggestion": self.suggestion}).to_string()
     }
@@ -95,7 +95,7 @@ impl Value {
         Err(FormulaFault::arithmetic("the result is not a finite number"))
     }
 
-    /// The number.
+    /// The value as a number.
     ///
     /// # Errors
     /// Fails if the value is not a number.
@@ -108,7 +108,7 @@ impl Value {
         }
     }
 
-    /// The whole number.
+    /// The value as a whole number.
     ///
     /// # Errors
     /// Fails if the value is not a whole number.
@@ -140,7 +140,7 @@ impl Value {
         self.vector()?.iter().map(Self::number).collect()
     }
 
-    /// The number of values that a walk through it visits.
+    /// The number of values that a walk through this value visits.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Vector(values) => 1 + values.iter().map(Self::size).sum::<usize>(),

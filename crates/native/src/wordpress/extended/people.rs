@@ -70,7 +70,7 @@ const WHAT_FOR: ToolArgument = text("name", "Description.");
 const APP: ToolArgument = text("app_id", "UUID of the application that uses the password.");
 const PASSWORD: Shape = Shape::One("uuid app_id name created last_used last_ip password");
 
-/// Only the answer that creates a password contains it.
+/// The tools for application passwords. Only the answer to the creation of a password contains the password.
 pub(super) const PASSWORDS: &[ToolRow] = rows! {
     "wp_get_application_passwords", "List application passwords", "Returns a user's application passwords, without the passwords themselves.", [WHOSE, CONTEXT];
         get "/wp/v2/users/{user_id}/application-passwords" => Shape::List(

@@ -1,10 +1,10 @@
-//! The notation of these tools as rows. It must not know any tool.
+//! The notation of these tools as rows. This module must not know any tool.
 
-/// The name of the set.
+/// The name of the set of these tools.
 pub(in crate::wordpress) const PHASE: &str = "extended";
 
-/// Tools as lines: a name, a title, a description, arguments; then the request, the route of content whose markup it keeps,
-/// and the part of the answer that is shown.
+/// Tools as lines: a name, a title, a description, arguments; then the request, the route of content whose markup the
+/// request must keep, and the part of the answer that is shown.
 macro_rules! rows {
     ($($name:expr, $title:expr, $about:expr, $arguments:expr;
        $verb:ident $route:expr $(, keeps $kept:expr)? => $shape:expr;)*) => {

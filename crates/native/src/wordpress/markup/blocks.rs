@@ -1,9 +1,9 @@
-//! Block comments (`<!-- wp:name {…} -->`) and the tree that they form, as WordPress reads them (`WP_Block_Parser`). It must not
-//! know the meaning of a block.
+//! Block comments (`<!-- wp:name {…} -->`) and the tree that they form, as WordPress reads them (`WP_Block_Parser`).
+//! This module must not know the meaning of a block.
 
 use memchr::memmem;
 
-/// A block, or a block without content of its own when `is_void`.
+/// A block; with `is_void`, a block without content of its own.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Block<'t> {
     /// The name, normalized: `core/heading` and `heading` are the same block.

@@ -1,4 +1,4 @@
-//! The check of current content before a tool changes it. It must not know which tool.
+//! The check of the current content before a tool changes it. This module must not know which tool makes the change.
 
 use serde_json::Value;
 

@@ -1,5 +1,6 @@
-//! Finds the blocks and shortcodes of one text that the next one turns into plain HTML. Deleting a block together with its
-//! text is not a loss, and neither is converting it to another block. It must not know the origin of the texts.
+//! Finds the blocks and shortcodes of one text that the next text turns into plain HTML. Deleting a block together with
+//! its text is not a loss, and neither is converting it to another block. This module must not know the origin of the
+//! texts.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -8,9 +9,10 @@ use super::blocks::{Block, Content, parse};
 use super::shortcodes::shortcodes;
 use super::tokens::{common, excess, tags_and_values, words, words_of};
 
-/// The share of a text's words, as a fraction, that another text must contain to count as a copy of it.
+/// A text counts as a copy of another text if it contains this share, a fraction, of the other text's words.
 const KEPT: (usize, usize) = (3, 5);
-/// The share of the content found only in a rendering that a text must contain to count as derived from it.
+/// A text counts as derived from a rendering if it contains this share, a fraction, of the content that only the
+/// rendering has.
 const TAKEN: (usize, usize) = (3, 10);
 /// A text with fewer words counts as kept only if it appears word for word, or if a tag, class or URL of its block does,
 /// because single words occur anywhere.

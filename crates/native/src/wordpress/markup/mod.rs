@@ -8,7 +8,7 @@
 //! | `shortcodes` | shortcodes in a text |
 //! | `tokens` | words and attribute values of HTML, for comparing two texts |
 //! | `guard` | the check of current content before it is changed |
-//! | `loss` | markup of one text that the next one turns into plain HTML |
+//! | `loss` | markup of one text that the next text turns into plain HTML |
 
 mod blocks;
 mod guard;

@@ -1,4 +1,4 @@
-//! Words and attribute values of HTML, for comparing two texts. It must not know blocks.
+//! Words and attribute values of HTML, for comparing two texts. This module must not know blocks.
 
 use std::collections::{HashMap, HashSet};
 

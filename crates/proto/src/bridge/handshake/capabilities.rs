@@ -18,7 +18,8 @@ const EXPERIMENT: &[u8] = br#"{"cancel":{},"requests":{"tools":{"call":{}}}}"#;
 /// Translates a client's capabilities, a JSON object, for a server of another era. A value that is not an object
 /// counts as empty.
 pub fn client_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
-    // Most clients cannot be asked anything, and their capabilities are translated for each of their calls.
+    // This shortcut pays off, because capabilities are translated for each call, and most clients cannot be asked
+    // anything.
     if capabilities == b"{}" {
         return Bytes::from_static(b"{}");
     }

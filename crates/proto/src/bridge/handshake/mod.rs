@@ -5,7 +5,7 @@
 //! | `capabilities` | a peer's capabilities, translated |
 //! | `request` | the envelope and the parameters of a client's request |
 //!
-//! It must not know the contents of results.
+//! This module must not know the contents of results.
 
 mod capabilities;
 mod request;

@@ -1,5 +1,5 @@
 //! Translates a client's request for a server of another era: the envelope that identifies the sender, and the few
-//! parameters that only some eras have. It must not know which server the request is for.
+//! parameters that only some eras have. This module must not know which server the request is for.
 
 use bytes::Bytes;
 
@@ -14,7 +14,7 @@ use crate::rpc::{Frame, Params};
 pub struct Envelope<'a> {
     /// The client's capabilities, a JSON object in the form of the server's era.
     pub capabilities: &'a [u8],
-    /// Its name and version, a JSON object.
+    /// The client's name and version, a JSON object.
     pub client_info: &'a [u8],
     /// The lowest severity of log messages that the client wants, a JSON string. Without it, the client wants
     /// no log messages.

@@ -35,7 +35,7 @@ impl Askable {
         Self(BITS.iter().filter(has).map(|(bit, ..)| bit).sum())
     }
 
-    /// The bits, to be stored.
+    /// The bits of this class, for storage.
     pub fn bits(self) -> u8 {
         self.0
     }
@@ -84,13 +84,13 @@ impl Askable {
         self.0 & other.0 == other.0
     }
 
-    /// The same without the question for roots.
+    /// The same class without the question for roots.
     #[must_use]
     pub fn without_roots(self) -> Self {
         Self(self.0 & !BITS[0].0)
     }
 
-    /// The questions that both can be asked.
+    /// The questions that clients of both classes can be asked.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)

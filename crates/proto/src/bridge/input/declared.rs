@@ -37,7 +37,7 @@ pub fn declares_question(era: &Era, capabilities: &[u8], method: Method, params:
             if is_url(params) {
                 return era.shapes.elicitation >= Elicitation::UrlWithId && flag(span, "url");
             }
-            // If neither mode is named, the form is meant.
+            // A capability that names neither mode means forms.
             flag(span, "form") || !flag(span, "url")
         }),
         _ => false,

@@ -7,7 +7,7 @@
 //! | `rounds` | asks through results | is asked through requests |
 //! | `parking` | asks through requests, and waits | is asked through results |
 //!
-//! It must not know who seals a state, how long either side waits, or which transport carries a message.
+//! This module must not know who seals a state, how long either side waits, or which transport carries a message.
 
 mod askable;
 mod declared;

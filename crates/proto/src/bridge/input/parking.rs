@@ -18,7 +18,7 @@ use crate::rpc::{Frame, Id, code, error_response, result_response};
 struct ParkedQuestion {
     /// Our key for the question, unique within the request.
     key: String,
-    /// The server's id for it.
+    /// The server's id for the question.
     id: Id,
     method: Method,
     /// The params in the form of the client's era.
@@ -69,7 +69,8 @@ impl Parking {
         Ok(())
     }
 
-    /// Forgets a question that the server withdraws; `id` is its id as written. Returns `false` if it is not open.
+    /// Forgets a question that the server withdraws; `id` is the question's id as written. Returns `false` if the
+    /// question is not open.
     pub fn withdraw(&mut self, id: &[u8]) -> bool {
         let before = self.open.len();
         self.open.retain(|open| !same_id(open.id.json(), id));
@@ -136,9 +137,9 @@ impl ParkedQuestion {
     }
 }
 
-/// Turns an error that names URLs for the user to visit first into a result for a stateless client, with one question
-/// for each URL. `data` is the error's, in `text`. Returns `None` if the error names no URL or the client cannot be
-/// asked.
+/// Turns an error that lists URLs, which the user must visit first, into a result for a stateless client, with one
+/// question for each URL. `data` is the `data` of the error, in `text`. Returns `None` if the error lists no URL or the
+/// client cannot be asked.
 pub fn url_questions(
     text: &[u8],
     data: &Members,

@@ -15,11 +15,11 @@ use crate::rpc::{Frame, FrameKind};
 /// A question for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Its number, which the client's reply repeats.
+    /// The question's number, which the client's reply repeats.
     pub index: usize,
-    /// The method of the request that asks it.
+    /// The method of the request that asks the question.
     pub method: Method,
-    /// Its params in the form of the client's era, a JSON object.
+    /// The question's params in the form of the client's era, a JSON object.
     pub params: Bytes,
 }
 
@@ -37,7 +37,7 @@ pub enum Turn {
 pub enum RoundsReply {
     /// Other questions are still open.
     Waiting,
-    /// All are answered: send the request again.
+    /// All questions are answered: send the request again.
     Complete,
     /// The reply does not answer an open question.
     Unknown,
@@ -57,7 +57,7 @@ pub enum RoundsFault {
     Unaskable {
         /// The method of the question.
         method: String,
-        /// The reason.
+        /// The reason why the client cannot be asked.
         why: String,
     },
     /// The client answered with an error, and the server's era cannot express it.

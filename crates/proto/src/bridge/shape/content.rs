@@ -18,7 +18,7 @@ pub(super) fn blocks(array: &[u8], known: &[&str], shapes: &Shapes) -> Option<By
     each(array, |index, one| Element::from(block(index, one, known, shapes)))
 }
 
-/// Returns true if an era with these types needs no changes.
+/// Returns true if blocks need no changes for an era that knows these types.
 pub(super) fn passes(known: &[&str], shapes: &Shapes) -> bool {
     !shapes.strict && TOLD_OTHERWISE.iter().all(|kind| known.contains(kind))
 }
@@ -61,7 +61,7 @@ pub(super) fn annotations(draft: &mut Draft<'_>, shapes: &Shapes) {
     }
 }
 
-/// A text block.
+/// A content block of the type `text`, as JSON text.
 pub(super) fn text_block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
 }

@@ -1,6 +1,7 @@
 //! Changes to one JSON value: set and removed members of an object, rewritten elements of an array.
 //!
-//! Every function takes the text of one value that was validated before. It must not know what the members mean.
+//! Every function takes the text of one value that was validated before. This module must not know what the members
+//! mean.
 
 use std::borrow::Cow;
 
@@ -30,8 +31,8 @@ impl<'a> Draft<'a> {
         Self::within(text, Scanner::trusted(text, MAX_DEPTH).space(0))
     }
 
-    /// Reads the object that begins at `start` of a longer text; `None` if it is something else. Its spans refer to that
-    /// text.
+    /// Reads the object that begins at `start` of a longer text; `None` if it is something else. The object's spans
+    /// refer to the longer text.
     pub(super) fn within(text: &'a [u8], start: usize) -> Option<Self> {
         let members = Members::scan(Scanner::trusted(text, MAX_DEPTH), start).ok()?;
         Some(Self { text, members, changes: SmallVec::new() })
@@ -70,7 +71,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Removes several members.
+    /// Removes several members, as far as they exist.
     pub(super) fn remove_all(&mut self, keys: &[&'static str]) {
         for key in keys {
             self.remove(key);
@@ -128,11 +129,11 @@ impl<'a> Draft<'a> {
 /// The result of rewriting one element of an array.
 #[derive(Debug)]
 pub(super) enum Element {
-    /// It stays unchanged.
+    /// The element stays unchanged.
     Same,
-    /// Another text replaces it: one value, or several separated by commas.
+    /// Another text replaces the element: one value, or several separated by commas.
     Changed(Bytes),
-    /// It is removed.
+    /// The element is removed.
     Gone,
 }
 
@@ -215,7 +216,7 @@ pub(super) fn inner(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-/// Returns true if `value` is this string.
+/// Returns true if `value` is a JSON string with this meaning, however spelled.
 pub(super) fn is(value: Option<&[u8]>, meaning: &str) -> bool {
     value.and_then(string).is_some_and(|text| text == meaning)
 }

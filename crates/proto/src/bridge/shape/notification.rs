@@ -12,7 +12,7 @@ use crate::rpc::Frame;
 const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
 /// The list of roots has changed (2024-10-07 to 2025-11-25).
 const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
-/// A task has changed: in the experiment, and in the extension.
+/// The notifications about a changed task: that of the experiment, and that of the extension.
 const TASK_STATUS: &str = "notifications/tasks/status";
 const TASK: &str = "notifications/tasks";
 

@@ -42,7 +42,7 @@ pub fn question(
         draft.remove("task");
     }
     if to.asks == Asks::InputRequired {
-        // Nobody reports progress of an answer.
+        // A client that is asked through results reports no progress of its answer.
         draft.remove_within("_meta", &[meta::PROGRESS_TOKEN]);
     }
     Ok(draft.finish_or(params))

@@ -11,7 +11,7 @@ use crate::mcp::{Method, meta};
 /// The gateway's identity, for results in which an upstream gave none.
 #[derive(Debug, Clone, Copy)]
 pub struct Own<'a> {
-    /// Its name and version: a JSON object.
+    /// The gateway's name and version: a JSON object.
     pub server_info: &'a str,
 }
 

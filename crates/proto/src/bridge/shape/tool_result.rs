@@ -13,17 +13,17 @@ use crate::json::{MAX_DEPTH, Scanner, quote_into, unquote};
 static CONTENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"content\""));
 static FIRST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"toolResult"));
 static STRUCTURED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"structuredContent"));
-/// The beginning of a letter in hexadecimal digits, with which any name can be written.
+/// The start of a hexadecimal escape, which can spell any character of a name.
 static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u"));
 
-/// Returns true if the bytes of a result are enough to know that [`rewrite`] changes nothing: it begins with its content,
-/// whose blocks `to` knows, and does not contain the name of a member that could change, however written.
+/// Returns true if the bytes of a result are enough to know that [`rewrite`] changes nothing: the result begins with
+/// its content, whose blocks `to` knows, and does not contain the name of a member that could change, however written.
 pub(super) fn is_plain_for(result: &[u8], to: &Era) -> bool {
     let is_structured = || to.shapes.structured != Structured::Any && STRUCTURED.find(result).is_some();
     let Some(rest) = result.strip_prefix(b"{\"content\":[") else { return false };
     !to.shapes.tool_result
         && content::passes(to.shapes.tool_content, to.shapes)
-        // A later member of the same name counts instead of the first.
+        // A later member with the same name counts instead of the first.
         && [&*CONTENT, &*FIRST, &*ESCAPE].iter().all(|name| name.find(rest).is_none())
         && !is_structured()
 }
@@ -35,7 +35,7 @@ pub(super) fn rewrite(result: &mut Draft<'_>, to: &Era) {
     let own = result.get("content").filter(|content| is_array(content));
     let mut content = match (own, first) {
         (Some(own), _) => Cow::Borrowed(own),
-        // Both eras define it, and the result has nothing else.
+        // Both eras define `toolResult`, and the result has no `content`.
         (None, Some(_)) if shapes.tool_result => return,
         (None, Some(first)) => Cow::Owned(hoist(result, first)),
         (None, None) => Cow::Owned(b"[]".to_vec()),
@@ -87,7 +87,7 @@ fn fits(value: &[u8], structured: Structured) -> bool {
     }
 }
 
-/// Appends a block to the content (an array), whose text is the JSON `value`.
+/// Appends a block to the content, a JSON array. The text of the block is the JSON `value`.
 fn with_text(content: &[u8], value: &[u8]) -> Vec<u8> {
     let inside = content.strip_suffix(b"]").unwrap_or(b"[");
     let mut out = Vec::with_capacity(content.len() + value.len() + 40);
@@ -101,7 +101,7 @@ fn with_text(content: &[u8], value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Content of one block, whose text is the JSON string `text`.
+/// Content that consists of one block, whose text is the JSON string `text`.
 fn text_only(text: &[u8]) -> Vec<u8> {
     [b"[{\"type\":\"text\",\"text\":", text, b"}]"].concat()
 }

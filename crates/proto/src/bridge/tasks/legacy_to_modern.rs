@@ -22,15 +22,15 @@ const MAX_QUESTIONS: usize = 64;
 /// The number of times that a cancelled task is polled while it is still running.
 const MAX_LOOKS: u32 = 5;
 
-/// Milliseconds between two polls of a task if the server names no interval. The limits of an interval that the
-/// server names follow.
+/// Milliseconds between two polls of a task if the server names no interval. The next two constants limit an interval
+/// that the server names.
 const INTERVAL: u64 = 1000;
 const INTERVALS: (u64, u64) = (50, 10_000);
 
 /// The maximum number of milliseconds after which an answered task is polled again.
 const AFTER_ANSWER: u64 = 200;
 
-/// Both sides of the request.
+/// The client's and the server's side of a request.
 #[derive(Debug, Clone)]
 pub struct Sides {
     /// The client's era.
@@ -62,9 +62,9 @@ struct QuestionEntry {
 #[derive(Debug, PartialEq, Eq)]
 enum QuestionAnswer {
     Awaited,
-    /// Given by the client, in the server's form: a JSON object.
+    /// The client gave this answer, which is in the server's form: a JSON object.
     Given(Bytes),
-    /// Sent to the server.
+    /// The answer was sent to the server.
     Told,
 }
 
@@ -112,7 +112,7 @@ impl LegacyToModern {
         self.settle(nexts)
     }
 
-    /// Continues after the wait.
+    /// Continues after the wait that a [`Next::Wait`] asked for.
     pub fn waited(&mut self) -> Nexts {
         if self.phase == PollPhase::Waiting { only(self.look()) } else { Nexts::new() }
     }

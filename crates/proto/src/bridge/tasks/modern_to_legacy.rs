@@ -14,7 +14,7 @@ use crate::bridge::shape::{self, Own};
 use crate::era::{Era, complete};
 use crate::rpc::{Frame, FrameKind, code};
 
-/// The client's request.
+/// The kind of the client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     /// A call that runs as a task. The client takes the task itself, or only its outcome.

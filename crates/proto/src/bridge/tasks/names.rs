@@ -32,9 +32,9 @@ pub const REQUIRED_CAPABILITIES: &str =
 pub enum TaskMethod {
     /// Gets the state of a task; in the extension, also its outcome and its questions.
     Get,
-    /// Gets its outcome once it has one (experiment).
+    /// Gets the outcome of a task once there is one (experiment).
     Result,
-    /// Sends answers to its questions (extension).
+    /// Sends answers to a task's questions (extension).
     Update,
     /// Cancels the task.
     Cancel,
@@ -55,7 +55,7 @@ impl TaskMethod {
         }
     }
 
-    /// Its name on the wire.
+    /// The method's name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "tasks/get",
@@ -113,9 +113,9 @@ pub enum TaskSupport {
     /// The tool never runs as a task.
     #[default]
     Forbidden,
-    /// It runs as a task if the client wants that.
+    /// The tool runs as a task if the client wants that.
     Optional,
-    /// It runs only as a task.
+    /// The tool runs only as a task.
     Required,
 }
 

@@ -9,12 +9,12 @@ use crate::era::Era;
 use crate::json::{Members, quote};
 use crate::rpc::{Frame, FrameKind};
 
-/// The next step.
+/// The next step that a task machine asks its caller to perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Send the server this request. No other is open.
+    /// Send the server this request. No other request is open.
     Send(TaskMethod, Bytes),
-    /// Wait this many milliseconds.
+    /// Wait this many milliseconds, then continue.
     Wait(u64),
     /// Put this question to the client; its reply may come at any time.
     Ask(Question),
@@ -26,10 +26,10 @@ pub enum Next {
     Error(Bytes),
 }
 
-/// Steps; usually one.
+/// The next steps, in order; usually one.
 pub type Nexts = SmallVec<[Next; 2]>;
 
-/// A single step.
+/// The list that consists of this step alone.
 pub(super) fn only(next: Next) -> Nexts {
     SmallVec::from_iter([next])
 }

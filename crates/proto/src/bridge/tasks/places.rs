@@ -19,7 +19,7 @@ pub type TaskIdPlaces = SmallVec<[Span; 2]>;
 /// The member that names a task in every message.
 const TASK_ID: &str = "taskId";
 
-/// Built once: building the finder costs more than most searches.
+/// The finder for `"task"`. It is built only once, because building it costs more than most searches.
 static TASK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"task\""));
 
 /// The request that an answer belongs to.
@@ -66,8 +66,8 @@ fn listed(text: &[u8], result: &Members) -> TaskIdPlaces {
     tasks.filter_map(|task| string(text, &task, TASK_ID)).collect()
 }
 
-/// The ids in a notification or in a server's question: the id of the task that it reports on, and the id of
-/// the task that it belongs to.
+/// The ids in a notification or in a server's question: the id of the task that the message reports on, and the id of
+/// the task that the message belongs to.
 pub fn in_message(frame: &Frame) -> TaskIdPlaces {
     let text = frame.text();
     let mut places = TaskIdPlaces::new();

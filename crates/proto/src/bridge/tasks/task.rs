@@ -14,15 +14,15 @@ use crate::rpc::Frame;
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// The server is working on it.
+    /// The server is working on the task.
     Working,
-    /// It waits for the client's answers.
+    /// The task waits for the client's answers.
     InputRequired,
-    /// Its call returned a result, possibly one that reports an error.
+    /// The task's call returned a result, possibly one that reports an error.
     Completed,
-    /// Its call returned a JSON-RPC error.
+    /// The task's call returned a JSON-RPC error.
     Failed,
-    /// It was cancelled.
+    /// The task was cancelled.
     Cancelled,
 }
 
@@ -59,9 +59,9 @@ impl Status {
 /// A task as a server reported it: the span of its object, and the members that the gateway acts on.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// Its members.
+    /// The members of the task's object.
     pub members: Members,
-    /// Its status.
+    /// The task's status.
     pub status: Status,
     /// Milliseconds to wait before asking again.
     pub interval: Option<u64>,
@@ -78,7 +78,7 @@ impl Task {
         Some(Self { members, status, interval })
     }
 
-    /// Its id as written, a JSON string.
+    /// The task's id as written, a JSON string.
     pub fn id<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         self.members.get(text, "taskId").map_or(b"\"\"", |span| span.of(text))
     }
@@ -141,8 +141,8 @@ fn cut(edited: &Bytes, text: &[u8], object: &Members) -> Bytes {
     edited.slice(object.span().start()..edited.len() - behind)
 }
 
-/// Wraps the task in an answer of the extension as the experiment answers a call. `None` if the result is not a
-/// task.
+/// Converts an answer of the extension that is a task to the experiment's form, in which the answer to a call wraps the
+/// task. `None` if the result is not a task.
 pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     if !is_task(text, result) {
         return None;
@@ -160,8 +160,8 @@ pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     Some([b"{\"task\":".as_slice(), &task, &meta, b"}"].concat().into())
 }
 
-/// Converts an answer to a call: the experiment's form wraps the task, and the extension's form does not.
-/// `None` if it contains no task.
+/// Converts an answer to a call: the experiment's form wraps the task, and the extension's form does not. `None` if the
+/// answer contains no task.
 pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     let task = Task::read(text, result.get(text, "task")?)?;
     let meta = result.get(text, "_meta").filter(|_| task.members.get(text, "_meta").is_none());
@@ -170,7 +170,7 @@ pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     Some(unrelated(&flat).unwrap_or(flat))
 }
 
-/// Translates a task notification of the extension to the experiment; `None` if it is not one.
+/// Translates a task notification of the extension to the experiment; `None` if `notice` is none.
 pub fn status_notice(notice: &Frame) -> Option<Bytes> {
     let (text, params) = (notice.text(), notice.params()?);
     if notice.method() != NOTICE {

@@ -1,8 +1,8 @@
 //! The questions of one task of the experiment. They arrive while its `tasks/result` is open, and are stored here
 //! until a client with the extension fetches them.
 //!
-//! The client that fetches and the one that answers may be two requests with different capabilities, so a question is
-//! kept in the server's form. This module must not know over which transport a question came.
+//! The request that fetches a question and the request that answers it may declare different capabilities, so a
+//! question is kept in the server's form. This module must not know over which transport a question came.
 
 use bytes::Bytes;
 
@@ -55,8 +55,8 @@ impl Watch {
         }
         let params = question.params().map(|params| params.members.span().share(question.text()));
         let params = params.unwrap_or(Bytes::from_static(b"{}"));
-        // Copied, because the question may stay here for long, and a slice would keep the whole buffer that
-        // it arrived in.
+        // The params are copied, because the question may stay here for a long time, and a slice would keep the whole
+        // buffer that they arrived in.
         let params = unrelated(&params).unwrap_or_else(|| Bytes::copy_from_slice(&params));
         self.asked += 1;
         self.open.push(WatchedQuestion {
@@ -68,7 +68,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Forgets a question that the server withdraws; `id` is its id as written. Returns `false` if it is not open.
+    /// Forgets a question that the server withdraws; `id` is the question's id as written. Returns `false` if the
+    /// question is not open.
     pub fn withdraw(&mut self, id: &[u8]) -> bool {
         let before = self.open.len();
         self.open.retain(|open| open.id.json().as_ref() != id);

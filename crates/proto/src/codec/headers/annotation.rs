@@ -10,7 +10,7 @@ pub enum AnnotationError {
     /// The name is empty or has a character that a header name cannot have.
     #[error("{path}: {name:?} is not valid in a header name")]
     NotAToken {
-        /// The annotated property.
+        /// The path of the annotated property.
         path: String,
         /// The name as annotated.
         name: String,
@@ -18,7 +18,7 @@ pub enum AnnotationError {
     /// Two properties want the same header; case does not matter.
     #[error("{path}: {name:?} is taken by {other}")]
     Repeated {
-        /// The annotated property.
+        /// The path of the annotated property.
         path: String,
         /// The name as annotated.
         name: String,
@@ -52,7 +52,7 @@ pub fn check_annotations<'a>(
     Ok(())
 }
 
-/// The full header name, in lower case, for an annotated name; `None` if it cannot be part of one.
+/// The full header name, in lower case, for an annotated name; `None` if the name cannot be part of a header name.
 pub fn param_header(name: &str) -> Option<String> {
     is_token(name).then(|| {
         let mut header = String::with_capacity(PARAM_PREFIX.len() + name.len());
@@ -63,7 +63,7 @@ pub fn param_header(name: &str) -> Option<String> {
     })
 }
 
-/// A token of RFC 9110, section 5.6.2.
+/// Returns true if a name is a token (RFC 9110, section 5.6.2).
 fn is_token(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(allowed)

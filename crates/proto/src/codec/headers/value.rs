@@ -10,8 +10,8 @@ use super::HeaderError;
 const OPEN: &str = "=?base64?";
 const CLOSE: &str = "?=";
 
-/// The header value for `text`: `text` itself if it consists of visible ASCII, spaces and tabs, has no white space
-/// at its ends and does not look encoded. Otherwise its Base64 between `=?base64?` and `?=`. It never contains CR,
+/// The header value for `text`: `text` itself if it consists of visible ASCII, spaces and tabs, has no white space at
+/// its ends and does not look encoded. Otherwise its Base64 between `=?base64?` and `?=`. The value never contains CR,
 /// LF or a byte above 0x7E.
 pub fn encode_value(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();

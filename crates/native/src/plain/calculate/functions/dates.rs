@@ -81,7 +81,7 @@ fn read(text: &str) -> Option<i64> {
     Some(date.to_datetime(time).duration_since(EPOCH).as_secs())
 }
 
-/// A number of digits alone.
+/// A number that is written with digits only; `None` for any other text.
 fn part<N: FromStr>(text: Option<&str>) -> Option<N> {
     text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }

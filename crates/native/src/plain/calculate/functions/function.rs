@@ -1,8 +1,8 @@
-//! A function that a formula may name, as a row. It must not know any particular function.
+//! A function that a formula may name, as a row. This module must not know any particular function.
 
 use crate::plain::calculate::value::{FormulaResult, Value};
 
-/// A function.
+/// A function that formulas can call.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::plain::calculate) struct Function {
     pub(in crate::plain::calculate) name: &'static str,

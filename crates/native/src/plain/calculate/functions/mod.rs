@@ -22,7 +22,7 @@ use super::value::Value;
 pub(super) use function::Function;
 use function::{between, exactly};
 
-/// All functions.
+/// All functions, by family.
 pub(super) const FAMILIES: &[&[Function]] = &[
     numbers::FUNCTIONS,
     numbers::COMPARISONS,

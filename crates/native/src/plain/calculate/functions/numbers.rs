@@ -205,7 +205,7 @@ pub(super) fn round_to(number: f64, decimals: &Value) -> Result<f64, FormulaFaul
     let decimals = decimals.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 15"))?;
     let scale = 10_f64.powi(decimals);
     let scaled = number * scale;
-    // Beyond this, a double has no decimals to remove.
+    // Beyond this limit, a double has no decimals to remove.
     Ok(if scaled.is_finite() && scaled.abs() < 9.0e15 { scaled.round() / scale } else { number })
 }
 

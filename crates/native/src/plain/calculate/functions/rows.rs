@@ -53,7 +53,7 @@ pub(super) fn alike(a: &Value, b: &Value) -> Result<(Vec<f64>, Vec<f64>), Formul
     if a.len() == b.len() { Ok((a, b)) } else { Err(FormulaFault::wanted("two vectors of the same length")) }
 }
 
-/// The scalar product.
+/// The scalar product of two vectors.
 pub(super) fn dot(a: &Value, b: &Value) -> Result<f64, FormulaFault> {
     let (a, b) = alike(a, b)?;
     Ok(a.iter().zip(&b).map(|(a, b)| a * b).sum())
@@ -77,7 +77,7 @@ fn zipped(a: &Value, b: &Value, name: &str) -> FormulaResult {
     Ok(Value::Vector(values))
 }
 
-/// A vector of numbers.
+/// A vector of these numbers.
 pub(super) fn floats(numbers: impl Iterator<Item = f64>) -> FormulaResult {
     Ok(Value::Vector(numbers.map(Value::float).collect::<Result<Vec<_>, _>>()?))
 }
