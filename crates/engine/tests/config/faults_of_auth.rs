@@ -29,7 +29,7 @@ auth: { bearr: x, users: [a], keys: perhaps, site: s, oauth: o, jwt: j }
 auth: { bearer: '' }
 ",
         &[
-            r#"2:17 auth.bearer [''] the token is empty => set it; or, to require no token while it is unset, write { token: "${TOKEN:-}", optional: true }"#,
+            r#"2:17 auth.bearer [''] the token is empty => set the token; or, to require none while the variable is unset, write { token: "${TOKEN:-}", optional: true }"#,
         ],
     ),
     (

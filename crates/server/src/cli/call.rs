@@ -146,7 +146,7 @@ async fn set_log_level(connection: &mut Connection, desk: &mut Desk<'_>) -> Resu
     };
     let ask = Ask::new(Method::SetLevel).with("level", format!("\"{level}\""));
     if let Err(why) = outcome(connection.ask(&ask, desk).await?) {
-        tracing::info!("the server does not take a log level: {why:?}");
+        tracing::info!("the server did not accept the log level: {why:?}");
     }
     Ok(())
 }

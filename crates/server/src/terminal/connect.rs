@@ -189,7 +189,7 @@ impl Guest for TerminalGuest<'_> {
         move |line: &str| {
             let line = mask.show(&line);
             tracing::warn!(
-                "{program} printed lines on stdout that are not messages; they are ignored, the first is \
+                "{program} printed lines on stdout that are not messages; they are ignored. The first is \
                  {line:?}"
             );
         }
