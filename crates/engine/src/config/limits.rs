@@ -90,8 +90,8 @@ section! {
         "callIdleTimeout" call_idle_timeout: Duration = time(Duration::from_millis(100), HOUR), default MINUTE;
         /// The total time that a call may take, even if it reports progress.
         "callTimeout" call_timeout: Duration = time(Duration::from_millis(100), Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The time that a request which was not executed waits until its server is available again, at most half of
-        /// the request's own timeout.
+        /// The time for which a request that was not executed waits for its server to become available again, at most
+        /// half of the request's own timeout.
         "resendWait" resend_wait: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
         /// The time to connect to an upstream server, including TLS.
         "connectTimeout" connect_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);
