@@ -101,7 +101,7 @@ fn networks(reader: &mut Reader<'_>, entry: &Entry) -> Option<TrustedProxies> {
     let networks: Vec<IpRange> =
         Values { what: "a list of networks", item: Range, some: true }.read(reader, entry, None)?;
     if networks.len() > MAX_NETWORKS {
-        let message = format!("a list of {} networks", networks.len());
+        let message = format!("this list has {} networks", networks.len());
         reader.fault(&entry.value.at, message, format!("write at most {MAX_NETWORKS}"));
         return None;
     }

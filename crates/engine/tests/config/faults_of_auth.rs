@@ -119,7 +119,7 @@ auth: { jwt: { issuer: 'https://id.example.com?a' }, oauth: { resource: 'https:/
         r"mcpServers: {}
 auth: { jwt: [] }
 ",
-        &[r"2:14 auth.jwt [[]] a list of 0 issuers => write 1 to 64 issuers, or remove the key"],
+        &[r"2:14 auth.jwt [[]] this list has 0 issuers => write 1 to 64 issuers, or remove the key"],
     ),
     (
         r"mcpServers: {}

@@ -247,7 +247,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: x, affinity: session, dedicatedConnections: 0 }
 ",
         &[
-            r"2:61 mcpServers.a.dedicatedConnections [0] one connection for all clients contradicts `affinity` => remove `affinity`, or allow at least one connection",
+            r"2:61 mcpServers.a.dedicatedConnections [0] a single connection for all clients contradicts `affinity` => remove `affinity`, or allow dedicated connections",
         ],
     ),
     (

@@ -45,7 +45,7 @@ foo: bar
 servers: {}
 ",
         &[
-            r"2:1 servers [servers] `mcpServers` and `servers` mean the same thing => move its servers under `mcpServers`",
+            r"2:1 servers [servers] `mcpServers` and `servers` mean the same thing => move the servers of `servers` to `mcpServers`",
         ],
     ),
     (
@@ -84,7 +84,7 @@ listen: [8808, 'localhost:8808', '${SECRET}:80', '${ADDRESS}']
 listen: []
 ",
         &[
-            r"2:9 listen [[]] a list of 0 addresses to listen on => write 127.0.0.1:8808, or a list of 1 to 64 addresses",
+            r"2:9 listen [[]] this list has 0 addresses => write 127.0.0.1:8808, or a list of 1 to 64 addresses",
         ],
     ),
     (

@@ -124,12 +124,12 @@ async fn call(
 /// The names of the tools, if there are few.
 fn listed_tools(names: &[String]) -> String {
     match names {
-        [] => "it lists no tools".to_owned(),
-        _ if names.len() <= MANY => format!("it lists {}", names.join(", ")),
+        [] => "the server lists no tools".to_owned(),
+        _ if names.len() <= MANY => format!("the server lists {}", names.join(", ")),
         _ => {
             let some = names[..MANY].join(", ");
             format!(
-                "it lists {} tools, among them {some}; `dragoman list TARGET tools` shows all",
+                "the server lists {} tools, among them {some}; `dragoman list TARGET tools` shows all",
                 names.len()
             )
         }
