@@ -56,7 +56,7 @@ section! {
         /// authorization server.
         "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server advertises";
         /// Sends browsers back to the redirect URI of this client's issuer instead of `/oauth/callback`. It is required
-        /// if clients are registered by hand at several authorization servers and this server does not name itself in
+        /// if clients are registered by hand at several authorization servers and the issuer does not name itself in
         /// its answers (`iss`, RFC 9207). The error for such an answer names the URI to register.
         "issuerCallback" issuer_callback: bool = Flag;
         /// The scopes that users are asked to allow.
