@@ -280,7 +280,7 @@ pub(super) const MORE: &[ToolRow] = &[
 fn with_file(values: &Values) -> Result<Option<Value>, Trouble> {
     let settings = serde_json::from_str(values.text("font_face_settings"));
     let mut settings: Map<String, Value> = settings.map_err(|_| {
-        Trouble::arguments("the argument \"font_face_settings\" must be an object as JSON text")
+        Trouble::arguments("the argument \"font_face_settings\" must be a JSON object, as text")
     })?;
     settings.insert("src".to_owned(), Value::from(FONT_FILE));
     Ok(Some(Value::from(Value::Object(settings).to_string())))
