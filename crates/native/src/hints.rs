@@ -41,7 +41,7 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
 /// asks in this way.
 pub(crate) const GATE: &str = "the site's web server requires a user name and password of its own before WordPress (HTTP \
                                401). One header cannot carry two logins: the site's owner must exempt /wp-json from the \
-                               web server's";
+                               web server's login";
 
 /// Returns true if a challenge asks for a name and a password (RFC 7617, 2).
 pub(crate) fn is_basic(challenge: &str) -> bool {

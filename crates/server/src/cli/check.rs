@@ -122,7 +122,7 @@ fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
         let place = folder.display();
         let note = format!(
             "the configuration names the key `{}`, but no key in use in {place} has this name or prefix; `dragoman \
-             key list` lists the keys, `dragoman key new NAME` creates one",
+             key list` lists the keys, and `dragoman key new NAME` creates one",
             one_line(glob.as_str())
         );
         if !told.contains(&note) {
