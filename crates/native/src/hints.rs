@@ -8,8 +8,8 @@ use crate::rest::UnreadableKind;
 pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static str> {
     Some(match status {
         _ if is_about_a_visitor(status, code) => {
-            "BuddyBoss and BuddyPress treat some accounts that log in with an Application Password as visitors, sometimes even \
-             administrators; if this account has the permission on the site's own pages, the site must check Application \
+            "BuddyBoss and BuddyPress treat some accounts, sometimes even administrators, as visitors when they log in with an \
+             Application Password; if this account has the permission on the site's own pages, the site must check Application \
              Passwords earlier"
         }
         401 if !code.starts_with("bp_rest_") => {
@@ -40,7 +40,8 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
 /// The hint for a web server that asks for a password of its own, which is common for sites under construction. WordPress never
 /// asks in this way.
 pub(crate) const GATE: &str = "the site's web server requires a user name and password of its own before WordPress (HTTP \
-                               401). One header cannot carry both: the site's owner must exempt /wp-json from it";
+                               401). One header cannot carry two logins: the site's owner must exempt /wp-json from the \
+                               web server's login";
 
 /// Returns true if a challenge asks for a name and a password (RFC 7617, 2).
 pub(crate) fn is_basic(challenge: &str) -> bool {

@@ -93,7 +93,7 @@ async fn a_program_that_prints_rubbish_is_told_of_in_time() {
     assert!(!run.err.contains('\u{1b}'), "{:?}", run.err);
     let config = format!("mcpServers: {{ u: {} }}\n", config(&words(rubbish, ""), ", startTimeout: 1s"));
     let gateway = Gateway::start(&config).await;
-    gateway.log().has("the first is \"Listening on").await;
+    gateway.log().has("The first is \"Listening on").await;
     gateway.log().has("did not answer within 1s of its start (`startTimeout`)").await;
 }
 

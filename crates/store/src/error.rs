@@ -25,7 +25,7 @@ pub enum Error {
         why: String,
     },
     /// The file was written by a later version of the program.
-    #[error("{} was written by a newer version of this program: its schema number is {found}, this program knows up to {known}", path.display())]
+    #[error("{} was written by a newer version of this program: its schema number is {found}, but this program knows only up to {known}", path.display())]
     Newer {
         /// The path of the file.
         path: PathBuf,

@@ -91,7 +91,7 @@ impl Server {
     pub fn note_talk(&self, line: &str) {
         let line = self.mask.show(&line);
         self.tell(&format!(
-            "stdout has lines that are not messages; they are ignored, the first is {line:?}"
+            "stdout has lines that are not messages; they are ignored. The first is {line:?}"
         ));
     }
 

@@ -86,7 +86,7 @@ fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut C
     let own = fields.take("mcpServers");
     let other = fields.take("servers");
     if let (Some(_), Some(other)) = (own, other) {
-        let help = "move its servers under `mcpServers`";
+        let help = "move the servers of `servers` to `mcpServers`";
         reader.within("servers", |r| {
             r.fault(&other.key_at, "`mcpServers` and `servers` mean the same thing", help);
         });

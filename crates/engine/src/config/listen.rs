@@ -28,7 +28,7 @@ impl Spelling<Vec<SocketAddr>> for Addresses {
             reader.items(&entry.value, "an address such as 127.0.0.1:8808, or a list of them", true)?;
         if items.is_empty() || items.len() > MOST {
             let help = format!("write 127.0.0.1:8808, or a list of 1 to {MOST} addresses");
-            reader.fault(&entry.value.at, format!("a list of {} addresses to listen on", items.len()), help);
+            reader.fault(&entry.value.at, format!("this list has {} addresses", items.len()), help);
             return None;
         }
         for item in items {

@@ -30,8 +30,9 @@ section! {
         "deny" deny: Vec<Glob> = globs();
         /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = new_names();
-        /// How clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and `call_tool` are listed,
-        /// with which a client searches and calls the others. `hybrid`: the same, and the tools of `direct` are listed, too.
+        /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and
+        /// `call_tool` are listed; a client uses them to find and call all tools. `hybrid`: the same, and the tools of
+        /// `direct` are listed, too.
         "mode" mode: ToolMode = Word;
         /// The tools that `mode: hybrid` lists (patterns).
         "direct" direct: Vec<Glob> = globs();

@@ -367,9 +367,9 @@ fn syntax_help(line: &str, info: &str) -> String {
     } else if line.contains(": *") || line.contains("- *") || line.contains("[*") {
         "put quotes around a value that starts with `*`"
     } else if line.matches('"').count() % 2 == 1 {
-        "a `\"` is missing on this line, or one is part of the text: write that one as `\\\"`"
+        "a `\"` is missing on this line, or the text contains one: write it as `\\\"` there"
     } else if info.contains("quote") && line.matches('\'').count() % 2 == 1 {
-        "a `'` is missing on this line, or one is part of the text: write that one twice"
+        "a `'` is missing on this line, or the text contains one: write it twice there"
     } else {
         "look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above"
     };

@@ -68,7 +68,7 @@ fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<TrustedProxies> {
     if matches!(node.kind, Kind::List(_)) {
         return networks(reader, entry);
     }
-    let what = "true, false, a number of proxies, or a list of their networks";
+    let what = "true, false, a number of proxies, or their networks";
     let text = reader.text(node, what)?;
     let hops = match text.expose().trim() {
         "true" | "True" | "TRUE" => Some(1),
@@ -101,7 +101,7 @@ fn networks(reader: &mut Reader<'_>, entry: &Entry) -> Option<TrustedProxies> {
     let networks: Vec<IpRange> =
         Values { what: "a list of networks", item: Range, some: true }.read(reader, entry, None)?;
     if networks.len() > MAX_NETWORKS {
-        let message = format!("a list of {} networks", networks.len());
+        let message = format!("this list has {} networks", networks.len());
         reader.fault(&entry.value.at, message, format!("write at most {MAX_NETWORKS}"));
         return None;
     }

@@ -102,8 +102,8 @@ impl Server {
         let is_many = self.affinity != Affinity::Shared && self.dedicated_connections == Some(0);
         let Some(written) = entry.value.entry("dedicatedConnections").filter(|_| is_many) else { return };
         reader.within("dedicatedConnections", |reader| {
-            let message = "one connection for all clients contradicts `affinity`".to_owned();
-            reader.fault(&written.value.at, message, "remove `affinity`, or allow at least one connection");
+            let message = "a single connection for all clients contradicts `affinity`".to_owned();
+            reader.fault(&written.value.at, message, "remove `affinity`, or allow dedicated connections");
         });
     }
 }

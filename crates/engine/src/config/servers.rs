@@ -138,7 +138,7 @@ fn read_link(
         // A misspelled `comand` is reported once, not twice.
         if !fields.has_nearly(&["command", "url", "native"]) {
             let help = "write `command` (a program), `url` (a server on the network) or `native: demo`";
-            reader.fault(&entry.key_at, "it is not configured how to reach this server", help);
+            reader.fault(&entry.key_at, "this server has no address and no command", help);
         }
         fields.drop_all(&link_keys().collect::<Vec<_>>());
         return None;

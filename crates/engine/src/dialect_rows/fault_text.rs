@@ -94,7 +94,7 @@ impl Cell for FaultText {
                 "channel" => self.channel.set(value),
                 "data" => self.data.set(value),
                 "body" => self.body.set(value),
-                _ => return Err(format!("has no {key}; {}", unfit(Self::KIND))),
+                _ => return Err(format!("has no member {key}; it {}", unfit(Self::KIND))),
             };
             done.map_err(|what| format!("{key} {what}"))?;
         }

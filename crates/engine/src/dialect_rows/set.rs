@@ -84,7 +84,7 @@ impl Dialect {
             let choice = if names.is_empty() {
                 "it has none".to_owned()
             } else {
-                format!("its variants are {}", names.join(", "))
+                format!("its variants: {}", names.join(", "))
             };
             return Err(Unfit::new(format!("dialect {} has no such variant; {choice}", self.name)));
         };

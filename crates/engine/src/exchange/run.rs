@@ -318,7 +318,7 @@ impl Exchange {
     fn unreached(&mut self, server: &str, now: Instant) {
         let waited = now.duration_since(self.clock.started).as_secs();
         let message = format!(
-            "could not be reached within {waited} s, so {:?} was not sent; it may be starting or overloaded",
+            "could not be reached within {waited} s, so {:?} was not sent; the server may be starting or overloaded",
             self.client.request.method()
         );
         let failure = LinkFailure { message, execution: Execution::NotExecuted, retry: true };

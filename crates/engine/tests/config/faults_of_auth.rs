@@ -29,7 +29,7 @@ auth: { bearr: x, users: [a], keys: perhaps, site: s, oauth: o, jwt: j }
 auth: { bearer: '' }
 ",
         &[
-            r#"2:17 auth.bearer [''] the token is empty => set it; or, to require no token while it is unset, write { token: "${TOKEN:-}", optional: true }"#,
+            r#"2:17 auth.bearer [''] the token is empty => set the token; or, to require none while the variable is unset, write { token: "${TOKEN:-}", optional: true }"#,
         ],
     ),
     (
@@ -119,7 +119,7 @@ auth: { jwt: { issuer: 'https://id.example.com?a' }, oauth: { resource: 'https:/
         r"mcpServers: {}
 auth: { jwt: [] }
 ",
-        &[r"2:14 auth.jwt [[]] a list of 0 issuers => write 1 to 64 issuers, or remove the key"],
+        &[r"2:14 auth.jwt [[]] this list has 0 issuers => write 1 to 64 issuers, or remove the key"],
     ),
     (
         r"mcpServers: {}

@@ -106,7 +106,7 @@ dialects: { mine: { base: kulturarv, pingSecond: 7, pingSeconds: soon, nonsense:
             r"2:38 dialects.mine.pingSecond [pingSecond] a dialect has no column `pingSecond` => did you mean `pingSeconds`?",
             r"2:66 dialects.mine.pingSeconds [soon] pingSeconds must be a whole number from 1 to 604800 => write a whole number from 1 to 604800",
             r"2:72 dialects.mine.nonsense [nonsense] a dialect has no column `nonsense` => the nearest are corsExposed, internal, noId, pages, sessions; `dragoman schema` lists all columns",
-            r"2:98 dialects.mine.unknownTool [{ cod: 1 }] unknownTool has no cod; must be a mapping with any of code, message, status, channel, data, body => write a mapping with any of code, message, status, channel, data, body",
+            r"2:98 dialects.mine.unknownTool [{ cod: 1 }] unknownTool has no member cod; it must be a mapping with any of code, message, status, channel, data, body => write a mapping with any of code, message, status, channel, data, body",
             r"2:128 dialects.mine.unknownTool.code [x] unknownTool code must be a whole number from -2147483648 to 2147483647 => correct it, or remove it",
         ],
     ),
@@ -137,7 +137,7 @@ dialects:
         r#"10:16 dialects.mine.pingEvent ["a\nb"] pingEvent must be a string of one line, or null => write a string of one line, or null"#,
         r#"11:18 dialects.mine.unknownTool [{ message: "no {nam}" }] unknownTool has an unknown placeholder => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}"#,
         r#"12:21 dialects.mine.forbidden.data [{ who: "{user}" }] forbidden has an unknown placeholder => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}, {text}"#,
-        r"13:14 dialects.mine.variant [lenient] dialect kulturarv has no such variant; its variants are code => correct it, or remove it",
+        r"13:14 dialects.mine.variant [lenient] dialect kulturarv has no such variant; its variants: code => correct it, or remove it",
     ],
 );
 

@@ -146,10 +146,10 @@ const HEADERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', headers: { Mcp-Session-Id: hush, CONNECTION: close, Host: x, mcp-param-a: b } }
 ",
         &[
-            r"2:38 mcpServers.a.headers.Mcp-Session-Id [Mcp-Session-Id] the header `mcp-session-id` belongs to the protocol or the connection => remove it; Dragoman sends the right one",
-            r"2:60 mcpServers.a.headers.CONNECTION [CONNECTION] the header `connection` belongs to the protocol or the connection => remove it; Dragoman sends the right one",
-            r"2:79 mcpServers.a.headers.Host [Host] the header `host` belongs to the protocol or the connection => remove it; Dragoman sends the right one",
-            r"2:88 mcpServers.a.headers.mcp-param-a [mcp-param-a] the header `mcp-param-a` belongs to the protocol or the connection => remove it; Dragoman sends the right one",
+            r"2:38 mcpServers.a.headers.Mcp-Session-Id [Mcp-Session-Id] the header `mcp-session-id` belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
+            r"2:60 mcpServers.a.headers.CONNECTION [CONNECTION] the header `connection` belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
+            r"2:79 mcpServers.a.headers.Host [Host] the header `host` belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
+            r"2:88 mcpServers.a.headers.mcp-param-a [mcp-param-a] the header `mcp-param-a` belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
         ],
     ),
     (
@@ -188,7 +188,7 @@ const HEADERS: &[(&str, &[&str])] = &[
         r"mcpServers:
   a: { url: 'https://h/', headers: { X: hush, x: hush2 } }
 ",
-        &[r"2:47 mcpServers.a.headers.x [x] `x` occurs twice; case does not count => keep one of the two"],
+        &[r"2:47 mcpServers.a.headers.x [x] `x` occurs twice; case does not matter => keep one of the two"],
     ),
     (
         r"mcpServers:
@@ -272,7 +272,7 @@ listen: '${SECRET}'
             r"2:26 mcpServers.a.type ['${SECRET}'] `${SECRET}` is not one of `stdio`, `http`, `streamable-http` or `sse` => write `stdio`, `http`, `streamable-http` or `sse`",
             r"2:48 mcpServers.a.timeout ['${SECRET}'] expected a time such as 30s, 2m or a number of seconds, found `'${SECRET}'` => write a time such as 30s, 2m or a number of seconds",
             r"2:71 mcpServers.a.disabled ['${SECRET}'] expected true or false, found `'${SECRET}'` => write true or false",
-            r"3:17 limits.line ['${SECRET}'] expected bytes such as 65536, 64KiB or 4MiB, found `'${SECRET}'` => write bytes such as 65536, 64KiB or 4MiB",
+            r"3:17 limits.line ['${SECRET}'] expected a size in bytes such as 65536, 64KiB or 4MiB, found `'${SECRET}'` => write a size in bytes such as 65536, 64KiB or 4MiB",
             r"4:9 listen ['${SECRET}'] this is not an address to listen on => write an IP address and a port: 127.0.0.1:8808",
         ],
     ),

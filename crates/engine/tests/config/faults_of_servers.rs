@@ -61,7 +61,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: {}
 ",
         &[
-            r"2:3 mcpServers.a [a] it is not configured how to reach this server => write `command` (a program), `url` (a server on the network) or `native: demo`",
+            r"2:3 mcpServers.a [a] this server has no address and no command => write `command` (a program), `url` (a server on the network) or `native: demo`",
         ],
     ),
     (
@@ -69,7 +69,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { args: [x] }
 ",
         &[
-            r"2:3 mcpServers.a [a] it is not configured how to reach this server => write `command` (a program), `url` (a server on the network) or `native: demo`",
+            r"2:3 mcpServers.a [a] this server has no address and no command => write `command` (a program), `url` (a server on the network) or `native: demo`",
         ],
     ),
     (
@@ -247,7 +247,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: x, affinity: session, dedicatedConnections: 0 }
 ",
         &[
-            r"2:61 mcpServers.a.dedicatedConnections [0] one connection for all clients contradicts `affinity` => remove `affinity`, or allow at least one connection",
+            r"2:61 mcpServers.a.dedicatedConnections [0] a single connection for all clients contradicts `affinity` => remove `affinity`, or allow dedicated connections",
         ],
     ),
     (

@@ -45,7 +45,7 @@ foo: bar
 servers: {}
 ",
         &[
-            r"2:1 servers [servers] `mcpServers` and `servers` mean the same thing => move its servers under `mcpServers`",
+            r"2:1 servers [servers] `mcpServers` and `servers` mean the same thing => move the servers of `servers` to `mcpServers`",
         ],
     ),
     (
@@ -84,7 +84,7 @@ listen: [8808, 'localhost:8808', '${SECRET}:80', '${ADDRESS}']
 listen: []
 ",
         &[
-            r"2:9 listen [[]] a list of 0 addresses to listen on => write 127.0.0.1:8808, or a list of 1 to 64 addresses",
+            r"2:9 listen [[]] this list has 0 addresses => write 127.0.0.1:8808, or a list of 1 to 64 addresses",
         ],
     ),
     (
@@ -158,8 +158,8 @@ limits: { requestBody: 1, line: 1TiB, result: -1, jsonDepth: 1.5, batch: 0, sess
 ",
         &[
             r"2:24 limits.requestBody [1] 1B is out of bounds => write a value from 1KiB to 256MiB",
-            r"2:33 limits.line [1TiB] expected bytes such as 65536, 64KiB or 4MiB, found `1TiB` => write bytes such as 65536, 64KiB or 4MiB",
-            r"2:47 limits.result [-1] expected bytes such as 65536, 64KiB or 4MiB, found `-1` => write bytes such as 65536, 64KiB or 4MiB",
+            r"2:33 limits.line [1TiB] expected a size in bytes such as 65536, 64KiB or 4MiB, found `1TiB` => write a size in bytes such as 65536, 64KiB or 4MiB",
+            r"2:47 limits.result [-1] expected a size in bytes such as 65536, 64KiB or 4MiB, found `-1` => write a size in bytes such as 65536, 64KiB or 4MiB",
             r"2:62 limits.jsonDepth [1.5] expected a whole number, found `1.5` => write a whole number",
             r"2:74 limits.batch [0] 0 is out of bounds => write a value from 1 to 1000",
             r"2:87 limits.sessions [many] expected a whole number, found `many` => write a whole number",

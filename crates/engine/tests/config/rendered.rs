@@ -86,7 +86,7 @@ mcpServers:
   |
 2 |   docs: { url: 'https://h/', headers: * ************** ******* **** * *
   |                                                        ^
-  = help: a `'` is missing on this line, or one is part of the text: write that one twice
+  = help: a `'` is missing on this line, or the text contains one: write it twice there
 
 1 error in dragoman.yaml",
     ),

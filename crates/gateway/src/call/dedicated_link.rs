@@ -72,7 +72,7 @@ pub(crate) fn dedicated_link(
 fn refusal(server: &str, full: &QuotaError) -> Fault {
     let (whose, count) = match full {
         QuotaError::Whole(count) => ("", count),
-        QuotaError::Own(_, count) => (" of this caller", count),
+        QuotaError::Own(_, count) => (" from this caller", count),
     };
     let message = format!(
         "too many calls need a dedicated connection to server {server:?}: {count}{whose} are running or waiting; wait for an \

@@ -309,7 +309,7 @@ async fn make_way(home: Weak<Home>, egress: Egress, dormant: Arc<Dormant>) {
         if dormant.age(Instant::now()) >= AGE {
             tracing::info!(
                 server = %home.server(),
-                "abandoned a task: no client asked for it for {AGE:?}, and a call needs its connection"
+                "abandoned a task: no client has asked about it for {AGE:?}, and a call needs its connection"
             );
             return home.give_up();
         }

@@ -69,7 +69,7 @@ impl Homes {
             homes.extract_if(|_, resident| resident.until <= now).map(|(_, resident)| resident).collect()
         };
         for Resident { home, .. } in late {
-            tracing::info!(server = %home.server(), "abandoned a task: no client asked for it for {:?}", self.rules().lifetime);
+            tracing::info!(server = %home.server(), "abandoned a task: no client has asked about it for {:?}", self.rules().lifetime);
             home.give_up();
         }
     }

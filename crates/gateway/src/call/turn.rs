@@ -99,7 +99,7 @@ fn refusal(upstream: &Upstream, full: &QuotaError) -> Fault {
     let (most, server) = (upstream.server.concurrency.most(), upstream.name());
     let (whose, count, key) = match full {
         QuotaError::Whole(count) => ("", count, "`waitingCalls`"),
-        QuotaError::Own(_, count) => (" of this caller", count, "a quarter of `waitingCalls`"),
+        QuotaError::Own(_, count) => (" from this caller", count, "a quarter of `waitingCalls`"),
     };
     let message = format!(
         "server {server:?} runs {most} calls (`concurrentCalls`), and {count}{whose} wait for their turn ({key} of the server \

@@ -260,7 +260,7 @@ fn builtin(config: &Object) -> Result<Object, Refusal> {
 
 /// Sets an API key in the headers of a remote server.
 pub(super) fn add_key(server: &mut Object, key: &Value) -> Result<(), Refusal> {
-    let none = || Refusal::config("an API key is {\"key\", \"headerName\", \"prefix\"}");
+    let none = || Refusal::config("an API key needs a `key`, and can have `headerName` and `prefix`");
     let sent = key.as_object().ok_or_else(none)?;
     let value = text(sent, "key")?.filter(|key| !key.is_empty()).ok_or_else(none)?;
     if !says_link(server) {

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The advice for a server whose clients are moved between its connections.
 const ADVICE: &str = "clients were moved to another connection and lost the state that the server kept for them in memory: set \
-                      `affinity: session` if it keeps such state, or raise `dedicatedConnections`";
+                      `affinity: session` if the server keeps such state, or raise `dedicatedConnections`";
 
 /// A server, as seen by this caller.
 fn upstream(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Option<Arc<Upstream>> {

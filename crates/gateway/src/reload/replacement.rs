@@ -76,7 +76,7 @@ async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
     let switched = tokio::task::spawn_blocking(move || {
         let log = audit::open(audit.as_ref(), folder.as_deref())?;
         let options = audit.as_ref().map(AuditOptions::new);
-        sink.switch(log.zip(options.as_ref())).map_err(|e| format!("audit: cannot start its writer: {e}"))
+        sink.switch(log.zip(options.as_ref())).map_err(|e| format!("audit: the writer failed to start: {e}"))
     });
     switched.await.map_err(|e| e.to_string())?
 }

@@ -34,8 +34,8 @@ const INFO: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     r#""}"#
 );
-const INSTRUCTIONS: &str = "Harmless tools for testing a connection: greet, echo, add and join texts. Read demo://welcome for an \
-                            introduction to Dragoman.";
+const INSTRUCTIONS: &str = "Harmless tools for testing a connection: they greet, echo a text, add numbers, and \
+                            join texts. Read demo://welcome for an introduction to Dragoman.";
 
 /// Nothing here changes until the binary does.
 const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };

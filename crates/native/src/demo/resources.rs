@@ -34,7 +34,7 @@ mcpServers:
   docs: { url: https://docs.example.com/mcp, headers: { Authorization: \"Bearer ${DOCS_TOKEN}\" } }
 ```
 
-You can paste an `mcpServers` block from any MCP client unchanged. Then:
+You can paste an `mcpServers` block unchanged from any MCP client. Then:
 
 - `dragoman check` reports every error in the file with its line number and a suggested fix,
 - `dragoman` starts the gateway and prints how to connect Claude Code, Claude Desktop, Cursor, VS Code and the Inspector,

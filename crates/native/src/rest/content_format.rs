@@ -23,7 +23,7 @@ impl ContentFormat {
         let format = if self == Self::Source { "source" } else { "rendered" };
         let mut members = vec![(CONTENT_FORMAT, Value::from(format))];
         if self == Self::NotEditable {
-            let note = "This account may not edit this content, so it is the rendered HTML. Writing \
+            let note = "This account may not edit this content, so this is the rendered HTML. Writing \
              the HTML back would lose the blocks and shortcodes.";
             members.push((CONTENT_NOTE, Value::from(note)));
         }

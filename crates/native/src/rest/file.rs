@@ -91,7 +91,7 @@ pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Re
     let mime = mime.unwrap_or_else(|| guessed(&bytes).to_owned());
     if !is_fetched(&mime) {
         return Err(format!(
-            "the URL does not lead to an image, audio, video or document file: its media type is {mime}"
+            "the URL does not lead to an image, audio, video, font, document or archive: its media type is {mime}"
         ));
     }
     let path = url.split(['?', '#']).next().unwrap_or_default();

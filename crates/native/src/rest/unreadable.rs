@@ -11,7 +11,7 @@ pub(super) fn trouble(places: &dyn RequestTargets, body: &[u8], writes: bool) ->
     let what = match kind {
         UnreadableKind::Page => "the answer is a web page, not JSON".to_owned(),
         UnreadableKind::Noise => {
-            format!("the answer is not valid JSON: other text stands before it: {:?}", beginning(body))
+            format!("the answer is not valid JSON: other text precedes it: {:?}", beginning(body))
         }
         UnreadableKind::Packed => {
             "the answer is not JSON: it is compressed, although no compression was requested".to_owned()

@@ -76,9 +76,11 @@ pub(super) const NOT_AUTHORS: ToolArgument =
 pub(super) const SLUGS: ToolArgument = list("slug", "Return only items with these slugs.");
 pub(super) const SEARCH_IN: ToolArgument =
     list("search_columns", "Fields to search: post_title, post_content, post_excerpt. Default: all.");
-pub(super) const SEMANTICS: ToolArgument =
-    text("search_semantics", "Search mode: `exact` matches the whole text instead of single words.")
-        .among(&["exact"]);
+pub(super) const SEMANTICS: ToolArgument = text(
+    "search_semantics",
+    "Search mode: `exact` requires each word to equal the whole title, excerpt or content.",
+)
+.among(&["exact"]);
 pub(super) const TAX_RELATION: ToolArgument =
     text("tax_relation", "Combination of term filters: AND requires all of them, OR any of them.")
         .among(&["AND", "OR"]);

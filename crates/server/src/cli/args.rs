@@ -22,7 +22,7 @@ Examples:
   dragoman call demo add a=2 b=3                  call a tool
   dragoman list https://example.com/mcp           list what a server on the network offers
   dragoman list -- npx -y @modelcontextprotocol/server-everything
-                                                  list what a server started by a command offers";
+                                                  start a server with a command, and list what it offers";
 
 /// The command line.
 #[derive(Debug, Parser)]

@@ -31,25 +31,25 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Only calls since this time: a span back from now such as 30m, 12h or 7d, or a time in UTC
+    /// Show only calls since this time: a span before now such as 30m, 12h or 7d, or a time in UTC
     #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
     since: Option<TimeArgument>,
-    /// Only calls until this time, in the same form
+    /// Show only calls until this time, in the same form
     #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
     until: Option<TimeArgument>,
-    /// Only calls of tools whose names match
+    /// Show only calls to tools whose names match
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     tool: Option<String>,
-    /// Only calls by principals whose names match, as the record shows them
+    /// Show only calls by principals whose names match, as the record shows them
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     principal: Option<String>,
-    /// Only calls at profiles whose names match
+    /// Show only calls through profiles whose names match
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     profile: Option<String>,
-    /// Only calls to servers whose names match
+    /// Show only calls to servers whose names match
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     server: Option<String>,
-    /// Only calls with this outcome
+    /// Show only calls with this outcome
     #[arg(long, value_name = "OUTCOME", value_enum)]
     outcome: Option<Ended>,
     /// Show at most this many calls

@@ -124,12 +124,12 @@ async fn call(
 /// The names of the tools, if there are few.
 fn listed_tools(names: &[String]) -> String {
     match names {
-        [] => "it lists no tools".to_owned(),
-        _ if names.len() <= MANY => format!("it lists {}", names.join(", ")),
+        [] => "the server lists no tools".to_owned(),
+        _ if names.len() <= MANY => format!("the server lists {}", names.join(", ")),
         _ => {
             let some = names[..MANY].join(", ");
             format!(
-                "it lists {} tools, among them {some}; `dragoman list TARGET tools` shows all",
+                "the server lists {} tools, among them {some}; `dragoman list TARGET tools` shows all",
                 names.len()
             )
         }
@@ -146,7 +146,7 @@ async fn set_log_level(connection: &mut Connection, desk: &mut Desk<'_>) -> Resu
     };
     let ask = Ask::new(Method::SetLevel).with("level", format!("\"{level}\""));
     if let Err(why) = outcome(connection.ask(&ask, desk).await?) {
-        tracing::info!("the server does not take a log level: {why:?}");
+        tracing::info!("the server did not accept the log level: {why:?}");
     }
     Ok(())
 }

@@ -121,8 +121,8 @@ fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
     for glob in named.into_iter().filter(is_nobodys) {
         let place = folder.display();
         let note = format!(
-            "a rule names the key `{}`, but no key in use in {place} has this name or prefix; `dragoman \
-             key list` lists them, `dragoman key new NAME` creates one",
+            "the configuration names the key `{}`, but no key in use in {place} has this name or prefix; `dragoman \
+             key list` lists the keys, and `dragoman key new NAME` creates one",
             one_line(glob.as_str())
         );
         if !told.contains(&note) {

@@ -30,7 +30,7 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Create a key and print it, only this once
+    /// Create a key and print it; it is never shown again
     New(New),
     /// List the API keys
     List {
@@ -39,7 +39,7 @@ enum Command {
     },
     /// Revoke a key
     Revoke {
-        /// The key's name, or its beginning as `dragoman key list` shows it
+        /// The key's name, or the first characters of the key, as `dragoman key list` shows them
         #[arg(value_name = "NAME|PREFIX")]
         which: String,
         #[command(flatten)]
@@ -52,10 +52,10 @@ struct New {
     /// The name of the key's user; must be unique among the keys in use
     #[arg(value_name = "NAME")]
     name: String,
-    /// A profile that the key opens; may be repeated [default: all profiles]
+    /// A profile for which the key is valid; may be repeated [default: all profiles]
     #[arg(long, short, value_name = "PROFILE")]
     profile: Vec<String>,
-    /// The time when it expires: a span such as 12h, 30d or 4w, or a date in UTC [default: never]
+    /// The time when the key expires: a span such as 12h, 30d or 4w, or a date in UTC [default: never]
     #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
     expires: Option<TimeArgument>,
     #[command(flatten)]

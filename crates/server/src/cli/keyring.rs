@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   dragoman keyring list
   dragoman keyring rotate                         seal with a new key from now on
-  dragoman keyring rotate --names                 also replace the key of task ids
+  dragoman keyring rotate --names                 also replace the key for task ids
 
 The keys seal session ids, task ids and states of clients. A running gateway reads a changed ring within a second.";
 
@@ -35,9 +35,9 @@ enum KeyringCommand {
         #[command(flatten)]
         place: StateOptions,
     },
-    /// Add a key that seals from now on; the one before still opens for limits.sessionLifetime
+    /// Add a key that seals from now on; the previous key can still open data for limits.sessionLifetime
     Rotate {
-        /// Replace the key of task ids, too: tasks get other ids
+        /// Replace the key for task ids, too: listed tasks get new ids
         #[arg(long)]
         names: bool,
         #[command(flatten)]

@@ -15,7 +15,7 @@ use crate::terminal::show::Show;
 
 const EXAMPLES: &str = "\
 TARGET is a URL, the name of a configured server, or a command after --.
-Into a file or a pipe, the resource is written byte for byte, even if it is not text.
+If stdout is a file or a pipe, the resource is written to it byte for byte, even if it is not text.
 
 Examples:
   dragoman read demo demo://welcome

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Listen here instead of at the configured addresses: ADDRESS:PORT, or a port on loopback; may be repeated
     #[arg(long, short, value_name = "ADDRESS", value_parser = address::parse)]
     listen: Vec<SocketAddr>,
-    /// Accept other machines although authentication is not configured
+    /// Accept other machines even if some callers need not authenticate
     #[arg(long)]
     insecure: bool,
     /// Allow requests to name WordPress sites on this machine and in private networks, for development

@@ -14,7 +14,7 @@ use crate::preset::{self, Preset};
 /// The options of the state folder, for commands that need nothing else of the configuration.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct StateOptions {
-    /// The folder of keys and the record, instead of the configured one
+    /// The folder with the keys and the record of calls, instead of the configured one
     #[arg(long, value_name = "FOLDER")]
     state: Option<PathBuf>,
     /// The preset that is served, which the configuration file extends

@@ -31,7 +31,7 @@ pub(super) struct TargetOptions {
     /// Wait at most this long for an answer or a progress message [default: 60; for a command to start: 90]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: Option<u64>,
-    /// The command of a server, with its arguments
+    /// The command that starts a server, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }

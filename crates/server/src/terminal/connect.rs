@@ -189,7 +189,7 @@ impl Guest for TerminalGuest<'_> {
         move |line: &str| {
             let line = mask.show(&line);
             tracing::warn!(
-                "{program} printed lines on stdout that are not messages; they are ignored, the first is \
+                "{program} printed lines on stdout that are not messages; they are ignored. The first is \
                  {line:?}"
             );
         }
@@ -245,7 +245,7 @@ pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failur
         LinkError::Status { status: 401 | 403, .. } => failure
             .help("send credentials: --header 'Authorization: Bearer …', or `headers` in the configuration"),
         LinkError::Status { status: 300..=399, .. } => {
-            failure.help("redirects are not followed: use the URL that it redirects to")
+            failure.help("redirects are not followed: use the URL that the server redirects to")
         }
         LinkError::Status { status: 404 | 405, .. } => {
             failure.help("check the path: an MCP endpoint often ends in /mcp")
@@ -254,7 +254,7 @@ pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failur
             failure.help("check that this is the URL or the command of an MCP server")
         }
         LinkError::Late(_) => failure.help("give it more time with --timeout SECONDS, or watch it with -vv"),
-        LinkError::OtherEra { .. } => failure.help("omit --era, or give the version that it supports"),
+        LinkError::OtherEra { .. } => failure.help("omit --era, or give the server's version"),
         _ => failure,
     }
 }

@@ -91,7 +91,7 @@ async fn a_file_that_extends_a_preset_is_read_as_it_is_served() {
     assert!(run.out.contains("more.yaml with the preset wordpress is valid"), "{}", run.out);
     let run = home.run(&["check", "--preset", "bb"]).await.good();
     assert!(run.out.contains("The preset bb is valid") && run.out.contains("127.0.0.1:3000"), "{}", run.out);
-    home.run(&["check", "more.yaml"]).await.refused(2, &["it is not configured how to reach this server"]);
+    home.run(&["check", "more.yaml"]).await.refused(2, &["this server has no address and no command"]);
 }
 
 #[tokio::test]

@@ -193,7 +193,7 @@ async fn a_child_that_starts_only_for_clients_with_roots_is_degraded_and_there()
     assert_eq!(told(&status)[..2], ["degraded", "connected"], "{status}");
     let reason = status["reason"].as_str().expect("a reason");
     assert!(
-        reason.starts_with("starts only for clients with roots; for others: failed to start "),
+        reason.starts_with("starts only for clients with roots; for other clients: failed to start "),
         "{status}"
     );
     place.gateway.ready().await;

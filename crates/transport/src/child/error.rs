@@ -136,7 +136,7 @@ impl Exit {
         match self.status.map(|status| (status.code(), status.signal())) {
             Some((Some(code), _)) => format!("code {code}"),
             Some((None, Some(signal))) => format!("signal {signal}{}", signal_name(signal)),
-            Some((None, None)) | None => "in an unknown way".to_owned(),
+            Some((None, None)) | None => "unknown exit status".to_owned(),
         }
     }
 }

@@ -136,7 +136,7 @@ pub struct TooMany {
 
 /// A suffix for a sentence, with the first line of a child's output if that line is not a message.
 fn printed(first_line: Option<&str>) -> String {
-    let said = |line| format!("; it prints lines on stdout that are not messages, the first one is {line:?}");
+    let said = |line| format!("; it prints lines on stdout that are not messages; the first one is {line:?}");
     first_line.map(said).unwrap_or_default()
 }
 

@@ -88,7 +88,7 @@ impl Catalogue {
             String::from_utf8_lossy(&text).into_owned()
         };
         let catalogue = self.gather_over(egress, &learner.cell, &of).await?;
-        let clients = if class.has_roots() { "roots" } else { "capabilities to be asked" };
+        let clients = if class.has_roots() { "roots" } else { "sampling or elicitation" };
         self.server.health.note(HealthEvent::ListedFor(clients));
         let lifecycle = catalogue.listed_in.lifecycle;
         let base = self.faces.iter().find(|face| face.lifecycle == lifecycle).and_then(Face::known);

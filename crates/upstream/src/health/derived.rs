@@ -19,7 +19,7 @@ impl HealthMachine {
         }
         if let Some(down) = &self.reach.down {
             if let Some(clients) = self.reach.starts_for {
-                let why = format!("starts only for clients with {clients}; for others");
+                let why = format!("starts only for clients with {clients}; for other clients");
                 return (HealthWord::Degraded, self.derived_down(down).1.after(&why));
             }
             return self.derived_down(down);

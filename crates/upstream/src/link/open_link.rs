@@ -107,7 +107,7 @@ impl Drop for HeldLink {
 const NOTICE_TIME: Duration = Duration::from_secs(10);
 
 /// The reason given for refusing a question whose owner is in doubt.
-pub const DOUBTFUL: &str = "an abandoned call of another client may have asked this";
+pub const DOUBTFUL: &str = "an abandoned call of another client may have caused this question";
 
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
 

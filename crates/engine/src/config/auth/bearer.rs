@@ -65,7 +65,7 @@ fn read_token(reader: &mut Reader<'_>, entry: &Entry, optional: bool) -> Option<
     let token = token?;
     if token.expose().is_empty() {
         if !optional {
-            let help = "set it; or, to require no token while it is unset, write { token: \"${TOKEN:-}\", optional: true }";
+            let help = "set the token; or, to require none while the variable is unset, write { token: \"${TOKEN:-}\", optional: true }";
             reader.fault(&entry.value.at, "the token is empty", help);
         }
         return None;

@@ -47,8 +47,8 @@ section! {
         /// Lets a call fetch a file by URL (`wp_upload_media_from_url` and similar tools) from a private address. Turn it on only
         /// in a network where callers may see everything.
         "privateFiles" private_files: bool = Flag;
-        /// Lets a request name a site with a private address; `url` may always have one. `--allow-private-sites` does the same
-        /// for all servers of one run, for development.
+        /// Lets a request name a site with a private address; `url` may always contain a private address.
+        /// `--allow-private-sites` does the same for all servers of one run, for development.
         "privateSites" private_sites: bool = Flag;
         /// The number of requests that may run at one site at the same time, from 1 to 1000. Others wait.
         "atOnce" at_once: u32 = Count { most: 1000 }, default Site::AT_ONCE;

@@ -71,7 +71,7 @@ fn show_bytes(bytes: usize) -> String {
 impl Spelling<usize> for Bytes {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&usize>) -> Option<usize> {
         let parse = |text: &str| units::parse_bytes(text).map(|bytes| bytes.try_into().unwrap_or(usize::MAX));
-        let what = "bytes such as 65536, 64KiB or 4MiB";
+        let what = "a size in bytes such as 65536, 64KiB or 4MiB";
         read(reader, entry, what, parse, (self.least, self.most), show_bytes)
     }
 

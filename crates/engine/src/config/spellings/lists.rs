@@ -120,7 +120,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: Spelling<V>> Spelling<IndexMap<K, V>> fo
             reader.within(&entry.key, |reader| {
                 let key = reader.sound(&entry.key_at, (self.key)(&entry.key));
                 if key.as_ref().is_some_and(|key| !seen.insert(key.clone())) {
-                    let message = format!("`{}` occurs twice; case does not count", entry.key);
+                    let message = format!("`{}` occurs twice; case does not matter", entry.key);
                     reader.fault(&entry.key_at, message, "keep one of the two");
                 }
                 let value = self.value.read(reader, entry, None)?;

@@ -71,7 +71,7 @@ impl<S: Section> Spelling<Vec<S>> for Sections {
             _ => reader.items(&entry.value, self.what, false)?,
         };
         if !(self.least..=self.most).contains(&items.len()) {
-            let message = format!("a list of {} {}", items.len(), self.items);
+            let message = format!("this list has {} {}", items.len(), self.items);
             reader.fault(&entry.value.at, message, self.help);
             return None;
         }

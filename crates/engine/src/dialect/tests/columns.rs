@@ -87,12 +87,12 @@ fn what_does_not_fit_is_refused_in_words() {
             "checks must be a list that orders version, id, method, params, known, initialized",
         ),
         ("ackStatus", json!(99), "ackStatus must be a whole number from 200 to 599"),
-        ("unknownTool", json!({"kode":1}), "unknownTool has no kode; must be a mapping"),
+        ("unknownTool", json!({"kode":1}), "unknownTool has no member kode; it must be a mapping"),
         ("unknownTool.code", json!("x"), "unknownTool code must be a whole number"),
         ("noId.x", json!(1), "noId has no members"),
         ("capabilities", json!([]), "capabilities must be an object, or null"),
         ("era", json!("never"), "era must be a protocol version"),
-        ("variant", json!("x"), "dialect gateway has no such variant; its variants are example"),
+        ("variant", json!("x"), "dialect gateway has no such variant; its variants: example"),
     ] {
         let told = row.set(column, &value).unwrap_err().reason;
         assert!(told.starts_with(what), "{told}");

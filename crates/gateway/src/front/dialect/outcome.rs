@@ -40,7 +40,8 @@ pub(super) async fn forward(
         Ok(Decision::Wait(id, subscribing)) => read(shard, subscribing.answer(&id).await.1, None),
         Ok(Decision::Cancelled) => return None,
         Ok(Decision::Listen(..)) => {
-            let fault = Fault::unknown_method("subscriptions/listen", "has no stream to answer on here");
+            let fault =
+                Fault::unknown_method("subscriptions/listen", "needs an event stream, which is missing");
             DialectOutcome::Trouble(Trouble::from(&fault))
         }
         Ok(Decision::Call(mut begun, _)) => {

@@ -122,7 +122,7 @@ fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> 
         }
     };
     let allowed =
-        if scopes.is_empty() { String::new() } else { format!(" It asks for: {}.", scopes.join(" ")) };
+        if scopes.is_empty() { String::new() } else { format!(" Requested scopes: {}.", scopes.join(" ")) };
     let said = escaped(&format!(
         "{trouble}{lasting} You will be redirected to {at} to sign in.{allowed} If you did not just \
          request this yourself, close this page."
@@ -290,7 +290,7 @@ mod tests {
                 .expect("a page");
             let page = String::from_utf8_lossy(&page);
             for said in
-                [words, "the server files", "redirected to auth.example.com", "It asks for: read write."]
+                [words, "the server files", "redirected to auth.example.com", "Requested scopes: read write."]
             {
                 assert!(page.contains(said), "{said}: {page}");
             }

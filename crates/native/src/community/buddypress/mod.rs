@@ -28,7 +28,7 @@ const FAMILY: Family = Family {
 const DOUBT: Doubt = doubt(
     &["buddypress/v1", "buddypress/v2"],
     (Condition::PlatformMissing, "BuddyPress not available"),
-    "the site does not offer this: its BuddyPress component is deactivated there, or its BuddyPress provides another version of the API",
+    "the site does not offer this: the BuddyPress component that provides it is deactivated there, or the site has another version of the API",
 );
 
 const FIRST: &[Api] = &[

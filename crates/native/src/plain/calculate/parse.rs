@@ -29,8 +29,7 @@ pub(super) fn parse(text: &str) -> Result<Node, FormulaFault> {
     match parser.peek() {
         None => Ok(node),
         Some(c) => {
-            Err(parser
-                .fault(format!("{c:?} is left over after the formula"), "write one formula, in brackets"))
+            Err(parser.fault(format!("unexpected {c:?} after the formula"), "write one formula, in brackets"))
         }
     }
 }

@@ -66,7 +66,7 @@ fn what_is_no_json_is_told_as_what_it_is() {
         (&b"<!doctype html><title>Home</title>"[..], "a web page, not JSON (is this the address"),
         (
             b"<br />\n<b>Warning</b>:  Undefined variable $x<br />\n{\"id\":7}",
-            "other text stands before it: \"Warning: Undefined variable $x {\\\"id\\\":7}\" (a plugin",
+            "other text precedes it: \"Warning: Undefined variable $x {\\\"id\\\":7}\" (a plugin",
         ),
         (b"\x1F\x8B\x08\x00", "it is compressed"),
         (b"caf\xE9", "it begins with \"caf"),

@@ -39,7 +39,7 @@ pub(super) const BLOCKS: &[ToolRow] = rows! {
         [TITLE.required(), CONTENT.required(), STATUS.or_text("publish"), SLUG, GROUPS, EXCERPT, DATE, DATE_GMT,
          PASSWORD, TEMPLATE, META];
         post "/wp/v2/blocks" => BLOCK;
-    "wp_update_block", "Update a reusable block", "Updates a pattern or reusable block and returns it; synced uses change everywhere. Omitted fields keep their values.",
+    "wp_update_block", "Update a reusable block", "Updates a pattern or reusable block and returns it. A synced pattern changes wherever it is used. Omitted fields keep their values.",
         [ID, TITLE, CONTENT, STATUS, SLUG, GROUPS, EXCERPT, DATE, DATE_GMT, PASSWORD, TEMPLATE, META];
         edit "/wp/v2/blocks/{id}", keeps "/wp/v2/blocks/{id}" => BLOCK;
     "wp_delete_block", "Delete a reusable block", "Moves a pattern or reusable block to the trash, or deletes it permanently with `force`.", [ID, FORCE];
@@ -63,7 +63,7 @@ pub(super) const BLOCKS: &[ToolRow] = rows! {
         get "/wp/v2/block-patterns/categories" => Shape::List("categories", "name label description");
     "wp_search_patterns", "Search the pattern directory", "Searches the WordPress.org pattern directory and returns the matching patterns.",
         [SEARCH, PER_PAGE, PAGE, int("category", "Return only patterns of the category with this ID."),
-         int("keyword", "Return only patterns of the keyword with this ID."), SLUGS, OFFSET, ORDER,
+         int("keyword", "Return only patterns with the keyword that has this ID."), SLUGS, OFFSET, ORDER,
          text("orderby", "Field to sort by.")
              .among(&["date", "id", "relevance", "title", "favorite_count"]), CONTEXT];
         get "/wp/v2/pattern-directory/patterns" => Shape::Whole;
@@ -184,7 +184,7 @@ const OF_STYLES: &[Bind] = &[Bind {
 const FONTS_BY: ToolArgument = text("orderby", "Field to sort by.").among(&["id", "include"]);
 const THEME_JSON: ToolArgument =
     int("theme_json_version", "Version of the theme.json format of the settings.").least(2);
-const FACE: &str = "fontFamily, fontStyle, fontWeight and src as a JSON string.";
+const FACE: &str = "JSON object as a string, with fontFamily, fontStyle, fontWeight and src.";
 
 pub(super) const FONTS: &[ToolRow] = rows! {
     "wp_get_font_families", "List font families", "Returns a page of the installed font families.",
@@ -193,10 +193,10 @@ pub(super) const FONTS: &[ToolRow] = rows! {
     "wp_get_font_family", "Get a font family", "Returns one installed font family.", [ID, CONTEXT];
         get "/wp/v2/font-families/{id}" => Shape::Whole;
     "wp_create_font_family", "Install a font family", "Installs a font family and returns it.",
-        [text("font_family_settings", "name, slug and fontFamily as a JSON string.").required(), THEME_JSON];
+        [text("font_family_settings", "JSON object as a string, with name, slug and fontFamily.").required(), THEME_JSON];
         post "/wp/v2/font-families" => Shape::Whole;
     "wp_update_font_family", "Update a font family", "Updates the settings of a font family and returns it.",
-        [ID, text("font_family_settings", "name, slug and fontFamily as a JSON string.").required(), THEME_JSON];
+        [ID, text("font_family_settings", "JSON object as a string, with name, slug and fontFamily.").required(), THEME_JSON];
         edit "/wp/v2/font-families/{id}" => Shape::Whole;
     "wp_delete_font_family", "Delete a font family", "Permanently deletes a font family and its font faces.", [ID];
         purge "/wp/v2/font-families/{id}" => Shape::Whole;
@@ -247,7 +247,7 @@ pub(super) const MORE: &[ToolRow] = &[
             FAMILY,
             text(
                 "font_face_settings",
-                "fontFamily, fontStyle, fontWeight and other properties as a JSON string, without src.",
+                "JSON object as a string, with fontFamily, fontStyle, fontWeight and other properties, but without src.",
             )
             .required()
             .kept(),
@@ -280,7 +280,7 @@ pub(super) const MORE: &[ToolRow] = &[
 fn with_file(values: &Values) -> Result<Option<Value>, Trouble> {
     let settings = serde_json::from_str(values.text("font_face_settings"));
     let mut settings: Map<String, Value> = settings.map_err(|_| {
-        Trouble::arguments("the argument \"font_face_settings\" must be an object as JSON text")
+        Trouble::arguments("the argument \"font_face_settings\" must be a JSON object, as text")
     })?;
     settings.insert("src".to_owned(), Value::from(FONT_FILE));
     Ok(Some(Value::from(Value::Object(settings).to_string())))

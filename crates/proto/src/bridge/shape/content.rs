@@ -123,7 +123,7 @@ fn as_text(block: &mut Draft<'_>, text: Vec<u8>) {
 
 /// The note that replaces content that cannot be shown.
 fn left_out(what: &str, mime: Option<&[u8]>, base64: Option<&[u8]>) -> String {
-    let mime = mime.and_then(string).unwrap_or("of unknown type".into());
+    let mime = mime.and_then(string).unwrap_or("unknown type".into());
     let size = base64.and_then(string).map_or(0, |data| decoded_length(data.as_bytes()));
     format!("[{what}: {mime}, {size} bytes, not shown in this protocol version]")
 }

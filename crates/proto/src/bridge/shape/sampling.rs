@@ -12,7 +12,7 @@ use crate::json::quote;
 pub(super) fn question(params: &mut Draft<'_>, to: &Era) -> Result<(), Unaskable> {
     if !to.shapes.sampling_tools {
         if params.get("tools").is_some_and(|tools| elements(tools).next().is_some()) {
-            return Err(Unaskable(format!("protocol version {to} has no tools for a model")));
+            return Err(Unaskable(format!("protocol version {to} does not support tools in sampling")));
         }
         params.remove_all(&["tools", "toolChoice"]);
     }
@@ -81,7 +81,7 @@ const AS_IT_IS: &[&str] = &["resource_link", "audio", "resource"];
 fn askable(block: &[u8], to: &Era) -> Result<(), Unaskable> {
     match Draft::of(block).and_then(|block| block.get("type").and_then(string)) {
         Some(kind) if LATER.contains(&&*kind) && !to.shapes.sampling_content.contains(&&*kind) => {
-            Err(Unaskable(format!("protocol version {to} has no content of type {kind} for a model")))
+            Err(Unaskable(format!("protocol version {to} does not support {kind} content in sampling")))
         }
         _ => Ok(()),
     }

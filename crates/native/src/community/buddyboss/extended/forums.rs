@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_update_topic_by_splitting", "Split a forum topic", "Moves a reply and all later ones from a forum topic into a new or existing topic, and returns the result.",
         [int("id", "ID of the topic.").required(),
          int("reply_id", "ID of the first reply to move.").required(),
-         text("split_option", "Destination: a new topic (reply), or an existing one (existing).")
+         text("split_option", "Destination: a new topic (`reply`), or an existing one (`existing`).")
              .among(&["reply", "existing"]).required(),
          text("new_destination_title", "Title of the new topic."),
          int("destination_id", "ID of the destination topic."),

@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         get "/members/me/permissions";
     "buddyboss_delete_current_member", "Delete the current member", "Permanently deletes the account that this server uses, and returns the result.",
         [flag("force", "Delete permanently."),
-         int("reassign", "ID of the member to reassign the deleted member's content to; 0 reassigns it to nobody.").required().form(Form::NumberOrFalse)];
+         int("reassign", "ID of the member to reassign the deleted member's content to; 0 for none.").required().form(Form::NumberOrFalse)];
         delete "/members/me";
     "buddyboss_update_member_following", "Follow or unfollow a member", "Follows or unfollows a member and returns the result.",
         [int("id", "ID of the member.").required(),

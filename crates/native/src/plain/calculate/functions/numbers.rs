@@ -173,7 +173,7 @@ fn lcm(values: &[Value]) -> FormulaResult {
 fn factorial(values: &[Value]) -> FormulaResult {
     let number = values[0].whole()?;
     if !(0..=33).contains(&number) {
-        return Err(FormulaFault::arithmetic("only numbers from 0 to 33 have a factorial that fits"));
+        return Err(FormulaFault::arithmetic("factorials can be calculated only for numbers from 0 to 33"));
     }
     Ok(Value::Int((1..=number).product()))
 }

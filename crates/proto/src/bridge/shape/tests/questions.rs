@@ -138,7 +138,7 @@ fn models_use_tools_in_the_newest_eras() {
         check_question("sampling/createMessage", &newer, &full, &rows);
         assert_eq!(
             why("sampling/createMessage", &full, "2026-07-28", "2025-06-18"),
-            "protocol version 2025-06-18 has no tools for a model"
+            "protocol version 2025-06-18 does not support tools in sampling"
         );
     }
     let full = sampling(&text, &json!({"tools": [], "toolChoice": {"mode": "none"}}));
@@ -192,7 +192,7 @@ fn sound_for_a_model_is_asked_or_not() {
     );
     assert_eq!(
         why("sampling/createMessage", &full, "2026-07-28", "1"),
-        "protocol version 1 has no content of type audio for a model"
+        "protocol version 1 does not support audio content in sampling"
     );
 }
 
