@@ -105,7 +105,9 @@ impl LinkUser for Session {
         tokio::spawn(async move {
             match used.cell.get(&egress).await {
                 Ok(link) => {
-                    link.settle_roots(self.client.class().askable).await;
+                    if self.is_listening() {
+                        link.settle_roots(self.client.class().askable).await;
+                    }
                     let tenancy = link.tenancy();
                     if used.joined.swap(tenancy, Ordering::AcqRel) != tenancy {
                         link.add_user(&user(&self));

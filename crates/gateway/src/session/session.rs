@@ -181,6 +181,14 @@ impl Session {
         }
     }
 
+    /// Returns true if the client hears messages that belong to no request at once.
+    pub(crate) fn is_listening(&self) -> bool {
+        match &self.face {
+            Face::Http(streams) => streams.has_standing(),
+            Face::Pipe(_) => true,
+        }
+    }
+
     /// Notes its use.
     pub(crate) fn touch(&self) {
         self.usage.touch();

@@ -131,8 +131,9 @@ impl Session {
             used = self.share_link(egress, upstream).await;
             link = used.cell.get(egress).await?;
         }
-        // Concurrent calls wait, too: none of them has joined the link yet.
-        if link.settle_roots(self.client.class().askable).await {
+        // Concurrent calls wait, too: none of them has joined the link yet. A client that does not listen now hears a question
+        // only on the stream of a call that was sent.
+        if self.is_listening() && link.settle_roots(self.client.class().askable).await {
             upstream.catalogue.save();
         }
         let tenancy = link.tenancy();

@@ -108,6 +108,11 @@ impl Streams {
         Ok(body)
     }
 
+    /// Returns true if a standing stream is open.
+    pub(crate) fn has_standing(&self) -> bool {
+        self.table.lock().is_live(STANDING)
+    }
+
     /// Returns true if a standing stream was ever open.
     pub(crate) fn had_standing(&self) -> bool {
         self.table.lock().streams.contains_key(&STANDING)
