@@ -1,4 +1,4 @@
-//! API keys: looks up keys, and creates their principals. It must not know headers or files.
+//! API keys: looks up keys, and creates the principals that they belong to. It must not know headers or files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::Moment;
 use super::denied::Refused;
 use super::turns::Turns;
 
-/// The number of look-ups that run at once, and of those that may wait.
+/// The number of look-ups that run at the same time, and the number of those that may wait.
 const AT_ONCE: usize = 2;
 const IN_LINE: usize = 256;
 /// The time after which to retry if the file is busy.
