@@ -40,7 +40,7 @@ pub(crate) enum Progress {
     Relay(Bytes),
     /// The upstream closed its stream and will be asked again after this many milliseconds.
     Paused(Option<u64>),
-    /// The answer asks the client something; the call waits for the client under the ticket ([`Call::park`]).
+    /// The answer contains questions for the client; the call waits for it under the ticket ([`Call::park`]).
     Park(Ticket, ExchangeAnswer),
     /// The call is over and has no answer.
     End,

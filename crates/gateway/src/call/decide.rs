@@ -41,9 +41,9 @@ pub(crate) enum Decision {
     Long(Vec<Bytes>),
     /// A stream of notifications that is to be opened.
     Listen(Arc<ViewCell>, Frame),
-    /// A subscription that the server has already been asked for.
+    /// A subscription for which the server has already been asked.
     Wait(Id, Subscribing),
-    /// Nothing: the client cancelled the request while lists were awaited.
+    /// Nothing, because the client cancelled the request while it waited for lists.
     Cancelled,
     /// A call to an upstream, and the change of the session's subscriptions that depends on the answer.
     Call(Box<Call>, Option<Change>),

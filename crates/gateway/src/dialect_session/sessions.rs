@@ -160,7 +160,7 @@ impl Sessions {
     /// Adds a session of a caller.
     ///
     /// # Errors
-    /// Fails if the caller already has as many as allowed, or if all are taken and none can be evicted.
+    /// Fails if the caller already has as many sessions as allowed, or if all are taken and none can be evicted.
     pub(crate) fn add(
         &self,
         id: &str,
