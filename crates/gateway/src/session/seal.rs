@@ -70,7 +70,7 @@ impl Seal {
     /// Seals `plain`; [`Seal::open`] requires the same `bound`.
     pub(crate) fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
         // Nothing can be sealed without randomness. The result is then an empty text, which cannot be opened, so the
-        // client has to start over.
+        // client has to start again.
         let sealed = self.nonce().ok().and_then(|nonce| self.keys.load().states.seal(plain, bound, nonce));
         written(sealed)
     }
