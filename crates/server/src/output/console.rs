@@ -144,8 +144,8 @@ pub(crate) fn one_line(text: &str) -> String {
     harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns true for characters that control a terminal, or that hide or reorder others, except those that join letters or
-/// pictures.
+/// Returns true for characters that control a terminal, or that hide or reorder other characters. Characters that join
+/// letters or pictures are not among them.
 fn is_bad(c: char) -> bool {
     let is_unseen = matches!(c,
         '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
