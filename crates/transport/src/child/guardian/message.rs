@@ -77,7 +77,7 @@ pub(crate) enum HolderReport {
 pub(crate) enum HolderWord {
     /// Ends the server and all of its descendants: SIGTERM, the grace period, SIGKILL.
     End,
-    /// The same without a grace period.
+    /// Ends the server and all of its descendants without a grace period.
     Kill,
 }
 
