@@ -42,7 +42,7 @@ pub enum BodyError {
     /// The relayed body has invalid content.
     #[error("the relayed body was aborted: {0}")]
     Refused(String),
-    /// The relayed body delivered no byte for this long.
+    /// The relayed body delivered no byte for this time.
     #[error("the relayed body stalled for {0:?}")]
     Stalled(Duration),
 }
