@@ -81,7 +81,7 @@ impl Changes {
 }
 
 /// The time within which the same announcement on another link counts as an echo: a server with several links announces a
-/// change on each. On a link that was opened after the first announcement, it means another change.
+/// change on each of them. On a link that was opened after the first announcement, it means another change.
 const ECHO: Duration = Duration::from_secs(1);
 
 /// The link on which an announcement was heard.

@@ -85,7 +85,7 @@ impl Catalogue {
         out
     }
 
-    /// Reads as much of a stored text as is valid.
+    /// Reads everything in a stored text that is valid.
     fn read(&self, text: &[u8]) {
         let Ok(members) = Members::of_document(text, MAX_DEPTH) else { return };
         // If clients have waited in vain before, they do not wait for this server again.
