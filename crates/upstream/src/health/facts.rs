@@ -112,7 +112,7 @@ pub(super) struct ListFacts {
     pub(super) partly: Option<HealthCause>,
 }
 
-/// The lists that are known.
+/// The known lists of the server, by their origin.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KnownLists {
     #[default]
