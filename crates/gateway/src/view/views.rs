@@ -26,8 +26,7 @@ use upstream::{Server, Upstream};
 /// The maximum number of views that are kept, in addition to those in use.
 const MAX_VIEWS: usize = 256;
 
-/// The key of a view: the regime, the profile, the class of clients, the access class, and the caller if the view is
-/// not shared with other callers.
+/// The key of a view: the regime, the profile, the class of clients, the access class, and the view's only caller if any.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<Arc<str>>);
 
 /// A client that looks at a profile, with everything that selects its view.
@@ -86,8 +85,7 @@ impl Views {
     /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or has
     /// nothing to offer, this function waits for them, for up to `limits.listWait`, but not for servers that recently
     /// made a client wait in vain. In a view that is already in use, missing servers delay nobody, and are added when
-    /// they are ready. `learner` returns the link over which the client can learn what a server shows only to clients
-    /// that can be asked.
+    /// they are ready. `learner` returns the link over which items for clients that can be asked can be learned.
     pub(crate) async fn get(
         &self,
         context: &Arc<ViewContext>,

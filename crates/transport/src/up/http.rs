@@ -34,7 +34,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 static HEARD: [HeaderName; 4] =
     [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID), RETRY_AFTER];
 
-/// The longest wait before a retry that a server may demand with "too many requests".
+/// The longest wait that a server may demand with "too many requests".
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// One session with an upstream; in eras without sessions, only the upstream's address and headers.
@@ -385,8 +385,7 @@ impl HttpLink {
     }
 }
 
-/// Returns the wait before the next request that the server demands with "too many requests"; `None` if this is too
-/// long.
+/// Returns the wait that a server demands with "too many requests"; `None` if it is too long.
 fn too_many(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     if status != StatusCode::TOO_MANY_REQUESTS {
         return None;
