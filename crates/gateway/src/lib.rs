@@ -4,8 +4,7 @@
 //! | room | is for |
 //! |---|---|
 //! | `admission` | authentication, rate limits, and the record of calls |
-//! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration
-//! |
+//! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration |
 //! | `view` | one profile as one server: from catalogues to ready bytes |
 //! | `session` | the state of a client with a handshake: streams, subscriptions, open questions |
 //! | `call` | one request from a client: decided, forwarded, answered, parked, recorded |

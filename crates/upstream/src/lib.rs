@@ -9,8 +9,7 @@
 //! | [`embedded`] | servers that live in the binary |
 //! | [`health`] | the state of a server, the time at which it began, and the reason |
 //! | [`server`], [`destination`], [`bulletin`] | one configured server: the facts about it, its address, its log lines |
-//! | `liveness`, [`roots_habit`], [`server_shutdown`] | the time when a server last answered; whether it asks for
-//! roots right after a link opens; its shutdown |
+//! | `liveness`, [`roots_habit`], [`server_shutdown`] | the time when a server last answered; whether it asks for roots right after a link opens; its shutdown |
 //! | [`egress`] | the means by which a thread reaches servers |
 //! | [`link`] | one open link: its requests, and the messages that it receives |
 //! | [`pool`] | links that are opened on demand: shared links, and dedicated links for one call each |

@@ -35,7 +35,7 @@ pub(crate) struct DialectStream {
     /// The owner of the stream, and the version in which the gateway serves it.
     pub(crate) identity: Identity,
     pub(crate) era: &'static Era,
-    /// The number of the access rules that were in force when the stream was opened.
+    /// The regime: identifies the access rules that were in force when the stream was opened.
     pub(crate) regime: u64,
     /// Raised when the stream no longer matches the configuration.
     pub(crate) ends: Stop,

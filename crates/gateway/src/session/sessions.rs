@@ -44,7 +44,7 @@ pub(crate) struct Door {
     /// that the principal had at that time.
     pub(crate) principal: Arc<Principal>,
     pub(crate) class: Class,
-    /// The number of the rules under which these rights were determined.
+    /// The regime: identifies the access rules by which these rights were determined.
     pub(crate) regime: u64,
     /// Raised when the stream no longer matches the configuration.
     pub(crate) ends: Stop,

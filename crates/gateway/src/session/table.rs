@@ -26,7 +26,7 @@ impl Hasher for LastBytes {
     }
 
     fn finish(&self) -> u64 {
-        // The table also uses the upper bits of the hash, in which letters differ only a little.
+        // The table also uses the upper bits of the hash, and different letters differ in few of these.
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct ViewCell {
     pub(crate) class: Class,
     /// The only owner of consents that may see the view; `None` if the whole class may see it.
     pub(crate) caller: Option<CallerId>,
-    /// The number of the rules that were in force when the view was made.
+    /// The regime: identifies the access rules that were in force when the view was made.
     pub(crate) regime: u64,
     /// The access rules for the view's callers, if there are any.
     pub(crate) guard: Option<Guard>,

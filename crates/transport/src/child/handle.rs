@@ -89,6 +89,7 @@ impl Handle {
 
     /// Adds a line, given without its newline, to the queue for the child's stdin; the newline is appended here. Lines
     /// of one sender arrive in order; lines that wait at the same time are written together.
+    ///
     /// Line breaks inside `line` become spaces: in JSON, they can only be white space between tokens, and on this
     /// transport, each of them would start a new message.
     ///

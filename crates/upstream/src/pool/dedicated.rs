@@ -60,7 +60,7 @@ pub(super) struct PooledLink {
     pub(super) caller: Option<Holder>,
 }
 
-/// The figures of a pool.
+/// The current figures of a pool: its links, its waiting owners, and its moves.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolFigures {
     /// The number of links that are open or being opened.

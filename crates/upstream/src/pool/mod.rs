@@ -9,8 +9,7 @@
 //! | [`links`] | the links to one server that belong to no session |
 //! | `dedicated`, [`dispatch`], `rules` | links that serve one owner at a time; the choice of a link for each owner; their limits |
 //! | `admission` | the wait of an owner for a dedicated link |
-//! | `budget`, `family` | the number of links of all pools of a server; these pools, one for each caller with an
-//! upstream of its own |
+//! | `budget`, `family` | the number of links of all pools of a server; these pools, one for each caller with an upstream of its own |
 //! | `spare` | links that make room for others |
 //! | `rights` | the right to a request in the queue, to an opening or to a call: each ends when it is dropped |
 //! | [`dedicated_link`] | links that belong to one call while it runs |

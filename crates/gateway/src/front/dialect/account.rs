@@ -20,7 +20,7 @@ pub(super) struct Account {
     /// The headers in which a request would contain the account; empty unless the configuration contains a complete
     /// account.
     headers: HeaderMap,
-    /// The server whose tools use it.
+    /// The server whose tools use the account.
     server: Arc<str>,
 }
 

@@ -38,8 +38,8 @@ pub(super) fn fork() -> io::Result<Forked> {
 /// signals are blocked rather than ignored, because an executed program inherits ignored signals and cannot know why they
 /// are ignored.
 ///
+/// # Errors
 /// Fails if the system does not support such descriptors, or has none left.
-/// The system does not support such descriptors, or has none left.
 pub(super) fn block_signals() -> io::Result<OwnedFd> {
     // SAFETY: the sets are valid for reads and writes during the calls, `sigfillset` and `sigemptyset` initialise them before
     // they are read, and a null pointer means that the old mask is not requested. No handler is installed: SIGCHLD gets its

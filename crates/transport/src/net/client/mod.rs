@@ -12,8 +12,8 @@
 //! | `origin` | one origin: its pool, its HTTP/2 connection, sending and retrying |
 //! | `connect` | a new connection: name lookup, TCP, TLS |
 //! | `link` | one HTTP/1.1 connection |
+//! | [`http1`] | HTTP/1.1 as bytes: requests written, answers read |
 //! | `answer` | an answer's body, which returns the connection to the pool |
-//! | `answer` | an answer's body, which returns its connection to the pool |
 //! | `limits` | limits for one origin, and its HTTP version |
 //! | `error` | failures |
 //! | `tls` | trusted authorities |

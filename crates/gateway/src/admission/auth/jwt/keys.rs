@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::algorithm::{self, KeyType};
 
-/// The maximum number of keys in a set that are examined.
+/// The maximum number of keys that are examined in one set.
 const MOST_KEYS: usize = 64;
 
 /// The keys that verify tokens of one issuer.

@@ -5,8 +5,7 @@
 //! |---|---|
 //! | `request` | a request's head, written from a template |
 //! | `answer` | one connection's answers: from the bytes of reads to a head and a body |
-//! | `head` | an answer's head, which determines the framing of the body and whether the connection can be used again
-//! |
+//! | `head` | an answer's head, which determines the framing of the body and whether the connection can be used again |
 //! | `framing` | the end of a body, and its bytes without the framing |
 //! | `error` | reasons why bytes are not an answer |
 
