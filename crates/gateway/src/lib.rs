@@ -18,7 +18,7 @@
 //!
 //! Each room may use those above it.
 
-// To determine if a future is `Send`, the compiler examines everything nested in it.
+// The compiler examines everything nested in a future to find out whether the future is `Send`.
 #![recursion_limit = "256"]
 
 mod admission;

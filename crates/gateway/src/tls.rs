@@ -190,7 +190,7 @@ impl TlsWatch {
     }
 
     /// Checks the files, and reloads them if they have changed and then stayed the same since the last check, or if
-    /// `is_told`.
+    /// `is_told` is true.
     pub(crate) async fn look(&mut self, is_told: bool) {
         let files = self.files.clone();
         let Ok(now) = tokio::task::spawn_blocking(move || stamps(&files)).await else { return };

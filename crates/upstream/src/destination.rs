@@ -39,7 +39,7 @@ impl Destination {
     /// Returns the configured destination, and the OAuth grant if the credential comes from users' consent.
     ///
     /// # Errors
-    /// Returns a human-readable message that names the invalid setting.
+    /// Returns a message that names the invalid setting.
     pub fn of(
         spec: &UpstreamSpec,
         snapshot: &Snapshot,

@@ -146,7 +146,7 @@ impl Egress {
     }
 
     /// Closes the least recently used spare link of any server, and waits until another process may be started; returns
-    /// `false` if there is no such link. Links with owners are closed only if `also_owned`.
+    /// `false` if there is no such link. Links with owners are closed only if `also_owned` is true.
     pub async fn make_room(&self, also_owned: bool) -> bool {
         let mut spare: Vec<((bool, Instant), Arc<dyn SpareLinks>)> = {
             let links = self.0.process.spare.lock();

@@ -185,7 +185,7 @@ fn exchange(
 }
 
 impl Call {
-    /// Begins the exchange again because the server uses another protocol version than expected; nothing has been sent
+    /// Begins the exchange again because the server does not use the expected protocol version; nothing has been sent
     /// yet.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ const SETTLE: Duration = Duration::from_millis(250);
 pub(crate) enum Progress {
     /// The answer; the call is over.
     Answer(ExchangeAnswer),
-    /// A long answer that is still arriving and is to be passed on as it arrives; the call is over.
+    /// A long answer that is still arriving, and that the client receives as it arrives; the call is over.
     Pass(Body),
     /// A message to pass to the client before the answer.
     Relay(Bytes),

@@ -39,7 +39,7 @@ pub(crate) enum Decision {
     Done(u16, Bytes),
     /// A long answer that is ready, in pieces.
     Long(Vec<Bytes>),
-    /// A stream of notifications that is to be opened.
+    /// A stream of notifications, which the caller of this function has to open.
     Listen(Arc<ViewCell>, Frame),
     /// A subscription for which the server has already been asked.
     Wait(Id, Subscribing),

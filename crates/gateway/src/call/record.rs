@@ -20,7 +20,7 @@ use crate::call::CallContext;
 pub(crate) struct Record {
     sink: AuditSink,
     started: Instant,
-    /// The time at which the request began to wait for being sent; `None` if it does not wait.
+    /// The time at which the request began to wait until it can be sent; `None` if it does not wait.
     waits_since: Option<Instant>,
     /// The entry; `None` once it has been recorded.
     entry: Option<AuditEntry>,

@@ -20,7 +20,7 @@ pub(super) const RENEGOTIATIONS: u8 = 3;
 pub(crate) struct Rewrites {
     /// True if the upstream's lists were fetched again for this call.
     pub(super) relisted: bool,
-    /// The number of times that the link used another version than expected.
+    /// The number of times that the link did not use the expected version.
     pub(super) renegotiated: u8,
     /// True if only the server validates the arguments; Dragoman does not.
     pub(super) unchecked: bool,

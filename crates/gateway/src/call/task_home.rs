@@ -64,7 +64,7 @@ struct Asking {
 }
 
 impl Home {
-    /// A task that runs on this link; `own` if the link is reserved for it.
+    /// Creates a task that runs on this link; `own` is set if the link is reserved for the task.
     pub(crate) fn new(
         upstream: Arc<Upstream>,
         needed: HeldLink,

@@ -18,7 +18,7 @@ pub(crate) struct EditRequest {
 
 /// An edit that is in force.
 pub(crate) struct Edited {
-    /// The id of its subject.
+    /// The id of the edit's subject.
     pub(crate) id: String,
     /// The state after the edit.
     pub(crate) standing: Arc<Standing>,

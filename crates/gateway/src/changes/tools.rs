@@ -10,7 +10,7 @@ use super::Refusal;
 use super::profiles::{change_of, members_of};
 use super::standing::{ProfileChange, Standing};
 
-/// The maximum number of tools that can be set at once.
+/// The maximum number of tools whose settings one request can change.
 const MOST: usize = 1000;
 
 /// The settings of a tool.

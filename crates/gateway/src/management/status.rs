@@ -84,7 +84,7 @@ fn shown(at: SystemTime) -> Option<String> {
     Timestamp::from_second(i64::try_from(seconds).ok()?).ok().map(|at| at.to_string())
 }
 
-/// Returns the tools in a server's list; if `fresh`, the list is fetched again.
+/// Returns the tools in a server's list; if `fresh` is true, the list is fetched again.
 ///
 /// # Errors
 /// Returns the reason why the list is unknown.

@@ -26,7 +26,7 @@ struct UnwrittenCatalogues {
     is_over: bool,
 }
 
-/// Catalogues in a file. [`KeptCatalogues::close`] writes whatever is still waiting.
+/// The catalogues in the file. [`KeptCatalogues::close`] writes everything that is still waiting.
 pub(crate) struct KeptCatalogues {
     state: Arc<FileState>,
     writer: Mutex<Option<JoinHandle<()>>>,

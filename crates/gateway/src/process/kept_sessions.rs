@@ -47,7 +47,7 @@ impl Unwritten {
     }
 }
 
-/// Sessions in a file. [`KeptSessions::close`] writes whatever is still waiting.
+/// The sessions in the file. [`KeptSessions::close`] writes everything that is still waiting.
 pub(crate) struct KeptSessions {
     state: Arc<SessionsFile>,
     writer: Mutex<Option<JoinHandle<()>>>,

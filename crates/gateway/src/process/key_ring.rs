@@ -111,7 +111,7 @@ impl KeyRing {
         u64::try_from(self.kept.lock().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Rotates the ring if `is_due`, and removes old keys.
+    /// Rotates the ring if `is_due` is true, and removes old keys.
     fn renew(&self, state: &mut RingState, now: u64, is_due: bool) {
         let Ok(fresh) = random_key() else { return };
         let before = state.ring.sealing_id(Role::Seals, now);

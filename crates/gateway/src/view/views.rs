@@ -226,7 +226,7 @@ impl Views {
             self.recent.store(None);
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
-        // Looked up under the lock: an update for a new configuration either finds this view, or ran before it.
+        // This happens under the lock, so an update for a new configuration either finds this view or has already run.
         let basis = context.state.basis(*profile, caller.as_ref());
         let guard = snapshot.guard(*profile, class);
         let like = |cell: &&Arc<ViewCell>| cell.shows_the_same(&key, &basis);

@@ -60,7 +60,7 @@ impl Console {
     /// Prints a result, and a newline after it.
     ///
     /// # Errors
-    /// Fails if stdout cannot be written; the failure prints nothing if the reader of stdout has gone.
+    /// Fails if stdout cannot be written; the failure prints nothing if the reader of stdout is gone.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let text = if self.json && self.out_is_terminal { harmless_json(text) } else { Cow::Borrowed(text) };
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
@@ -80,7 +80,7 @@ impl Console {
         })
     }
 
-    /// Returns false once the reader of a pipe has gone.
+    /// Returns false once the reader of a pipe is gone.
     #[expect(clippy::unused_self, reason = "whoever has the console may ask")]
     pub(crate) fn is_read(&self) -> bool {
         let out = io::stdout();

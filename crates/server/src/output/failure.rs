@@ -94,7 +94,7 @@ impl Failure {
     pub(crate) fn show(&self, console: &Console) {
         if console.json {
             if let Some(value) = self.to_json() {
-                // If the reader of the pipe has gone, nobody needs the message.
+                // If the reader of the pipe is gone, nobody needs the message.
                 let _ = console.print(&value.to_string());
             }
             return;

@@ -157,7 +157,7 @@ impl Show<'_> {
         self.console.print(&self.console.shown(text))
     }
 
-    /// Prints a line of our own.
+    /// Prints a line that is not from the server.
     fn line(&self, text: &str) -> Result<(), Failure> {
         self.console.print(&self.console.out.dim(text))
     }

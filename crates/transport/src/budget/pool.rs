@@ -37,9 +37,9 @@ struct Waiter {
 /// The permission for a buffer to grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Granted {
-    /// By this many bytes.
+    /// The buffer may grow by this number of bytes.
     Bytes(usize),
-    /// Without a limit, for one buffer at a time.
+    /// The buffer may grow without a limit; only one buffer at a time may do so.
     Lane,
 }
 

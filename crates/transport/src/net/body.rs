@@ -191,7 +191,7 @@ pub enum TrySend {
     /// The channel is full. The piece is returned.
     #[error("the reader of this answer is too slow")]
     Full(Bytes),
-    /// The reader has gone.
+    /// The reader is gone.
     #[error("the reader of this answer has disconnected")]
     Gone,
 }
@@ -227,12 +227,12 @@ impl BodySender {
         let _ = self.0.send(Err(BodyError::Aborted(reason))).await;
     }
 
-    /// Waits until the reader has gone.
+    /// Waits until the reader is gone.
     pub async fn gone(&self) {
         self.0.closed().await;
     }
 
-    /// Returns true if the reader has gone.
+    /// Returns true if the reader is gone.
     pub fn is_gone(&self) -> bool {
         self.0.is_closed()
     }

@@ -24,7 +24,6 @@ struct Counts {
     all: Arc<Semaphore>,
     /// The limits, by address. There are entries only for addresses with open connections, so the connection cap also
     /// limits the size of this map.
-    /// map too.
     of_addresses: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
     most_of_one: usize,
 }

@@ -83,7 +83,7 @@ pub enum LinkError {
     /// The introduction is invalid.
     #[error("sent an invalid answer to the handshake: {0}")]
     Hello(#[from] HelloFault),
-    /// The upstream's answer uses another version than the one with which its lists were last fetched.
+    /// The upstream's answer uses a version other than the one with which the lists were last fetched.
     #[error(
         "now uses protocol version {speaks} instead of {expected}; its lists are being fetched again, so retry in a moment"
     )]

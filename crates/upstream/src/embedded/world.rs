@@ -20,7 +20,7 @@ const MOST_SITES: usize = 10_000;
 const KEPT: usize = 10;
 const KEPT_FOR: Duration = Duration::from_secs(30);
 
-/// Sends requests of embedded servers.
+/// Sends requests on behalf of embedded servers.
 pub(super) struct World {
     any: Client,
     public: Client,

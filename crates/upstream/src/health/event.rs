@@ -26,7 +26,7 @@ pub enum HealthEvent {
     OpeningBegan,
     /// An opening has ended.
     OpeningEnded(Result<(), Failure>),
-    /// The link with this number ended on its own.
+    /// The link with this number ended by itself.
     LinkEnded(u64, HealthCause),
     /// The server's process is not started again before this time.
     NextStart(Instant),

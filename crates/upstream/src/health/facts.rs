@@ -89,7 +89,7 @@ pub(super) struct ReachFacts {
 /// The reason why no link can be opened.
 #[derive(Debug, Clone)]
 pub(super) enum Down {
-    /// A link that worked has ended on its own.
+    /// A link that worked has ended by itself.
     Ended(HealthCause),
     /// A process could not be started.
     NotStarted(HealthCause),

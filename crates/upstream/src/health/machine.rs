@@ -260,7 +260,7 @@ impl HealthMachine {
                 self.reach.is_doubted = true;
                 self.tries.schedule.at(self.now);
             }
-            // One tool may fail, or need another credential than the rest.
+            // A single tool may fail, or may need a credential other than the rest.
             Failure::Doubtful(_) | Failure::Unwell(_) | Failure::Unauthorized(_) | Failure::Nothing => {}
         }
     }

@@ -16,13 +16,13 @@ use super::secret::Secret;
 /// The method by which a client authenticates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Method {
-    /// By its id only.
+    /// The client only states its id.
     #[serde(rename = "none")]
     Public,
-    /// With id and secret in a header.
+    /// The client sends its id and secret in a header.
     #[serde(rename = "client_secret_basic")]
     Basic,
-    /// With id and secret in the form.
+    /// The client sends its id and secret in the form.
     #[serde(rename = "client_secret_post")]
     Post,
 }

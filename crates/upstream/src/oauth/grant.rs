@@ -345,7 +345,7 @@ impl Grant {
         Some(known.asked.remove(at))
     }
 
-    /// Exchanges the code with which a browser returned for tokens.
+    /// Obtains tokens in exchange for the code with which a browser returned.
     pub(super) async fn redeem(&self, asked: ConsentRequest, code: &str) -> Result<(), ConsentFault> {
         let _turn = self.busy.lock().await;
         let ConsentTarget { service, client, resource, scopes } = &asked.wanted;

@@ -158,7 +158,7 @@ impl Writer {
                 "the record of calls continues with the new settings"
             );
             self.record = next.record;
-            // Entries older than the new record allows are pruned at once.
+            // Entries that are older than the new record allows are pruned immediately.
             (self.prune_at, self.tell_trouble_at) = (Instant::now(), Instant::now());
             self.prune_if_due();
         }
