@@ -264,7 +264,7 @@ fn list_changed(list: Notice, id: &Id) -> Bytes {
     notice(list.name(), params.as_bytes())
 }
 
-/// Listens at their upstreams to the resources in a filter.
+/// Listens to the resources in a filter at the upstreams that own them.
 fn follow(context: &Arc<CallContext>, cell: &ViewCell, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
     let caller = cell.caller.as_ref();
     let join = |(owner, uris)| {

@@ -19,7 +19,7 @@ const AGAIN_MS: u64 = 60 * 60 * 1000;
 
 /// The ring, and the keys in it that the gateway uses.
 pub(crate) struct KeyRing {
-    /// The keys.
+    /// The keys that seal and open texts.
     pub(crate) seal: Arc<Seal>,
     kept: Mutex<Duration>,
     state: Mutex<RingState>,

@@ -38,8 +38,8 @@ pub(super) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
     })
 }
 
-/// A session whose id no client knows yet. Dropping this value ends the session unless it was kept, even if its client
-/// leaves while servers are still being asked: the links that were opened for the session serve nobody else.
+/// A session whose id no client knows yet. Unless the session was kept, dropping this value ends it, even if its
+/// client leaves while servers are still being asked: the links that were opened for the session serve nobody else.
 pub(super) struct PendingSession {
     context: Arc<SessionContext>,
     session: Arc<Session>,

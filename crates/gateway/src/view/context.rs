@@ -23,8 +23,8 @@ pub(crate) trait ViewObserver: Send + Sync {
     /// themselves.
     fn changed(&self, view: &ViewCell, lists: &[Notice]);
 
-    /// Notifies those clients of a view that share links to this server that these lists may have changed, because the
-    /// server announced a change on a shared link.
+    /// Notifies clients of a view that these lists may have changed, because the server announced a change on a shared
+    /// link. Only clients that share links to this server are notified.
     fn announced(&self, view: &ViewCell, server: UpstreamId, lists: &[Notice]);
 
     /// Returns true if a client with a session sees this view.

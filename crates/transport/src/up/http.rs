@@ -30,7 +30,7 @@ use crate::net::collect;
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// The headers of an answer that are read.
+/// The headers that are read in an answer.
 static HEARD: [HeaderName; 4] =
     [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID), RETRY_AFTER];
 

@@ -46,7 +46,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Creates a catalogue of which nothing is known yet.
+    /// Creates an empty catalogue: nothing is known about the server's items yet.
     pub fn new(server: Arc<Server>, links: Weak<Links>) -> Arc<Self> {
         Arc::new(Self {
             server,

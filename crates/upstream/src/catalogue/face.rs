@@ -46,7 +46,7 @@ pub(super) struct Face {
 }
 
 impl Face {
-    /// Creates lists of which nothing is known yet.
+    /// Creates the state before the first fetch, in which nothing is known about the lists.
     pub(super) fn new(lifecycle: Lifecycle) -> Self {
         Self { lifecycle, state: ArcSwap::default() }
     }

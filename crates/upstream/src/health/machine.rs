@@ -10,7 +10,7 @@ use super::facts::{
 };
 use super::state::{HealthCause, HealthWord};
 
-/// The running time from which on a process counts as healthy, so that its end counts as the first one.
+/// The running time after which a process counts as healthy, so that its end counts as the first one.
 const HEALTHY: Duration = Duration::from_mins(1);
 
 /// The time after an end for which the time of the next start is not known yet.

@@ -224,8 +224,8 @@ impl OpenLink {
     }
 
     /// Waits until the server either has the roots of its client, which can be asked the questions in `client`, or
-    /// does not ask for them. The wait ends a short time after the link was opened at the latest; there is none for a
-    /// server that is known not to ask. Returns true if it has just become known that the server does not ask.
+    /// does not ask for them. The wait ends at the latest a short time after the link was opened; for a server that is
+    /// known not to ask, there is no wait. Returns true if it has just become known that the server does not ask.
     pub async fn settle_roots(&self, client: Askable) -> bool {
         let until = tokio::time::Instant::from_std(self.activity.opened() + roots::PATIENCE);
         if !self.own || !client.has_roots() || tokio::time::Instant::now() >= until {

@@ -10,11 +10,11 @@ use tokio::sync::Notify;
 
 use crate::quota::Holder;
 
-/// The age from which on a call that waits for its client gives up its link to another call of the same caller. By
-/// then, a person has had time to answer, and the caller itself wants to do something else.
+/// The age at which a call that waits for its client gives up its link to another call of the same caller. By then, a
+/// person has had time to answer, and the caller itself wants to do something else.
 const OWN_AGE: Duration = Duration::from_secs(10);
 
-/// The age from which on a call, or a task about which no client asks, gives up its link to other callers.
+/// The age at which a call, or a task about which no client asks, gives up its link to other callers.
 pub const AGE: Duration = Duration::from_mins(1);
 
 /// The time for which a caller must have waited before another caller's call gives up its link.

@@ -42,7 +42,7 @@ impl PoolFamily {
     }
 
     /// Closes a link of another pool that nobody needs: one without an owner, or else one whose owner has not used it
-    /// for as long as it is promised. Returns false if there is none.
+    /// for as long as the link is promised to that owner. Returns false if there is no such link.
     pub(super) fn make_room(&self, needed_by: &dyn GivesWay, egress: &Egress) -> bool {
         let pools: Vec<Arc<dyn GivesWay>> = self.pools.lock().iter().filter_map(Weak::upgrade).collect();
         let others = pools.iter().filter(|pool| !std::ptr::addr_eq(Arc::as_ptr(pool), needed_by));

@@ -68,8 +68,9 @@ impl LinkCell {
         Some(HeldLink::new(link.clone(), hold))
     }
 
-    /// Prepares for asking the owner whose turn it is these questions: closes the server's only link if the server was
-    /// not told on it that it may ask them. No other call is running on that link.
+    /// Prepares for these questions, which the server may ask the owner whose turn it is: closes the server's only
+    /// link if the server was not told, when the link was opened, that it may ask them. No other call is running on
+    /// that link.
     pub async fn widen(&self, egress: &Egress, class: Askable) {
         let Some(single) = &self.single else { return };
         single.widen(class);

@@ -37,7 +37,7 @@ pub(crate) trait KeyBook: Send + Sync {
     fn revoked(&self) -> Result<Option<Vec<String>>, String>;
 }
 
-/// The keys in the store. Dropping it writes the times of last use once more.
+/// The keys in the store. Dropping this value writes the times of last use once more.
 pub(crate) struct StoredKeys(Arc<Stored>);
 
 struct Stored {

@@ -33,8 +33,8 @@ const BEHIND: usize = 64;
 /// The first and the longest delay before a lost stream is reopened.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Returns the tasks in a filter that are honoured: those of this client, at servers that send notifications about
-/// tasks.
+/// Returns those tasks in a filter that are honoured: the tasks of this client, at servers that send notifications
+/// about tasks.
 ///
 /// # Errors
 /// Returns the fault to answer the listen request with.

@@ -25,8 +25,9 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Returns the account of the profile's first server that receives callers' own names and passwords, at the site
-    /// that authenticates callers; `None` if there is no such server. The account is never sent to any other site.
+    /// Returns the account at the site that authenticates callers, as configured for the profile's first server that
+    /// receives callers' own names and passwords; `None` if there is no such server. The account is never sent to any
+    /// other site.
     pub(super) fn of(shard: &Arc<Shard>, profile: usize) -> Option<Self> {
         let gateway = &shard.gateway;
         let door = gateway.standing.config().auth.site.as_ref()?;

@@ -35,8 +35,8 @@ const CAPS: Duration = Duration::from_millis(500);
 /// The first and the longest pause between two checks of a tree that is being killed.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(250)];
 
-/// Starts a server and watches it until it ends. If the forked process cannot become the server, it also returns from
-/// this function.
+/// Starts a server and watches it until it ends. If the forked process cannot become the server, that process returns
+/// from this function as well.
 ///
 /// Returns the process's exit code.
 pub(super) fn run(server: ServerParts, control: OwnedFd, signals: OwnedFd, terms: HolderTerms) -> u8 {
@@ -164,7 +164,7 @@ impl Holder {
         }
     }
 
-    /// Handles the end of the start: the server's program now runs, or never will.
+    /// Handles the outcome of the start: either the server's program now runs, or it never will.
     fn settle_start(&mut self) {
         let Some(pipe) = self.starting.take() else { return };
         let report = match server::failure(pipe) {

@@ -71,7 +71,7 @@ struct KeyQuery<'a> {
 struct Fetching {
     /// The address of the keys, once it has been discovered.
     place: Option<Uri>,
-    /// The time from which on earlier fetches no longer count towards the limit (GCRA).
+    /// The time after which earlier fetches no longer count towards the limit (GCRA).
     paid: Duration,
     /// The reason why the last fetch failed.
     failed: Option<String>,
