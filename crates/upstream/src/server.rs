@@ -305,8 +305,8 @@ impl Server {
         }
     }
 
-    /// Begins the shutdown, because the server is no longer configured: running calls may finish, and nothing listens to it
-    /// any more.
+    /// Begins the shutdown, because the server is no longer configured: running calls may finish, and nothing listens
+    /// to the server any more.
     pub fn leave(&self) {
         self.shutdown.begin();
         self.health.note(HealthEvent::Leaving);

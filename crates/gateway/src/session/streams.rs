@@ -81,8 +81,8 @@ impl Streams {
         Self { max: limits.streams_per_session, table: Mutex::new(table) }
     }
 
-    /// Opens a stream for one request's messages. If `primed`, an event without data is sent first, so that the
-    /// client can request the rest whenever it loses the connection.
+    /// Opens a stream for one request's messages. If `primed` is true, an event without data is sent first, so that
+    /// the client can request the rest whenever it loses the connection.
     pub(crate) fn open(&self, primed: bool) -> Result<(u64, Body), StreamFault> {
         let mut table = self.table.lock();
         table.make_room(self.max)?;

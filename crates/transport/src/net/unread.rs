@@ -55,8 +55,8 @@ impl UnreadBody {
         self.body.is_some()
     }
 
-    /// Reads the rest of the body if it is short and arrives soon; otherwise, adds a header to the answer which
-    /// announces that the connection will close.
+    /// Reads the rest of the body if it is short and arrives soon; otherwise, announces in a header of the answer that
+    /// the connection will close.
     pub(super) async fn settle(self, answer: &mut HeaderMap) {
         let Self { body: Some(body), awaits_word } = self else { return };
         let ended = async { !awaits_word && ended(body).await };

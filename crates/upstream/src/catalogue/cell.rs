@@ -274,7 +274,7 @@ impl Catalogue {
     }
 
     /// Returns the same lists, without a second copy of items that are known already: a server lists nearly the same
-    /// items in both lifecycles, and in one fetch after the other.
+    /// items in both lifecycles, and in consecutive fetches.
     pub(super) fn shared(&self, catalogue: UpstreamCatalogue) -> UpstreamCatalogue {
         self.faces
             .iter()

@@ -185,7 +185,7 @@ impl Links {
     }
 
     /// Returns the last lines that the shared process wrote to stderr, even if the process has ended since. Secrets
-    /// are masked. Empty for a server that is not a process.
+    /// are masked. There are no lines if the server is not a process.
     pub fn last_words(&self) -> Vec<String> {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
         let texts = cells.iter().filter_map(|cell| match &cell.open.load_full()?.wire {

@@ -209,7 +209,7 @@ impl Authenticator {
         last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
     }
 
-    /// Returns the metadata of this gateway as a protected resource (RFC 9728) if they are served at `path`.
+    /// Returns the metadata of this gateway as a protected resource (RFC 9728) if it is served at `path`.
     pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
         self.methods.protected.resource.as_ref()?.metadata(path)
     }

@@ -70,7 +70,7 @@ impl Resource {
         Ok(Self { metadata_url, path, body: Bytes::from(body.to_string()) })
     }
 
-    /// Returns the metadata, if they are served at `path`: at the resource's own metadata path, or at the one of a
+    /// Returns the metadata if it is served at `path`: at the resource's own metadata path, or at the path for a
     /// resource without a path, which clients try next (MCP, authorization: protected resource metadata discovery).
     pub(super) fn metadata(&self, path: &str) -> Option<Bytes> {
         (path == self.path || path == WELL_KNOWN).then(|| self.body.clone())

@@ -128,8 +128,8 @@ impl Issuer {
         if !self.algorithms.contains(&token.algorithm) {
             return Err(Refused::Bad("its algorithm is not allowed for its issuer"));
         }
-        // Check the claims first: a token that is wrong without a key needs no fetch. Its claims are trusted only
-        // after the check of the signature below.
+        // Check the claims first: if they are wrong, no key has to be fetched. They are trusted only after the check
+        // of the signature below.
         let expected = Expected { audiences: &self.audiences, skew: self.skew, now: now.unix() };
         let accepted = claims::check(&token.claims, &expected).map_err(Refused::Bad)?;
         let now = now.since_start;
