@@ -171,9 +171,9 @@ impl Session {
         states_them.then_some(Learner { cell, dedicated: None, capabilities, era })
     }
 
-    /// Sends a client's notification to every upstream whose link belongs to this session alone. If `foreign` is true, the
-    /// notification is not part of the standard; it is then also sent over shared links that no other session uses,
-    /// because only there the sender is unambiguous.
+    /// Sends a client's notification to every upstream whose link belongs to this session alone. If `foreign` is true,
+    /// the notification is not part of the standard; it is then also sent over shared links that no other session
+    /// uses, because only there the sender is unambiguous.
     pub(crate) fn broadcast(&self, egress: &Egress, message: &Frame, foreign: bool) {
         let open = self.open_links();
         let alone = |link: &OpenLink| {

@@ -26,7 +26,8 @@ use upstream::{Server, Upstream};
 /// The maximum number of views that are kept, in addition to those in use.
 const MAX_VIEWS: usize = 256;
 
-/// The key of a view: the regime, the profile, the class of clients, the access class, and the view's only caller if any.
+/// The key of a view: the regime, the profile, the class of clients, the access class, and the view's only caller if
+/// any.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<Arc<str>>);
 
 /// A client that looks at a profile, with everything that selects its view.

@@ -221,8 +221,8 @@ impl BodySender {
         })
     }
 
-    /// Cuts the body short, so that the reader cannot mistake it for a complete one. Pieces that were sent before are still
-    /// delivered if the reader takes them without delay.
+    /// Cuts the body short, so that the reader cannot mistake it for a complete one. Pieces that were sent before are
+    /// still delivered if the reader takes them without delay.
     pub async fn abort(self, reason: &'static str) {
         let _ = self.0.send(Err(BodyError::Aborted(reason))).await;
     }

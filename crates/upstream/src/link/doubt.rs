@@ -16,8 +16,8 @@ impl OpenLink {
     /// Finds out whether the server was replaced, or has forgotten the session. If so, the request was not executed,
     /// and the returned error replaces the refusal. If the result is `None`, the refusal is passed on to the client.
     ///
-    /// If the server refuses the probe with a different error than the request, it may have executed the request. The link
-    /// is then reopened for later requests, and this request is not sent again.
+    /// If the server refuses the probe with a different error than the request, it may have executed the request. The
+    /// link is then reopened for later requests, and this request is not sent again.
     pub async fn settle_doubt(
         &self,
         client: &Client,

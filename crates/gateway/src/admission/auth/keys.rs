@@ -104,7 +104,8 @@ impl KeyBook for StoredKeys {
 
 impl Drop for StoredKeys {
     fn drop(&mut self) {
-        // The thread that drops this value may not be allowed to wait for a disk. Without a runtime, the write happens here.
+        // The thread that drops this value may not be allowed to wait for a disk. Without a runtime, the write happens
+        // here.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let stored = self.0.clone();
             runtime.spawn_blocking(move || drop(stored));

@@ -2,7 +2,8 @@
 //! requests carry the same credential as the request before. It must not know how a credential is checked.
 //!
 //! Entries are keyed by SipHash-2-4 with 128 bits under a random key (Aumasson and Bernstein, 2012), a MAC for short
-//! texts. Like a digest, this hash reveals nothing about the credential, and nobody can produce a collision without the key.
+//! texts. Like a digest, this hash reveals nothing about the credential, and nobody can produce a collision without
+//! the key.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -72,8 +72,8 @@ async fn leave(
     response
 }
 
-/// Returns true if the form was sent from the gateway's own page. A foreign page could try to have its visitor complete a
-/// consent that somebody else started. Browsers name the page that sends a form.
+/// Returns true if the form was sent from the gateway's own page. A foreign page could try to have its visitor
+/// complete a consent that somebody else started. Browsers name the page that sends a form.
 fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     let headers = request.headers();
     let host = guard::authority(headers, request.uri());
