@@ -26,8 +26,7 @@ use upstream::{Server, Upstream};
 /// The maximum number of views that are kept, in addition to those in use.
 const MAX_VIEWS: usize = 256;
 
-/// The key of a view: the regime, the profile, the class of clients, the access class, and the view's only caller if
-/// any.
+/// The key of a view: regime, profile, class of clients, access class, and the view's only caller, if there is one.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<Arc<str>>);
 
 /// A client that looks at a profile, with everything that selects its view.
