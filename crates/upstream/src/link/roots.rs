@@ -1,15 +1,15 @@
-//! The question for the client's roots that many servers ask as soon as a link is open. The first call waits for its answer,
-//! because a server that does not have the roots yet would execute the call with the wrong folders. It must not know the roots, or
-//! the link.
+//! The question for the client's roots, which many servers ask as soon as a link is open. The first call waits for its
+//! answer, because a server that does not have the roots yet would execute the call with the wrong folders. It must
+//! not know the roots, or the link.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The time from the opening of a link in which calls wait for the server to ask for the roots and to get them. Servers ask
-/// right after the handshake, and clients answer from memory, so both take milliseconds; half a second is bearable for the
-/// calls of a client that does not answer.
+/// The time, from the opening of a link, for which calls wait until the server has asked for the roots and received
+/// them. Servers ask right after the handshake, and clients answer from memory, so both take milliseconds; for the
+/// calls of a client that does not answer, half a second is bearable.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The time that a server has for adopting the roots after it got them. No message says when it is done: the official
@@ -45,8 +45,8 @@ impl RootsQuestion {
         self.0.send_replace(QuestionStage::Answered(Instant::now()));
     }
 
-    /// Waits for the answer, at most until `until`, and until the server has adopted it; for a question only if `may_ask`.
-    /// Returns false if the server has not asked by then.
+    /// Waits for the answer, at most until `until`. Waits for a question only if `may_ask` is true. Returns false if
+    /// the server has not asked by then.
     pub(super) async fn settled(&self, may_ask: bool, until: Instant) -> bool {
         let mut stage = self.0.subscribe();
         let is_over = |stage: &QuestionStage| match stage {
