@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::capabilities::merge;
 use super::entry::renames_among;
 use super::mirrored::{MirroredParam, annotated};
-use super::names::{NameBook, PublicNames, identity, meant};
+use super::names::{NameBook, PublicNames, identity, meant, opened};
 use super::pages::Shown;
 use super::part::Part;
 use super::validator::{KnownNames, LazyValidator};
@@ -56,7 +56,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         let public = PublicNames::new(kind, (naming, self.spec.limit), &self.spec.profile.servers, each);
         let mut taken: HashMap<String, Arc<str>> = HashMap::new();
         let mut named = Vec::with_capacity(all.len());
-        let (mut fresh, mut kept) = (NameBook::default(), self.spec.names.map(|names| names.lock()));
+        let (mut fresh, mut kept) = (NameBook::default(), self.spec.names.map(opened));
         let book = kept.as_deref_mut().unwrap_or(&mut fresh);
         for (part, own, shown) in all {
             let upstream = part.upstream;

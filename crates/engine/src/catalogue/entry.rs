@@ -1,10 +1,9 @@
 //! The parts of a view, and the clients that it is built for. It must not know how a view is built.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use proto::bridge::tasks::TaskSupport;
 use proto::era::{Era, Tasks};
 use proto::json::quote;

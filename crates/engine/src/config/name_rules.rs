@@ -93,7 +93,7 @@ impl ToolRules {
         {
             let message = format!("`direct` has no effect with `mode: {}`", self.mode.name());
             reader.within("direct", |r| {
-                r.fault(&direct.key_at, message, "write `mode: hybrid`, or remove `direct`")
+                r.fault(&direct.key_at, message, "write `mode: hybrid`, or remove `direct`");
             });
         }
         if let Some(mode) =

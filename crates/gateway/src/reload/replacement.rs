@@ -81,7 +81,7 @@ async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
     switched.await.map_err(|e| e.to_string())?
 }
 
-/// Restores the stored catalogues of new servers.
+/// Restores the stored catalogues of new servers, and the stored names of new profiles.
 async fn restore(gateway: &Gateway, new: &[Arc<Upstream>]) {
     let Some(catalogues) = gateway.process.catalogues.clone() else { return };
     let (store, new): (Arc<dyn CatalogueStore>, Vec<_>) = (catalogues, new.to_vec());

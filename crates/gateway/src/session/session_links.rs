@@ -132,7 +132,8 @@ impl Session {
             used = self.share_link(egress, upstream).await;
             link = used.cell.get(egress).await?;
         }
-        // Concurrent calls wait as well, because none of them has joined the link yet.
+        // Concurrent calls wait as well, because none of them has joined the link yet. A client that does not listen now gets
+        // a question only on the stream of a call that was sent.
         if self.is_listening() && link.settle_roots(self.client.class().askable).await {
             upstream.catalogue.save();
         }

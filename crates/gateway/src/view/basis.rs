@@ -1,14 +1,13 @@
 //! The input of a view: a profile's rules, and its servers in their current state. It must not know who sees the
 //! view.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::access::Guard;
 use engine::catalogue::{NameBook, View, ViewSpec};
 use engine::config::{Affinity, QuestionPolicy};
 use engine::snapshot::ProfileSpec;
-use parking_lot::Mutex;
 use proto::bridge::input::Askable;
 use proto::era::Era;
 use tokio::time::{Instant, timeout_at};

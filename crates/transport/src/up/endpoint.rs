@@ -1,4 +1,4 @@
-//! The address to which messages are POSTed in HTTP+SSE. An event stream begins with a reference to this address,
+//! The address to which messages are sent (POST) in HTTP+SSE. An event stream begins with a reference to this address,
 //! which is resolved and restricted to the stream's own origin (MCP 2024-11-05, transports: HTTP with SSE; RFC 3986,
 //! section 5). It must not know what is sent to the address.
 
@@ -16,7 +16,7 @@ const SECRET: usize = 6;
 /// The length of the part of a text that is searched for secrets before the text is shown, in bytes.
 const SHOWN: usize = 16 << 10;
 
-/// An address to which messages are POSTed. Its query identifies the session and is therefore secret: it is never
+/// An address to which messages are sent (POST). Its query identifies the session and is therefore secret: it is never
 /// shown, not even by `Debug`.
 #[derive(Clone)]
 pub(super) struct Endpoint(Uri);

@@ -45,8 +45,8 @@ impl RootsQuestion {
         self.0.send_replace(QuestionStage::Answered(Instant::now()));
     }
 
-    /// Waits for the answer, at most until `until`. Waits for a question only if `may_ask` is true. Returns false if
-    /// the server has not asked by then.
+    /// Waits for the answer, at most until `until`, and then until the server has adopted it. Waits for a question only if
+    /// `may_ask` is true. Returns false if the server has not asked by then.
     pub(super) async fn settled(&self, may_ask: bool, until: Instant) -> bool {
         let mut stage = self.0.subscribe();
         let is_over = |stage: &QuestionStage| match stage {

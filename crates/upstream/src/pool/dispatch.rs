@@ -3,7 +3,7 @@
 //!
 //! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The
 //! first link opens immediately. A further link opens only if none has become free for a while, and never above
-//! [`PoolRules::max`]. A link on which more capabilities were declared than its caller has can serve that caller; a
+//! `PoolRules::max`. A link on which more capabilities were declared than its caller has can serve that caller; a
 //! link on which fewer were declared never does. Owners are served in the order in which they arrived.
 
 use std::collections::BTreeMap;
