@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::capabilities::merge;
 use super::entry::renames_among;
+use super::fixed_arguments::FixedArguments;
 use super::mirrored::{MirroredParam, annotated};
 use super::names::{NameBook, PublicNames, identity, meant, opened};
 use super::pages::Shown;
@@ -122,8 +123,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let schema = own.member("inputSchema");
             let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
             let (real_name, key) = renamed(own, item, &name);
-            let set = profile.tool_settings.of(&part.upstream.name, &own.key);
-            let set = set.and_then(|set| set.input_schema.clone());
+            let setting = profile.tool_settings.of(&part.upstream.name, &own.key);
+            let set = setting.and_then(|set| set.input_schema.clone());
             let names = part.catalogue.reader.as_ref().filter(|_| set.is_none());
             let names =
                 names.map(|reader| KnownNames { reader: reader.clone(), tool: own.key.as_str().into() });
@@ -140,6 +141,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 mirrored: mirrored.into(),
                 tasks: part.task_support(own),
                 annotations: Annotations::of_tool(&own.text),
+                fixed: setting.and_then(FixedArguments::of).map(Box::new),
                 validator: LazyValidator::new(set.or(schema), self.spec.schema_bytes, names),
             };
             let known = before.and_then(|before| before.get(&name)).filter(|known| known.is_like(&entry));

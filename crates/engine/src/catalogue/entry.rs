@@ -9,6 +9,7 @@ use proto::era::{Era, Tasks};
 use proto::json::quote;
 
 use super::UpstreamCatalogue;
+use super::fixed_arguments::FixedArguments;
 use super::mirrored::MirroredParam;
 use super::names::{NameBook, NameLimit};
 use super::validator::LazyValidator;
@@ -82,6 +83,8 @@ pub struct ToolEntry {
     pub tasks: TaskSupport,
     /// The server's annotations.
     pub annotations: Annotations,
+    /// The arguments that clients cannot set.
+    pub fixed: Option<Box<FixedArguments>>,
     pub(super) validator: LazyValidator,
 }
 
@@ -93,6 +96,7 @@ impl ToolEntry {
             && self.mirrored == other.mirrored
             && self.tasks == other.tasks
             && self.annotations == other.annotations
+            && self.fixed == other.fixed
             && self.validator.is_like(&other.validator)
     }
 

@@ -6,12 +6,12 @@ use proto::bridge::handshake::server_capabilities;
 use proto::bridge::shape::item;
 use proto::bridge::tasks::{TaskSupport, offers_tasks, supporting_tasks};
 use proto::era::{Era, Tasks};
-use proto::json::{Members, Span, Splice, quote};
 
 use super::capabilities::declares;
 use super::item::listed;
+use super::overridden::overridden;
 use super::{Item, ListKind, UpstreamCatalogue, ViewSource};
-use crate::config::{ToolSetting, ToolSettings};
+use crate::config::ToolSettings;
 
 /// The catalogue of an available upstream, as seen from an era.
 pub(super) struct Part<'a> {
@@ -49,7 +49,7 @@ impl<'a> Part<'a> {
         };
         if from == era && settings.concern(server) {
             let one = |kind: ListKind, own: &Item| match kind {
-                ListKind::Tools => set(own.clone(), settings.of(server, &own.key)),
+                ListKind::Tools => overridden(own.clone(), settings.of(server, &own.key)),
                 _ => Some(own.clone()),
             };
             let shown =
@@ -78,7 +78,7 @@ impl<'a> Part<'a> {
                 ));
             }
             match kind {
-                ListKind::Tools => set(shown?, settings.of(server, &own.key)),
+                ListKind::Tools => overridden(shown?, settings.of(server, &own.key)),
                 _ => shown,
             }
         };
@@ -120,24 +120,4 @@ impl<'a> Part<'a> {
             own("prompts") || own("resources")
         }
     }
-}
-
-/// A tool with its setting applied; `None` if it is hidden.
-fn set(tool: Item, setting: Option<&ToolSetting>) -> Option<Item> {
-    let Some(setting) = setting else { return Some(tool) };
-    if setting.disabled {
-        return None;
-    }
-    let Some(members) = Members::of_value(&tool.text, Span::new(0, tool.text.len())) else {
-        return Some(tool);
-    };
-    let description = setting.description.as_deref().map(quote);
-    let mut splice = Splice::new(&tool.text);
-    if let Some(description) = &description {
-        splice.set(&members, b"description", description.as_bytes());
-    }
-    if let Some(schema) = &setting.input_schema {
-        splice.set(&members, b"inputSchema", schema);
-    }
-    Item::read(ListKind::Tools, splice.finish())
 }

@@ -65,6 +65,7 @@ impl Setting {
             name: self.custom_name.clone(),
             description: self.custom_description.clone(),
             input_schema: schema.map(Bytes::from),
+            ..ToolSetting::default()
         }
     }
 
