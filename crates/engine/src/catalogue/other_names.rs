@@ -2,6 +2,8 @@
 //! one server has such an item, the server's own names. The pages of MCP Apps call the tools of their server by the server's
 //! own names (ext-apps 2026-01-26). It must not know how names are formed.
 
+use std::sync::Arc;
+
 use super::names::SEPARATOR;
 use super::{ListKind, PromptEntry, ToolEntry, UpstreamId, View};
 
@@ -12,6 +14,11 @@ impl View {
             let all = self.tools.values().map(|tool| (tool.upstream, &*tool.identity, &**tool));
             self.otherwise_named(ListKind::Tools, name, all)
         })
+    }
+
+    /// The identity of the tool with this name.
+    pub fn identity_of(&self, tool: &str) -> Option<Arc<str>> {
+        self.tool(tool).map(|tool| tool.identity.clone())
     }
 
     /// The prompt with this name. The listed name counts first.

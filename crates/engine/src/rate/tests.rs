@@ -33,7 +33,7 @@ fn call(principal: &str) -> RatedRequest<'_> {
         profile: "default",
         is_call: true,
         tool: Some("t"),
-        is_shown: true,
+        identity: Some("a__t"),
     }
 }
 
@@ -115,7 +115,7 @@ fn names_that_are_no_tools_share_one_count() {
     let mut through = 0;
     for number in 0..1000 {
         let name = format!("no-tool-{number}");
-        let request = RatedRequest { tool: Some(&name), is_shown: false, ..call("eve") };
+        let request = RatedRequest { tool: Some(&name), identity: None, ..call("eve") };
         through += u32::from(limiter.check(&request, SECOND).unwrap().allowed);
     }
     assert_eq!((through, limiter.len()), (100, 1));

@@ -2,6 +2,7 @@
 //! calls. It must not know the form of a refusal.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::config::RateLimit;
@@ -29,13 +30,14 @@ pub(crate) struct Rates {
 pub(crate) struct LimitedMessage<'a> {
     is_call: bool,
     tool: Option<Cow<'a, str>>,
-    is_shown: bool,
+    /// The identity of the tool, if the client can see it.
+    identity: Option<Arc<str>>,
 }
 
 impl LimitedMessage<'_> {
-    /// Stores whether the client can see the tool.
-    pub(crate) fn set_shown(&mut self, is_shown: bool) {
-        self.is_shown = is_shown;
+    /// Stores the identity of the tool if the client can see it.
+    pub(crate) fn set_identity(&mut self, identity: Option<Arc<str>>) {
+        self.identity = identity;
     }
 }
 
@@ -156,12 +158,12 @@ impl Rates {
 
     /// Returns a message in the form that rate limits need, for a caller that sees no tools.
     pub(crate) fn nowhere<'a>(&self, frame: &'a Frame) -> LimitedMessage<'a> {
-        LimitedMessage { is_call: is_call(frame), tool: self.tool(frame), is_shown: false }
+        LimitedMessage { is_call: is_call(frame), tool: self.tool(frame), identity: None }
     }
 
-    /// Returns the tool whose visibility must be known, if tools are counted separately.
+    /// Returns the name of the called tool, if a limit depends on which tool it is.
     pub(crate) fn asks_about<'c>(&self, counted: &'c LimitedMessage<'_>) -> Option<&'c str> {
-        counted.tool.as_deref().filter(|_| self.limiter.tells_tools_apart())
+        counted.tool.as_deref()
     }
 
     /// Returns the tool that a message calls, if a limit depends on tools.
@@ -185,7 +187,7 @@ impl Rates {
             profile,
             is_call: message.is_some_and(|message| message.is_call),
             tool: message.and_then(|message| message.tool.as_deref()),
-            is_shown: message.is_some_and(|message| message.is_shown),
+            identity: message.and_then(|message| message.identity.as_deref()),
         }
     }
 

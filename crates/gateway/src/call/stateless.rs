@@ -77,11 +77,11 @@ pub(crate) async fn counted<'f>(
 ) -> LimitedMessage<'f> {
     let mut counted = rates.nowhere(frame);
     let Some(tool) = rates.asks_about(&counted) else { return counted };
-    let is_shown = match context.view.state.views.show(&context.view, profile, identity, tool) {
-        Some(is_shown) => is_shown,
-        None => Box::pin(view(context, profile, era, identity)).await.view().tool(tool).is_some(),
+    let identity = match context.view.state.views.show(&context.view, profile, identity, tool) {
+        Some(identity) => identity,
+        None => Box::pin(view(context, profile, era, identity)).await.view().identity_of(tool),
     };
-    counted.set_shown(is_shown);
+    counted.set_identity(identity);
     counted
 }
 

@@ -160,14 +160,15 @@ impl Views {
         self.insert(context, &then, built)
     }
 
-    /// Returns true if this caller sees the tool in any known view; `None` if no known view has any tools.
+    /// Returns the identity of the tool that this caller calls by this name in any known view; `None` if no known view has any
+    /// tools.
     pub(crate) fn show(
         &self,
         context: &Arc<ViewContext>,
         profile: usize,
         identity: &Identity,
         tool: &str,
-    ) -> Option<bool> {
+    ) -> Option<Option<Arc<str>>> {
         let snapshot = context.egress.snapshot();
         let (class, caller) = (identity.class(snapshot), context.state.sees_alone(profile, identity));
         let is_own = |cell: &ViewCell| {
@@ -177,14 +178,16 @@ impl Views {
                 && cell.caller == caller
                 && cell.view().is_served()
         };
-        let has = |cell: &ViewCell| cell.view().tool(tool).is_some();
-        if self.recent.load().as_ref().is_some_and(|cell| is_own(cell) && has(cell)) {
-            return Some(true);
+        let found = |cell: &ViewCell| cell.view().identity_of(tool);
+        if let Some(found) =
+            self.recent.load().as_ref().filter(|cell| is_own(cell)).and_then(|cell| found(cell))
+        {
+            return Some(Some(found));
         }
         let cells = self.cells.lock();
         let mut own = cells.values().filter(|cell| is_own(cell)).peekable();
         own.peek()?;
-        Some(own.any(|cell| has(cell)))
+        Some(own.find_map(|cell| found(cell)))
     }
 
     fn known(&self, context: &Arc<ViewContext>, looking: &Looking) -> Option<Arc<ViewCell>> {

@@ -28,10 +28,8 @@ profiles:
 const TOOL: &str = r#"{"odd":1e2,"name":"read","description":"old","annotations":{"readOnlyHint":false,"x":1},"inputSchema":{"type":"object","properties":{"root":{"type":"string"},"path":{"type":"string","minLength":1},"depth":{"type":"integer"},"token":{"type":"string"},"deep":{"type":"boolean"}},"required":["root","path"],"additionalProperties":false}}"#;
 
 fn profile() -> Profile {
-    let lookup = Lookup {
-        env: &|name| (name == "TOKEN").then(|| "s3cret".to_owned()),
-        file: &|_| Err(String::new()),
-    };
+    let lookup =
+        Lookup { env: &|name| (name == "TOKEN").then(|| "s3cret".to_owned()), file: &|_| Err(String::new()) };
     let snapshot = Snapshot::compile(&load(FILE, "test", &lookup).unwrap().config, "0");
     snapshot.profiles[0].rules.clone()
 }
@@ -55,7 +53,7 @@ fn call(view: &View, name: &str, arguments: &str) -> Result<String, String> {
     let params = format!(r#"{{"name":"{name}","arguments":{arguments}}}"#);
     let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
     let frame = Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap();
-    let ids = TaskIds::new(&super::uri_rules::NoTasks, b"", &V2025_11_25);
+    let ids = TaskIds::new(&super::uri_rules::NoTasks, "", &V2025_11_25);
     match dispatch(&frame, view, "{}", ids) {
         Ok(Dispatch::Forward(route)) => {
             let arguments = route.arguments.unwrap();
@@ -73,7 +71,12 @@ fn clients_see_the_changed_tool_and_nothing_of_fixed_arguments() {
     let page = String::from_utf8(view.pages(ListKind::Tools).page(None).unwrap().text().to_vec()).unwrap();
     let schema = r#""inputSchema":{"type":"object","properties":{"path":{"description":"The path below the root.","type":"string","minLength":1}},"required":["path"],"additionalProperties":false}"#;
     assert!(page.contains(schema), "{page}");
-    for part in [r#""title":"Read""#, r#""description":"Reads a text.""#, r#""readOnlyHint":true,"x":1"#, r#""odd":1e2"#] {
+    for part in [
+        r#""title":"Read""#,
+        r#""description":"Reads a text.""#,
+        r#""readOnlyHint":true,"x":1"#,
+        r#""odd":1e2"#,
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains("s3cret") && !page.contains("/srv") && !page.contains("old"), "{page}");
@@ -84,9 +87,12 @@ fn clients_see_the_changed_tool_and_nothing_of_fixed_arguments() {
 fn a_call_gets_the_fixed_values_and_cannot_set_them() {
     let view = shown(None);
     let wanted = r#"{"token":"s3cret","depth":3,"root":"/srv","path":"a"}"#;
-    let sent: serde_json::Value = serde_json::from_str(&call(&view, "read_text", r#"{"path":"a"}"#).unwrap()).unwrap();
+    let sent: serde_json::Value =
+        serde_json::from_str(&call(&view, "read_text", r#"{"path":"a"}"#).unwrap()).unwrap();
     assert_eq!(sent, serde_json::from_str::<serde_json::Value>(wanted).unwrap());
-    for set in [r#"{"path":"a","root":"/etc"}"#, r#"{"path":"a","ro\u006ft":"/etc"}"#, r#"{"path":"a","deep":true}"#] {
+    for set in
+        [r#"{"path":"a","root":"/etc"}"#, r#"{"path":"a","ro\u006ft":"/etc"}"#, r#"{"path":"a","deep":true}"#]
+    {
         let refused = call(&view, "read_text", set).unwrap_err();
         assert!(refused.contains("is set by this gateway"), "{refused}");
     }
