@@ -9,7 +9,7 @@ use proto::bridge::tasks::without_list;
 use smallvec::SmallVec;
 
 use super::capabilities::merge;
-use super::entry::renames_among;
+use super::entry::{ToolChanges, renames_among};
 use super::fixed_arguments::FixedArguments;
 use super::mirrored::{MirroredParam, annotated};
 use super::names::{NameBook, PublicNames, identity, meant, opened};
@@ -132,16 +132,16 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let is_current = part.catalogue.is_confirmed && part.catalogue.failure(ListKind::Tools).is_none();
             let (schema, names) = if is_current { (schema, names) } else { (None, None) };
             let name: Arc<str> = name.into();
-            let identity = if identity == *name { name.clone() } else { identity.into() };
+            let identity = (identity != *name).then(|| identity.into());
+            let changes = ToolChanges::of(identity, setting.and_then(FixedArguments::of));
             let entry = ToolEntry {
                 upstream: part.upstream.id,
                 name: name.clone(),
-                identity,
                 real_name,
                 mirrored: mirrored.into(),
                 tasks: part.task_support(own),
                 annotations: Annotations::of_tool(&own.text),
-                fixed: setting.and_then(FixedArguments::of).map(Box::new),
+                changes,
                 validator: LazyValidator::new(set.or(schema), self.spec.schema_bytes, names),
             };
             let known = before.and_then(|before| before.get(&name)).filter(|known| known.is_like(&entry));

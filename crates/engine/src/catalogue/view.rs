@@ -148,7 +148,7 @@ impl View {
         let server = self.server(tool.upstream);
         let also = || meant(self.naming, server, &tool.own_name());
         let what = (tool.annotations, arguments);
-        self.restrictions.admits_named((server, ListKind::Tools, &tool.identity), also, what)
+        self.restrictions.admits_named((server, ListKind::Tools, tool.identity()), also, what)
     }
 
     /// Checks if the clients may use a prompt with these arguments. A denied prompt appears not to exist.

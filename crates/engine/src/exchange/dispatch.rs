@@ -227,7 +227,7 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
     let tool = view.tool(&name).ok_or_else(|| missing("tool", &name, view))?;
     let arguments = frame.param("arguments")?.map(|span| span.of(frame.text()));
-    let fixed = tool.fixed.as_ref().map(|fixed| fixed.apply(arguments)).transpose();
+    let fixed = tool.fixed().map(|fixed| fixed.apply(arguments)).transpose();
     let fixed = fixed.map_err(|argument| fixed_argument(&name, argument))?;
     // The rules see the arguments that the server gets.
     let arguments = fixed.as_deref().or(arguments);
