@@ -65,7 +65,7 @@ pub struct ViewSpec<'a> {
     pub personal: bool,
 }
 
-/// What a profile changes about a tool, apart from what it shows of it.
+/// The changes of a profile to a tool, apart from those that clients see in lists.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ToolChanges {
     /// Its identity, if its name is another one.
@@ -97,7 +97,7 @@ pub struct ToolEntry {
     pub tasks: TaskSupport,
     /// The server's annotations.
     pub annotations: Annotations,
-    /// What the profile changes about it; most tools are unchanged.
+    /// The changes that the profile makes to it; most tools are unchanged.
     pub(super) changes: Option<Box<ToolChanges>>,
     pub(super) validator: LazyValidator,
 }

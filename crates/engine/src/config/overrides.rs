@@ -18,7 +18,7 @@ use super::spellings::{Afresh, Flag, Mapping, Maybe, Spelling, any_text};
 use super::text::Text;
 
 section! {
-    /// What a profile changes about one tool.
+    /// The changes of a profile to one tool.
     pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `annotations` or `arguments`" [
         /// The name that clients see, instead of the one from `names` and `rename`.
         "name" name: Option<String> = Maybe(new_name()), absent "the name from `names` and `rename`";
@@ -38,7 +38,7 @@ section! {
 }
 
 section! {
-    /// What a profile changes about one argument of a tool.
+    /// The changes of a profile to one argument of a tool.
     pub struct ArgumentOverride: "a mapping with `value`, `hidden` or `description`" [
         /// The value that every call gets. Clients neither see the argument nor set it.
         "value" value: Option<Text> = Maybe(AnyJson), absent "set by the client";

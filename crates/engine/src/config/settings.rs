@@ -1,4 +1,4 @@
-//! What a profile changes about individual tools, from its configuration and from settings made at run time. It must not know
+//! The changes of a profile to individual tools, from its configuration and from settings made at run time. It must not know
 //! how these are stored.
 
 use bytes::Bytes;

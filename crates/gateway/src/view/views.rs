@@ -19,9 +19,7 @@ use crate::view::page_use::PageUse;
 use crate::view::revision::Revision;
 use crate::view::view_cell::ViewCell;
 use crate::view::{ClientClass, ViewContext};
-use upstream::catalogue::Learner;
-use upstream::oauth::CallerId;
-use upstream::{Server, Upstream};
+use upstream::{Server, Upstream, catalogue::Learner, oauth::CallerId};
 
 /// The maximum number of views that are kept, in addition to those in use.
 const MAX_VIEWS: usize = 256;
@@ -160,8 +158,7 @@ impl Views {
         self.insert(context, &then, built)
     }
 
-    /// Returns the identity of the tool that this caller calls by this name in any known view; `None` if no known view has any
-    /// tools.
+    /// Returns the identity of the tool with this name in any known view of the caller; `None` if none of them has tools.
     pub(crate) fn show(
         &self,
         context: &Arc<ViewContext>,
@@ -179,10 +176,9 @@ impl Views {
                 && cell.view().is_served()
         };
         let found = |cell: &ViewCell| cell.view().identity_of(tool);
-        if let Some(found) =
-            self.recent.load().as_ref().filter(|cell| is_own(cell)).and_then(|cell| found(cell))
-        {
-            return Some(Some(found));
+        let recent = self.recent.load();
+        if let Some(tool) = recent.as_ref().filter(|cell| is_own(cell)).and_then(|cell| found(cell)) {
+            return Some(Some(tool));
         }
         let cells = self.cells.lock();
         let mut own = cells.values().filter(|cell| is_own(cell)).peekable();
