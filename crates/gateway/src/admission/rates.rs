@@ -35,6 +35,11 @@ pub(crate) struct LimitedMessage<'a> {
 }
 
 impl LimitedMessage<'_> {
+    /// Returns the name of the called tool, if a limit depends on which tool it is.
+    pub(crate) fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
     /// Stores the identity of the tool if the client can see it.
     pub(crate) fn set_identity(&mut self, identity: Option<Arc<str>>) {
         self.identity = identity;
@@ -159,11 +164,6 @@ impl Rates {
     /// Returns a message in the form that rate limits need, for a caller that sees no tools.
     pub(crate) fn nowhere<'a>(&self, frame: &'a Frame) -> LimitedMessage<'a> {
         LimitedMessage { is_call: is_call(frame), tool: self.tool(frame), identity: None }
-    }
-
-    /// Returns the name of the called tool, if a limit depends on which tool it is.
-    pub(crate) fn asks_about<'c>(&self, counted: &'c LimitedMessage<'_>) -> Option<&'c str> {
-        counted.tool.as_deref()
     }
 
     /// Returns the tool that a message calls, if a limit depends on tools.

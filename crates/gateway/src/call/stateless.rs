@@ -12,8 +12,8 @@ use proto::rpc::Frame;
 use crate::admission::Identity;
 use crate::admission::rates::{LimitedMessage, Rates};
 use crate::call::CallContext;
-use crate::view::ClientClass;
 use crate::view::view_cell::ViewCell;
+use crate::view::{ClientClass, NoKnownView};
 use upstream::catalogue::Learner;
 use upstream::pool::DedicatedLink;
 use upstream::{LinkKey, Upstream};
@@ -76,10 +76,10 @@ pub(crate) async fn counted<'f>(
     frame: &'f Frame,
 ) -> LimitedMessage<'f> {
     let mut counted = rates.nowhere(frame);
-    let Some(tool) = rates.asks_about(&counted) else { return counted };
+    let Some(tool) = counted.tool() else { return counted };
     let identity = match context.view.state.views.show(&context.view, profile, identity, tool) {
-        Some(identity) => identity,
-        None => Box::pin(view(context, profile, era, identity)).await.view().identity_of(tool),
+        Ok(identity) => identity,
+        Err(NoKnownView) => Box::pin(view(context, profile, era, identity)).await.view().identity_of(tool),
     };
     counted.set_identity(identity);
     counted

@@ -32,6 +32,9 @@ pub(crate) trait ViewObserver: Send + Sync {
     fn sees(&self, view: &ViewCell) -> bool;
 }
 
+/// The error that no view of a caller is known that has any tools.
+pub(crate) struct NoKnownView;
+
 /// The state that all threads share.
 pub(crate) struct ViewState {
     /// The snapshot in force, for requests that started under an earlier one.

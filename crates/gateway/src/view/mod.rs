@@ -27,5 +27,5 @@ pub(crate) mod view_cell;
 pub(crate) mod views;
 
 pub(crate) use client_class::ClientClass;
-pub(crate) use context::{ViewContext, ViewState};
+pub(crate) use context::{NoKnownView, ViewContext, ViewState};
 pub(crate) use view_cell::ViewCell;

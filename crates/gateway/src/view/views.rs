@@ -18,7 +18,7 @@ use crate::view::basis::Basis;
 use crate::view::page_use::PageUse;
 use crate::view::revision::Revision;
 use crate::view::view_cell::ViewCell;
-use crate::view::{ClientClass, ViewContext};
+use crate::view::{ClientClass, NoKnownView, ViewContext};
 use upstream::{Server, Upstream, catalogue::Learner, oauth::CallerId};
 
 /// The maximum number of views that are kept, in addition to those in use.
@@ -158,14 +158,14 @@ impl Views {
         self.insert(context, &then, built)
     }
 
-    /// Returns the identity of the tool with this name in any known view of the caller; `None` if none of them has tools.
+    /// Returns the identity of the tool with this name in any known view of the caller.
     pub(crate) fn show(
         &self,
         context: &Arc<ViewContext>,
         profile: usize,
         identity: &Identity,
         tool: &str,
-    ) -> Option<Option<Arc<str>>> {
+    ) -> Result<Option<Arc<str>>, NoKnownView> {
         let snapshot = context.egress.snapshot();
         let (class, caller) = (identity.class(snapshot), context.state.sees_alone(profile, identity));
         let is_own = |cell: &ViewCell| {
@@ -178,12 +178,12 @@ impl Views {
         let found = |cell: &ViewCell| cell.view().identity_of(tool);
         let recent = self.recent.load();
         if let Some(tool) = recent.as_ref().filter(|cell| is_own(cell)).and_then(|cell| found(cell)) {
-            return Some(Some(tool));
+            return Ok(Some(tool));
         }
         let cells = self.cells.lock();
         let mut own = cells.values().filter(|cell| is_own(cell)).peekable();
-        own.peek()?;
-        Some(own.find_map(|cell| found(cell)))
+        own.peek().ok_or(NoKnownView)?;
+        Ok(own.find_map(|cell| found(cell)))
     }
 
     fn known(&self, context: &Arc<ViewContext>, looking: &Looking) -> Option<Arc<ViewCell>> {

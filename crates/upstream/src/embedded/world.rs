@@ -86,7 +86,7 @@ impl World {
             profile: "",
             is_call: true,
             tool: None,
-            is_shown: false,
+            identity: None,
         };
         let verdict = limiter.check(&request, self.now());
         verdict.filter(|verdict| !verdict.allowed).map_or(Ok(()), |verdict| Err(verdict.retry_after))
