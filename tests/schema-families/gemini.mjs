@@ -101,18 +101,21 @@ function object(node, path, report) {
   if (!known) report(`${path}/required`, 'required-undefined', 'reports');
 }
 
-/** The keywords that "the following properties are supported" names for schemas in JSON Schema. Others are not errors. */
+/** The keywords with schemas that this form supports ("only the following properties are supported"). Others are not errors. */
+const JSON_FOLLOWED = ['$defs', 'items', 'prefixItems', 'anyOf', 'oneOf', 'properties', 'additionalProperties'];
+
 export function geminiJson(tool, report) {
   toolName(tool, NAME, report);
   const root = tool.inputSchema;
   if (!isObject(root) || String(root.type).toLowerCase() !== 'object') report('', 'root-object', 'documentation');
   if (!isObject(root)) return;
-  for (const { node, path } of schemas(root)) {
+  for (const { node, path } of schemas(root, JSON_FOLLOWED)) {
     if (!isObject(node)) continue;
     if (node.$ref !== undefined) reference(root, node, path, report);
     const names = isObject(node.properties) ? Object.keys(node.properties) : [];
-    // As in the first form (google-gemini/gemini-cli sends this one, and so does NousResearch/hermes-agent#64054).
-    if (Array.isArray(node.required) && !node.required.every((name) => names.includes(name))) report(`${path}/required`, 'required-undefined', 'reports');
+    const asked = node.type === 'object' && Array.isArray(node.required) ? node.required : [];
+    // As in the first form.
+    if (!asked.every((name) => names.includes(name))) report(`${path}/required`, 'required-undefined', 'reports');
   }
 }
 
