@@ -64,8 +64,9 @@ function compare(rows, sent, { by, sends }) {
   const kept = sent.length === rows.length ? rows : rows.filter(({ tool }) => names.has(tool.name));
   for (const row of rows) if (!kept.includes(row)) refuse(row.server, row.tool.name, '', 'dropped', by);
   for (const [index, row] of kept.entries()) {
-    const { inputSchema, strict } = sent[index];
-    if (strict === false && sends === 'openai-strict') refuse(row.server, row.tool.name, '', 'not-strict', by);
+    const { inputSchema, strict, threw } = sent[index];
+    if (threw) refuse(row.server, row.tool.name, '', 'threw', by);
+    else if (strict === false && sends === 'openai-strict') refuse(row.server, row.tool.name, '', 'not-strict', by);
     else judge({ server: row.server, tool: { name: row.tool.name, inputSchema } }, RULES[sends], by);
   }
 }

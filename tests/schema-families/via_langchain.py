@@ -1,6 +1,6 @@
 """LangChain: `langchain-mcp-adapters` lists tools, and its models write them into requests.
 
-Arguments: `openai` or `google`, and the command of a server. Prints a JSON array of `{name, inputSchema}`, or fails.
+Arguments: `openai` or `google`, and the command of a server. Prints a JSON array of `{name, inputSchema}` or `{name, threw}`, or fails.
 """
 
 import asyncio
@@ -19,11 +19,19 @@ def openai(tools: list) -> list:
 
 
 def google(tools: list) -> list:
-    """The declarations as `ChatGoogleGenerativeAI` sends them; the types of that message are in capitals."""
-    declared = [d for tool in convert_to_genai_function_declarations(tools) for d in tool.function_declarations or []]
-    sent = [d.model_dump(mode="json", exclude_none=True, by_alias=True) for d in declared]
-    empty = {"type": "object", "properties": {}}
-    return [{"name": d["name"], "inputSchema": d.get("parametersJsonSchema") or d.get("parameters") or empty} for d in sent]
+    """The declarations as `ChatGoogleGenerativeAI` sends them, or why one cannot be: a failure concerns the whole request."""
+    sent = []
+    for tool in tools:
+        try:
+            [converted] = convert_to_genai_function_declarations([tool])
+            [function] = converted.function_declarations
+        except Exception as error:  # noqa: BLE001: whatever it raises is what its user gets
+            sent.append({"name": tool.name, "threw": f"{type(error).__name__}: {error}"})
+            continue
+        fields = function.model_dump(mode="json", exclude_none=True, by_alias=True)
+        schema = fields.get("parametersJsonSchema") or fields.get("parameters") or {"type": "object", "properties": {}}
+        sent.append({"name": fields["name"], "inputSchema": schema})
+    return sent
 
 
 async def main() -> None:
