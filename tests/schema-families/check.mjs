@@ -29,10 +29,10 @@ const refuse = (server, tool, path, rule, by) => {
 };
 const scratch = mkdtempSync(join(tmpdir(), 'schema-families-'));
 
-/** Applies rules to a tool; each rule once for a place. */
-function judge({ server, tool }, rules, by) {
+/** Applies rules to a tool, or to what a converter made of it; each rule once for a place. */
+function judge({ server, tool }, rules, sent, by) {
   const seen = new Set();
-  rules({ server, ...tool }, (path, rule, basis) => {
+  rules({ server, ...(sent ?? tool) }, (path, rule, basis) => {
     if (seen.has(`${path} ${rule}`)) return;
     seen.add(`${path} ${rule}`);
     refuse(server, tool.name, path, rule, by ?? basis);
@@ -64,10 +64,10 @@ function compare(rows, sent, { by, sends }) {
   const kept = sent.length === rows.length ? rows : rows.filter(({ tool }) => names.has(tool.name));
   for (const row of rows) if (!kept.includes(row)) refuse(row.server, row.tool.name, '', 'dropped', by);
   for (const [index, row] of kept.entries()) {
-    const { inputSchema, strict, threw } = sent[index];
+    const { name, inputSchema, strict, threw } = sent[index];
     if (threw) refuse(row.server, row.tool.name, '', 'threw', by);
     else if (strict === false && sends === 'openai-strict') refuse(row.server, row.tool.name, '', 'not-strict', by);
-    else judge({ server: row.server, tool: { name: row.tool.name, inputSchema } }, RULES[sends], by);
+    else judge(row, RULES[sends], { name, inputSchema }, by);
   }
 }
 
