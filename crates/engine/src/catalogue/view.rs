@@ -17,7 +17,7 @@ use super::resources::{ResourceTable, TemplateOwner};
 use super::restrictions::Restrictions;
 use super::server_description::ServerDescription;
 use super::template::covers;
-use super::{ListKind, Pages, UpstreamCatalogue};
+use super::{ListKind, Pages, TokenCost, UpstreamCatalogue};
 use crate::access::Annotations;
 use crate::config::Naming;
 
@@ -246,6 +246,11 @@ impl View {
     /// The ready pages of a list.
     pub fn pages(&self, kind: ListKind) -> &Pages {
         &self.pages[kind.index()]
+    }
+
+    /// The cost of the listed tools. It is zero if the pages were dropped.
+    pub fn token_cost(&self) -> TokenCost {
+        TokenCost::of_pages(self.pages(ListKind::Tools))
     }
 
     /// The merged server capabilities, a JSON object.
