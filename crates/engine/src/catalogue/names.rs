@@ -63,7 +63,7 @@ impl<'a> PublicNames<'a> {
     }
 
     /// The name of an item before renaming. Patterns and renaming rules refer to this name.
-    fn given(&self, server: &str, name: &str) -> String {
+    pub(super) fn given(&self, server: &str, name: &str) -> String {
         let owner = self.owners.get(name).copied().unwrap_or(Owner { first: server, clashes: false });
         let is_plain = match self.naming {
             Naming::Prefix => false,

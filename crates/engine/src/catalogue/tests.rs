@@ -14,6 +14,7 @@ mod failed;
 mod guarded;
 mod holding;
 mod mixed;
+mod searched;
 mod settings;
 mod uri_rules;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proto::era::{CacheHint, CacheScope, CacheableResult, Era};
 use proto::json::unquote;
 
-use super::assemble::{Assembly, ToolTable, is_awaited};
+use super::assemble::{AssembledTools, Assembly, ToolTable, is_awaited};
 use super::capabilities::{declares, names_extension};
 use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec, present};
 use super::names::SEPARATOR;
@@ -17,9 +17,11 @@ use super::resources::{ResourceTable, TemplateOwner};
 use super::restrictions::Restrictions;
 use super::server_description::ServerDescription;
 use super::template::covers;
+use super::tool_search::ToolSearch;
 use super::{ListKind, Pages, TokenCost, UpstreamCatalogue};
 use crate::access::Annotations;
 use crate::config::Naming;
+use crate::search::OWN_TOOLS;
 
 /// The merged catalogue of a profile for the clients of one era with the same capabilities.
 #[derive(Debug, Clone)]
@@ -27,6 +29,7 @@ pub struct View {
     era: &'static Era,
     // Shared with the same view without its pages.
     tools: Arc<ToolTable>,
+    search: Option<ToolSearch>,
     prompts: Arc<HashMap<String, PromptEntry>>,
     pub(super) resources: ResourceTable,
     pages: [Pages; 4],
@@ -73,7 +76,7 @@ impl View {
         let mut notes = Vec::new();
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
-        let (tools, tool_items) = all.tools(beside.map(|view| &*view.tools));
+        let AssembledTools { table, own, listed, search } = all.tools(beside.map(|view| &*view.tools));
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
@@ -86,6 +89,7 @@ impl View {
         let cache = cache_hint(&spec, &open, is_provisional);
         let pages =
             |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
+        let tool_items: Vec<Shown<'_>> = own.iter().map(|own| (own, None)).chain(listed).collect();
         let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
         let resource_pages = if spec.era.shapes.templates_in_resources {
             pages(&[(ListKind::Resources, &resource_items), (ListKind::Templates, &template_items)])
@@ -109,7 +113,8 @@ impl View {
             era: spec.era,
             pages,
             resources,
-            tools: tools.into(),
+            tools: table.into(),
+            search,
             prompts: prompts.into(),
             description,
             is_provisional,
@@ -134,6 +139,16 @@ impl View {
     /// The tool with this public name.
     pub fn tool(&self, name: &str) -> Option<&ToolEntry> {
         self.tools.get(name).map(|tool| &**tool)
+    }
+
+    /// The search over the tools; `None` if all tools are listed.
+    pub fn search(&self) -> Option<&ToolSearch> {
+        self.search.as_ref()
+    }
+
+    /// Returns true if clients can call a tool with this public name, a server's or one of the gateway's own.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.tools.contains_key(name) || (self.search.is_some() && OWN_TOOLS.contains(&name))
     }
 
     /// Checks if the clients may use this item in the requested way. A denied item appears not to exist.
@@ -221,14 +236,14 @@ impl View {
         owners.into_iter().map(|(u, _)| (u.id, &*u.name)).collect()
     }
 
-    /// Returns true if the pages of its lists are ready.
+    /// Returns true if the pages of its lists are ready, and the index of its tools if it has one.
     pub fn has_pages(&self) -> bool {
-        self.pages.iter().all(Pages::is_ready)
+        self.pages.iter().all(Pages::is_ready) && self.search.as_ref().is_none_or(ToolSearch::is_ready)
     }
 
-    /// The size of the ready pages, in bytes.
+    /// The size of the ready pages and of the index, in bytes.
     pub fn page_bytes(&self) -> usize {
-        self.pages.iter().map(Pages::bytes).sum()
+        self.pages.iter().map(Pages::bytes).sum::<usize>() + self.search.as_ref().map_or(0, ToolSearch::bytes)
     }
 
     /// The number of items in its lists.
@@ -236,11 +251,13 @@ impl View {
         self.tools.len() + self.prompts.len() + self.resources.len()
     }
 
-    /// The same view without ready pages: look-ups by name still work, but lists cannot be answered from it.
+    /// The same view without ready pages and without index: look-ups by name still work, but lists and searches cannot be
+    /// answered from it.
     #[must_use]
     pub fn without_pages(&self) -> Self {
         let pages = [0, 1, 2, 3].map(|list: usize| self.pages[list].without_text());
-        Self { pages, ..self.clone() }
+        let search = self.search.as_ref().map(|_| ToolSearch::without_index());
+        Self { search, pages, ..self.clone() }
     }
 
     /// The ready pages of a list.

@@ -30,9 +30,10 @@ section! {
         "deny" deny: Vec<Glob> = globs();
         /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = new_names();
-        /// How clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and `call_tool` are listed,
-        /// with which a client searches and calls the others. `hybrid`: the same, and the tools of `direct` are listed, too.
-        "mode" mode: ToolMode = Word;
+        /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and `call_tool`
+        /// are listed, with which a client searches and calls the others. `hybrid`: the same, and the tools of `direct` are
+        /// listed, too.
+        "mode" mode: ToolMode = Word, see "[many-tools.md](many-tools.md)";
         /// The tools that `mode: hybrid` lists (patterns).
         "direct" direct: Vec<Glob> = globs();
     ]
@@ -84,6 +85,11 @@ impl ToolRules {
         ListedNames { allow: self.allow.as_deref(), deny: &self.deny, rename: &self.rename }
     }
 
+    /// Returns true if clients find tools by searching.
+    pub fn is_searched(&self) -> bool {
+        self.mode != ToolMode::Direct
+    }
+
     /// Checks that `direct` and `mode` agree.
     fn check_direct(&self, reader: &mut Reader<'_>, entry: &Entry) {
         let written = |key| entry.value.entry(key);
@@ -92,7 +98,7 @@ impl ToolRules {
         {
             let message = format!("`direct` has no effect with `mode: {}`", self.mode.name());
             reader.within("direct", |r| {
-                r.fault(&direct.key_at, message, "write `mode: hybrid`, or remove `direct`")
+                r.fault(&direct.key_at, message, "write `mode: hybrid`, or remove `direct`");
             });
         }
         if let Some(mode) =

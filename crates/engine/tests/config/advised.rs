@@ -117,6 +117,10 @@ fn names_that_nothing_has() {
             &format!("2:58 profiles.one.tools.allow[1] [blog__echo] {}", unknown("blog", "available: docs")),
         ],
     );
+    noted(
+        "profiles: { one: { servers: docs, tools: { mode: hybrid, direct: [echo, docs__echo] } } }",
+        &[&format!("2:67 profiles.one.tools.direct[0] [echo] {bare} docs__echo")],
+    );
     // There is no note if names are formed in another way, or are new ones.
     for fine in [
         "profiles: { default: { names: plain } }\naccess: [{ deny: echo }]",
@@ -298,6 +302,20 @@ fn a_path_with_a_slash_at_its_end_is_the_same_path() {
         &faults_in_short(text),
         &[
             "2:35 endpoints[1].path [/x/] another endpoint already has the path `/x/` => write another path, or remove one of the two",
+        ],
+    );
+}
+
+#[test]
+fn a_hybrid_list_without_tools_of_its_own() {
+    let text = "mcpServers: { docs: { command: x } }\n\
+                profiles: { one: { tools: { mode: hybrid } }, two: { tools: { mode: search } } }\n";
+    same(
+        text,
+        &notes_in_short(text),
+        &[
+            "2:35 profiles.one.tools.mode [hybrid] `mode: hybrid` without `direct` lists no tools besides `find_tools` and \
+           `call_tool` => name the tools to list under `direct`, or write `mode: search`",
         ],
     );
 }

@@ -144,8 +144,8 @@ fn what_a_profile_does_not_say_stays() {
     assert_eq!(default.servers, ["mine", "heritage"]);
     assert_eq!((default.names, default.dialect.as_deref()), (Naming::Plain, Some("bb")));
     assert_eq!(default.title.as_ref().map(Text::shown), Some("Preset"));
-    assert!(!default.tools.admits("x"));
-    assert_eq!((default.tools.shown_name("a"), default.tools.shown_name("c")), ("b", "d"));
+    assert!(!default.tools.names().admits("x"));
+    assert_eq!((default.tools.names().shown_name("a"), default.tools.names().shown_name("c")), ("b", "d"));
     assert_eq!(config.profiles["new"].names, Naming::Prefix);
     assert_eq!(config.profiles.keys().collect::<Vec<_>>(), ["default", "small", "new"]);
 }

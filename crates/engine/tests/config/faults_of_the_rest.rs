@@ -275,7 +275,7 @@ profiles: { a: { tools: { rename: { x: 'a b', y: '', z: ok, w: ok } } } }
 profiles: { a: { tools: { mode: lazy } }, b: { tools: { mode: search, direct: x } }, c: { tools: { direct: [x, '!y'] } }, d: { prompts: { mode: search } } }
 ",
         &[
-            r"3:33 profiles.a.tools.mode [lazy] `lazy` is not one of `direct`, `search` or `hybrid` => write one of them",
+            r"3:33 profiles.a.tools.mode [lazy] `lazy` is not one of `direct`, `search` or `hybrid` => write `direct`, `search` or `hybrid`",
             r"3:71 profiles.b.tools.direct [direct] `direct` has no effect with `mode: search` => write `mode: hybrid`, or remove `direct`",
             r"3:100 profiles.c.tools.direct [direct] `direct` has no effect with `mode: direct` => write `mode: hybrid`, or remove `direct`",
             r"3:112 profiles.c.tools.direct[1] ['!y'] a pattern cannot be negated with `!` => write a name with `*` for any characters and `?` for one; put the names to hide under `deny`",

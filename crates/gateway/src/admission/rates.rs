@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use engine::config::RateLimit;
 use engine::dialect::Rate;
 use engine::rate::{Connection, Entering, Limiter, RatedRequest, Verdict};
+use engine::search::inner_name;
 use http::HeaderMap;
 use proto::mcp::Method;
 use proto::rpc::Frame;
@@ -154,9 +155,14 @@ impl Rates {
         }
     }
 
-    /// A message in the form that rate limits read, for a caller that sees no tools.
-    pub(crate) fn nowhere<'a>(&self, frame: &'a Frame) -> LimitedMessage<'a> {
-        LimitedMessage { is_call: is_call(frame), tool: self.tool(frame), is_shown: false }
+    /// A message in the form that rate limits read, for a caller that sees no tools. `searches` tells if its profile's tools
+    /// are found by searching; then a call of `call_tool` counts as a call of the tool that it names.
+    pub(crate) fn nowhere<'a>(
+        &self,
+        frame: &'a Frame,
+        searches: impl FnOnce() -> bool,
+    ) -> LimitedMessage<'a> {
+        LimitedMessage { is_call: is_call(frame), tool: self.tool(frame, searches), is_shown: false }
     }
 
     /// The tool whose visibility matters, if tools are counted separately.
@@ -165,9 +171,12 @@ impl Rates {
     }
 
     /// The tool that a message calls, if a limit depends on tools.
-    fn tool<'a>(&self, frame: &'a Frame) -> Option<Cow<'a, str>> {
+    fn tool<'a>(&self, frame: &'a Frame, searches: impl FnOnce() -> bool) -> Option<Cow<'a, str>> {
         if !self.limiter.asks_for_tools() || !is_call(frame) {
             return None;
+        }
+        if let Some(inner) = inner_name(frame).filter(|_| searches()) {
+            return Some(inner);
         }
         frame.string(frame.param("name").ok().flatten()?)
     }

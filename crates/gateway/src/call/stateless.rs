@@ -74,11 +74,12 @@ pub(crate) async fn counted<'f>(
     identity: &Identity,
     frame: &'f Frame,
 ) -> LimitedMessage<'f> {
-    let mut counted = rates.nowhere(frame);
+    let searches = || context.egress.snapshot().profiles[profile].rules.tools.is_searched();
+    let mut counted = rates.nowhere(frame, searches);
     let Some(tool) = rates.asks_about(&counted) else { return counted };
     let is_shown = match context.view.state.views.show(&context.view, profile, identity, tool) {
         Some(is_shown) => is_shown,
-        None => Box::pin(view(context, profile, era, identity)).await.view().tool(tool).is_some(),
+        None => Box::pin(view(context, profile, era, identity)).await.view().has_tool(tool),
     };
     counted.set_shown(is_shown);
     counted

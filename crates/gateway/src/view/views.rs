@@ -177,7 +177,7 @@ impl Views {
                 && cell.caller == caller
                 && cell.view().is_served()
         };
-        let has = |cell: &ViewCell| cell.view().tool(tool).is_some();
+        let has = |cell: &ViewCell| cell.view().has_tool(tool);
         if self.recent.load().as_ref().is_some_and(|cell| is_own(cell) && has(cell)) {
             return Some(true);
         }
