@@ -19,6 +19,7 @@
 //! | [`known_servers`] | servers of which one process serves all |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
+//! | [`search`], [`tokens`] | the search over a profile's tools; the estimated tokens of a tool |
 //! | [`session`] | state for clients of handshake eras: open questions, events to replay |
 //! | [`fault`] | an error in the form that a client gets |
 
@@ -40,9 +41,11 @@ pub mod principal;
 pub mod rate;
 pub mod redaction;
 pub mod sealer;
+pub mod search;
 pub mod session;
 pub mod snapshot;
 pub mod tasks;
+pub mod tokens;
 
 pub use client_address::ClientAddress;
 pub use fault::{Blame, Condition, Fault};

@@ -11,7 +11,7 @@ use counting::held;
 use dragoman_engine::catalogue::{
     Gather, GatherLimits, ListKind, NameLimit, UpstreamCatalogue, UpstreamId, View, ViewSource, ViewSpec,
 };
-use dragoman_engine::config::Profile;
+use dragoman_engine::config::{Profile, ToolMode, ToolRules};
 use proto::era::{Era, ServerHello, V2025_06_18, V2025_11_25, V2026_07_28};
 use proto::rpc::{Frame, FrameLimits};
 
@@ -65,10 +65,13 @@ fn view(era: &'static Era, catalogues: &[ViewSource]) -> View {
 }
 
 fn beside(era: &'static Era, catalogues: &[ViewSource], other: Option<&View>) -> View {
-    let profile = Profile::default();
+    of_profile(&Profile::default(), era, catalogues, other)
+}
+
+fn of_profile(profile: &Profile, era: &'static Era, catalogues: &[ViewSource], other: Option<&View>) -> View {
     let spec = ViewSpec {
         era,
-        profile: &profile,
+        profile,
         limit: NameLimit::behind(""),
         names: None,
         server_info: "{}",
@@ -135,6 +138,24 @@ fn views_of_several_versions_have_one_entry_for_each_tool() {
         other.tool("server-3__write_7").unwrap(),
         first.tool("server-3__write_7").unwrap()
     ));
+}
+
+/// The bytes that a searched tool may take in a view, beside its text.
+const BESIDE_IN_INDEX: usize = 640;
+
+#[test]
+fn a_view_whose_tools_are_searched_holds_an_index_that_is_smaller_than_pages() {
+    let catalogues = catalogues();
+    drop(view(&V2025_11_25, &catalogues));
+    let tools = ToolRules { mode: ToolMode::Search, ..ToolRules::default() };
+    let profile = Profile { tools, ..Profile::default() };
+    let (searched, bytes) = held(|| of_profile(&profile, &V2025_11_25, &catalogues, None));
+    assert!(bytes < ALL_TOOLS * BESIDE_IN_INDEX, "{bytes}");
+    assert!(page_bytes(&searched) < 4000);
+    // The index counts among the bytes that are dropped if nobody uses them.
+    assert!((ALL_TOOLS * 100..bytes).contains(&searched.page_bytes()), "{}", searched.page_bytes());
+    let (bare, bytes) = held(|| of_profile(&profile, &V2025_11_25, &catalogues, None).without_pages());
+    assert!(bytes < ALL_TOOLS * BESIDE_IN_VIEW && bare.page_bytes() == 0, "{bytes}");
 }
 
 #[test]

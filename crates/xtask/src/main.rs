@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | first-contact | peers | auth | sites | community | bench | chaos | soak | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | corpus | first-contact | peers | auth | sites | community | bench | chaos | soak | routes`.
 //!
 //! It knows the repository and how to run its tools. It must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -10,6 +10,7 @@ mod bench;
 mod chaos;
 mod community;
 mod conformance;
+mod corpus;
 mod first_contact;
 mod peers;
 mod root;
@@ -35,6 +36,7 @@ cargo xtask COMMAND
   chaos                upstreams that fail in every known way, under clients of all versions (--help for more)
   soak                 an hour of sessions that open and close, with the gateway's memory (--help for more)
   peers                third-party SDKs, clients and servers through Dragoman
+  corpus               the tools of real third-party servers, and the search over them
   first-contact        real npx and uvx servers from empty caches, and the first client of each era
   auth                 a real identity provider, and clients with its tokens
   sites                real WordPress sites, and what the tools do there
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         "chaos" => chaos::run(rest),
         "community" => community::run(rest),
         "conformance" => conformance::run(rest),
+        "corpus" => corpus::CORPUS.run(rest),
         "first-contact" => first_contact::run(rest),
         "peers" => peers::run(rest),
         "sites" => sites::SITES.run(rest),

@@ -15,10 +15,12 @@ use super::mirrored::{MirroredParam, annotated};
 use super::names::{NameBook, PublicNames, identity, meant, opened};
 use super::pages::Shown;
 use super::part::Part;
+use super::tool_search::{SearchedItem, ToolSearch, is_for_apps_only, own_tools};
 use super::validator::{KnownNames, LazyValidator};
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec};
 use crate::access::Annotations;
-use crate::config::{Glob, ListedNames, Naming, Profile, ToolSetting};
+use crate::config::{Glob, ListedNames, Naming, Profile, ToolMode, ToolSetting};
+use crate::search::OWN_TOOLS;
 
 /// Tools by their public names. Views of other versions share the entries, and with them the compiled schemas.
 pub(super) type ToolTable = HashMap<Arc<str>, Arc<ToolEntry>>;
@@ -32,6 +34,19 @@ struct Named<'p, 'a> {
     shown: &'p Item,
     name: String,
     identity: String,
+    /// False for a tool that clients find by searching.
+    is_listed: bool,
+}
+
+/// The tools of a view.
+pub(super) struct AssembledTools<'p> {
+    pub(super) table: ToolTable,
+    /// The gateway's own tools, which are listed first.
+    pub(super) own: Vec<Item>,
+    /// The tools that are listed.
+    pub(super) listed: Vec<Shown<'p>>,
+    /// The search over the tools, if the profile has one.
+    pub(super) search: Option<ToolSearch>,
 }
 
 pub(super) struct Assembly<'p, 'a> {
@@ -56,6 +71,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
         let naming = self.spec.profile.names;
         let public = PublicNames::new(kind, (naming, self.spec.limit), &self.spec.profile.servers, each);
         let mut taken: HashMap<String, Arc<str>> = HashMap::new();
+        if kind == ListKind::Tools && self.searches() {
+            taken.extend(OWN_TOOLS.map(|name| (name.to_owned(), "the gateway itself".into())));
+        }
         let mut named = Vec::with_capacity(all.len());
         let (mut fresh, mut kept) = (NameBook::default(), self.spec.names.map(opened));
         let book = kept.as_deref_mut().unwrap_or(&mut fresh);
@@ -83,9 +101,31 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 continue;
             }
             taken.insert(name.clone(), upstream.name.clone());
-            named.push(Named { part, own, shown, name, identity });
+            let is_listed = kind != ListKind::Tools
+                || self.lists(own, || public.given(&upstream.name, &own.key, book).into_owned());
+            named.push(Named { part, own, shown, name, identity, is_listed });
         }
         named
+    }
+
+    /// Returns true if the tools are found by searching.
+    fn searches(&self) -> bool {
+        self.spec.profile.tools.is_searched()
+    }
+
+    /// Returns true if a tool is listed, and not only found by searching. Tools for apps are listed, because apps need them and
+    /// searches do not find them. `given` is the name to which the profile's patterns refer.
+    fn lists(&self, own: &Item, given: impl FnOnce() -> String) -> bool {
+        let rules = &self.spec.profile.tools;
+        match rules.mode {
+            ToolMode::Direct => true,
+            _ if is_for_apps_only(&own.text) => true,
+            ToolMode::Search => false,
+            ToolMode::Hybrid => {
+                let given = given();
+                rules.direct.iter().any(|glob| glob.matches(&given))
+            }
+        }
     }
 
     /// The setting for a single tool.
@@ -113,10 +153,10 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 
     /// The tools; entries that are equal in the table `before` are taken from there.
-    pub(super) fn tools(&mut self, before: Option<&ToolTable>) -> (ToolTable, Vec<Shown<'p>>) {
-        let (mut entries, mut shown) = (HashMap::new(), Vec::new());
+    pub(super) fn tools(&mut self, before: Option<&ToolTable>) -> AssembledTools<'p> {
+        let (mut table, mut listed, mut searched) = (HashMap::new(), Vec::new(), Vec::new());
         let profile = self.spec.profile;
-        for Named { part, own, shown: item, name, identity } in
+        for Named { part, own, shown: item, name, identity, is_listed } in
             self.named(ListKind::Tools, profile.tools.names())
         {
             // The server's own schema; the schema that clients see may be shorter.
@@ -146,10 +186,18 @@ impl<'p, 'a> Assembly<'p, 'a> {
             };
             let known = before.and_then(|before| before.get(&name)).filter(|known| known.is_like(&entry));
             let entry = known.cloned().unwrap_or_else(|| Arc::new(entry));
-            entries.insert(entry.name.clone(), entry);
-            shown.push((item, key));
+            if is_listed {
+                listed.push((item, key));
+            }
+            if self.searches() && !is_for_apps_only(&own.text) {
+                let (server, own_name, entry) = (&*part.upstream.name, own.key.as_str(), entry.clone());
+                searched.push(SearchedItem { server, own_name, shown: item, entry });
+            }
+            table.insert(entry.name.clone(), entry);
         }
-        (entries, shown)
+        let own = if self.searches() { own_tools(&searched, self.spec.era) } else { Vec::new() };
+        let search = self.searches().then(|| ToolSearch::new(&searched));
+        AssembledTools { table, own, listed, search }
     }
 
     /// The arguments that headers mirror, for the client or for the server; `None` for a tool that must not be called
@@ -173,7 +221,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     pub(super) fn prompts(&mut self) -> (HashMap<Arc<str>, PromptEntry>, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
-        for Named { part, own, shown: item, name, identity } in
+        for Named { part, own, shown: item, name, identity, .. } in
             self.named(ListKind::Prompts, profile.prompts.names())
         {
             let (real_name, key) = renamed(own, item, &name);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::names::SEPARATOR;
 use super::{ListKind, PromptEntry, ToolEntry, UpstreamId, View};
+use crate::search::OWN_TOOLS;
 
 impl View {
     /// The tool with this name. The listed name counts first.
@@ -16,9 +17,22 @@ impl View {
         })
     }
 
-    /// The identity of the tool with this name.
+    /// The identity of the tool with this name; one of the gateway's own tools has only its name.
     pub fn identity_of(&self, tool: &str) -> Option<Arc<str>> {
+        if self.is_own_tool(tool) {
+            return Some(tool.into());
+        }
         self.tool(tool).map(|tool| tool.identity().clone())
+    }
+
+    /// Returns true if clients can call a tool with this name, a server's or one of the gateway's own.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.is_own_tool(name) || self.tool(name).is_some()
+    }
+
+    /// Returns true if this is the name of one of the gateway's own tools.
+    fn is_own_tool(&self, name: &str) -> bool {
+        self.search.is_some() && OWN_TOOLS.contains(&name)
     }
 
     /// The prompt with this name. The listed name counts first.
@@ -38,7 +52,8 @@ impl View {
         name: &str,
         all: impl Iterator<Item = (UpstreamId, &'v str, T)> + Clone,
     ) -> Option<T> {
-        if !self.limit.is_flexible() {
+        // No server takes over the calls of the gateway's own tools.
+        if !self.limit.is_flexible() || (kind == ListKind::Tools && self.is_own_tool(name)) {
             return None;
         }
         if let Some((server, own)) = self.former.get(&(kind, name.into())) {

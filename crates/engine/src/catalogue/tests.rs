@@ -16,6 +16,7 @@ mod holding;
 mod mixed;
 mod naming;
 mod overrides;
+mod searched;
 mod settings;
 mod uri_rules;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proto::era::{CacheHint, CacheScope, CacheableResult, Era};
 use proto::json::unquote;
 
-use super::assemble::{Assembly, ToolTable, is_awaited};
+use super::assemble::{AssembledTools, Assembly, ToolTable, is_awaited};
 use super::capabilities::{declares, names_extension};
 use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec, present};
 use super::names::{FormerNames, NameLimit, SEPARATOR, meant, opened};
@@ -17,7 +17,8 @@ use super::resources::{ResourceTable, TemplateOwner};
 use super::restrictions::Restrictions;
 use super::server_description::ServerDescription;
 use super::template::covers;
-use super::{ListKind, Pages, UpstreamCatalogue};
+use super::tool_search::ToolSearch;
+use super::{ListKind, Pages, TokenCost, UpstreamCatalogue};
 use crate::access::Annotations;
 use crate::config::Naming;
 
@@ -27,6 +28,7 @@ pub struct View {
     era: &'static Era,
     // Shared with the same view without its pages.
     pub(super) tools: Arc<ToolTable>,
+    pub(super) search: Option<ToolSearch>,
     pub(super) prompts: Arc<HashMap<Arc<str>, PromptEntry>>,
     pub(super) resources: ResourceTable,
     pages: [Pages; 4],
@@ -77,7 +79,7 @@ impl View {
         let mut notes = Vec::new();
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
-        let (tools, tool_items) = all.tools(beside.map(|view| &*view.tools));
+        let AssembledTools { table, own, listed, search } = all.tools(beside.map(|view| &*view.tools));
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
@@ -90,6 +92,7 @@ impl View {
         let cache = cache_hint(&spec, &open, is_provisional);
         let pages =
             |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
+        let tool_items: Vec<Shown<'_>> = own.iter().map(|own| (own, None)).chain(listed).collect();
         let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
         let resource_pages = if spec.era.shapes.templates_in_resources {
             pages(&[(ListKind::Resources, &resource_items), (ListKind::Templates, &template_items)])
@@ -111,14 +114,15 @@ impl View {
         drop(parts);
         let is_shown = |kind: ListKind, name: &str| match kind {
             ListKind::Prompts => prompts.contains_key(name),
-            _ => tools.contains_key(name),
+            _ => table.contains_key(name),
         };
         let reserved = spec.names.map(|book| opened(book).reserved(is_shown)).unwrap_or_default();
         Self {
             era: spec.era,
             pages,
             resources,
-            tools: tools.into(),
+            tools: table.into(),
+            search,
             prompts: prompts.into(),
             description,
             is_provisional,
@@ -158,6 +162,11 @@ impl View {
         let also = || meant(self.naming, server, own.unwrap_or_default());
         let what = (Annotations::default(), arguments);
         self.restrictions.admits_named((server, ListKind::Prompts, &prompt.identity), also, what)
+    }
+
+    /// The search over the tools; `None` if all tools are listed.
+    pub fn search(&self) -> Option<&ToolSearch> {
+        self.search.as_ref()
     }
 
     /// Checks if the clients may use a resource. A denied resource appears not to exist.
@@ -233,14 +242,14 @@ impl View {
         owners.into_iter().map(|(u, _)| (u.id, &*u.name)).collect()
     }
 
-    /// Returns true if the pages of its lists are ready.
+    /// Returns true if the pages of its lists are ready, and the index of its tools if it has one.
     pub fn has_pages(&self) -> bool {
-        self.pages.iter().all(Pages::is_ready)
+        self.pages.iter().all(Pages::is_ready) && self.search.as_ref().is_none_or(ToolSearch::is_ready)
     }
 
-    /// The size of the ready pages, in bytes.
+    /// The size of the ready pages and of the index, in bytes.
     pub fn page_bytes(&self) -> usize {
-        self.pages.iter().map(Pages::bytes).sum()
+        self.pages.iter().map(Pages::bytes).sum::<usize>() + self.search.as_ref().map_or(0, ToolSearch::bytes)
     }
 
     /// The number of items in its lists.
@@ -248,16 +257,23 @@ impl View {
         self.tools.len() + self.prompts.len() + self.resources.len()
     }
 
-    /// The same view without ready pages: look-ups by name still work, but lists cannot be answered from it.
+    /// The same view without ready pages and without index: look-ups by name still work, but lists and searches cannot be
+    /// answered from it.
     #[must_use]
     pub fn without_pages(&self) -> Self {
         let pages = [0, 1, 2, 3].map(|list: usize| self.pages[list].without_text());
-        Self { pages, ..self.clone() }
+        let search = self.search.as_ref().map(|_| ToolSearch::without_index());
+        Self { search, pages, ..self.clone() }
     }
 
     /// The ready pages of a list.
     pub fn pages(&self, kind: ListKind) -> &Pages {
         &self.pages[kind.index()]
+    }
+
+    /// The cost of the listed tools. It is zero if the pages were dropped.
+    pub fn token_cost(&self) -> TokenCost {
+        TokenCost::of_pages(self.pages(ListKind::Tools))
     }
 
     /// The merged server capabilities, a JSON object.

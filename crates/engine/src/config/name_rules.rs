@@ -40,7 +40,7 @@ section! {
         /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and
         /// `call_tool` are listed; a client uses them to find and call all tools. `hybrid`: the same, and the tools of
         /// `direct` are listed, too.
-        "mode" mode: ToolMode = Word;
+        "mode" mode: ToolMode = Word, see "[many-tools.md](many-tools.md)";
         /// The tools that `mode: hybrid` lists (patterns).
         "direct" direct: Vec<Glob> = globs();
     ]
@@ -90,6 +90,11 @@ impl ToolRules {
     /// The rules for the names of tools.
     pub fn names(&self) -> ListedNames<'_> {
         ListedNames { allow: self.allow.as_deref(), deny: &self.deny, rename: &self.rename }
+    }
+
+    /// Returns true if clients find tools by searching.
+    pub fn is_searched(&self) -> bool {
+        self.mode != ToolMode::Direct
     }
 
     /// Checks that `direct` and `mode` agree.

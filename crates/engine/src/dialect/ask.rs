@@ -7,6 +7,9 @@ use proto::json::{Members, Span};
 use proto::mcp::Method;
 use proto::rpc::Frame;
 
+use crate::catalogue::View;
+use crate::search::inner_call;
+
 /// A request from a client.
 #[derive(Debug, Clone)]
 pub struct DialectRequest {
@@ -31,6 +34,12 @@ impl DialectRequest {
     /// Everything else stays as the client wrote it.
     pub fn frame(&self) -> &Frame {
         &self.frame
+    }
+
+    /// The call inside a call of `call_tool`; `None` for any other request, or if the view's tools are all listed.
+    pub fn inner(&self, view: &View) -> Option<Self> {
+        let frame = view.search().and_then(|_| inner_call(&self.frame))?;
+        Some(Self { id: self.id.clone(), frame })
     }
 
     /// The method, with escapes resolved.

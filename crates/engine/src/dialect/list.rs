@@ -57,8 +57,9 @@ pub fn tools(row: &Dialect, view: &View) -> Bytes {
 
 /// A tool's input schema as listed.
 pub(super) fn schema_of(view: &View, name: &str) -> Option<Bytes> {
-    let found =
-        items(view, ListKind::Tools).into_iter().find(|item| name_of(item).as_deref() == Some(name))?;
+    let is_it = |item: &Bytes| name_of(item).as_deref() == Some(name);
+    let listed = items(view, ListKind::Tools).into_iter().find(is_it);
+    let found = listed.or_else(|| view.search()?.text_of(name))?;
     let members = Members::of_document(&found, MAX_DEPTH).ok()?;
     members.get(&found, "inputSchema").map(|span| span.share(&found))
 }

@@ -9,6 +9,7 @@ use proto::json::{Members, Span};
 use proto::mcp::Method;
 use proto::rpc::{Frame, code};
 
+use super::own_tools::{own_call, searches};
 use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
 use crate::fault::{Condition, Fault, no_resource};
 use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
@@ -20,6 +21,8 @@ pub enum Dispatch<'v> {
     Local(Bytes),
     /// Answer with this list or introduction, and with the time for which it may be cached.
     Listed(&'v CacheableResult),
+    /// Answer a call of the gateway's own tool with this result, a JSON object.
+    Own(Bytes),
     /// Set the session's log level to this JSON string.
     SetLevel(Bytes),
     /// Open a stream of notifications.
@@ -117,7 +120,7 @@ pub fn dispatch<'v>(
         Method::Discover => Ok(Dispatch::Listed(view.discover())),
         Method::Listen => Ok(Dispatch::Listen),
         Method::SetLevel => set_level(frame).map(Dispatch::SetLevel),
-        Method::ToolsCall => tool_call(frame, view).map(Dispatch::Forward),
+        Method::ToolsCall => tool_call(frame, view, server_info),
         Method::PromptsGet => prompt(frame, view).map(Dispatch::Forward),
         Method::ResourcesRead | Method::Subscribe | Method::Unsubscribe => {
             resource(frame, view, method).map(Dispatch::Forward)
@@ -134,8 +137,8 @@ pub fn may_gain(frame: &Frame, view: &View) -> bool {
     let lacks =
         |key: &'static str, has: &dyn Fn(&str) -> bool| text(frame, key).is_ok_and(|(_, name)| !has(&name));
     match method {
-        _ if wants_list(frame) => true,
-        Method::ToolsCall => lacks("name", &|name| view.tool(name).is_some()),
+        _ if wants_list(frame, view) => true,
+        Method::ToolsCall => lacks("name", &|name| view.has_tool(name)),
         Method::PromptsGet => lacks("name", &|name| view.prompt(name).is_some()),
         Method::ResourcesRead | Method::Subscribe => lacks("uri", &|uri| view.resource_owner(uri).is_some()),
         _ => false,
@@ -153,9 +156,10 @@ pub fn may_own(frame: &Frame, view: &View, server: &str) -> bool {
 }
 
 /// Returns true if a request is answered from the available servers and need not wait for others.
-pub fn wants_list(frame: &Frame) -> bool {
+pub fn wants_list(frame: &Frame, view: &View) -> bool {
     let method = Method::from_name(&frame.method());
     method.is_some_and(|method| method == Method::Discover || ListKind::of_method(method).is_some())
+        || searches(frame, view)
 }
 
 fn unknown(method: Method, era: &Era) -> Fault {
@@ -223,9 +227,12 @@ fn set_level(frame: &Frame) -> Result<Bytes, Fault> {
     Ok(Bytes::copy_from_slice(span.of(frame.text())))
 }
 
-fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
+fn tool_call<'v>(frame: &Frame, view: &'v View, server_info: &str) -> Result<Dispatch<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
-    let tool = view.tool(&name).ok_or_else(|| missing("tool", &name, view))?;
+    let Some(tool) = view.tool(&name) else {
+        let own = own_call(frame, &name, view, server_info)?;
+        return own.map(Dispatch::Own).ok_or_else(|| missing("tool", &name, view));
+    };
     let arguments = frame.param("arguments")?.map(|span| span.of(frame.text()));
     let fixed = tool.fixed().map(|fixed| fixed.apply(arguments)).transpose();
     let fixed = fixed.map_err(|argument| fixed_argument(&name, argument))?;
@@ -239,13 +246,13 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     {
         return Err(denied_arguments(&name));
     }
-    Ok(Route {
+    Ok(Dispatch::Forward(Route {
         rename: tool.renaming(&name).map(|real| (span, real)),
         tool: Some(tool),
         arguments: fixed,
         names: if tasks::renames(view) { TaskNames::New } else { TaskNames::None },
         ..Route::to(tool.upstream, Cow::Borrowed(Method::ToolsCall.name()))
-    })
+    }))
 }
 
 fn fixed_argument(tool: &str, argument: &str) -> Fault {

@@ -15,8 +15,10 @@ mod cross;
 mod dispatch;
 mod event;
 mod input;
+mod invalid;
 mod kept;
 mod outbound;
+mod own_tools;
 mod prepare;
 mod progress;
 mod resend;
@@ -33,6 +35,7 @@ pub use dispatch::{Dispatch, Route, TaskNames, dispatch, may_gain, may_own, want
 pub use event::{Event, ExchangeAnswer, LinkFailure, Step, Timeouts};
 pub use input::{Binding, Ticket, no_longer_open, parked};
 pub use outbound::{Headers, Mirror, Outbound};
+pub use own_tools::inner_request;
 pub use progress::ProgressToken;
 pub use resend::{Execution, ResendPolicy};
 pub use run::Exchange;

@@ -4,17 +4,17 @@ use std::io::Write;
 
 use bytes::Bytes;
 use proto::bridge::handshake::{Envelope, is_alike, request};
-use proto::era::{InvalidArguments, complete};
-use proto::json::{Members, Span, Splice, quote};
+use proto::json::{Members, Span, Splice};
 use proto::mcp::{Method, meta};
 use proto::rpc::{Frame, FrameLimits, code};
 use smallvec::SmallVec;
 
 use super::Start;
 use super::input::{RetryState, answers, may_ask, state_of};
+use super::invalid::invalid_arguments;
 use super::outbound::{Mirror, Outbound};
 use super::task_bridge::TaskBridge;
-use crate::fault::{Condition, Fault};
+use crate::fault::Fault;
 
 /// One of our keys as JSON; the buffer can hold any 64-bit number.
 pub(super) fn digits(key: u64) -> SmallVec<[u8; 20]> {
@@ -33,17 +33,7 @@ pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Res
         return Err(Fault::client(code::INVALID_PARAMS, "params.arguments must be an object"));
     }
     let Err(misfit) = tool.check(arguments) else { return Ok(None) };
-    match start.client.invalid_arguments {
-        InvalidArguments::Error => {
-            let fault = Fault::client(code::INVALID_PARAMS, misfit.to_string());
-            Err(fault.about(Condition::InvalidArguments, ""))
-        }
-        InvalidArguments::ToolResult => {
-            let text = quote(&misfit.to_string());
-            let members = format!("\"content\":[{{\"type\":\"text\",\"text\":{text}}}],\"isError\":true");
-            Ok(Some(complete(start.client, members.as_bytes(), None, start.server_info)))
-        }
-    }
+    invalid_arguments(start.client, start.server_info, &misfit.to_string()).map(Some)
 }
 
 /// Writes the request for its upstream: in the upstream's form, with our id, the real name, our progress token and

@@ -123,6 +123,10 @@ fn names_that_nothing_has() {
             "3:18 access[0].deny[0] [echo] rules use the server's own name for an item, and this is a new name => write docs__echo",
         ],
     );
+    noted(
+        "profiles: { one: { servers: docs, tools: { mode: hybrid, direct: [echo, docs__echo] } } }",
+        &[&format!("2:67 profiles.one.tools.direct[0] [echo] {bare} docs__echo")],
+    );
     // There is no note if names are formed in another way.
     for fine in [
         "profiles: { default: { names: plain } }\naccess: [{ deny: echo }]",
@@ -303,6 +307,20 @@ fn a_path_with_a_slash_at_its_end_is_the_same_path() {
         &faults_in_short(text),
         &[
             "2:35 endpoints[1].path [/x/] another endpoint already has the path `/x/` => write another path, or remove one of the two",
+        ],
+    );
+}
+
+#[test]
+fn a_hybrid_list_without_tools_of_its_own() {
+    let text = "mcpServers: { docs: { command: x } }\n\
+                profiles: { one: { tools: { mode: hybrid } }, two: { tools: { mode: search } } }\n";
+    same(
+        text,
+        &notes_in_short(text),
+        &[
+            "2:35 profiles.one.tools.mode [hybrid] `mode: hybrid` without `direct` lists no tools besides `find_tools` and \
+           `call_tool` => name the tools to list under `direct`, or write `mode: search`",
         ],
     );
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use engine::config::RateLimit;
 use engine::dialect::Rate;
 use engine::rate::{Connection, Entering, Limiter, RatedRequest, Verdict};
+use engine::search::inner_name;
 use http::HeaderMap;
 use proto::mcp::Method;
 use proto::rpc::Frame;
@@ -161,15 +162,23 @@ impl Rates {
         }
     }
 
-    /// Returns a message in the form that rate limits need, for a caller that sees no tools.
-    pub(crate) fn nowhere<'a>(&self, frame: &'a Frame) -> LimitedMessage<'a> {
-        LimitedMessage { is_call: is_call(frame), tool: self.tool(frame), identity: None }
+    /// Returns a message in the form that rate limits need, for a caller that sees no tools. `searches` tells if the tools of its
+    /// profile are found by searching; then a call of `call_tool` counts as a call of the tool that it names.
+    pub(crate) fn nowhere<'a>(
+        &self,
+        frame: &'a Frame,
+        searches: impl FnOnce() -> bool,
+    ) -> LimitedMessage<'a> {
+        LimitedMessage { is_call: is_call(frame), tool: self.tool(frame, searches), identity: None }
     }
 
     /// Returns the tool that a message calls, if a limit depends on tools.
-    fn tool<'a>(&self, frame: &'a Frame) -> Option<Cow<'a, str>> {
+    fn tool<'a>(&self, frame: &'a Frame, searches: impl FnOnce() -> bool) -> Option<Cow<'a, str>> {
         if !self.limiter.asks_for_tools() || !is_call(frame) {
             return None;
+        }
+        if let Some(inner) = inner_name(frame).filter(|_| searches()) {
+            return Some(inner);
         }
         frame.string(frame.param("name").ok().flatten()?)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::{UpstreamId, View};
-use engine::exchange::{Dispatch, Headers, Route, dispatch, no_longer_open, parked};
+use engine::exchange::{Dispatch, Headers, Route, dispatch, inner_request, no_longer_open, parked};
 use engine::tasks::{TaskIds, TaskRoute};
 use proto::bridge::tasks::TaskMethod;
 use proto::era::{CacheableResult, Era};
@@ -18,7 +18,6 @@ use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::parked::Parked;
 use super::record::{Record, Refused};
-use super::stateless::view_for;
 use super::tasks;
 use crate::admission::Identity;
 use crate::session::open_requests::HeldRequest;
@@ -81,7 +80,12 @@ impl<'a> Requester<'a> {
 
 /// Returns true if the request has to wait for servers before it can be decided.
 pub(crate) fn is_early(session: &Session, frame: &Frame) -> bool {
-    session.view().is_some_and(|cell| cell.is_early_for(frame, &cell.view()))
+    let is_early = |cell: Arc<ViewCell>| {
+        let view = cell.view();
+        let inner = inner_request(frame, &view);
+        cell.is_early_for(inner.as_ref().unwrap_or(frame), &view)
+    };
+    session.view().is_some_and(is_early)
 }
 
 /// Decides the outcome of a request; a refusal is an answer like any other.
@@ -105,14 +109,18 @@ pub(crate) async fn decide(
 pub(crate) async fn decide_or_refuse(
     context: &Arc<CallContext>,
     waiting: &Parked,
-    requester: Requester<'_>,
-    frame: Frame,
+    mut requester: Requester<'_>,
+    mut frame: Frame,
 ) -> Result<Decision, Refused> {
-    let (caller, identity) = (&requester.caller, requester.identity);
-    let era = caller.era();
-    let Some((cell, view)) = what_it_sees(context, caller, &frame).await? else {
+    let era = requester.caller.era();
+    let Some((cell, view, inner)) = what_it_sees(context, &requester.caller, &frame).await? else {
         return Ok(Decision::Cancelled);
     };
+    if let Some(inner) = inner {
+        // The headers repeat parts of the outer call, and have been checked against it.
+        (frame, requester.headers) = (inner, None);
+    }
+    let (caller, identity) = (&requester.caller, requester.identity);
     let info = &context.egress.snapshot().profiles[cell.profile].server_info;
     let ids = TaskIds::new(context.sealer(), caller.owner(), era);
     let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {
@@ -122,15 +130,8 @@ pub(crate) async fn decide_or_refuse(
     });
     match dispatched? {
         Dispatch::Local(result) => Ok(Decision::Done(200, result_response(request_id(&frame)?, &result))),
-        Dispatch::Listed(result) => {
-            note_listed(context, &cell, result);
-            let pieces = result_pieces(request_id(&frame)?, result.pieces(|| cell.remaining_ms(&view)));
-            Ok(if result.text().len() > LONG {
-                Decision::Long(pieces)
-            } else {
-                Decision::Done(200, Bytes::from(pieces.concat()))
-            })
-        }
+        Dispatch::Listed(result) => Ok(listed(context, (&cell, &view), &frame, result)?),
+        Dispatch::Own(result) => Ok(own(context, &cell, caller, &frame, &result)?),
         Dispatch::SetLevel(level) => match caller {
             Caller::Session(session) => {
                 Box::pin(session.set_level(&context.egress, level)).await;
@@ -163,6 +164,38 @@ pub(crate) async fn decide_or_refuse(
     }
 }
 
+/// Answers with a list or an introduction.
+fn listed(
+    context: &CallContext,
+    (cell, view): (&ViewCell, &View),
+    frame: &Frame,
+    result: &CacheableResult,
+) -> Result<Decision, Fault> {
+    note_listed(context, cell, result);
+    let pieces = result_pieces(request_id(frame)?, result.pieces(|| cell.remaining_ms(view)));
+    Ok(if result.text().len() > LONG {
+        Decision::Long(pieces)
+    } else {
+        Decision::Done(200, Bytes::from(pieces.concat()))
+    })
+}
+
+/// Answers a call of the gateway's own tool, and records it.
+fn own(
+    context: &Arc<CallContext>,
+    cell: &ViewCell,
+    caller: &Caller,
+    frame: &Frame,
+    result: &Bytes,
+) -> Result<Decision, Fault> {
+    // The index is kept as long as the pages.
+    cell.page_use.note();
+    if let Some(mut record) = Record::begin(context, caller.identity(), cell.profile, frame) {
+        record.body(result, false);
+    }
+    Ok(Decision::Done(200, result_response(request_id(frame)?, result)))
+}
+
 /// Records the use of ready pages.
 fn note_listed(context: &CallContext, cell: &ViewCell, result: &CacheableResult) {
     cell.page_use.note();
@@ -175,26 +208,36 @@ fn request_id(frame: &Frame) -> Result<&Id, Fault> {
     frame.id().ok_or_else(|| Fault::gateway("a request without an id"))
 }
 
-/// Returns the caller's view, including the servers that its request may concern.
+/// Returns the caller's view, including the servers that its request may concern, and the call inside a call of `call_tool`.
 async fn what_it_sees(
     context: &Arc<CallContext>,
     caller: &Caller,
     frame: &Frame,
-) -> Result<Option<(Arc<ViewCell>, Arc<View>)>, Fault> {
+) -> Result<Option<(Arc<ViewCell>, Arc<View>, Option<Frame>)>, Fault> {
+    let (mut cell, mut view) = match caller {
+        Caller::Stateless(cell, _) => (cell.clone(), cell.view()),
+        Caller::Session(session) => current_view(session)?,
+    };
+    let inner = inner_request(frame, &view);
+    let frame = inner.as_ref().unwrap_or(frame);
+    let is_early = cell.is_early_for(frame, &view);
     match caller {
-        Caller::Stateless(cell, _) => Ok(Some((cell.clone(), view_for(context, cell, frame).await))),
+        Caller::Stateless(..) if is_early => {
+            Box::pin(cell.complete(&context.view, frame)).await;
+            view = cell.view();
+        }
+        Caller::Stateless(..) => {}
         Caller::Session(session) => {
-            let mut seen = current_view(session)?;
-            if seen.0.is_early_for(frame, &seen.1) {
+            if is_early {
                 if Box::pin(completed_or_cancelled(context, session, frame)).await.is_none() {
                     return Ok(None);
                 }
-                seen = current_view(session)?;
+                (cell, view) = current_view(session)?;
             }
-            ask_again(context, &seen.0, &seen.1);
-            Ok(Some(seen))
+            ask_again(context, &cell, &view);
         }
     }
+    Ok(Some((cell, view, inner)))
 }
 
 /// Waits until a session's view contains the servers that a request may concern; returns `None` if the client cancels

@@ -75,7 +75,8 @@ pub(crate) async fn counted<'f>(
     identity: &Identity,
     frame: &'f Frame,
 ) -> LimitedMessage<'f> {
-    let mut counted = rates.nowhere(frame);
+    let searches = || context.egress.snapshot().profiles[profile].rules.tools.is_searched();
+    let mut counted = rates.nowhere(frame, searches);
     let Some(tool) = counted.tool() else { return counted };
     let identity = match context.view.state.views.show(&context.view, profile, identity, tool) {
         Ok(identity) => identity,

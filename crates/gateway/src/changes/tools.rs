@@ -55,6 +55,8 @@ pub(crate) struct ListedTool {
     pub(crate) name: String,
     pub(crate) description: Option<String>,
     pub(crate) input_schema: Option<Value>,
+    /// The estimated number of tokens of its definition.
+    pub(crate) tokens: u64,
 }
 
 impl Setting {
@@ -105,6 +107,7 @@ fn shown(name: &str, set: Option<&Setting>, tool: Option<&ListedTool>) -> Value 
         "customInputSchema": set.and_then(|set| set.custom_input_schema.as_ref()),
         "description": tool.and_then(|tool| tool.description.as_deref()),
         "inputSchema": tool.and_then(|tool| tool.input_schema.as_ref()),
+        "tokens": tool.map(|tool| tool.tokens),
     })
 }
 

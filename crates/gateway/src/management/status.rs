@@ -3,15 +3,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use engine::catalogue::ListKind;
+use engine::catalogue::{ListKind, TokenCost};
+use engine::tokens::tokens_of_tool;
 use jiff::Timestamp;
 use proto::era::{Era, newest_handshake, newest_stateless};
-use serde_json::{Value, json};
+use proto::rpc::{Frame, FrameLimits};
+use serde_json::{Map, Value, json};
 use upstream::Upstream;
 use upstream::health::HealthWord;
 use upstream::pool::PoolFigures;
 
 use crate::admission::identity::Identity;
+use crate::call::stateless;
 use crate::changes::ListedTool;
 use crate::process::Shard;
 
@@ -38,7 +41,7 @@ fn era(upstream: &Upstream) -> &'static Era {
 pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Value {
     let Some(upstream) = upstream(shard, identity, name) else {
         return json!({
-            "id": name, "status": "disconnected", "error": null, "tools": 0,
+            "id": name, "status": "disconnected", "error": null, "tools": 0, "tokens": 0,
             "state": "disabled", "reason": "it is disabled", "since": null, "nextTry": null,
             "connections": { "shared": 0, "dedicated": 0, "waiting": 0 }, "moves": 0, "advice": null,
             "freshness": "unknown", "staleReason": null, "stderr": [],
@@ -47,7 +50,8 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
     let health = upstream.server.health.report();
     let freshness = upstream.catalogue.freshness(era(&upstream), Instant::now());
     let known = upstream.catalogue.tools(era(&upstream));
-    let tools = known.map_or(0, |catalogue| catalogue.list(ListKind::Tools).len());
+    let TokenCost { tools, tokens } = known
+        .map_or_else(|_| TokenCost::default(), |catalogue| TokenCost::of(catalogue.list(ListKind::Tools)));
     let status = status_of(health.word);
     let reason = (!health.cause.detail.is_empty()).then_some(&health.cause.detail);
     let error = reason.filter(|_| matches!(status, "error" | "auth_required"));
@@ -57,7 +61,7 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
     let PoolFigures { links: dedicated, waiting, moves } = figures.dedicated;
     let connections = json!({ "shared": figures.shared, "dedicated": dedicated, "waiting": waiting });
     json!({
-        "id": name, "status": status, "error": error, "tools": tools,
+        "id": name, "status": status, "error": error, "tools": tools, "tokens": tokens,
         "state": health.word.name(), "reason": reason,
         "since": since.and_then(shown), "nextTry": health.next_try.and_then(next).and_then(shown),
         "connections": connections, "moves": moves, "advice": (moves > 0).then_some(ADVICE),
@@ -117,7 +121,40 @@ pub(crate) fn known(tools: &[Value]) -> Vec<ListedTool> {
     let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
     let one = |tool: &Value| {
         let (name, description) = (text(tool, "name")?, text(tool, "description"));
-        Some(ListedTool { name, description, input_schema: tool.get("inputSchema").cloned() })
+        let tokens = tokens_of(&name, tool);
+        Some(ListedTool { name, description, input_schema: tool.get("inputSchema").cloned(), tokens })
     };
     tools.iter().filter_map(one).collect()
+}
+
+/// The estimated tokens of tools: of all of them, and of each by its name.
+pub(crate) fn tokens(tools: &[Value]) -> Value {
+    let one = |tool: &Value| {
+        let name = tool.get("name").and_then(Value::as_str)?;
+        Some((name.to_owned(), Value::from(tokens_of(name, tool))))
+    };
+    let each: Map<String, Value> = tools.iter().filter_map(one).collect();
+    json!({ "total": each.values().filter_map(Value::as_u64).sum::<u64>(), "tools": each })
+}
+
+fn tokens_of(name: &str, tool: &Value) -> u64 {
+    tokens_of_tool(name, tool.to_string().as_bytes())
+}
+
+/// A request for the list of tools, for which a view waits until its servers are listed.
+const LIST_TOOLS: &str = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#;
+
+/// The tools of a profile as this caller sees them, and the tokens that they take. `searchable` are the tools that clients find
+/// by searching.
+pub(crate) async fn profile(shard: &Arc<Shard>, identity: &Identity, slug: &str) -> Option<Value> {
+    let at = shard.gateway.snapshot.profiles.iter().position(|profile| &*profile.slug == slug)?;
+    let mode = shard.gateway.snapshot.profiles[at].rules.tools.mode;
+    let cell = stateless::view(&shard.call, at, newest_handshake(), identity).await;
+    let frame = Frame::parse(LIST_TOOLS.into(), FrameLimits::default()).ok()?;
+    let view = stateless::view_for(&shard.call, &cell, &frame).await;
+    let shown = |TokenCost { tools, tokens }: TokenCost| json!({ "tools": tools, "tokens": tokens });
+    Some(json!({
+        "id": slug, "mode": mode.name(), "listed": shown(view.token_cost()),
+        "searchable": view.search().map(|search| shown(search.token_cost())),
+    }))
 }

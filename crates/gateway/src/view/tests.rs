@@ -67,10 +67,16 @@ fn frame(text: &str) -> Frame {
 
 /// A context with the views of one server `a`; this many of its tools are known.
 fn context(tools: usize) -> Arc<ViewContext> {
+    context_of("{ servers: [a] }", tools)
+}
+
+/// The same for this profile.
+fn context_of(profile: &str, tools: usize) -> Arc<ViewContext> {
     let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
     // Nobody listens at this address: the known tools come from the store.
-    let text = "mcpServers: { a: { url: 'http://127.0.0.1:1/mcp' } }\nprofiles: { p: { servers: [a] } }\n";
-    let snapshot = Arc::new(Snapshot::compile(&load(text, "test", &nothing).unwrap().config, "0"));
+    let text =
+        format!("mcpServers: {{ a: {{ url: 'http://127.0.0.1:1/mcp' }} }}\nprofiles: {{ p: {profile} }}\n");
+    let snapshot = Arc::new(Snapshot::compile(&load(&text, "test", &nothing).unwrap().config, "0"));
     let consents = Arc::new(Consents::new(None, Duration::from_secs(5)));
     let upstreams = Upstreams::new(&snapshot, consents).unwrap();
     let store: Arc<dyn CatalogueStore> = Arc::new(Stored(tools));
@@ -238,4 +244,25 @@ async fn pages_that_nobody_lists_are_dropped_and_laid_out_at_the_next_list() {
     assert!(cell.view().has_pages());
     context.state.views.drop_unused_pages();
     assert!(cell.view().has_pages(), "somebody lists them");
+}
+
+#[tokio::test]
+async fn an_index_that_nobody_uses_is_dropped_and_built_at_the_next_search() {
+    let context = context_of("{ servers: [a], tools: { mode: search } }", 600);
+    let cell = cell(&context, &V2025_11_25).await;
+    let asking = |params: &str| {
+        frame(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#))
+    };
+    let search = asking(r#"{"name":"find_tools","arguments":{"query":"t7"}}"#);
+    let by_name = asking(r#"{"name":"a__t7"}"#);
+    assert!(cell.view().page_bytes() > 10_000, "the index");
+    while cell.view().has_pages() {
+        context.state.views.drop_unused_pages();
+    }
+    let view = cell.view();
+    assert!(!cell.is_early_for(&by_name, &view) && cell.is_early_for(&search, &view));
+    cell.complete(&context, &search).await;
+    assert!(cell.view().has_pages());
+    context.state.views.drop_unused_pages();
+    assert!(cell.view().has_pages(), "somebody searches");
 }

@@ -169,7 +169,7 @@ impl ViewCell {
 
     /// Returns true if this request needs pages that have to be rebuilt first.
     fn lacks_pages(frame: &Frame, view: &View) -> bool {
-        !view.has_pages() && wants_list(frame)
+        !view.has_pages() && wants_list(frame, view)
     }
 
     /// Drops the ready pages, unless a client has listed them just now. Look-ups by name still work.
@@ -212,17 +212,18 @@ impl ViewCell {
     /// Waits for servers about which nothing is known yet, for as long as this request may wait; after that, the view
     /// includes everything that has become known. A call waits only for servers that may own the name in it.
     pub(crate) async fn complete(self: &Arc<Self>, context: &Arc<ViewContext>, frame: &Frame) {
-        if wants_list(frame) {
+        let (era, view) = (self.clients.era, self.view());
+        let is_list = wants_list(frame, &view);
+        if is_list {
             self.page_use.note();
         }
         let patience = |upstream: &Upstream| {
-            if wants_list(frame) {
+            if is_list {
                 context.state.list_wait(context.egress.snapshot(), &upstream.server)
             } else {
                 PATIENCE
             }
         };
-        let (era, view) = (self.clients.era, self.view());
         self.await_lists(context, frame, &view).await;
         let is_awaited = |upstream: &Upstream| {
             upstream.catalogue.is_unknown(era) && may_own(frame, &view, upstream.name())

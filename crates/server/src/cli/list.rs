@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use engine::catalogue::{Item, ListKind, UpstreamCatalogue};
+use engine::catalogue::{Item, ListKind, TokenCost, UpstreamCatalogue};
+use engine::tokens::tokens_of_tool;
 use proto::era::ServerHello;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::target::TargetOptions;
 use crate::output::console::{Console, one_line};
@@ -107,7 +108,17 @@ fn raw(catalogue: &UpstreamCatalogue, kinds: &[ListedKind]) -> String {
             catalogue.list(kind.list()).iter().map(|item| String::from_utf8_lossy(&item.text)).collect();
         format!("\"{}\":[{}]", kind.list().member(), items.join(","))
     };
-    format!("{{{}}}", kinds.iter().map(list).collect::<Vec<_>>().join(","))
+    let mut members: Vec<String> = kinds.iter().map(list).collect();
+    if kinds.contains(&ListedKind::Tools) {
+        members.push(format!("\"tokens\":{}", tokens(catalogue.list(ListKind::Tools))));
+    }
+    format!("{{{}}}", members.join(","))
+}
+
+/// The estimated tokens of tools: of all of them, and of each by its name.
+fn tokens(tools: &[Item]) -> Value {
+    let each = tools.iter().map(|tool| (tool.key.clone(), tokens_of_tool(&tool.key, &tool.text).into()));
+    json!({ "total": TokenCost::of(tools).tokens, "tools": each.collect::<serde_json::Map<_, _>>() })
 }
 
 /// Returns the line about the server: its name, its version, the protocol version and the transport.
@@ -127,12 +138,21 @@ fn table(catalogue: &UpstreamCatalogue, kinds: &[ListedKind], console: &Console)
         if items.is_empty() && kinds.len() > 1 {
             continue;
         }
-        let _ = writeln!(text, "\n{}", console.out.bold(&format!("{} ({})", kind.title(), items.len())));
+        let is_tools = *kind == ListedKind::Tools;
+        let total = TokenCost::of(items.iter().filter(|_| is_tools)).tokens;
+        let sum = if is_tools { format!(", about {total} tokens") } else { String::new() };
+        let _ = writeln!(text, "\n{}", console.out.bold(&format!("{} ({}{sum})", kind.title(), items.len())));
         let names: Vec<String> = items.iter().map(|item| one_line(&item.key)).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(48);
         for (item, name) in items.iter().zip(&names) {
             let space = " ".repeat(width.saturating_sub(name.chars().count()));
-            let line = format!("  {}{space}  {}", console.out.cyan(name), described(item, console));
+            let cost = if is_tools {
+                format!("{:>5}  ", tokens_of_tool(&item.key, &item.text))
+            } else {
+                String::new()
+            };
+            let (name, cost) = (console.out.cyan(name), console.out.dim(&cost));
+            let line = format!("  {name}{space}  {cost}{}", described(item, console));
             let _ = writeln!(text, "{}", line.trim_end());
         }
     }

@@ -10,6 +10,7 @@ mod offers;
 mod place;
 mod rounds;
 mod routes;
+mod searched;
 mod streams;
 mod wire;
 
@@ -123,12 +124,23 @@ mod rules_by_place {
     }
 }
 
+mod searched_by_place {
+    use super::*;
+
+    some_tests! {
+        v2025_03_26 = "2025-03-26": test searched::{finds_and_calls, progress, cancellation, questions};
+        v2025_11_25 = "2025-11-25": test searched::{finds_and_calls, progress, cancellation, questions, tasks};
+        v2026_07_28 = "2026-07-28": test searched::{finds_and_calls, progress, questions};
+    }
+}
+
 mod several {
     use super::*;
 
     some_tests! {
         v2025_03_26 = "2025-03-26": one routes::{prefixed, ruled, excluded};
         v2025_11_25 = "2025-11-25": one routes::{prefixed, plain, ruled, resources, news};
-        v2026_07_28 = "2026-07-28": one routes::{prefixed, plain, ruled, excluded, resources, news};
+        v2026_07_28 = "2026-07-28": one
+            routes::{prefixed, plain, ruled, excluded, resources, news}, searched::{headers};
     }
 }

@@ -10,6 +10,7 @@
 //! | `resources` | the same for reading and subscribing |
 //! | `quotas` | the share of common capacity for one address, and the address behind proxies |
 //! | `rates` | rate limits |
+//! | `searched` | the same for tools that are found by searching |
 //! | `denied` | servers and resources that one caller may not use do not exist for that caller |
 //! | `in_flight` | the number of simultaneous calls |
 //! | `record` | the content of the record, and what it must not contain |
@@ -32,6 +33,7 @@ mod rates;
 mod record;
 mod resources;
 mod rules;
+mod searched;
 mod tokens;
 mod upstreams;
 mod withdrawn;

@@ -60,6 +60,11 @@ impl Place {
         Self::start_as(state, (others, rest), "default: {}").await
     }
 
+    /// The same with a default profile whose tools are found by searching.
+    pub(crate) async fn start_searched(rest: &str) -> Self {
+        Self::start_as(State::new(), ("", rest), "default: { tools: { mode: search } }").await
+    }
+
     async fn start_as(state: State, (others, rest): (&str, &str), default: &str) -> Self {
         let record = Record::in_memory();
         let options = Options { record: Some(record.clone()), ..Options::default() };

@@ -1,4 +1,4 @@
-//! Python environments, one for each list of pinned packages in `tests/peers/python`.
+//! Python environments, one for each list of pinned packages in `tests/peers/python`, and one for `tests/corpus`.
 
 use super::stamp;
 use crate::root;
@@ -13,7 +13,17 @@ pub(super) const ENVIRONMENTS: [&str; 5] = ["sdk-v0", "sdk-v1", "sdk-v2", "fastm
 
 /// Installs one environment if needed; returns its interpreter.
 pub(super) fn python(name: &str, log: &Log) -> Result<PathBuf, String> {
-    let list = root::checkout().join("tests/peers/python").join(format!("{name}.txt"));
+    environment(name, &format!("peers/python/{name}.txt"), log)
+}
+
+/// Installs the servers of `tests/corpus/python.txt` if needed; returns the interpreter beside them.
+pub(crate) fn corpus_programs(log: &Log) -> Result<PathBuf, String> {
+    environment("corpus", "corpus/python.txt", log)
+}
+
+/// Installs the packages that a file below `tests` lists, if needed; returns their interpreter.
+fn environment(name: &str, pins: &str, log: &Log) -> Result<PathBuf, String> {
+    let list = root::checkout().join("tests").join(pins);
     let pins = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
     let folder = root::tools().join(format!("py-{name}"));
     stamp::once(&folder, &pins, || {

@@ -50,7 +50,7 @@ pub(crate) fn refuse_message(
 ) -> DialectReply {
     let ask = text.and_then(|text| asked(shard, row, text));
     let rates = &shard.gateway.rates;
-    let counted = ask.as_ref().map(|ask| rates.nowhere(ask.frame()));
+    let counted = ask.as_ref().map(|ask| rates.nowhere(ask.frame(), || false));
     let verdict = rates.check(identity, headers, NO_PROFILE, counted.as_ref());
     let too_soon = verdict.as_ref().filter(|verdict| !verdict.allowed).map(too_soon);
     let mut reply = engine::dialect::refuse(row, ask.as_ref(), too_soon.as_ref().unwrap_or(trouble));
@@ -250,8 +250,9 @@ impl Asking<'_> {
         taken
     }
 
-    async fn answered(&self, ask: &DialectRequest) -> Taken {
+    async fn answered(&self, mut ask: &DialectRequest) -> Taken {
         let row = &self.front.row;
+        let inner;
         if let Some(trouble) = self.refused {
             let reply = finish(row, ask, DialectOutcome::Trouble(trouble.clone()));
             self.note(ask, &reply, TargetLookup::Here);
@@ -267,6 +268,8 @@ impl Asking<'_> {
         let (mut begun, mut found) = (begin(row, ask, facts), TargetLookup::Here);
         if matches!(begun, Begun::NeedsView) {
             let cell = stateless::view(&self.shard.call, self.front.profile, row.era, self.identity).await;
+            inner = ask.inner(&cell.view());
+            ask = inner.as_ref().unwrap_or(ask);
             let view = stateless::view_for(&self.shard.call, &cell, ask.frame()).await;
             let lists = ask.method() == Method::ToolsList.name();
             let ready = lists.then(|| self.shard.gateway.process.dialect_lists.tools(row, &cell, &view));

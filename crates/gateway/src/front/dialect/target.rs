@@ -34,7 +34,7 @@ impl TargetLookup {
         let about = named(ask).and_then(|(kind, key)| Some((kind, frame.string(frame.param(key).ok()??)?)));
         let Some((kind, name)) = about else { return Self::Here };
         let is_here = match kind {
-            ListKind::Tools => view.tool(&name).is_some(),
+            ListKind::Tools => view.has_tool(&name),
             ListKind::Prompts => view.prompt(&name).is_some(),
             ListKind::Resources | ListKind::Templates => view.resource(&name).is_some(),
         };

@@ -93,6 +93,11 @@ impl ManagementRequest<'_> {
                 let made = self.edit(move |standing| ask::add_profile(standing, &body)).await?;
                 Ok(json_response(StatusCode::CREATED, &made.of(ask::profile)?))
             }
+            ("GET", [slug, "status"]) => {
+                ask::profile(&self.standing, slug)?;
+                let found = status::profile(&self.shard.now(), &self.identity, slug).await;
+                Ok(ok(&found.ok_or_else(nothing)?))
+            }
             ("GET", ["by-slug" | "by-name", slug] | [slug]) => Ok(ok(&ask::profile(&self.standing, slug)?)),
             ("PUT", [slug]) => {
                 let (body, slug) = (self.json().await?, (*slug).to_owned());
@@ -106,7 +111,7 @@ impl ManagementRequest<'_> {
             }
             (_, [slug, "servers", rest @ ..]) => self.profile_servers(method, slug, rest).await,
             (_, []) => Ok(only("GET, POST")),
-            (_, ["by-slug" | "by-name", _]) => Ok(only("GET")),
+            (_, ["by-slug" | "by-name", _] | [_, "status"]) => Ok(only("GET")),
             (_, [_]) => Ok(only("GET, PUT, DELETE")),
             _ => Err(nothing()),
         }
@@ -226,7 +231,8 @@ impl ManagementRequest<'_> {
         ask::server(&self.standing, id)?;
         let tools = status::tools(self.shard, &self.identity, id, fresh).await;
         let tools = tools.map_err(|why| Refusal::new(502, "SERVER_UNAVAILABLE", why))?;
-        Ok(ok(&json!({ "id": id, "tools": tools })))
+        let tokens = status::tokens(&tools);
+        Ok(ok(&json!({ "id": id, "tools": tools, "tokens": tokens })))
     }
 
     /// Returns the state of the servers in the query's `ids=a,b`, or of all servers if the query has no `ids`.

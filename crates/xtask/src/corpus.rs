@@ -1,0 +1,101 @@
+//! `cargo xtask corpus`: the lists of tools of real third-party servers, recorded, and the search over them. It must not know how
+//! a list is recorded, or what the scripts measure.
+
+use crate::root::{self, Programs};
+use crate::run::Log;
+use crate::scripts::Scripts;
+use crate::stage::{Gateway, HttpUpstream, Serving, configured, scratch};
+use crate::tally::Tally;
+use crate::tools::{Node, Tools, corpus_programs};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+/// The scripts of this command.
+pub(crate) const CORPUS: Scripts = Scripts { name: "corpus", all: &["search"], run: with_corpus };
+
+/// The lists that the search is measured with, as `tests/corpus/subsets.json` names them.
+const LISTS: [&str; 2] = ["120", "all"];
+
+/// Records the lists, serves them behind a gateway for each size, and runs the scripts.
+pub(crate) fn with_corpus(
+    tools: &Tools,
+    programs: &Programs,
+    only: &[&str],
+    log: &Log,
+) -> Result<Tally, String> {
+    let node = tools.node.with("corpus", log)?;
+    let (file, recorded) = recorded(&node, log)?;
+    let mut command = node.script("lists.mjs")?;
+    let ready = |line: &str| line.strip_prefix("lists at ").map(str::to_owned);
+    let lists = HttpUpstream::start(command.arg(&file), ready, log)?;
+    let mut gateways = Vec::new();
+    for name in LISTS {
+        let config = config(&subset(name)?, &recorded, &lists.url);
+        let args = configured(&format!("corpus-{name}"), &config)?.into();
+        gateways.push((name, Gateway::start_as(programs, Serving { args, ..Serving::default() }, log)?));
+    }
+    let urls: Map<String, Value> =
+        gateways.iter().map(|(name, gateway)| ((*name).to_owned(), json!(gateway.url))).collect();
+    let world = scratch("corpus-world")?.join("world.json");
+    fs::write(&world, json!({ "gateways": urls }).to_string())
+        .map_err(|error| format!("{}: {error}", world.display()))?;
+    let tally = CORPUS.each((&node, &[&world]), only, log)?;
+    if tally.failed > 0 {
+        for (_, gateway) in &gateways {
+            gateway.tell(log);
+        }
+        lists.tell(log);
+    }
+    Ok(tally)
+}
+
+/// Records the lists of all servers. Returns the file, and the names of the servers.
+fn recorded(node: &Node, log: &Log) -> Result<(PathBuf, BTreeSet<String>), String> {
+    let file = scratch("corpus-lists")?.join("tools.jsonl");
+    let python = corpus_programs(log)?;
+    let environment = python.ancestors().nth(2).unwrap_or(&python);
+    log.run(node.script("record.mjs")?.arg(&file).arg(node.module("")).arg(environment))?;
+    let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let server = |line: &str| {
+        let line: Value =
+            serde_json::from_str(line).map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(line["server"].as_str().unwrap_or_default().to_owned())
+    };
+    let servers = text.lines().map(server).collect::<Result<_, String>>()?;
+    Ok((file, servers))
+}
+
+/// A selection of `tests/corpus/subsets.json`.
+fn subset(name: &str) -> Result<Value, String> {
+    let file = root::checkout().join("tests/corpus/subsets.json");
+    let said = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let all: Value =
+        serde_json::from_str(&fs::read_to_string(&file).map_err(|e| said(&e))?).map_err(|e| said(&e))?;
+    all.get(name).cloned().ok_or_else(|| said(&format!("no subset `{name}`")))
+}
+
+/// The configuration of a gateway with these lists: once with a search, once with all tools listed.
+fn config(subset: &Value, recorded: &BTreeSet<String>, lists: &str) -> Value {
+    let chosen = |name: &str| {
+        subset["servers"].as_array().is_none_or(|servers| servers.iter().any(|server| server == name))
+    };
+    let mut wordpress = json!({
+        "native": "wordpress", "phases": ["core", "extended", "discover"],
+        "site": { "url": "http://127.0.0.1:9", "username": "nobody", "password": "none" },
+    });
+    if subset["wordpress"].is_array() {
+        wordpress["includeTools"] = subset["wordpress"].clone();
+    }
+    let mut servers = Map::from_iter([("wordpress".to_owned(), wordpress)]);
+    for name in recorded.iter().filter(|name| chosen(name)) {
+        servers.insert(name.clone(), json!({ "url": format!("{lists}/{name}/mcp") }));
+    }
+    json!({
+        "mcpServers": servers,
+        "profiles": { "search": { "tools": { "mode": "search" } }, "direct": {} },
+        "limits": { "listWait": "30s" },
+        "management": { "rate": "10000/1m" },
+    })
+}
