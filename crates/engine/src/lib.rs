@@ -10,6 +10,7 @@
 //! | [`credential`] | credentials of requests, parsed but not verified |
 //! | [`catalogue`] | the catalogues of upstreams, merged into a client's view |
 //! | [`dialect_rows`], [`dialect`] | an endpoint's behavior where systems disagree: rows of data; their interpreter |
+//! | [`forward_proxy`] | the proxies through which the gateway sends its own requests |
 //! | [`exchange`] | one client request from its arrival to its answer |
 //! | [`redaction`] | arguments of calls with their secrets redacted |
 //! | [`rate`] | rate limits |
@@ -32,6 +33,7 @@ pub mod dialect;
 pub mod dialect_rows;
 pub mod exchange;
 pub mod fault;
+pub mod forward_proxy;
 pub mod known_servers;
 pub mod list_kind;
 pub mod nearest;

@@ -8,10 +8,12 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Uri};
 use native::NativeServer;
 use transport::child::{ChildCaps, Spec};
+use transport::net::client::Route;
 use transport::up::{HttpLimits, HttpTarget};
 
 use crate::embedded;
-use crate::oauth::{CallerId, Consents, Grant};
+use crate::oauth::{CallerId, Consents, Grant, GrantSettings};
+use crate::route::Routes;
 
 /// The caps on what a server over HTTP may send.
 fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
@@ -27,8 +29,8 @@ fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
 
 /// The address or command of an upstream.
 pub enum Destination {
-    /// A URL.
-    Http(Arc<HttpTarget>),
+    /// A URL, and the way to the server's authorization server.
+    Http(Arc<HttpTarget>, Route),
     /// A child process.
     Child(Spec),
     /// This process.
@@ -54,13 +56,15 @@ impl Destination {
             LinkConfig::Http(http) => {
                 let uri: Uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
                 let headers = headers(&spec.name, http)?;
+                let routes = Routes::of(&spec.link).map_err(|e| format!("{}: {e}", spec.name))?;
                 if !headers.contains_key(AUTHORIZATION) && !spec.own_consent {
-                    let client = http.oauth.clone().unwrap_or_default();
-                    grant = Some(consents.enter(&spec.name, None, uri.clone(), client));
+                    let settings = grant_settings(&uri, http, &routes.others);
+                    grant = Some(consents.enter(&spec.name, None, settings));
                 }
                 let credential = grant.as_ref().map(|grant| grant.credential()).unwrap_or_default();
                 let limits = http_limits(spec, snapshot).into();
-                Self::Http(Arc::new(HttpTarget { uri, headers, credential, limits }))
+                let target = HttpTarget { uri, headers, credential, limits, route: routes.server };
+                Self::Http(Arc::new(target), routes.others)
             }
             LinkConfig::Stdio(link) => Self::Child(child(link)),
         };
@@ -69,7 +73,7 @@ impl Destination {
 
     /// Applies the limits of another snapshot, in which the server is `spec`, to every later request.
     pub fn follow(&self, spec: &UpstreamSpec, snapshot: &Snapshot) {
-        if let Self::Http(target) = self {
+        if let Self::Http(target, _) = self {
             target.limits.set(http_limits(spec, snapshot));
         }
     }
@@ -83,25 +87,25 @@ impl Destination {
         consents: &Consents,
     ) -> (Self, Option<Arc<Grant>>) {
         match (self, &spec.link) {
-            (Self::Http(target), LinkConfig::Http(http)) if spec.own_consent => {
-                let client = http.oauth.clone().unwrap_or_default();
+            (Self::Http(target, authorization), LinkConfig::Http(http)) if spec.own_consent => {
                 let caller = Some(caller.clone()).filter(CallerId::is_known);
-                let grant = consents.enter(&spec.name, caller, target.uri.clone(), client);
-                let (uri, headers) = (target.uri.clone(), target.headers.clone());
-                let target = HttpTarget {
-                    uri,
-                    headers,
-                    credential: grant.credential(),
-                    limits: target.limits.clone(),
-                };
-                (Self::Http(Arc::new(target)), Some(grant))
+                let settings = grant_settings(&target.uri, http, authorization);
+                let grant = consents.enter(&spec.name, caller, settings);
+                let target = HttpTarget { credential: grant.credential(), ..HttpTarget::clone(target) };
+                (Self::Http(Arc::new(target), authorization.clone()), Some(grant))
             }
             // These destinations need no consent.
-            (Self::Http(target), _) => (Self::Http(target.clone()), None),
+            (Self::Http(target, authorization), _) => {
+                (Self::Http(target.clone(), authorization.clone()), None)
+            }
             (Self::Child(child), _) => (Self::Child(child.clone()), None),
             (Self::Native(native), _) => (Self::Native(native.clone()), None),
         }
     }
+}
+
+fn grant_settings(url: &Uri, http: &HttpConfig, route: &Route) -> GrantSettings {
+    GrantSettings { url: url.clone(), client: http.oauth.clone().unwrap_or_default(), route: route.clone() }
 }
 
 /// The configured program.

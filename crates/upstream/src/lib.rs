@@ -8,7 +8,7 @@
 //! | [`oauth`] | this gateway as an OAuth client of servers, on behalf of their users |
 //! | [`embedded`] | servers that live in the binary |
 //! | [`health`] | the state of a server, since when, and why |
-//! | [`server`], [`destination`], [`bulletin`] | one configured server: the facts about it, its address, its log lines |
+//! | [`server`], [`destination`], [`route`], [`bulletin`] | one configured server: the facts about it, its address, the way there, its log lines |
 //! | `liveness`, [`roots_habit`], [`server_shutdown`] | the time when a server last answered; whether it asks for roots at once; its shutdown |
 //! | [`egress`] | the means by which a thread reaches servers |
 //! | [`link`] | one open link: its requests, and the messages that it receives |
@@ -45,6 +45,7 @@ pub mod per_caller;
 pub mod pool;
 pub mod quota;
 pub mod roots_habit;
+pub mod route;
 pub mod server;
 pub mod server_shutdown;
 pub mod starts;

@@ -4,7 +4,8 @@
 
 use std::fmt::{self, Display};
 
-use engine::config::{Link, Text};
+use engine::config::{Link, ProxyRule, Text};
+use engine::forward_proxy::ForwardProxy;
 
 /// The length below which a text does not count as a secret, because it would match everywhere.
 const LEAST: usize = 6;
@@ -29,6 +30,11 @@ impl Mask {
                     add(secret.expose());
                 }
                 let query = http.url.expose().split_once('?').map_or("", |(_, query)| query);
+                if let ProxyRule::Through(proxy) = &http.proxy
+                    && let Ok(proxy) = ForwardProxy::parse(proxy.expose())
+                {
+                    proxy.secrets().for_each(&mut add);
+                }
                 query.split('&').filter_map(|pair| pair.split_once('=')).for_each(|(_, value)| add(value));
             }
             Link::Stdio(child) => {

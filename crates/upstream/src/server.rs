@@ -172,7 +172,7 @@ impl Server {
 
     /// Returns true if requests to the server are HTTP requests with headers.
     pub fn over_http(&self) -> bool {
-        matches!(self.destination, Destination::Http(_))
+        matches!(self.destination, Destination::Http(..))
     }
 
     /// Returns true if the server lives in this process.
@@ -201,10 +201,10 @@ impl Server {
             _ if self.spec.is_single() => newest_handshake(),
             Destination::Child(_) if !client.has_sessions() && self.negotiator.is_stateless_too() => client,
             Destination::Child(_) => newest_handshake(),
-            Destination::Http(_) if self.negotiator.is_handshake_only() && !client.has_sessions() => {
+            Destination::Http(..) if self.negotiator.is_handshake_only() && !client.has_sessions() => {
                 newest_handshake()
             }
-            Destination::Http(_) => client,
+            Destination::Http(..) => client,
         }
     }
 

@@ -11,6 +11,7 @@ use super::check;
 use super::consent::OAuthClient;
 use super::parse::Entry;
 use super::read::{Fields, Reader};
+use super::route::{ClientTls, ProxyRule, ProxySpelling};
 use super::rows::section;
 use super::section;
 use super::spellings::{Afresh, Apart, Bytes, List, Mapping, Maybe, Number, ServerText, Sound, Spelling};
@@ -86,6 +87,12 @@ section! {
         /// Dragoman's client registration at the server's authorization server, for servers that require consent but do
         /// not let clients register themselves.
         "oauth" oauth: Option<OAuthClient> = Maybe(Afresh), see "[consent.md](consent.md#optional-settings)";
+        /// The proxy for requests to the server and to its authorization server: `http://proxy.example.com:3128`, with a user
+        /// name and a password if it needs them, or `none`.
+        "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
+        /// The files for TLS connections to the server: `ca`, `cert`, `key`.
+        "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the authorities of the system, no client certificate",
+            see "[upstreams.md](upstreams.md#certificates)";
     ]
 }
 

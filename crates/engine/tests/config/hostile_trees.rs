@@ -24,8 +24,21 @@ const MAPPINGS: &[(&str, &[&str])] = &[
     ),
     (
         "mcpServers/a",
-        &["native", "site", "phases", "sources", "unknownArguments", "disabled", "command", "url", "timeout"],
+        &[
+            "native",
+            "site",
+            "phases",
+            "sources",
+            "unknownArguments",
+            "disabled",
+            "command",
+            "url",
+            "timeout",
+            "proxy",
+            "tls",
+        ],
     ),
+    ("mcpServers/a/tls", &["ca", "cert", "key", "nonsense"]),
     (
         "mcpServers/a/site",
         &[

@@ -18,7 +18,7 @@ use proto::era::{
 };
 use proto::rpc::{FrameLimits, Id};
 use transport::child::{ChildError, Limits, Spec, Supervisor};
-use transport::net::{Client, ClientLimits, Trust};
+use transport::net::{Client, ClientLimits, Route, Trust};
 use transport::up::{HttpLimits, HttpTarget, LinkError, MuxRoom};
 
 use super::connection::Connection;
@@ -63,8 +63,9 @@ pub(crate) async fn connect(
             let why = format!("this program has no embedded server `{}`", other.name());
             return Err(Failure::usage(why));
         }
-        Target::Http { uri, headers, transport } => {
-            let opened = guest.over_http(&client, http_target(uri, headers, patience), *transport).await;
+        Target::Http { uri, headers, transport, route } => {
+            let target = http_target(uri, headers, patience, route);
+            let opened = guest.over_http(&client, target, *transport).await;
             (opened.map_err(|e| unmet(&uri.to_string(), &e, &mask, era))?, None)
         }
         Target::Child(spec) => {
@@ -83,7 +84,7 @@ fn embedded(spoken: &'static Era) -> Connected {
     Connected { wire: Wire::Native(Arc::new(Demo)), unasked: None, hello: Demo.hello(spoken), candidate }
 }
 
-fn http_target(uri: &Uri, headers: &HeaderMap, patience: Duration) -> Arc<HttpTarget> {
+fn http_target(uri: &Uri, headers: &HeaderMap, patience: Duration, route: &Route) -> Arc<HttpTarget> {
     let frame = FrameLimits::default();
     let limits = HttpLimits { result: LARGEST, event: LARGEST, patience, body: patience, frame };
     Arc::new(HttpTarget {
@@ -91,6 +92,7 @@ fn http_target(uri: &Uri, headers: &HeaderMap, patience: Duration) -> Arc<HttpTa
         headers: headers.clone(),
         credential: Arc::default(),
         limits: limits.into(),
+        route: route.clone(),
     })
 }
 

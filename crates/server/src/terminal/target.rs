@@ -3,9 +3,11 @@
 use engine::config::{HttpTransport, Link, Native, Server};
 use http::{HeaderMap, Uri};
 use transport::child::Spec;
+use transport::net::client::Route;
 
 use crate::output::failure::Failure;
 use upstream::destination;
+use upstream::route::Routes;
 
 /// A server, in the form in which this client reaches it.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub(crate) enum Target {
         headers: HeaderMap,
         /// The HTTP transport to use.
         transport: HttpTransport,
+        /// The proxy and the TLS settings on the way there.
+        route: Route,
     },
     /// As a child process.
     Child(Spec),
@@ -40,7 +44,7 @@ impl Target {
                 Failure::usage(message).help("send credentials as a header: --header 'Authorization: …'")
             );
         }
-        Ok(Self::Http { uri, headers, transport: HttpTransport::Auto })
+        Ok(Self::Http { uri, headers, transport: HttpTransport::Auto, route: Route::default() })
     }
 
     /// A server by its command.
@@ -61,8 +65,10 @@ impl Target {
                 let mut headers = destination::headers(name, http).map_err(Failure::usage)?;
                 headers.extend(extra.clone());
                 let mut target = Self::of_url(http.url.expose(), headers)?;
-                if let Self::Http { transport, .. } = &mut target {
+                if let Self::Http { transport, route, .. } = &mut target {
                     *transport = http.transport;
+                    let routes = Routes::of(&server.link);
+                    *route = routes.map_err(|why| Failure::usage(format!("{name}: {why}")))?.server;
                 }
                 Ok(target)
             }

@@ -106,7 +106,7 @@ pub(super) async fn register(
     outside: &Outside,
     service: &Service,
     redirect: &str,
-    way: FetchRules,
+    way: FetchRules<'_>,
 ) -> Result<Registered, String> {
     let help = "register a client there by hand and set `oauth: { clientId: … }` for the server";
     let Some(place) = &service.registration else {

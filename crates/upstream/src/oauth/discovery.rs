@@ -28,7 +28,7 @@ pub(super) async fn discover(
     url: &Uri,
     challenge: &Challenge,
     issuer: Option<&str>,
-    way: FetchRules,
+    way: FetchRules<'_>,
 ) -> Result<DiscoveredService, String> {
     let protected = match protected(outside, url, challenge, way).await? {
         Some(protected) => protected,
@@ -71,7 +71,7 @@ async fn protected(
     outside: &Outside,
     url: &Uri,
     challenge: &Challenge,
-    way: FetchRules,
+    way: FetchRules<'_>,
 ) -> Result<Option<Protected>, String> {
     if let Some(place) = &challenge.resource_metadata {
         let fetched = fetch(outside, place, way).await;
@@ -87,7 +87,7 @@ async fn protected(
     Ok(None)
 }
 
-async fn service(outside: &Outside, issuer: &str, way: FetchRules) -> Result<Service, String> {
+async fn service(outside: &Outside, issuer: &str, way: FetchRules<'_>) -> Result<Service, String> {
     let url: Uri = issuer.parse().map_err(|_| "its issuer is not a URL".to_owned())?;
     if url.query().is_some() || issuer.contains('#') {
         return Err("its issuer has a query or a fragment".to_owned());
@@ -111,7 +111,7 @@ async fn service(outside: &Outside, issuer: &str, way: FetchRules) -> Result<Ser
     Err(why)
 }
 
-async fn fetch(outside: &Outside, place: &str, way: FetchRules) -> Result<bytes::Bytes, String> {
+async fn fetch(outside: &Outside, place: &str, way: FetchRules<'_>) -> Result<bytes::Bytes, String> {
     let place: Uri = place.parse().map_err(|_| "the address of its metadata is not a URL".to_owned())?;
     let answer = outside.get(&place, way).await?;
     if answer.status != StatusCode::OK {

@@ -11,6 +11,7 @@ use http::{HeaderValue, Uri};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
+use transport::net::client::Route;
 use transport::up::{Credential, CredentialRefusal};
 
 use super::caller_id::CallerId;
@@ -33,6 +34,17 @@ const OTHERWISE: &str = "the configuration of its server has changed";
 /// The number of consent pages that may be open for one server.
 const PAGES: usize = 4;
 
+/// The configuration of a grant.
+#[derive(Debug, Clone)]
+pub struct GrantSettings {
+    /// The server's address.
+    pub url: Uri,
+    /// Dragoman's client at the authorization server.
+    pub client: OAuthClient,
+    /// The way to the authorization server.
+    pub route: Route,
+}
+
 /// The grant for one server.
 pub struct Grant {
     pub(super) server: Arc<str>,
@@ -40,6 +52,7 @@ pub struct Grant {
     pub(super) caller: Option<CallerId>,
     pub(super) url: Uri,
     pub(super) config: OAuthClient,
+    route: Route,
     pub(super) around: Arc<OAuthProcess>,
     /// The credential that links to the server send.
     credential: Arc<Credential>,
@@ -84,15 +97,16 @@ pub(super) fn unix() -> u64 {
 impl Grant {
     pub(super) fn new(
         (server, caller): (&Arc<str>, Option<CallerId>),
-        url: Uri,
-        config: OAuthClient,
+        settings: GrantSettings,
         around: Arc<OAuthProcess>,
     ) -> Self {
+        let GrantSettings { url, client: config, route } = settings;
         Self {
             server: server.clone(),
             caller,
             url,
             config,
+            route,
             around,
             credential: Arc::default(),
             known: Mutex::default(),
@@ -128,8 +142,9 @@ impl Grant {
     }
 
     /// The rules for requests to hosts that the server names.
-    pub(super) fn way(&self, patience: Duration) -> FetchRules {
-        FetchRules { within: within(&self.url, self.known.lock().is_near), until: Instant::now() + patience }
+    pub(super) fn way(&self, patience: Duration) -> FetchRules<'_> {
+        let within = within(&self.url, self.known.lock().is_near);
+        FetchRules { within, until: Instant::now() + patience, route: &self.route }
     }
 
     /// Handles a refusal as far as possible without a user; returns `true` if the request may be sent again. Otherwise the

@@ -52,7 +52,7 @@ use http::Uri;
 use parking_lot::Mutex;
 
 pub use caller_id::CallerId;
-pub use grant::Grant;
+pub use grant::{Grant, GrantSettings};
 pub use redirect::is_callback;
 pub use start::Begun;
 
@@ -207,15 +207,9 @@ impl Consents {
         base.authority().map(ToString::to_string)
     }
 
-    /// Registers a server at `url`, for this caller or for all callers.
-    pub fn enter(
-        &self,
-        server: &Arc<str>,
-        caller: Option<CallerId>,
-        url: Uri,
-        config: OAuthClient,
-    ) -> Arc<Grant> {
-        let mut grant = Grant::new((server, caller), url, config, self.around.clone());
+    /// Registers a server, for this caller or for all callers.
+    pub fn enter(&self, server: &Arc<str>, caller: Option<CallerId>, settings: GrantSettings) -> Arc<Grant> {
+        let mut grant = Grant::new((server, caller), settings, self.around.clone());
         let mut grants = self.grants.lock();
         grants.retain(|known| known.strong_count() > 0);
         let mut newest = grants.iter().rev().filter_map(Weak::upgrade);

@@ -102,7 +102,12 @@ impl Grant {
     }
 
     /// Dragoman's client at the authorization server: the configured one, the stored one, or a newly registered one.
-    async fn client(&self, service: &Service, redirect: &str, way: FetchRules) -> Result<Registered, String> {
+    async fn client(
+        &self,
+        service: &Service,
+        redirect: &str,
+        way: FetchRules<'_>,
+    ) -> Result<Registered, String> {
         if let Some(client) = Registered::configured(&self.config, service, redirect) {
             return Ok(client);
         }

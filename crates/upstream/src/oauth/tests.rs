@@ -7,6 +7,7 @@ use engine::config::OAuthClient;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use transport::net::client::Route;
 
 use super::*;
 
@@ -60,6 +61,11 @@ async fn answer(mut stream: TcpStream, base: &str, number: u32) -> Option<()> {
     stream.write_all(format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes()).await.ok()
 }
 
+/// The configuration of a server there.
+fn settings(url: &str, client: OAuthClient) -> GrantSettings {
+    GrantSettings { url: format!("{url}/mcp").parse().unwrap(), client, route: Route::default() }
+}
+
 /// The path to which browsers return from this server.
 fn own_path(issuer: &str) -> String {
     redirect::issuer_path(issuer)
@@ -78,7 +84,7 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     let url = server().await;
     let consents = Consents::new(None, Duration::from_secs(5));
     let name: Arc<str> = "tickets".into();
-    let grant = consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), OAuthClient::default());
+    let grant = consents.enter(&name, None, settings(&url, OAuthClient::default()));
     assert_eq!(consents.start("other", None).await, Err(ConsentFault::NoServer));
     // Without an address to return to, no browser is redirected.
     let Err(ConsentFault::NobodyAsked(why)) = consents.start("tickets", None).await else {
@@ -90,12 +96,7 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     let none = Status { given: false, wanted: false, scopes: Vec::new(), ends: None, renewable: false };
     assert_eq!(consents.status("tickets", None).await, Ok(none));
     // A failed search is not repeated so soon; the grant of a reconfigured server does not know of the failure.
-    let fresh = Grant::new(
-        (&name, None),
-        format!("{url}/mcp").parse().unwrap(),
-        OAuthClient::default(),
-        grant.around.clone(),
-    );
+    let fresh = Grant::new((&name, None), settings(&url, OAuthClient::default()), grant.around.clone());
     let fresh = Arc::new(fresh);
     consents.grants.lock().push(Arc::downgrade(&fresh));
     let page = consents.start("tickets", None).await.unwrap();
@@ -130,7 +131,7 @@ async fn a_grant_whose_server_is_configured_otherwise_leaves_what_is_kept_to_the
     let consents = Consents::new(None, Duration::from_secs(5));
     consents.serve_at(Some("http://127.0.0.1:1".to_owned()));
     let name: Arc<str> = "tickets".into();
-    let enter = |config| consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), config);
+    let enter = |config| consents.enter(&name, None, settings(&url, config));
     let old = enter(OAuthClient::default());
     let (_, first, cookie) = begin(&consents, &consents.start("tickets", None).await.unwrap());
     let finished = consents.finish((&own_path(&url), &format!("code=c&state={first}")), &[&cookie]).await;
@@ -165,7 +166,7 @@ async fn what_another_authorization_server_gave_is_nothing_to_the_one_of_the_con
     let name: Arc<str> = "tickets".into();
     let enter = |issuer: &str| {
         let config = OAuthClient { issuer: Some(issuer.to_owned()), ..OAuthClient::default() };
-        consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), config)
+        consents.enter(&name, None, settings(&url, config))
     };
     let _own = enter(&url);
     let page = consents.start("tickets", None).await.unwrap();

@@ -68,7 +68,7 @@ pub(super) async fn ask(
     outside: &Outside,
     parties: Parties<'_>,
     grant: Grant<'_>,
-    way: FetchRules,
+    way: FetchRules<'_>,
     now: u64,
 ) -> Result<Tokens, NoTokens> {
     let Parties { service, client, resource, scopes } = parties;

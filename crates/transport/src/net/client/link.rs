@@ -11,11 +11,12 @@ use std::task::{Context, Poll, Waker, ready};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-use super::connect::WireStream;
 use super::error::WireError;
 use super::http1::{
-    AnswerContext, AnswerHead, AnswerReader, HeadLimits, Http1Error, READ, Taken, TemplatedRequest,
+    AbsoluteForm, AnswerContext, AnswerHead, AnswerReader, HeadLimits, Http1Error, READ, Taken,
+    TemplatedRequest,
 };
+use super::stream::WireStream;
 
 /// Bodies up to this size are copied after their head, which is cheaper than a list of two pieces.
 const SMALL: usize = 4 * 1024;
@@ -62,16 +63,17 @@ impl Link {
         })
     }
 
-    /// Sends a request and waits for the answer's head. The link is returned with the head, because the body
-    /// needs it. Dropping the future closes the connection, which cancels the request.
+    /// Sends a request, to an origin or to a proxy, and waits for the answer's head. The link is returned with the head, because
+    /// the body needs it. Dropping the future closes the connection, which cancels the request.
     pub(super) async fn ask(
         mut self: Box<Self>,
         ask: &TemplatedRequest<'_>,
+        proxy: Option<&AbsoluteForm>,
     ) -> Result<(AnswerHead, Box<Self>), Unanswered> {
         let mut begun = false;
         let answered = poll_fn(|cx| {
             if !std::mem::replace(&mut begun, true) {
-                self.begin(ask, cx);
+                self.begin(ask, proxy, cx);
             }
             self.poll_answer(ask.template.asked(), cx)
         });
@@ -82,12 +84,12 @@ impl Link {
     }
 
     /// Sends as much as the socket accepts now, which is almost always everything.
-    fn begin(&mut self, ask: &TemplatedRequest<'_>, cx: &mut Context<'_>) {
+    fn begin(&mut self, ask: &TemplatedRequest<'_>, proxy: Option<&AbsoluteForm>, cx: &mut Context<'_>) {
         (self.sent, self.unflushed) = (false, true);
         self.answer.begin(ask.template.closes);
         let mut room = WRITE_ROOM.take();
         room.clear();
-        ask.write(&mut room);
+        ask.write_for(proxy, &mut room);
         let mut body = Bytes::new();
         if ask.body.len() <= SMALL {
             room.extend_from_slice(&ask.body);
