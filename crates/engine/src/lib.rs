@@ -5,6 +5,7 @@
 //! | module | is for |
 //! |---|---|
 //! | [`config`] | the configuration: turns text into checked values |
+//! | [`passed_headers`] | headers of clients' requests that are passed on to servers |
 //! | [`principal`], [`access`] | the identity of a caller; access rules |
 //! | [`client_address`] | the client's address, behind trusted proxies |
 //! | [`credential`] | credentials of requests, parsed but not verified |
@@ -37,6 +38,7 @@ pub mod forward_proxy;
 pub mod known_servers;
 pub mod list_kind;
 pub mod nearest;
+pub mod passed_headers;
 pub mod places;
 pub mod principal;
 pub mod rate;

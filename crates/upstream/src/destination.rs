@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use engine::config::{HttpLink as HttpConfig, Link as LinkConfig, StdioLink};
+use engine::passed_headers::PassedHeaders;
 use engine::snapshot::{Snapshot, UpstreamSpec};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Uri};
@@ -57,7 +58,8 @@ impl Destination {
                 let uri: Uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
                 let headers = headers(&spec.name, http)?;
                 let routes = Routes::of(&spec.link).map_err(|e| format!("{}: {e}", spec.name))?;
-                if !headers.contains_key(AUTHORIZATION) && !spec.own_consent {
+                let passes = http.pass_headers.iter().any(|passed| passed.to == AUTHORIZATION);
+                if !headers.contains_key(AUTHORIZATION) && !passes && !spec.own_consent {
                     let settings = grant_settings(&uri, http, &routes.others);
                     grant = Some(consents.enter(&spec.name, None, settings));
                 }
@@ -78,30 +80,43 @@ impl Destination {
         }
     }
 
-    /// The same destination for one caller only, with the caller's own grant if every caller gives consent separately; `None`
-    /// if one consent counts for all.
+    /// The same destination for one caller only, with these headers of the caller's requests, and with the caller's own grant if
+    /// every caller gives consent separately; `None` if one consent counts for all.
     pub fn owned(
         &self,
         spec: &UpstreamSpec,
         caller: &CallerId,
+        passed: &PassedHeaders,
         consents: &Consents,
     ) -> (Self, Option<Arc<Grant>>) {
         match (self, &spec.link) {
-            (Self::Http(target, authorization), LinkConfig::Http(http)) if spec.own_consent => {
-                let caller = Some(caller.clone()).filter(CallerId::is_known);
+            (Self::Http(target, authorization), LinkConfig::Http(http))
+                if spec.own_consent && !caller.is_stranger() =>
+            {
+                let caller = caller.clone().passing(PassedHeaders::default());
+                let caller = Some(caller).filter(CallerId::is_known);
                 let settings = grant_settings(&target.uri, http, authorization);
                 let grant = consents.enter(&spec.name, caller, settings);
-                let target = HttpTarget { credential: grant.credential(), ..HttpTarget::clone(target) };
+                let target = HttpTarget { credential: grant.credential(), ..with_headers(target, passed) };
                 (Self::Http(Arc::new(target), authorization.clone()), Some(grant))
             }
             // These destinations need no consent.
             (Self::Http(target, authorization), _) => {
-                (Self::Http(target.clone(), authorization.clone()), None)
+                (Self::Http(Arc::new(with_headers(target, passed)), authorization.clone()), None)
             }
             (Self::Child(child), _) => (Self::Child(child.clone()), None),
             (Self::Native(native), _) => (Self::Native(native.clone()), None),
         }
     }
+}
+
+/// The same target, whose requests carry these headers besides the configured ones.
+fn with_headers(target: &HttpTarget, passed: &PassedHeaders) -> HttpTarget {
+    let mut target = HttpTarget::clone(target);
+    for (name, value) in passed.iter() {
+        target.headers.append(name.clone(), value.clone());
+    }
+    target
 }
 
 fn grant_settings(url: &Uri, http: &HttpConfig, route: &Route) -> GrantSettings {

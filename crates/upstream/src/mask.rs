@@ -6,6 +6,7 @@ use std::fmt::{self, Display};
 
 use engine::config::{Link, ProxyRule, Text};
 use engine::forward_proxy::ForwardProxy;
+use engine::passed_headers::PassedHeaders;
 
 /// The length below which a text does not count as a secret, because it would match everywhere.
 const LEAST: usize = 6;
@@ -48,6 +49,16 @@ impl Mask {
         words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         words.dedup();
         Self(words)
+    }
+
+    /// The same mask, which also covers the values of these headers.
+    #[must_use]
+    pub(crate) fn with(mut self, passed: &PassedHeaders) -> Self {
+        let values = passed.iter().filter_map(|(_, value)| value.to_str().ok());
+        let words = values.flat_map(|value| value.split(char::is_whitespace).chain([value]));
+        self.0.extend(words.filter(|word| word.len() >= LEAST).map(Into::into));
+        self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        self
     }
 
     /// The text of a value, with the secrets masked.

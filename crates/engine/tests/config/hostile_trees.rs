@@ -36,9 +36,11 @@ const MAPPINGS: &[(&str, &[&str])] = &[
             "timeout",
             "proxy",
             "tls",
+            "passHeaders",
         ],
     ),
     ("mcpServers/a/tls", &["ca", "cert", "key", "nonsense"]),
+    ("mcpServers/a/passHeaders/[]", &["from", "to", "nonsense"]),
     (
         "mcpServers/a/site",
         &[

@@ -1,4 +1,4 @@
-//! `proxy` and `tls` of a server: accepted values, and the exact text of every fault.
+//! `proxy`, `tls` and `passHeaders` of a server: accepted values, and the exact text of every fault.
 
 use std::path::Path;
 
@@ -85,6 +85,21 @@ const FAULTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "mcpServers: { a: { url: 'https://h/mcp', headers: { X-A: 1 }, passHeaders: [x-a] } }\n",
+        &[
+            "1:63 mcpServers.a.passHeaders [passHeaders] the server already gets `x-a` by `headers` => keep it in `passHeaders` or in \
+             `headers`",
+        ],
+    ),
+    (
+        "mcpServers: { a: { url: 'https://h/mcp', passHeaders: [x-a, { from: x-b, to: x-a }, { from: x-c }, 'a b'] } }\n",
+        &[
+            "1:61 mcpServers.a.passHeaders[1] [{ from: x-b, to: x-a }] the server gets `x-a` twice => keep one of the two",
+            "1:85 mcpServers.a.passHeaders[2] [{ from: x-c }] there is no `to` => write { from: NAME, to: NAME }",
+            "1:100 mcpServers.a.passHeaders[3] ['a b'] this is not a valid header name => write a name such as Authorization",
+        ],
+    ),
+    (
         "mcpServers: { a: { command: x, proxy: none }, b: { native: demo, tls: { ca: c } } }\n",
         &[
             "1:32 mcpServers.a.proxy [proxy] `proxy` cannot be combined with `command` => remove it; it has no effect together with \
@@ -93,6 +108,36 @@ const FAULTS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+#[test]
+fn headers_to_pass_on_are_read() {
+    let text = "mcpServers: { a: { url: 'https://h/mcp', passHeaders: [X-Tenant, { from: x-a, to: Authorization }] } }\n";
+    let config = loaded(text).config;
+    let Link::Http(http) = &config.mcp_servers["a"].link else { panic!("a URL") };
+    let all: Vec<String> = http.pass_headers.iter().map(|one| format!("{} {}", one.from, one.to)).collect();
+    assert_eq!(all, ["x-tenant x-tenant", "x-a authorization"]);
+    let forbidden = "authorization cookie origin referer sec-fetch-site x-wordpress-password x-imgbb-api-key host connection \
+        keep-alive transfer-encoding content-length content-type accept te trailer upgrade proxy-authorization mcp-session-id \
+        mcp-anything mcp-param-x forwarded x-forwarded-for x-forwarded-anything x-real-ip via last-event-id";
+    for name in forbidden.split_whitespace() {
+        let text = format!(
+            "mcpServers: {{ a: {{ url: 'https://h/mcp', passHeaders: [{{ from: {name}, to: x-a }}] }} }}\n"
+        );
+        let faults = faults_in_short(&text);
+        assert!(faults.len() == 1 && faults[0].contains(&format!("`{name}`")), "{name}: {faults:?}");
+    }
+    for name in "host connection content-length mcp-session-id x-forwarded-for proxy-authorization".split(' ')
+    {
+        let text = format!(
+            "mcpServers: {{ a: {{ url: 'https://h/mcp', passHeaders: [{{ from: x-a, to: {name} }}] }} }}\n"
+        );
+        assert_eq!(faults_in_short(&text).len(), 1, "{name}");
+    }
+    let many: Vec<String> = (0..17).map(|number| format!("x-{number}")).collect();
+    let text =
+        format!("mcpServers: {{ a: {{ url: 'https://h/mcp', passHeaders: [{}] }} }}\n", many.join(", "));
+    assert!(faults_in_short(&text)[0].contains("a list of 17 headers"), "{:?}", faults_in_short(&text));
+}
 
 #[test]
 fn faults_on_the_way_to_a_server() {

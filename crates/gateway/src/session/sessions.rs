@@ -8,6 +8,7 @@ use std::time::Duration;
 use engine::access::{Class, Principal};
 use engine::catalogue::UpstreamId;
 use engine::config::Limits;
+use engine::passed_headers::PassedHeaders;
 use parking_lot::{Mutex, RwLock};
 use proto::rpc::{FrameError, Message};
 use tokio::sync::mpsc;
@@ -43,6 +44,8 @@ pub(crate) struct Door {
     /// The principal that opened it. Only this principal may send to it, and only with the rights that it had at that
     /// time.
     pub(crate) principal: Arc<Principal>,
+    /// The headers that are passed on for it.
+    pub(crate) passed: PassedHeaders,
     pub(crate) class: Class,
     /// The number of the rules under which those rights were determined.
     pub(crate) regime: u64,

@@ -79,11 +79,14 @@ impl ViewState {
         self.observer.get().and_then(Weak::upgrade)
     }
 
-    /// The owner of the consents that this caller uses. The only client of a process that it started itself uses the
-    /// shared consents. If callers are authenticated, a caller without a name uses none.
+    /// The owner of the consents that this caller uses, with the headers that are passed on for it. The only client of a process
+    /// that it started itself uses the shared consents. If callers are authenticated, a caller without a name uses none.
     pub(crate) fn caller_id(&self, identity: &Identity) -> Option<CallerId> {
-        let is_known = identity.principal.scheme != Scheme::Anyone;
-        (is_known || self.lets_all_in).then(|| CallerId::of(&identity.principal))
+        let passed = || identity.passed.clone();
+        if identity.principal.scheme != Scheme::Anyone || self.lets_all_in {
+            return Some(CallerId::of(&identity.principal).passing(passed()));
+        }
+        (!identity.passed.is_empty()).then(|| CallerId::stranger(passed()))
     }
 
     /// The owner of a view that is not shared with other callers; `None` unless a server of the profile is

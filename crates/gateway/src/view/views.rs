@@ -27,7 +27,7 @@ use upstream::{Server, Upstream};
 const MAX_VIEWS: usize = 256;
 
 /// The key of a view: the regime, the profile, the class of clients, their access class, and the caller if it matters.
-pub(super) type Key = (u64, usize, ClientClass, Class, Option<Arc<str>>);
+pub(super) type Key = (u64, usize, ClientClass, Class, Option<CallerId>);
 
 /// A client that looks at a profile.
 pub(super) struct Looking {
@@ -50,8 +50,7 @@ impl Looking {
     }
 
     fn key(&self, regime: u64) -> Key {
-        let caller = self.caller.as_ref().map(|caller| caller.id.clone());
-        (regime, self.profile, self.clients, self.class.clone(), caller)
+        (regime, self.profile, self.clients, self.class.clone(), self.caller.clone())
     }
 }
 

@@ -9,6 +9,7 @@ mod tls;
 
 mod certificates;
 mod forward;
+mod passed;
 mod proxies;
 
 use serde_json::json;

@@ -29,7 +29,8 @@ pub(super) fn ready(shard: &Shard) -> Response<Body> {
     }
 }
 
-/// The servers that count. A server that requires each caller's own consent has no state that all callers share.
+/// The servers that count. A server that requires each caller's own consent, or that gets headers of callers' requests, has no
+/// state that all callers share.
 fn counted(shard: &Shard) -> Vec<CountedServer> {
     let gateway = &shard.gateway;
     let (servers, hides_names) = (&gateway.standing.config().mcp_servers, shard.door.asks());
@@ -37,7 +38,7 @@ fn counted(shard: &Shard) -> Vec<CountedServer> {
     let all = shard.view.state.upstreams.all();
     let own = all.iter().map(|one| &one.common.server);
     own.filter(|server| gateway.snapshot.upstream(server.spec.id).is_some())
-        .filter(|server| counts(server.name()) && !(server.is_per_caller() && server.spec.own_consent))
+        .filter(|server| counts(server.name()) && !(server.is_per_caller() && !server.has_common_state()))
         .map(|server| CountedServer {
             name: (!hides_names).then(|| server.name().to_string()),
             health: server.health.report(),
