@@ -366,7 +366,7 @@ fn takes_own_consent(link: &Link) -> bool {
     let passes = http.pass_headers.iter().any(|passed| passed.to == AUTHORIZATION);
     !passes
         && !http.headers.contains_key(&AUTHORIZATION)
-        && !http.oauth.as_ref().is_some_and(|own| own.shared)
+        && !http.oauth.as_ref().is_some_and(|own| own.shared || own.is_machine())
 }
 
 fn server_info(profile: &Profile, version: &str) -> String {

@@ -64,7 +64,7 @@ pub use access::{AccessRule, AnnotationHint, Effect, ValuePath, When, Who};
 pub use audit::Audit;
 pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
-pub use consent::OAuthClient;
+pub use consent::{OAuthClient, OAuthGrant};
 pub use endpoints::{Endpoint, EndpointAuth, EndpointTransport};
 pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
 pub use glob::{Glob, MAX_GLOB_BYTES};

@@ -8,6 +8,7 @@ mod apart;
 mod attacks;
 mod browser;
 mod given;
+mod machine;
 mod mix_up;
 mod phished;
 mod renewed;

@@ -1,6 +1,7 @@
 //! Finds the authorization server of a server that refused a request (MCP 2025-11-25, authorization: authorization server
 //! discovery). It must not know what is requested there.
 
+use engine::config::OAuthGrant;
 use engine::credential::challenge::Challenge;
 use http::{StatusCode, Uri};
 
@@ -19,7 +20,8 @@ pub(super) struct DiscoveredService {
     pub(super) scopes: Vec<String>,
 }
 
-/// Searches for the authorization server of the server at `url`; accepts only `issuer`, if one is given.
+/// Searches for the authorization server of the server at `url`; accepts only `issuer`, if one is given. The server must support
+/// this way to a token.
 ///
 /// # Errors
 /// Returns a human-readable reason why none was found.
@@ -27,7 +29,7 @@ pub(super) async fn discover(
     outside: &Outside,
     url: &Uri,
     challenge: &Challenge,
-    issuer: Option<&str>,
+    (issuer, grant): (Option<&str>, OAuthGrant),
     way: FetchRules<'_>,
 ) -> Result<DiscoveredService, String> {
     let protected = match protected(outside, url, challenge, way).await? {
@@ -47,7 +49,7 @@ pub(super) async fn discover(
         format!("it advertises an authorization server other than the configured {issuer} (`oauth.issuer`)")
     });
     for issuer in protected.issuers.iter().filter(|named| issuer.is_none_or(|own| is_same(own, named))) {
-        match service(outside, issuer, way).await {
+        match service(outside, issuer, grant, way).await {
             Ok(service) => {
                 return Ok(DiscoveredService {
                     service,
@@ -87,7 +89,12 @@ async fn protected(
     Ok(None)
 }
 
-async fn service(outside: &Outside, issuer: &str, way: FetchRules<'_>) -> Result<Service, String> {
+async fn service(
+    outside: &Outside,
+    issuer: &str,
+    grant: OAuthGrant,
+    way: FetchRules<'_>,
+) -> Result<Service, String> {
     let url: Uri = issuer.parse().map_err(|_| "its issuer is not a URL".to_owned())?;
     if url.query().is_some() || issuer.contains('#') {
         return Err("its issuer has a query or a fragment".to_owned());
@@ -96,7 +103,7 @@ async fn service(outside: &Outside, issuer: &str, way: FetchRules<'_>) -> Result
     let (mut why, mut is_there) = (String::new(), false);
     for place in issuer_places(&url) {
         let reason = match fetch(outside, &place, way).await {
-            Ok(body) => match read_service(&body, issuer, way.within) {
+            Ok(body) => match read_service(&body, issuer, (way.within, grant)) {
                 Ok(service) => return Ok(service),
                 Err(reason) => {
                     is_there = true;

@@ -9,6 +9,7 @@
 //! | `search` | the authorization server and the scopes for a consent |
 //! | `discovery`, `metadata` | the authorization server, and checks of its metadata |
 //! | `client` | Dragoman's client there |
+//! | `client_credentials` | tokens for the gateway itself, without a user |
 //! | `caller_id` | the owner of a consent |
 //! | `redirect` | the paths to which browsers return, one for each issuer |
 //! | `start` | the page on which a browser starts, and the secret cookie that it is given |
@@ -26,6 +27,7 @@
 
 mod caller_id;
 mod client;
+mod client_credentials;
 mod consent_request;
 mod discovery;
 pub mod form;

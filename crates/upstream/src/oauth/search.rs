@@ -69,7 +69,8 @@ impl Grant {
         self.around.start().ok_or(nowhere)?;
         let issuer = self.config.issuer.as_deref();
         let way = self.way(SEARCH);
-        let found = discover(&self.around.outside, &self.url, challenge, issuer, way).await?;
+        let wanted = (issuer, self.config.grant);
+        let found = discover(&self.around.outside, &self.url, challenge, wanted, way).await?;
         let path = redirect::path(&self.config, &found.service);
         let redirect = self.around.redirect(&path).ok_or(nowhere)?;
         let client = self.client(&found.service, &redirect, way).await?;

@@ -3,11 +3,12 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use engine::config::OAuthClient;
+use engine::config::{OAuthClient, OAuthGrant, Text};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use transport::net::client::Route;
+use transport::up::CredentialRefusal;
 
 use super::*;
 
@@ -181,4 +182,39 @@ async fn what_another_authorization_server_gave_is_nothing_to_the_one_of_the_con
     assert!(why.contains("oauth.issuer"), "{why}");
     let _again = enter(&url);
     assert!(consents.status("tickets", None).await.unwrap().given);
+}
+
+#[tokio::test]
+async fn a_client_of_its_own_gets_a_token_and_replaces_one_that_was_good_before() {
+    let url = server().await;
+    let consents = Consents::new(None, Duration::from_secs(5));
+    let client = OAuthClient {
+        grant: OAuthGrant::ClientCredentials,
+        client_id: Some(Text::plain("me")),
+        client_secret: Some(Text::plain("mine")),
+        issuer: Some(url.clone()),
+        ..OAuthClient::default()
+    };
+    let grant = consents.enter(&"tickets".into(), None, settings(&url, client));
+    let refusal = |shown| CredentialRefusal {
+        status: 401,
+        challenge: "Bearer".to_owned(),
+        body: String::new(),
+        shown,
+        is_from_near: false,
+    };
+    assert!(grant.answer(&refusal(None)).await);
+    let first = grant.credential().get();
+    assert!(first.is_some());
+    // A request that was sent without a token can be sent again with this one.
+    assert!(grant.answer(&refusal(None)).await);
+    assert_eq!(grant.credential().get(), first);
+    // The server refuses a token that was just issued: another one would not help.
+    assert!(!grant.answer(&refusal(first.clone())).await);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(11)).await;
+    tokio::time::resume();
+    assert!(grant.answer(&refusal(first.clone())).await);
+    assert_ne!(grant.credential().get(), first);
+    assert!(!grant.is_wanted() && grant.page().is_none(), "no user is asked");
 }

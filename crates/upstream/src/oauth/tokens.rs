@@ -1,4 +1,4 @@
-//! Exchanges codes and refresh tokens for access tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). It must not know who asked
+//! Exchanges codes, refresh tokens and client credentials for access tokens (RFC 6749, 4.1.3, 4.4.2, 5 and 6; RFC 8707, 2.2). It must not know who asked
 //! for them.
 
 use engine::credential::challenge::scopes;
@@ -48,6 +48,8 @@ pub(super) enum Grant<'a> {
     Code { code: &'a str, verifier: &'a Secret },
     /// A refresh token.
     Refresh(&'a Secret),
+    /// The client itself (RFC 6749, 4.4), for these scopes.
+    Client(&'a str),
 }
 
 /// The parties of a token request.
@@ -81,6 +83,8 @@ pub(super) async fn ask(
             ("code_verifier", verifier.expose()),
         ],
         Grant::Refresh(token) => vec![("grant_type", "refresh_token"), ("refresh_token", token.expose())],
+        Grant::Client("") => vec![("grant_type", "client_credentials")],
+        Grant::Client(scopes) => vec![("grant_type", "client_credentials"), ("scope", *scopes)],
     };
     form.push(("resource", resource));
     let header = client.enter(&mut form);
