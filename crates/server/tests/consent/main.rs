@@ -7,6 +7,7 @@ mod support;
 mod apart;
 mod attacks;
 mod browser;
+mod described;
 mod given;
 mod machine;
 mod mix_up;

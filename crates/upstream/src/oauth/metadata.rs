@@ -26,6 +26,9 @@ pub(super) struct Service {
     pub(super) methods: Vec<String>,
     /// True if the server names itself in redirects (RFC 9207, 3).
     pub(super) names_itself: bool,
+    /// True if the server accepts the URL of a client's metadata as the client's id (Client ID Metadata Documents).
+    #[serde(default)]
+    pub(super) takes_documents: bool,
     /// True if the server issues refresh tokens on request (`OpenID` Connect Core 1.0, 11).
     pub(super) offline: bool,
 }
@@ -127,6 +130,8 @@ pub(super) fn read_service(
         #[serde(default)]
         authorization_response_iss_parameter_supported: bool,
         #[serde(default)]
+        client_id_metadata_document_supported: bool,
+        #[serde(default)]
         scopes_supported: Vec<String>,
     }
     let written: ServiceJson =
@@ -156,6 +161,7 @@ pub(super) fn read_service(
         registration: written.registration_endpoint,
         methods: written.token_endpoint_auth_methods_supported,
         names_itself: written.authorization_response_iss_parameter_supported,
+        takes_documents: written.client_id_metadata_document_supported,
         offline: written.scopes_supported.iter().any(|scope| scope == "offline_access"),
     })
 }

@@ -62,6 +62,8 @@ use consent_request::{Brought, ConsentRequest};
 use outside::Outside;
 use token_store::TokenStore;
 
+use crate::web::is_local;
+
 /// The path below which browsers start a consent.
 pub const START: &str = "/oauth/consent/";
 
@@ -84,6 +86,14 @@ impl OAuthProcess {
     /// The address where a consent begins, without its last segment.
     fn start(&self) -> Option<String> {
         self.base.lock().as_ref().map(|base| format!("{base}{START}"))
+    }
+
+    /// The URL of a client document at this path; `None` unless authorization servers can fetch it.
+    fn document(&self, path: &str) -> Option<String> {
+        let base = self.base.lock().clone()?;
+        let url: Uri = base.parse().ok()?;
+        let can_be_fetched = url.scheme_str() == Some("https") && !is_local(&url);
+        can_be_fetched.then(|| format!("{base}{path}"))
     }
 
     /// Returns true if browsers reach this gateway over TLS.
@@ -196,6 +206,13 @@ impl Consents {
     /// Sets the gateway's public address, without a trailing slash; `None` if it has none.
     pub fn serve_at(&self, base: Option<String>) {
         *self.around.base.lock() = base;
+    }
+
+    /// The document at this path, which describes Dragoman's client to one authorization server; `None` if there is none.
+    pub fn client_document(&self, path: &str) -> Option<String> {
+        let redirect = redirect::redirect_of_document(path)?;
+        let (url, home) = (self.around.document(path)?, self.around.redirect("")?);
+        Some(client::document(&url, &self.around.redirect(&redirect)?, &home))
     }
 
     /// Sets the configured clients.

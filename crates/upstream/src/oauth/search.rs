@@ -102,7 +102,8 @@ impl Grant {
         Ok(ConsentTarget { service, client, resource: found.resource, scopes })
     }
 
-    /// Dragoman's client at the authorization server: the configured one, the stored one, or a newly registered one.
+    /// Dragoman's client at the authorization server: the configured one, the one that Dragoman's own document describes, the
+    /// stored one, or a newly registered one.
     async fn client(
         &self,
         service: &Service,
@@ -110,6 +111,11 @@ impl Grant {
         way: FetchRules<'_>,
     ) -> Result<Registered, String> {
         if let Some(client) = Registered::configured(&self.config, service, redirect) {
+            return Ok(client);
+        }
+        if let Some(document) = self.around.document(&redirect::document_path(&service.issuer))
+            && let Some(client) = Registered::described(service, document, redirect)
+        {
             return Ok(client);
         }
         let place = format!("client {} {redirect}", service.issuer);
