@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | first-contact | peers | auth | sites | community | bench | chaos | soak | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | routes`.
 //!
 //! It knows the repository and how to run its tools. It must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -12,6 +12,7 @@ mod community;
 mod conformance;
 mod first_contact;
 mod peers;
+mod reach;
 mod root;
 mod routes;
 mod run;
@@ -37,6 +38,7 @@ cargo xtask COMMAND
   peers                third-party SDKs, clients and servers through Dragoman
   first-contact        real npx and uvx servers from empty caches, and the first client of each era
   auth                 a real identity provider, and clients with its tokens
+  reach                a real proxy, a server with client certificates and an identity provider between Dragoman and servers
   sites                real WordPress sites, and what the tools do there
   community TREE ...   a site with BuddyBoss or BuddyPress from a plugin's tree, with a call of each of its tools
   routes INDEX.json    a WordPress site's index (/wp-json/?context=help) as the table against which rows of tools are checked
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::run(rest),
         "first-contact" => first_contact::run(rest),
         "peers" => peers::run(rest),
+        "reach" => reach::REACH.run(rest),
         "sites" => sites::SITES.run(rest),
         "routes" => routes::run(rest),
         "soak" => soak::run(rest),
