@@ -32,6 +32,7 @@ impl PassedHeaders {
     }
 
     /// The headers that a server with these rules gets, under the names there.
+    #[must_use]
     pub fn mapped(&self, rules: &[PassedHeader]) -> Self {
         let all = rules.iter().flat_map(|rule| {
             let own = self.iter().filter(|(name, _)| *name == rule.from);

@@ -168,7 +168,7 @@ impl Snapshot {
                 None => profiles.push(spec),
             }
         }
-        let passed = upstreams.iter().flat_map(|spec| spec.passed_headers());
+        let passed = upstreams.iter().flat_map(UpstreamSpec::passed_headers);
         let passed_names =
             passed.map(|rule| rule.from.clone()).collect::<IndexSet<_>>().into_iter().collect();
         Self {

@@ -83,13 +83,12 @@ fn read_one(reader: &mut Reader<'_>, item: &Entry) -> Option<PassedHeader> {
     let mut fields = reader.fields(&item.value, "a header name, or a mapping with `from` and `to`")?;
     let (from, to) = (fields.take("from"), fields.take("to"));
     reader.refuse(&fields.rest(), &["from", "to"]);
-    let read = |reader: &mut Reader<'_>, entry: Option<&Entry>, key: &str, check| match entry {
-        Some(entry) => reader.within(key, |reader| name(reader, entry, check)),
-        None => {
+    let read = |reader: &mut Reader<'_>, entry: Option<&Entry>, key: &str, check| {
+        if entry.is_none() {
             let help = "write { from: NAME, to: NAME }";
             reader.fault(&item.value.at, format!("there is no `{key}`"), help);
-            None
         }
+        reader.within(key, |reader| name(reader, entry?, check))
     };
     let from = read(reader, from, "from", in_request);
     let to = read(reader, to, "to", at_server);

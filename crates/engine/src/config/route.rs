@@ -43,9 +43,10 @@ impl Spelling<ProxyRule> for ProxySpelling {
             Flaw::new(format!("this is not the URL of a usable proxy: {why}"), help)
         };
         // Without a scheme, every word would be a host.
-        let parsed = match text.expose().contains("://") {
-            true => ForwardProxy::parse(text.expose()).map_err(|why| flaw(&why)),
-            false => Err(flaw(&"it has no scheme")),
+        let parsed = if text.expose().contains("://") {
+            ForwardProxy::parse(text.expose()).map_err(|why| flaw(&why))
+        } else {
+            Err(flaw(&"it has no scheme"))
         };
         reader.sound(&entry.value.at, parsed).map(|_| ProxyRule::Through(text))
     }

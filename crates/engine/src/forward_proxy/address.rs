@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::HeaderValue;
 use http::uri::Authority;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret, SecretString};
 
 /// An HTTP proxy. `Display` and `Debug` show host and port only.
 #[derive(Clone)]
@@ -104,13 +104,13 @@ impl ForwardProxy {
 
     /// The texts that no message may contain.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
-        let encoded = self.authorization.as_ref().map(|value| value.expose_secret());
+        let encoded = self.authorization.as_ref().map(ExposeSecret::expose_secret);
         let encoded = encoded.map(|value| value.trim_start_matches("Basic "));
-        encoded.into_iter().chain(self.password.as_ref().map(|password| password.expose_secret()))
+        encoded.into_iter().chain(self.password.as_ref().map(ExposeSecret::expose_secret))
     }
 
     fn key(&self) -> (bool, &str, u16, Option<&str>) {
-        let authorization = self.authorization.as_ref().map(|value| value.expose_secret());
+        let authorization = self.authorization.as_ref().map(ExposeSecret::expose_secret);
         (self.secure, &self.host, self.port, authorization)
     }
 }

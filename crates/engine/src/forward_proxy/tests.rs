@@ -196,7 +196,8 @@ proptest! {
     #[test]
     fn what_a_url_says_is_what_is_sent(user in "[a-z ]{1,8}", password in "[ -~]{0,12}") {
         use base64::Engine as _;
-        let encoded: String = password.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let encoded: Vec<String> = password.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let encoded = encoded.concat();
         let proxy = ForwardProxy::parse(&format!("http://{}:{encoded}@proxy:1", user.replace(' ', "%20"))).unwrap();
         let pair = base64::prelude::BASE64_STANDARD.encode(format!("{user}:{password}"));
         let value = proxy.authorization().unwrap();

@@ -88,7 +88,7 @@ async fn a_token_is_renewed_before_its_end_although_nobody_calls() {
     assert_eq!(called(&client).await, "ok");
     soon("two more tokens", async {
         while locked.token_requests().len() < 3 {
-            locked.puppet.was_sent("POST", 3).await
+            locked.puppet.was_sent("POST", 3).await;
         }
     })
     .await;

@@ -105,9 +105,10 @@ impl HttpClient for World {
             return Box::pin(std::future::ready(Err(fault(HttpFaultKind::TooOften, &words))));
         }
         // A host that a caller may have chosen is not shown the client certificate.
-        let (client, route) = match request.public_only {
-            true => (self.public.clone(), self.routes.others.clone()),
-            false => (self.any.clone(), self.routes.server.clone()),
+        let (client, route) = if request.public_only {
+            (self.public.clone(), self.routes.others.clone())
+        } else {
+            (self.any.clone(), self.routes.server.clone())
         };
         Box::pin(async move {
             let deadline = tokio::time::Instant::now() + request.patience;

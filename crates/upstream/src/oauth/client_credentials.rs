@@ -30,11 +30,10 @@ impl Grant {
         }
         let obtained = self.obtain(challenge).await;
         let is_obtained = obtained.is_ok();
-        match &obtained {
-            Ok(()) => tracing::info!(server = %self.server, "got an access token for the gateway itself"),
-            Err(why) => {
-                tracing::warn!(server = %self.server, why, "got no access token for the gateway itself")
-            }
+        if let Err(why) = &obtained {
+            tracing::warn!(server = %self.server, why, "got no access token for the gateway itself");
+        } else {
+            tracing::info!(server = %self.server, "got an access token for the gateway itself");
         }
         let failed = obtained.err().map(|why| (challenge.clone(), Instant::now(), Some(why)));
         self.known.lock().search = failed;

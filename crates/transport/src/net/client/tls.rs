@@ -114,13 +114,13 @@ impl Trust {
     async fn system(&self) -> io::Result<Connectors> {
         let made = self.0.system.get_or_try_init(|| async {
             let inner = self.0.clone();
-            let build = move || {
+            let work = move || {
                 let provider = Arc::new(aws_lc_rs::default_provider());
                 let extra = inner.extra.iter().cloned();
                 let verifier = Arc::new(Verifier::new_with_extra_roots(extra, provider.clone())?);
                 connectors(verifier, provider, None)
             };
-            let built = tokio::task::spawn_blocking(build).await;
+            let built = tokio::task::spawn_blocking(work).await;
             built.map_err(io::Error::other)?.map_err(io::Error::other)
         });
         made.await.cloned()
