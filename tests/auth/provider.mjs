@@ -2,7 +2,8 @@
 //   node provider.mjs
 // It prints `provider at URL` and serves until its stdin ends.
 //
-// Clients register themselves, or are machines: `robot`, `other` (tokens of ten minutes) and `brief` (of two seconds). Tokens are JWTs for whatever resource is asked for. `POST /test/rotate` gives it new keys.
+// Clients register themselves, or are machines: `robot`, `other` (tokens of ten minutes) and `brief` (of two seconds). Tokens are JWTs for whatever resource is asked for. `POST /test/rotate` gives it new keys; `POST /test/gate` says where the public
+// address of a gateway is on this machine.
 
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -38,9 +39,12 @@ async function newProvider(issuer) {
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     pkce: { required: () => true },
     clientBasedCORS: () => false,
+    // No name server knows the public address of the gateway in these tests, and the provider's dispatcher refuses this machine.
+    fetch: (url, { dispatcher, ...options }) => fetch(gate ? String(url).replace(gate.open, gate.here) : url, options),
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
+      clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
       registration: { enabled: true },
       resourceIndicators: {
         enabled: true,
@@ -74,6 +78,8 @@ async function interact(provider, request, response) {
   return provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
 }
 
+let gate;
+let registered = 0;
 let provider;
 const server = createServer(async (request, response) => {
   try {
@@ -82,6 +88,16 @@ const server = createServer(async (request, response) => {
       provider = await newProvider(issuer);
       return response.writeHead(204).end();
     }
+    if (request.method === 'POST' && request.url === '/test/gate') {
+      let text = '';
+      for await (const chunk of request) text += chunk;
+      gate = JSON.parse(text);
+      return response.writeHead(204).end();
+    }
+    if (request.url === '/test/registered') {
+      return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ registered }));
+    }
+    if (request.method === 'POST' && request.url === '/reg') registered += 1;
     return await provider.callback()(request, response);
   } catch (error) {
     console.error(error);

@@ -5,11 +5,13 @@
 //! | module | is for |
 //! |---|---|
 //! | [`config`] | the configuration: turns text into checked values |
+//! | [`passed_headers`] | headers of clients' requests that are passed on to servers |
 //! | [`principal`], [`access`] | the identity of a caller; access rules |
 //! | [`client_address`] | the client's address, behind trusted proxies |
 //! | [`credential`] | credentials of requests, parsed but not verified |
 //! | [`catalogue`] | the catalogues of upstreams, merged into a client's view |
 //! | [`dialect_rows`], [`dialect`] | an endpoint's behavior where systems disagree: rows of data; their interpreter |
+//! | [`forward_proxy`] | the proxies through which the gateway sends its own requests |
 //! | [`exchange`] | one client request from its arrival to its answer |
 //! | [`redaction`] | arguments of calls with their secrets redacted |
 //! | [`rate`] | rate limits |
@@ -33,9 +35,11 @@ pub mod dialect;
 pub mod dialect_rows;
 pub mod exchange;
 pub mod fault;
+pub mod forward_proxy;
 pub mod known_servers;
 pub mod list_kind;
 pub mod nearest;
+pub mod passed_headers;
 pub mod places;
 pub mod principal;
 pub mod rate;

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::HeaderName;
+use http::header::AUTHORIZATION;
+use indexmap::IndexSet;
 use proto::json::quote;
 use proto::rpc::FrameLimits;
 
@@ -12,8 +15,8 @@ use crate::access::{Asker, Class, Guard, Rules};
 use crate::call_rules::CallRules;
 use crate::catalogue::{NameLimit, UpstreamId};
 use crate::config::{
-    Affinity, Config, Limits, Link, Profile, QuestionPolicy, Server, ServerTools, StdioLink, Text,
-    TrustedProxies,
+    Affinity, Config, Limits, Link, PassedHeader, Profile, QuestionPolicy, Server, ServerTools, StdioLink,
+    Text, TrustedProxies,
 };
 use crate::dialect_rows::Dialect;
 use crate::known_servers;
@@ -110,6 +113,8 @@ pub struct Snapshot {
     pub asks: bool,
     /// The proxies that are trusted to name the client.
     pub proxies: TrustedProxies,
+    /// The names of all headers of requests that are passed on to some server.
+    pub passed_names: Arc<[HeaderName]>,
     /// The version of the access configuration: decisions made under another version must be made again.
     pub regime: u64,
     /// The number of the next server.
@@ -174,6 +179,9 @@ impl Snapshot {
                 None => profiles.push(spec),
             }
         }
+        let passed = upstreams.iter().flat_map(UpstreamSpec::passed_headers);
+        let passed_names =
+            passed.map(|rule| rule.from.clone()).collect::<IndexSet<_>>().into_iter().collect();
         Self {
             upstreams,
             profiles,
@@ -182,6 +190,7 @@ impl Snapshot {
             local,
             asks: config.auth.asks(),
             proxies: config.trust_forwarded_for.clone(),
+            passed_names,
             regime,
             next_upstream,
             places,
@@ -289,7 +298,15 @@ impl UpstreamSpec {
 
     /// Returns true if callers may have separate links to the server, or give it separate consents.
     pub fn per_caller(&self) -> bool {
-        self.own_consent || self.own_links
+        self.own_consent || self.own_links || !self.passed_headers().is_empty()
+    }
+
+    /// The headers of requests that are passed on to it.
+    pub fn passed_headers(&self) -> &[PassedHeader] {
+        match &self.link {
+            Link::Http(http) => &http.pass_headers,
+            Link::Stdio(_) | Link::Native(_) => &[],
+        }
     }
 
     /// Returns true if all clients take turns on one link.
@@ -358,8 +375,10 @@ fn is_native(link: &Link) -> bool {
 /// Returns true if a server may require the consent of its users, and one user's consent does not count for all.
 fn takes_own_consent(link: &Link) -> bool {
     let Link::Http(http) = link else { return false };
-    !http.headers.contains_key(&http::header::AUTHORIZATION)
-        && !http.oauth.as_ref().is_some_and(|own| own.shared)
+    let passes = http.pass_headers.iter().any(|passed| passed.to == AUTHORIZATION);
+    !passes
+        && !http.headers.contains_key(&AUTHORIZATION)
+        && !http.oauth.as_ref().is_some_and(|own| own.shared || own.is_machine())
 }
 
 /// The rules of a profile with the changes to tools that its configuration describes.

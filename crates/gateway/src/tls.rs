@@ -1,11 +1,8 @@
 //! Reads and checks the files of `tls`, and reloads them when they change. It must not know connections, or how TLS
 //! works.
 
-use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
 use std::net::SocketAddr;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,10 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::config::{Config, Tls};
 use jiff::Timestamp;
 use secrecy::zeroize::Zeroizing;
-use transport::net::tls::{ServerCertificate, ServerPem, ServerTls, TlsPart, Validity};
-
-/// The maximum size of each file, in bytes.
-const MOST: u64 = 1 << 20;
+use transport::net::pem::{FileStamp, read_file, stamp};
+use transport::net::tls::{ServerCertificate, ServerPem, ServerTls, TlsError, TlsPart, Validity};
 
 /// An unusable file, the reason, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -27,58 +22,37 @@ pub(crate) struct TlsFault {
     why: String,
 }
 
-impl TlsFault {
-    fn new(key: &'static str, file: &Path, why: impl fmt::Display) -> Self {
-        Self { key, file: file.display().to_string(), why: why.to_string() }
-    }
-}
-
 /// The content of the files.
 struct TlsContents {
-    cert: Vec<u8>,
+    cert: Zeroizing<Vec<u8>>,
     key: Zeroizing<Vec<u8>>,
-    client_ca: Option<Vec<u8>>,
+    client_ca: Option<Zeroizing<Vec<u8>>>,
 }
 
 impl TlsContents {
     fn read(tls: &Tls) -> Result<Self, TlsFault> {
-        let cert = contents("cert", &tls.cert)?;
-        let key = Zeroizing::new(contents("key", &tls.key)?);
-        let client_ca = tls.client_ca.as_deref().map(|file| contents("clientCa", file)).transpose()?;
+        let read = |part, file: &Path| read_file(part, file).map_err(|error| named(tls, &error));
+        let (cert, key) = (read(TlsPart::Cert, &tls.cert)?, read(TlsPart::Key, &tls.key)?);
+        let client_ca = tls.client_ca.as_deref().map(|file| read(TlsPart::ClientCa, file)).transpose()?;
         Ok(Self { cert, key, client_ca })
     }
 
     fn pem(&self) -> ServerPem<'_> {
-        ServerPem { cert: &self.cert, key: &self.key, client_ca: self.client_ca.as_deref() }
+        ServerPem {
+            cert: &self.cert,
+            key: &self.key,
+            client_ca: self.client_ca.as_deref().map(Vec::as_slice),
+        }
     }
 }
 
-fn contents(key: &'static str, path: &Path) -> Result<Vec<u8>, TlsFault> {
-    let cannot = |why: &dyn fmt::Display| {
-        let help = "name a file that the user running Dragoman can read";
-        TlsFault::new(key, path, format_args!("cannot read it ({why}); {help}"))
+fn named(tls: &Tls, error: &TlsError) -> TlsFault {
+    let file = match error.part {
+        TlsPart::Cert => &tls.cert,
+        TlsPart::Key => &tls.key,
+        TlsPart::ClientCa | TlsPart::Ca => tls.client_ca.as_ref().unwrap_or(&tls.cert),
     };
-    let file = File::open(path).map_err(|e| cannot(&e))?;
-    let size = file.metadata().map_err(|e| cannot(&e))?;
-    if !size.is_file() {
-        return Err(cannot(&"it is not a file"));
-    }
-    if size.len() > MOST {
-        return Err(cannot(&format_args!("it is larger than {MOST} bytes")));
-    }
-    // Allocate the whole buffer at once: a growing buffer would leave copies of a key in memory.
-    let mut bytes = Vec::with_capacity(usize::try_from(size.len()).unwrap_or(0) + 1);
-    file.take(MOST).read_to_end(&mut bytes).map_err(|e| cannot(&e))?;
-    Ok(bytes)
-}
-
-fn named(tls: &Tls, error: &transport::net::tls::TlsError) -> TlsFault {
-    let (key, file) = match error.part {
-        TlsPart::Cert => ("cert", &tls.cert),
-        TlsPart::Key => ("key", &tls.key),
-        TlsPart::ClientCa => ("clientCa", tls.client_ca.as_ref().unwrap_or(&tls.cert)),
-    };
-    TlsFault::new(key, file, error)
+    TlsFault { key: error.part.key(), file: file.display().to_string(), why: error.to_string() }
 }
 
 /// Creates the TLS settings from these files.
@@ -133,7 +107,7 @@ fn open_key(tls: &Tls) -> Option<String> {
 }
 
 fn certificate(tls: &Tls) -> Option<ServerCertificate> {
-    ServerCertificate::read(&contents("cert", &tls.cert).ok()?).ok()
+    ServerCertificate::read(&read_file(TlsPart::Cert, &tls.cert).ok()?).ok()
 }
 
 /// Returns the origin at which clients on this machine reach the address, such as `https://mcp.example.com:8443`. With
@@ -157,17 +131,14 @@ pub fn origin(config: &Config, here: SocketAddr) -> String {
     }
 }
 
-/// A file's metadata, which changes with its content; `None` if the file does not exist.
-type Stamp = Option<(i64, i64, u64, u64)>;
-
-/// The files of one listener, and the settings that are replaced when the files change.
+/// The files of one listener, and the settings to replace when they change.
 pub(crate) struct TlsWatch {
     files: Arc<Tls>,
     serves: ServerTls,
-    seen: Vec<Stamp>,
-    /// The latest change that was seen. The files are read only once they stay the same, because they may still be
-    /// being written.
-    differs: Option<Vec<Stamp>>,
+    seen: Vec<FileStamp>,
+    /// The latest change that was seen: files are read only once they stay the same, because they may still be being
+    /// written.
+    differs: Option<Vec<FileStamp>>,
 }
 
 impl TlsWatch {
@@ -225,14 +196,7 @@ impl TlsWatch {
     }
 }
 
-fn stamps(tls: &Tls) -> Vec<Stamp> {
-    let stamp = |file: &Path| {
-        let file = std::fs::metadata(file).ok()?;
-        Some((file.mtime(), file.mtime_nsec(), file.size(), file.ino()))
-    };
-    [Some(&tls.cert), Some(&tls.key), tls.client_ca.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(|file| stamp(file))
-        .collect()
+fn stamps(tls: &Tls) -> Vec<FileStamp> {
+    let files = [Some(&tls.cert), Some(&tls.key), tls.client_ca.as_ref()].into_iter().flatten();
+    files.map(|file| stamp(file)).collect()
 }

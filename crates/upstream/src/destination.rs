@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use engine::config::{HttpLink as HttpConfig, Link as LinkConfig, StdioLink};
+use engine::passed_headers::PassedHeaders;
 use engine::snapshot::{Snapshot, UpstreamSpec};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Uri};
 use native::NativeServer;
 use transport::child::{ChildCaps, Spec};
+use transport::net::client::Route;
 use transport::up::{HttpLimits, HttpTarget};
 
 use crate::embedded;
-use crate::oauth::{CallerId, Consents, Grant};
+use crate::oauth::{CallerId, Consents, Grant, GrantSettings};
+use crate::route::Routes;
 
 /// Returns the caps on what a server over HTTP may send.
 fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
@@ -27,8 +30,8 @@ fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
 
 /// The destination to which links to an upstream lead.
 pub enum Destination {
-    /// A URL.
-    Http(Arc<HttpTarget>),
+    /// A URL, and the way to the server's authorization server.
+    Http(Arc<HttpTarget>, Route),
     /// A child process.
     Child(Spec),
     /// This process.
@@ -54,13 +57,16 @@ impl Destination {
             LinkConfig::Http(http) => {
                 let uri: Uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
                 let headers = headers(&spec.name, http)?;
-                if !headers.contains_key(AUTHORIZATION) && !spec.own_consent {
-                    let client = http.oauth.clone().unwrap_or_default();
-                    grant = Some(consents.enter(&spec.name, None, uri.clone(), client));
+                let routes = Routes::of(&spec.link).map_err(|e| format!("{}: {e}", spec.name))?;
+                let passes = http.pass_headers.iter().any(|passed| passed.to == AUTHORIZATION);
+                if !headers.contains_key(AUTHORIZATION) && !passes && !spec.own_consent {
+                    let settings = grant_settings(&uri, http, &routes.others);
+                    grant = Some(consents.enter(&spec.name, None, settings));
                 }
                 let credential = grant.as_ref().map(|grant| grant.credential()).unwrap_or_default();
                 let limits = http_limits(spec, snapshot).into();
-                Self::Http(Arc::new(HttpTarget { uri, headers, credential, limits }))
+                let target = HttpTarget { uri, headers, credential, limits, route: routes.server };
+                Self::Http(Arc::new(target), routes.others)
             }
             LinkConfig::Stdio(link) => Self::Child(child(link)),
         };
@@ -69,7 +75,7 @@ impl Destination {
 
     /// Applies the limits of another snapshot to every later request; `spec` is the server's entry in that snapshot.
     pub fn follow(&self, spec: &UpstreamSpec, snapshot: &Snapshot) {
-        if let Self::Http(target) = self {
+        if let Self::Http(target, _) = self {
             target.limits.set(http_limits(spec, snapshot));
         }
     }
@@ -80,31 +86,44 @@ impl Destination {
         &self,
         spec: &UpstreamSpec,
         caller: &CallerId,
+        passed: &PassedHeaders,
         consents: &Consents,
     ) -> (Self, Option<Arc<Grant>>) {
         match (self, &spec.link) {
-            (Self::Http(target), LinkConfig::Http(http)) if spec.own_consent => {
-                let client = http.oauth.clone().unwrap_or_default();
-                let caller = Some(caller.clone()).filter(CallerId::is_known);
-                let grant = consents.enter(&spec.name, caller, target.uri.clone(), client);
-                let (uri, headers) = (target.uri.clone(), target.headers.clone());
-                let target = HttpTarget {
-                    uri,
-                    headers,
-                    credential: grant.credential(),
-                    limits: target.limits.clone(),
-                };
-                (Self::Http(Arc::new(target)), Some(grant))
+            (Self::Http(target, authorization), LinkConfig::Http(http))
+                if spec.own_consent && !caller.is_stranger() =>
+            {
+                let caller = caller.clone().passing(PassedHeaders::default());
+                let caller = Some(caller).filter(CallerId::is_known);
+                let settings = grant_settings(&target.uri, http, authorization);
+                let grant = consents.enter(&spec.name, caller, settings);
+                let target = HttpTarget { credential: grant.credential(), ..with_headers(target, passed) };
+                (Self::Http(Arc::new(target), authorization.clone()), Some(grant))
             }
             // These destinations need no consent.
-            (Self::Http(target), _) => (Self::Http(target.clone()), None),
+            (Self::Http(target, authorization), _) => {
+                (Self::Http(Arc::new(with_headers(target, passed)), authorization.clone()), None)
+            }
             (Self::Child(child), _) => (Self::Child(child.clone()), None),
             (Self::Native(native), _) => (Self::Native(native.clone()), None),
         }
     }
 }
 
-/// Returns the configured program.
+/// The same target, whose requests carry these headers besides the configured ones.
+fn with_headers(target: &HttpTarget, passed: &PassedHeaders) -> HttpTarget {
+    let mut target = HttpTarget::clone(target);
+    for (name, value) in passed.iter() {
+        target.headers.append(name.clone(), value.clone());
+    }
+    target
+}
+
+fn grant_settings(url: &Uri, http: &HttpConfig, route: &Route) -> GrantSettings {
+    GrantSettings { url: url.clone(), client: http.oauth.clone().unwrap_or_default(), route: route.clone() }
+}
+
+/// The configured program.
 pub fn child(link: &StdioLink) -> Spec {
     Spec {
         program: link.command.expose().to_owned(),

@@ -45,6 +45,7 @@ pub mod per_caller;
 pub mod pool;
 pub mod quota;
 pub mod roots_habit;
+pub mod route;
 pub mod server;
 pub mod server_shutdown;
 pub mod starts;

@@ -4,7 +4,9 @@
 
 use std::fmt::{self, Display};
 
-use engine::config::{Link, Text};
+use engine::config::{Link, ProxyRule, Text};
+use engine::forward_proxy::ForwardProxy;
+use engine::passed_headers::PassedHeaders;
 
 /// The length, in bytes, below which a text does not count as a secret, because it would match everywhere.
 const LEAST: usize = 6;
@@ -29,6 +31,11 @@ impl Mask {
                     add(secret.expose());
                 }
                 let query = http.url.expose().split_once('?').map_or("", |(_, query)| query);
+                if let ProxyRule::Through(proxy) = &http.proxy
+                    && let Ok(proxy) = ForwardProxy::parse(proxy.expose())
+                {
+                    proxy.secrets().for_each(&mut add);
+                }
                 query.split('&').filter_map(|pair| pair.split_once('=')).for_each(|(_, value)| add(value));
             }
             Link::Stdio(child) => {
@@ -44,7 +51,17 @@ impl Mask {
         Self(words)
     }
 
-    /// Returns a value as text in which the secrets are masked.
+    /// The same mask, which also covers the values of these headers.
+    #[must_use]
+    pub(crate) fn with(mut self, passed: &PassedHeaders) -> Self {
+        let values = passed.iter().filter_map(|(_, value)| value.to_str().ok());
+        let words = values.flat_map(|value| value.split(char::is_whitespace).chain([value]));
+        self.0.extend(words.filter(|word| word.len() >= LEAST).map(Into::into));
+        self.0.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        self
+    }
+
+    /// The text of a value, with the secrets masked.
     pub fn show(&self, what: &dyn Display) -> String {
         let text = what.to_string();
         self.0

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use engine::passed_headers::PassedHeaders;
 use parking_lot::Mutex;
 
 use crate::oauth::{CallerId, Consents};
@@ -20,7 +21,16 @@ const MOST: usize = 256;
 pub struct PerCaller {
     /// The upstream of all callers that have none of their own.
     pub common: Arc<Upstream>,
-    own: Mutex<HashMap<Arc<str>, Own>>,
+    own: Mutex<HashMap<OwnKey, Own>>,
+}
+
+/// The properties by which callers have separate upstreams for one server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OwnKey {
+    /// The caller's id, if callers themselves are separated.
+    id: Option<Arc<str>>,
+    /// The headers that the server gets from the caller's requests.
+    passed: PassedHeaders,
 }
 
 /// One caller's own upstream.
@@ -41,23 +51,34 @@ impl PerCaller {
         if !self.common.server.is_per_caller() {
             return self.common.clone();
         }
+        let spec = &self.common.server.spec;
+        let is_separate = (spec.own_consent || spec.own_links) && !caller.is_stranger();
+        let key = OwnKey {
+            id: is_separate.then(|| caller.id.clone()),
+            passed: caller.passed.mapped(spec.passed_headers()),
+        };
+        if key.id.is_none() && key.passed.is_empty() {
+            return self.common.clone();
+        }
         let mut all = self.own.lock();
-        if let Some(own) = all.get_mut(&caller.id) {
+        if let Some(own) = all.get_mut(&key) {
             own.used = Instant::now();
             return own.upstream.clone();
         }
         // The code that ends a server sets this flag before it collects the server's per-caller upstreams.
         let is_full = all.len() >= MOST;
-        if self.common.server.shutdown.begun.is_stopped() || (is_full && !self.common.server.spec.own_links) {
+        let needs_own = spec.own_links || !key.passed.is_empty();
+        if self.common.server.shutdown.begun.is_stopped() || (is_full && !needs_own) {
             return self.common.clone();
         }
-        let upstream = Upstream::of_caller(self.common.server.owned(caller, consents), &self.common);
+        let owned = self.common.server.owned(caller, &key.passed, consents);
+        let upstream = Upstream::of_caller(owned, &self.common);
         upstream.catalogue.begin_as(&self.common.catalogue);
         if is_full {
             // A caller that may share no connection gets an upstream for this request alone.
             return upstream;
         }
-        all.insert(caller.id.clone(), Own { upstream: upstream.clone(), used: Instant::now() });
+        all.insert(key, Own { upstream: upstream.clone(), used: Instant::now() });
         upstream
     }
 
@@ -68,7 +89,7 @@ impl PerCaller {
     }
 
     /// Returns the per-caller upstreams that have not been used for the time `after`, with their callers' names.
-    pub fn idle(&self, after: Duration) -> Vec<(Arc<str>, Arc<Upstream>)> {
+    pub fn idle(&self, after: Duration) -> Vec<(OwnKey, Arc<Upstream>)> {
         let is_busy =
             |cell: &Arc<LinkCell>| cell.is_needed() || cell.current().is_some_and(|link| link.is_used());
         let is_left = |own: &Own| {
@@ -78,11 +99,11 @@ impl PerCaller {
         };
         let all = self.own.lock();
         let idle = all.iter().filter(|(_, own)| is_left(own));
-        idle.map(|(id, own)| (id.clone(), own.upstream.clone())).collect()
+        idle.map(|(key, own)| (key.clone(), own.upstream.clone())).collect()
     }
 
     /// Removes a caller's own upstream, and returns it.
-    pub fn remove(&self, caller: &Arc<str>) -> Option<Arc<Upstream>> {
-        self.own.lock().remove(caller).map(|own| own.upstream)
+    pub fn remove(&self, key: &OwnKey) -> Option<Arc<Upstream>> {
+        self.own.lock().remove(key).map(|own| own.upstream)
     }
 }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use engine::Snapshot;
 use engine::config::{Link as LinkConfig, QuestionPolicy};
 use engine::exchange::{Execution, Mirror, Outbound};
+use engine::passed_headers::PassedHeaders;
 use engine::snapshot::UpstreamSpec;
 use proto::era::{Era, newest_handshake, newest_stateless};
 use proto::mcp::Method;
@@ -73,7 +74,8 @@ impl Server {
     pub fn new(spec: UpstreamSpec, snapshot: &Snapshot, consents: &Consents) -> Result<Self, String> {
         let at = Destination::of(&spec, snapshot, consents)?;
         let asks_consent = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
-        let wants = spec.own_links || (spec.own_consent && asks_consent);
+        let passes = !spec.passed_headers().is_empty();
+        let wants = spec.own_links || passes || (spec.own_consent && asks_consent);
         let separation = spec
             .per_caller()
             .then(|| CallerSeparation { wants: AtomicBool::new(wants), ..CallerSeparation::default() });
@@ -81,12 +83,15 @@ impl Server {
         Ok(Self::at(spec, at, separation, (Arc::default(), concurrency, Arc::default())))
     }
 
-    /// Creates the server for one caller alone, with the caller's own grant if every caller gives consent separately.
-    pub(crate) fn owned(&self, caller: &CallerId, consents: &Consents) -> Self {
-        let (destination, grant) = self.destination.owned(&self.spec, caller, consents);
+    /// Creates the server for one caller alone, with these headers of the caller's requests, and with the caller's own grant if
+    /// every caller gives consent separately.
+    pub(crate) fn owned(&self, caller: &CallerId, passed: &PassedHeaders, consents: &Consents) -> Self {
+        let (destination, grant) = self.destination.owned(&self.spec, caller, passed, consents);
         let grant = grant.or_else(|| self.grant.clone());
         let common = (self.shutdown.drain.clone(), self.concurrency.clone(), self.roots.clone());
-        Self::at(self.spec.clone(), (destination, grant), None, common)
+        let mut owned = Self::at(self.spec.clone(), (destination, grant), None, common);
+        owned.mask = owned.mask.with(passed);
+        owned
     }
 
     fn at(
@@ -165,14 +170,19 @@ impl Server {
         self.separation.as_ref().is_some_and(|separation| separation.wants.load(Ordering::Relaxed))
     }
 
-    /// Returns true only once, after callers have become separated.
+    /// Returns true if the server's answers to the gateway itself say something about its state for callers.
+    pub fn has_common_state(&self) -> bool {
+        !self.spec.own_consent && self.spec.passed_headers().is_empty()
+    }
+
+    /// Returns true once after callers have become separated.
     pub fn take_news(&self) -> bool {
         self.separation.as_ref().is_some_and(|separation| separation.is_news.swap(false, Ordering::SeqCst))
     }
 
     /// Returns true if requests to the server are HTTP requests with headers.
     pub fn over_http(&self) -> bool {
-        matches!(self.destination, Destination::Http(_))
+        matches!(self.destination, Destination::Http(..))
     }
 
     /// Returns true if the server lives in this process.
@@ -202,10 +212,10 @@ impl Server {
             _ if self.spec.is_single() => newest_handshake(),
             Destination::Child(_) if !client.has_sessions() && self.negotiator.is_stateless_too() => client,
             Destination::Child(_) => newest_handshake(),
-            Destination::Http(_) if self.negotiator.is_handshake_only() && !client.has_sessions() => {
+            Destination::Http(..) if self.negotiator.is_handshake_only() && !client.has_sessions() => {
                 newest_handshake()
             }
-            Destination::Http(_) => client,
+            Destination::Http(..) => client,
         }
     }
 

@@ -13,6 +13,7 @@ mod conformance;
 mod corpus;
 mod first_contact;
 mod peers;
+mod reach;
 mod root;
 mod routes;
 mod run;
@@ -39,6 +40,7 @@ cargo xtask COMMAND
   corpus               the tools of real third-party servers, and the search over them
   first-contact        real npx and uvx servers from empty caches, and the first client of each era
   auth                 a real identity provider, and clients with its tokens
+  reach                a real proxy, a server with client certificates and an identity provider between Dragoman and servers
   sites                real WordPress sites, and what the tools do there
   community TREE ...   a site with BuddyBoss or BuddyPress from a plugin's tree, with a call of each of its tools
   routes INDEX.json    a WordPress site's index (/wp-json/?context=help) as the table against which rows of tools are checked
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         "corpus" => corpus::CORPUS.run(rest),
         "first-contact" => first_contact::run(rest),
         "peers" => peers::run(rest),
+        "reach" => reach::REACH.run(rest),
         "sites" => sites::SITES.run(rest),
         "routes" => routes::run(rest),
         "soak" => soak::run(rest),

@@ -7,15 +7,17 @@ use super::parse::Entry;
 use super::read::{Reader, clip};
 use super::rows::section;
 use super::section::keys;
-use super::spellings::{Flag, Maybe, Parsed, Secret, Sound, texts};
+use super::spellings::{Flag, Maybe, Parsed, Secret, Sound, Word, texts};
 use super::suggest;
 use super::text::Text;
+use super::words::words;
 
 section! {
     /// Dragoman's client registration at the authorization server of a server over HTTP, for servers where it cannot
     /// register itself.
-    pub struct OAuthClient: "a mapping with `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`" {
+    pub struct OAuthClient: "a mapping with `grant`, `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            self.check_grant(reader, entry);
             let Some(secret) = entry.value.entry("clientSecret") else { return };
             for (key, message, help) in [
                 ("clientId", "`clientSecret` has no `clientId`", "add `clientId`, the client that the secret belongs to"),
@@ -47,6 +49,9 @@ section! {
             schema.remove("additionalProperties");
         }
     } [
+        /// The way to a token: `authorizationCode` asks a user for consent; `clientCredentials` asks nobody: Dragoman uses the server
+        /// as its own client, with one token for all callers. It requires `clientId`, `clientSecret` and `issuer`.
+        "grant" grant: OAuthGrant = Word, see "[consent.md](consent.md#client-credentials)";
         /// The client id under which Dragoman is registered there.
         "clientId" client_id: Option<Text> = Maybe(Sound("the client's id as a string", visible)),
             absent "Dragoman registers itself";
@@ -59,12 +64,49 @@ section! {
         /// if clients are registered by hand at several authorization servers and the issuer does not name itself in
         /// its answers (`iss`, RFC 9207). The error for such an answer names the URI to register.
         "issuerCallback" issuer_callback: bool = Flag;
-        /// The scopes that users are asked to allow.
+        /// The scopes that users are asked to allow, or that are requested for Dragoman itself.
         "scopes" scopes: Vec<String> = texts(scope),
             absent "those that the server requests";
         /// Applies the consent of any one caller to all callers. By default, each authenticated caller gives its own consent.
         "shared" shared: bool = Flag;
     ]
+}
+
+words! {
+    /// The way to a token for a server.
+    #[derive(Default)]
+    pub enum OAuthGrant {
+        /// A user gives consent in a browser (RFC 6749, 4.1).
+        #[default]
+        AuthorizationCode = "authorizationCode",
+        /// Dragoman gets a token as its own client (RFC 6749, 4.4).
+        ClientCredentials = "clientCredentials",
+    }
+}
+
+impl OAuthClient {
+    /// Returns true if no user is asked for consent.
+    pub fn is_machine(&self) -> bool {
+        self.grant == OAuthGrant::ClientCredentials
+    }
+
+    /// Rejects client credentials without a client, and settings about users beside them.
+    fn check_grant(&self, reader: &mut Reader<'_>, entry: &Entry) {
+        let Some(grant) = entry.value.entry("grant").filter(|_| self.is_machine()) else { return };
+        let is_missing = |key: &&str| entry.value.entry(key).is_none();
+        let missing: Vec<&str> = ["clientId", "clientSecret"].into_iter().filter(is_missing).collect();
+        if !missing.is_empty() {
+            let message = format!("`clientCredentials` needs {}", missing.join(" and "));
+            let help = "write the client that is registered at the authorization server: clientId, clientSecret, issuer";
+            reader.within("grant", |reader| reader.fault(&grant.value.at, message, help));
+        }
+        for key in ["issuerCallback", "shared"] {
+            let Some(written) = entry.value.entry(key) else { continue };
+            let message =
+                format!("`{key}` is about the consent of users, and `clientCredentials` asks for none");
+            reader.within(key, |reader| reader.fault(&written.key_at, message, "remove it"));
+        }
+    }
 }
 
 /// Checks a client's name or secret (RFC 6749, appendix A.1 and A.2).

@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::check;
 use super::consent::OAuthClient;
 use super::parse::Entry;
+use super::pass_headers::{PassedHeader, PassedHeaderList};
 use super::read::{Fields, Reader};
+use super::route::{ClientTls, ProxyRule, ProxySpelling};
 use super::rows::section;
 use super::section;
 use super::spellings::{Afresh, Apart, Bytes, List, Mapping, Maybe, Number, ServerText, Sound, Spelling};
@@ -61,6 +63,7 @@ section! {
     /// A server that is reached over HTTP.
     pub struct HttpLink: "a mapping with `url`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            self.refuse_headers_twice(reader, entry);
             if let Some(oauth) = entry.value.entry("oauth").filter(|_| self.headers.contains_key(&AUTHORIZATION)) {
                 let help = "keep `headers` to send a token of your own, or `oauth` to ask users for their consent";
                 let message = "`oauth` cannot be combined with an `Authorization` header";
@@ -86,10 +89,33 @@ section! {
         /// Dragoman's client registration at the server's authorization server, for servers that require consent but do
         /// not let clients register themselves.
         "oauth" oauth: Option<OAuthClient> = Maybe(Afresh), see "[consent.md](consent.md#optional-settings)";
+        /// Headers of clients' requests that are passed on to the server: names, or `{ from: NAME, to: NAME }` to rename one. Callers
+        /// whose headers have different values never share connections or lists.
+        "passHeaders" pass_headers: Vec<PassedHeader> = PassedHeaderList, see "[upstreams.md](upstreams.md#headers-of-clients)";
+        /// The proxy for requests to the server and to its authorization server: `http://proxy.example.com:3128`, with a user
+        /// name and a password if it needs them, or `none`.
+        "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
+        /// The files for TLS connections to the server: `ca`, `cert`, `key`.
+        "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the authorities of the system, no client certificate",
+            see "[upstreams.md](upstreams.md#certificates)";
     ]
 }
 
 impl HttpLink {
+    /// Rejects headers that the configuration sets itself, or that `oauth` sets.
+    fn refuse_headers_twice(&self, reader: &mut Reader<'_>, entry: &Entry) {
+        let Some(written) = entry.value.entry("passHeaders") else { return };
+        let twice = self.pass_headers.iter().map(|passed| &passed.to);
+        let mut twice = twice
+            .filter(|to| self.headers.contains_key(*to) || (**to == AUTHORIZATION && self.oauth.is_some()));
+        if let Some(to) = twice.next() {
+            let by = if self.headers.contains_key(to) { "headers" } else { "oauth" };
+            let message = format!("the server already gets `{to}` by `{by}`");
+            let help = format!("keep it in `passHeaders` or in `{by}`");
+            reader.within("passHeaders", |reader| reader.fault(&written.key_at, message, help));
+        }
+    }
+
     /// Returns true if requests to this server cross another network unencrypted.
     pub fn is_in_the_clear(&self) -> bool {
         check::is_readable_on_the_way(self.url.expose())

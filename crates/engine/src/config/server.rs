@@ -12,6 +12,7 @@ use super::links::{HttpLink, StdioLink};
 use super::native::NativeLink;
 use super::parse::{Entry, Kind, Node};
 use super::read::{CHANGE_FILLED, Reader, clip};
+use super::route::{ClientTls, ProxyRule};
 use super::rows::section;
 use super::server_tools::ServerTools;
 use super::spellings::{Afresh, Flag, Mapping, Maybe, Number, Spelling, Word, any_text};
@@ -94,6 +95,29 @@ section! {
             /// The server's tools that Dragoman serves.
             tools: ServerTools;
     ]
+}
+
+impl Link {
+    /// Resolves the relative paths of files against `folder`.
+    pub fn resolve_files(&mut self, folder: &std::path::Path) {
+        let tls = match self {
+            Self::Http(http) => &mut http.tls,
+            Self::Native(native) => &mut native.tls,
+            Self::Stdio(_) => return,
+        };
+        if let Some(tls) = tls {
+            *tls = tls.from_folder(folder);
+        }
+    }
+
+    /// The way to a server over HTTP, or to the hosts that an embedded server asks.
+    pub fn route(&self) -> Option<(&ProxyRule, Option<&ClientTls>)> {
+        match self {
+            Self::Http(http) => Some((&http.proxy, http.tls.as_ref())),
+            Self::Native(native) => Some((&native.proxy, native.tls.as_ref())),
+            Self::Stdio(_) => None,
+        }
+    }
 }
 
 impl Server {

@@ -14,6 +14,7 @@ use super::native::{NativeLink, Requests, Site};
 use super::overrides::{ArgumentOverride, ToolOverride};
 use super::profiles::{Profile, UriRules};
 use super::rates::RateLimit;
+use super::route::ClientTls;
 use super::section::{KeyRow, documented};
 use super::server::Server;
 use super::server_tools::ServerTools;
@@ -26,6 +27,7 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("the top level", documented::<Config>()),
         ("a program", documented::<StdioLink>()),
         ("a URL", documented::<HttpLink>()),
+        ("tls of a server", documented::<ClientTls>()),
         ("an embedded server", documented::<NativeLink>()),
         ("any server", [documented::<Server>(), documented::<ServerTools>()].concat()),
         ("calls of a tool", documented::<ToolCalls>()),

@@ -32,6 +32,15 @@ publicUrl: 'https://gate.example.com/dragoman/'
 
 const FAULTS: &[(&str, &[&str])] = &[
     (
+        "mcpServers: { a: { url: 'https://h/mcp', oauth: { grant: clientCredentials, shared: true } } }\n",
+        &[
+            "1:58 mcpServers.a.oauth.grant [clientCredentials] `clientCredentials` needs clientId and clientSecret => write the client \
+             that is registered at the authorization server: clientId, clientSecret, issuer",
+            "1:77 mcpServers.a.oauth.shared [shared] `shared` is about the consent of users, and `clientCredentials` asks for none => \
+             remove it",
+        ],
+    ),
+    (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: { shared: sometimes } } }\n",
         &[
             "1:59 mcpServers.a.oauth.shared [sometimes] expected true or false, found `sometimes` => write true or false",
@@ -40,7 +49,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: [] } }\n",
         &[
-            "1:49 mcpServers.a.oauth [[]] expected a mapping with `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`, found a list => write a mapping with `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`",
+            "1:49 mcpServers.a.oauth [[]] expected a mapping with `grant`, `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`, found a list => write a mapping with `grant`, `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`",
         ],
     ),
     (

@@ -24,8 +24,23 @@ const MAPPINGS: &[(&str, &[&str])] = &[
     ),
     (
         "mcpServers/a",
-        &["native", "site", "phases", "sources", "unknownArguments", "disabled", "command", "url", "timeout"],
+        &[
+            "native",
+            "site",
+            "phases",
+            "sources",
+            "unknownArguments",
+            "disabled",
+            "command",
+            "url",
+            "timeout",
+            "proxy",
+            "tls",
+            "passHeaders",
+        ],
     ),
+    ("mcpServers/a/tls", &["ca", "cert", "key", "nonsense"]),
+    ("mcpServers/a/passHeaders/[]", &["from", "to", "nonsense"]),
     (
         "mcpServers/a/site",
         &[
@@ -44,7 +59,10 @@ const MAPPINGS: &[(&str, &[&str])] = &[
         ],
     ),
     ("mcpServers/a/sources", &["wikipedia", "snl", "other"]),
-    ("mcpServers/a/oauth", &["clientId", "clientSecret", "issuer", "scopes", "clientIds", "callbackPort"]),
+    (
+        "mcpServers/a/oauth",
+        &["grant", "clientId", "clientSecret", "issuer", "scopes", "clientIds", "callbackPort"],
+    ),
     ("profiles/p", &["servers", "names", "dialect", "title", "tools"]),
     ("endpoints/[]", &["path", "profile", "dialect", "transport", "message", "auth"]),
     ("dialects/d", &["base", "variant", "pingSeconds", "serverName", "unknownTool", "nonsense"]),

@@ -17,6 +17,7 @@ mod hostile;
 mod hostile_trees;
 mod pasted;
 mod rendered;
+mod routes;
 mod schema;
 mod tls;
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
 use engine::access::{Asker, Class, Principal};
+use engine::passed_headers::PassedHeaders;
 use engine::{ClientAddress, Snapshot};
 use upstream::quota::Holder;
 
@@ -20,7 +21,9 @@ pub(crate) struct Identity {
     pub(crate) client_address: Option<ClientAddress>,
     /// The credentials that the request carries for sites behind embedded servers, if the configuration forwards any.
     pub(crate) carried: Option<Arc<Carried>>,
-    /// The client's label for the record of calls: name and version, clipped. Do not use it for comparisons.
+    /// The headers of the request that are passed on to servers. A session has those of the request that opened it.
+    pub(crate) passed: PassedHeaders,
+    /// The client's label for the record of calls: name and version, clipped. Not for comparisons.
     pub(crate) program: Option<Arc<str>>,
 }
 
@@ -31,7 +34,7 @@ impl Identity {
     }
 
     pub(crate) fn of(principal: Arc<Principal>, client_address: Option<ClientAddress>) -> Self {
-        Self { principal, client_address, carried: None, program: None }
+        Self { principal, client_address, carried: None, passed: PassedHeaders::default(), program: None }
     }
 
     /// The client's address.
@@ -47,7 +50,8 @@ impl Identity {
     /// Returns true if both are the same principal, with the same rights.
     pub(crate) fn is_alike(&self, other: &Self, snapshot: &Snapshot) -> bool {
         let same = Arc::ptr_eq(&self.principal, &other.principal) && self.address() == other.address();
-        same || (self.id() == other.id() && self.class(snapshot) == other.class(snapshot))
+        let same = same || (self.id() == other.id() && self.class(snapshot) == other.class(snapshot));
+        same && self.passed == other.passed
     }
 
     /// Returns the holder of the quota that the caller's requests use.

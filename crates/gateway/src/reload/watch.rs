@@ -171,7 +171,14 @@ async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&
     };
     let read = origin.read.clone();
     // Reading may be slow, and a large file takes time to parse.
-    let read = tokio::task::spawn_blocking(move || read()).await;
+    let read = move || {
+        let config = read()?;
+        for warning in upstream::route::warnings(&config) {
+            tracing::warn!("{warning}");
+        }
+        Ok(config)
+    };
+    let read = tokio::task::spawn_blocking(read).await;
     let outcome = match read {
         Ok(Ok(config)) => put_in_force(thread, kept, config).await,
         Ok(Err(why)) => Err(why),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use engine::config::{Auth, Config};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
-use transport::net::client::{Client, ClientLimits, Trust};
+use transport::net::client::{Client, ClientLimits, Trust, environment_proxies};
 use transport::net::{BoxError, RuntimeKind, Stop, runtime, serve as serve_connections};
 
 use super::server_sessions;
@@ -27,6 +27,7 @@ use crate::reload::standing::{first_standing, log_notes};
 use crate::reload::warm::warm;
 use crate::reload::watch::{self, Origin, Sources};
 use crate::tls::TlsWatch;
+use upstream::route;
 
 /// The time allowed for recording the last calls at shutdown.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -65,6 +66,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let tls = config.tls.clone().map(TlsWatch::start).transpose()?;
     let (standing, kept) = first_standing(config.clone(), folder.as_deref())?;
     log_notes(&standing);
+    log_routes(&config);
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shards = runtime::shards(kind, threads);
     let serving = Arc::new(Serving::new(shards, &config.limits, tls.as_ref().map(TlsWatch::serves)));
@@ -182,6 +184,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
         .snapshot
         .profile_named(profile)
         .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
+    log_routes(&config);
     let sources = Mutex::new(Some(Sources { origin, kept: None, tls: None }));
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), Trust::default()), &gateway);
@@ -215,6 +218,18 @@ fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     watch_keys(&own.gateway.process);
     watch::start(thread.clone(), sources);
     revoked::watch(thread.clone());
+}
+
+/// Logs through which proxies servers are reached, and warnings about the ways to servers. This blocks.
+fn log_routes(config: &Config) {
+    let mut proxies: Vec<String> = environment_proxies().proxies().map(ToString::to_string).collect();
+    proxies.dedup();
+    if !proxies.is_empty() {
+        tracing::info!("the environment names a proxy for requests to servers: {}", proxies.join(", "));
+    }
+    for warning in route::warnings(config) {
+        tracing::warn!("{warning}");
+    }
 }
 
 /// Starts the record of calls.

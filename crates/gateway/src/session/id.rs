@@ -40,12 +40,22 @@ impl OwnerDigests {
         Self {
             profile: part(b"profile", snapshot.profiles[profile].slug.as_bytes()),
             principal: part(b"principal", identity.id().as_bytes()),
-            rights: part(b"rights", &identity.class(snapshot).text()),
+            rights: part(b"rights", &rights(identity, snapshot)),
         }
     }
 }
 
-/// Returns the first bytes of a digest of `text` that is used for one purpose only.
+/// The caller's rights, and the headers that are passed on for it.
+fn rights(identity: &Identity, snapshot: &Snapshot) -> Vec<u8> {
+    let (mut text, passed) = (identity.class(snapshot).text(), identity.passed.key());
+    if !passed.is_empty() {
+        text.extend_from_slice(b"\0passed\0");
+        text.extend_from_slice(&passed);
+    }
+    text
+}
+
+/// The first bytes of a digest of `text`, for one purpose.
 fn part<const N: usize>(purpose: &[u8], text: &[u8]) -> [u8; N] {
     let whole = digest(&SHA256, &[purpose, b"\0", text].concat());
     let mut bytes = [0; N];
@@ -116,6 +126,7 @@ mod tests {
 
     use engine::access::{Principal, Scheme};
     use engine::config::{Lookup, load};
+    use engine::passed_headers::PassedHeaders;
     use proptest::prelude::*;
     use proto::era::ERAS;
 
@@ -144,6 +155,11 @@ mod tests {
         assert!(claims.is_of(&known("key:ann"), 0, &plain));
         assert!(!claims.is_of(&known("key:ben"), 0, &plain));
         assert!(!claims.is_of(&known("key:ann"), 1, &plain));
+        let headers =
+            http::HeaderMap::from_iter([(http::HeaderName::from_static("x-team"), "a".parse().unwrap())]);
+        let passed = PassedHeaders::read(&headers, &[http::HeaderName::from_static("x-team")]);
+        let passing = Identity { passed, ..known("key:ann") };
+        assert!(!claims.is_of(&passing, 0, &plain), "it passes on other headers");
         let ruled = snapshot("access: [ { deny: a__echo, who: { key: ann } } ]\n");
         assert!(!claims.is_of(&known("key:ann"), 0, &ruled), "it has other rights");
         let other = snapshot("access: [ { deny: a__echo, who: { key: ben } } ]\n");

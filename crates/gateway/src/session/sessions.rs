@@ -8,6 +8,7 @@ use std::time::Duration;
 use engine::access::{Class, Principal};
 use engine::catalogue::UpstreamId;
 use engine::config::Limits;
+use engine::passed_headers::PassedHeaders;
 use parking_lot::{Mutex, RwLock};
 use proto::rpc::{FrameError, Message};
 use tokio::sync::mpsc;
@@ -43,6 +44,8 @@ pub(crate) struct Door {
     /// The principal that opened the stream. Only this principal may send messages to it, and only with the rights
     /// that the principal had at that time.
     pub(crate) principal: Arc<Principal>,
+    /// The headers that are passed on for it.
+    pub(crate) passed: PassedHeaders,
     pub(crate) class: Class,
     /// The regime: identifies the access rules by which these rights were determined.
     pub(crate) regime: u64,

@@ -89,8 +89,11 @@ impl ViewState {
     /// Returns the owner of the consents that this caller uses. If the only client is the one that started this
     /// process, it uses the shared consents. If callers are authenticated, a caller without a name uses none.
     pub(crate) fn caller_id(&self, identity: &Identity) -> Option<CallerId> {
-        let is_known = identity.principal.scheme != Scheme::Anyone;
-        (is_known || self.lets_all_in).then(|| CallerId::of(&identity.principal))
+        let passed = || identity.passed.clone();
+        if identity.principal.scheme != Scheme::Anyone || self.lets_all_in {
+            return Some(CallerId::of(&identity.principal).passing(passed()));
+        }
+        (!identity.passed.is_empty()).then(|| CallerId::stranger(passed()))
     }
 
     /// Returns the owner of a view that other callers do not share; `None` unless a server of the profile is

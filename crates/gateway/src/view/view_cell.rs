@@ -128,8 +128,7 @@ impl ViewCell {
 
     /// Returns the key under which the view is found.
     pub(super) fn key(&self) -> Key {
-        let caller = self.caller.as_ref().map(|caller| caller.id.clone());
-        (self.regime, self.profile, self.clients, self.class.clone(), caller)
+        (self.regime, self.profile, self.clients, self.class.clone(), self.caller.clone())
     }
 
     /// Returns true if the clients of another view, with this key and this basis, are shown the same.

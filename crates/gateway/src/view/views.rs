@@ -25,7 +25,7 @@ use upstream::{Server, Upstream, catalogue::Learner, oauth::CallerId};
 const MAX_VIEWS: usize = 256;
 
 /// The key of a view: regime, profile, class of clients, access class, and the view's only caller, if there is one.
-pub(super) type Key = (u64, usize, ClientClass, Class, Option<Arc<str>>);
+pub(super) type Key = (u64, usize, ClientClass, Class, Option<CallerId>);
 
 /// A client that looks at a profile, with everything that selects its view.
 pub(super) struct Looking {
@@ -48,8 +48,7 @@ impl Looking {
     }
 
     fn key(&self, regime: u64) -> Key {
-        let caller = self.caller.as_ref().map(|caller| caller.id.clone());
-        (regime, self.profile, self.clients, self.class.clone(), caller)
+        (regime, self.profile, self.clients, self.class.clone(), self.caller.clone())
     }
 }
 

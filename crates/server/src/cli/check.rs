@@ -16,6 +16,7 @@ use crate::output::moment;
 use crate::output::options::Global;
 use crate::preset::{self, Preset};
 use gateway::tls;
+use upstream::route;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,7 +56,8 @@ fn notes(settings: &Settings) -> Vec<String> {
     let refused = refused(&settings.config).into_iter().map(ToOwned::to_owned);
     let exposed = secrets_that_others_can_read(settings).into_iter().chain(in_the_clear(&settings.config));
     let tls = settings.config.tls.iter().flat_map(tls::check).chain(listens_in_the_clear(&settings.config));
-    refused.chain(exposed).chain(tls).chain(keys_that_are_not_there(settings)).collect()
+    let routes = route::warnings(&settings.config);
+    refused.chain(exposed).chain(tls).chain(routes).chain(keys_that_are_not_there(settings)).collect()
 }
 
 /// Returns a warning about a secret in a file that other users can read.

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::config::{HttpTransport, Native};
-use http::{HeaderMap, Uri};
 use native::{Demo, NativeServer as _};
 use proto::era::{
     Era, HelloFault, Lifecycle, ServerHello, Web, discover_request, initialize_request_exactly,
@@ -31,6 +30,7 @@ use upstream::negotiation::greeting::ChildStarter;
 use upstream::negotiation::guest::Guest;
 use upstream::negotiation::negotiator::{Candidate, Candidates, Negotiator, TransportChoice};
 use upstream::negotiation::wire::Wire;
+use upstream::oauth::Grant;
 
 /// The maximum size of an answer, a line or an event, in bytes.
 const LARGEST: usize = 256 << 20;
@@ -63,9 +63,13 @@ pub(crate) async fn connect(
             let why = format!("this program has no embedded server `{}`", other.name());
             return Err(Failure::usage(why));
         }
-        Target::Http { uri, headers, transport } => {
-            let opened = guest.over_http(&client, http_target(uri, headers, patience), *transport).await;
-            (opened.map_err(|e| unmet(&uri.to_string(), &e, &mask, era))?, None)
+        Target::Http { uri, headers, transport, route, grant } => {
+            let credential = grant.as_ref().map(|grant| grant.credential()).unwrap_or_default();
+            let limits = http_limits(patience).into();
+            let (uri, headers, route) = (uri.clone(), headers.clone(), route.clone());
+            let target = Arc::new(HttpTarget { uri, headers, credential, limits, route });
+            let opened = guest.over_http(&client, target.clone(), *transport, grant.as_ref()).await;
+            (opened.map_err(|e| unmet(&target.uri.to_string(), &e, &mask, era))?, None)
         }
         Target::Child(spec) => {
             let supervisor = Supervisor::new(2);
@@ -83,15 +87,10 @@ fn embedded(spoken: &'static Era) -> Connected {
     Connected { wire: Wire::Native(Arc::new(Demo)), unasked: None, hello: Demo.hello(spoken), candidate }
 }
 
-fn http_target(uri: &Uri, headers: &HeaderMap, patience: Duration) -> Arc<HttpTarget> {
+/// Limits far above the needs of one command.
+fn http_limits(patience: Duration) -> HttpLimits {
     let frame = FrameLimits::default();
-    let limits = HttpLimits { result: LARGEST, event: LARGEST, patience, body: patience, frame };
-    Arc::new(HttpTarget {
-        uri: uri.clone(),
-        headers: headers.clone(),
-        credential: Arc::default(),
-        limits: limits.into(),
-    })
+    HttpLimits { result: LARGEST, event: LARGEST, patience, body: patience, frame }
 }
 
 /// This client's side of a handshake.
@@ -123,12 +122,33 @@ impl TerminalGuest<'_> {
         client: &Client,
         target: Arc<HttpTarget>,
         transport: HttpTransport,
+        grant: Option<&Arc<Grant>>,
+    ) -> Result<Connected, LinkError> {
+        let refused = match self.once_over_http(client, &target, transport).await {
+            Err(refused) => refused,
+            opened => return opened,
+        };
+        let (Some(grant), LinkError::Unauthorized(refusal)) = (grant, refused.cause()) else {
+            return Err(refused);
+        };
+        if grant.answer(refusal).await {
+            return self.once_over_http(client, &target, transport).await;
+        }
+        let body = grant.describe(refusal, &refusal.body);
+        Err(LinkError::Status { status: refusal.status, body })
+    }
+
+    async fn once_over_http(
+        &self,
+        client: &Client,
+        target: &Arc<HttpTarget>,
+        transport: HttpTransport,
     ) -> Result<Connected, LinkError> {
         if let Some(era) = self.pinned.filter(|era| transport == HttpTransport::Sse && !era.has_sessions()) {
             return Err(LinkError::EventStream(format!("it does not support protocol version {era}")));
         }
         let mut candidates = self.candidates(TransportChoice::of(transport));
-        let connected = self.connector(client).over_http(&target, &mut candidates).await;
+        let connected = self.connector(client).over_http(target, &mut candidates).await;
         connected.ok_or_else(|| candidates.failure().0)
     }
 

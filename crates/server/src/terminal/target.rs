@@ -1,11 +1,20 @@
 //! The server to connect to: a URL, a command, an embedded server.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use engine::config::{HttpTransport, Link, Native, Server};
 use http::{HeaderMap, Uri};
 use transport::child::Spec;
+use transport::net::client::Route;
 
 use crate::output::failure::Failure;
 use upstream::destination;
+use upstream::oauth::{Consents, Grant, GrantSettings};
+use upstream::route::Routes;
+
+/// The time for connecting to an authorization server.
+const CONNECT: Duration = Duration::from_secs(10);
 
 /// A server, in the form in which this client reaches it.
 #[derive(Debug)]
@@ -18,6 +27,10 @@ pub(crate) enum Target {
         headers: HeaderMap,
         /// The HTTP transport to use.
         transport: HttpTransport,
+        /// The proxy and the TLS settings on the way there.
+        route: Route,
+        /// The way to a token, for a server where Dragoman is a client of its own.
+        grant: Option<Arc<Grant>>,
     },
     /// A server that runs as a child process.
     Child(Spec),
@@ -40,7 +53,7 @@ impl Target {
                 Failure::usage(message).help("send credentials as a header: --header 'Authorization: …'")
             );
         }
-        Ok(Self::Http { uri, headers, transport: HttpTransport::Auto })
+        Ok(Self::Http { uri, headers, transport: HttpTransport::Auto, route: Route::default(), grant: None })
     }
 
     /// Returns a server by its command.
@@ -61,8 +74,16 @@ impl Target {
                 let mut headers = destination::headers(name, http).map_err(Failure::usage)?;
                 headers.extend(extra.clone());
                 let mut target = Self::of_url(http.url.expose(), headers)?;
-                if let Self::Http { transport, .. } = &mut target {
+                if let Self::Http { uri, transport, route, grant, .. } = &mut target {
                     *transport = http.transport;
+                    let routes = Routes::of(&server.link);
+                    let routes = routes.map_err(|why| Failure::usage(format!("{name}: {why}")))?;
+                    *route = routes.server;
+                    *grant = http.oauth.as_ref().filter(|oauth| oauth.is_machine()).map(|oauth| {
+                        let (url, client) = (uri.clone(), oauth.clone());
+                        let settings = GrantSettings { url, client, route: routes.others };
+                        Consents::new(None, CONNECT).enter(&name.into(), None, settings)
+                    });
                 }
                 Ok(target)
             }

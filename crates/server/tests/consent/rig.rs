@@ -136,6 +136,18 @@ impl Book {
                 Some(scope) => self.tokens(habits, &scope),
                 None => refused("invalid_grant"),
             },
+            "client_credentials" => {
+                let scope = get("scope").to_owned();
+                let Said::Status(status, kind, body) = self.tokens(habits, &scope) else {
+                    return refused("server_error");
+                };
+                // A client without users gets no refresh token (RFC 6749, 4.4.3).
+                let mut given: Value = serde_json::from_str(&body).expect("JSON");
+                if let Some(all) = given.as_object_mut() {
+                    all.remove("refresh_token");
+                }
+                Said::Status(status, kind, given.to_string())
+            }
             _ => refused("unsupported_grant_type"),
         }
     }

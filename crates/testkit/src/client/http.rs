@@ -18,12 +18,14 @@ pub struct Http {
     pub address: SocketAddr,
     /// The `Authorization` header of every request, unless the request's own headers contain one.
     shows: Option<&'static str>,
+    /// Further headers of every request.
+    carries: &'static [(&'static str, &'static str)],
 }
 
 impl Http {
     /// A client without an `Authorization` header.
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, shows: None }
+        Self { address, shows: None, carries: &[] }
     }
 
     /// The same client with `value` in `Authorization`.
@@ -31,6 +33,15 @@ impl Http {
     pub fn showing(self, value: &str) -> Self {
         // Leaks a few bytes until the test ends, so that clients stay `Copy`.
         Self { shows: Some(Box::leak(value.to_owned().into_boxed_str())), ..self }
+    }
+
+    /// The same client with another header on each request.
+    #[must_use]
+    pub fn carrying(self, name: &str, value: &str) -> Self {
+        // Leaked as above.
+        let one = (&*name.to_owned().leak(), &*value.to_owned().leak());
+        let carries = self.carries.iter().copied().chain([one]).collect::<Vec<_>>().leak();
+        Self { carries, ..self }
     }
 
     /// Opens a bare connection.
@@ -55,6 +66,7 @@ impl Http {
             ("Accept", "application/json, text/event-stream"),
         ];
         all.extend(self.shows.map(|value| ("Authorization", value)));
+        all.extend(self.carries);
         all.retain(|(name, _)| headers.iter().all(|(given, _)| !given.eq_ignore_ascii_case(name)));
         all.extend(headers.iter().filter(|(_, value)| *value != "-"));
         let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {length}\r\n");

@@ -8,6 +8,7 @@
 //! | [`listen`] | listening sockets, one per shard, never shared with another process by accident |
 //! | [`accept`] | the accept loop: back-off, connection cap, graceful drain |
 //! | [`tls`] | TLS to clients: certificate, key, authorities, all replaceable |
+//! | [`pem`] | certificates and keys in PEM, and their files |
 //! | `handshake` | a limit on concurrent TLS handshakes |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
 //! | `server_limits`, `head_limits`, `goodbye` | limits for clients; the end of a connection that is not served |
@@ -30,6 +31,7 @@ mod handshake;
 mod head_limits;
 mod io;
 pub mod listen;
+pub mod pem;
 pub mod relay;
 mod roster;
 pub mod runtime;
@@ -44,8 +46,8 @@ pub use accept::{ConnectionCap, ServeError, serve};
 pub use bell::Incoming;
 pub use body::{Body, BodyError, BodySender};
 pub use client::{
-    Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Template, Trust, TrustError,
-    WireError,
+    Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Route, Template, TlsFiles,
+    Trust, WireError,
 };
 pub use collect::{CollectError, collect, collect_after, discard};
 pub use listen::{BindError, Listeners};

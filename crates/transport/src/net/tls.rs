@@ -6,12 +6,14 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
 use rustls::{CertificateError, RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
+
+pub use super::pem::{TlsError, TlsPart};
+use super::pem::{authorities, certificates, private_key};
 
 /// The protocols offered to clients: the same as without TLS.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -30,33 +32,6 @@ pub struct ServerPem<'a> {
     pub key: &'a [u8],
     /// The authorities that issue client certificates; if there are none, clients need no certificate.
     pub client_ca: Option<&'a [u8]>,
-}
-
-/// The kind of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TlsPart {
-    /// The certificate.
-    Cert,
-    /// The certificate's private key.
-    Key,
-    /// The authorities of clients.
-    ClientCa,
-}
-
-/// The error if a file is unusable.
-#[derive(Debug, thiserror::Error)]
-#[error("{problem}; {help}")]
-pub struct TlsError {
-    /// The kind of the file.
-    pub part: TlsPart,
-    problem: String,
-    help: &'static str,
-}
-
-impl TlsError {
-    fn new(part: TlsPart, problem: impl Into<String>, help: &'static str) -> Self {
-        Self { part, problem: problem.into(), help }
-    }
 }
 
 impl ServerTls {
@@ -91,68 +66,18 @@ fn config(pem: &ServerPem<'_>) -> Result<Arc<ServerConfig>, TlsError> {
         None => builder.with_no_client_auth(),
         Some(authorities) => builder.with_client_cert_verifier(clients(authorities, provider)?),
     };
-    let mut config = builder.with_single_cert(chain, key).map_err(|error| unfit(&error))?;
+    let mut config = builder.with_single_cert(chain, key).map_err(|error| TlsError::unfit(&error))?;
     config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
     Ok(Arc::new(config))
 }
 
-fn unfit(error: &rustls::Error) -> TlsError {
-    match error {
-        rustls::Error::InconsistentKeys(_) => TlsError::new(
-            TlsPart::Key,
-            "it does not match the certificate",
-            "name the key for which the certificate was issued",
-        ),
-        rustls::Error::InvalidCertificate(_) => TlsError::new(
-            TlsPart::Cert,
-            format!("its first certificate cannot be used ({error})"),
-            "have it issued again, as X.509 version 3",
-        ),
-        error => TlsError::new(
-            TlsPart::Key,
-            format!("it cannot be used ({error})"),
-            "use a key for ECDSA (P-256, P-384, P-521), for RSA (2048 bits or more), or for Ed25519",
-        ),
-    }
-}
-
-fn certificates(pem: &[u8], part: TlsPart) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let all = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
-    match all {
-        Ok(all) if all.is_empty() => Err(TlsError::new(
-            part,
-            "there is no certificate in it (a line `-----BEGIN CERTIFICATE-----` is missing)",
-            "name a file with certificates in PEM",
-        )),
-        Ok(all) => Ok(all),
-        Err(e) => Err(TlsError::new(part, format!("it is not valid PEM ({e})"), "create the file again")),
-    }
-}
-
-fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
-    PrivateKeyDer::from_pem_slice(pem).map_err(|_| {
-        if pem.windows(9).any(|word| word == b"ENCRYPTED") {
-            let help =
-                "remove it (`openssl pkey -in OLD -out NEW`), and let only the user that runs Dragoman read the file";
-            TlsError::new(TlsPart::Key, "the key has a passphrase", help)
-        } else {
-            let problem = "there is no private key in it (a line `-----BEGIN PRIVATE KEY-----` is missing)";
-            TlsError::new(TlsPart::Key, problem, "name the file with the certificate's private key in PEM")
-        }
-    })
-}
-
 fn clients(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
-    let unusable = |error: String| {
-        let problem = format!("an authority in it cannot be used ({error})");
-        TlsError::new(TlsPart::ClientCa, problem, "name certificates of authorities, not of clients")
-    };
-    let mut roots = RootCertStore::empty();
-    for authority in certificates(pem, TlsPart::ClientCa)? {
-        roots.add(authority).map_err(|e| unusable(e.to_string()))?;
-    }
-    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
-    verifier.map_err(|e| unusable(e.to_string()))
+    let help = "name certificates of authorities, not of clients";
+    let roots = Arc::new(authorities(pem, TlsPart::ClientCa, help)?);
+    let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
+    let unusable =
+        |e| TlsError::new(TlsPart::ClientCa, format!("an authority in it cannot be used ({e})"), help);
+    verifier.map_err(unusable)
 }
 
 /// The validity of a certificate at a point in time; all times are in seconds since 1970.

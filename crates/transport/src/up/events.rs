@@ -146,7 +146,7 @@ impl EventStream {
         let wait = self.retry.map_or(DEFAULT_RETRY, Duration::from_millis).min(MAX_RETRY);
         tokio::time::sleep(wait).await;
         let request = resume.build(self.last_event.as_deref());
-        let Ok(response) = client.request(request).await else { return Ok(()) };
+        let Ok(response) = resume.target.request(client, request).await else { return Ok(()) };
         if response.status().is_success() && media_type(response.headers()) == Some(Media::Events) {
             self.decoder = SseDecoder::new(self.limits.event);
             self.body = Some(response.into_body());

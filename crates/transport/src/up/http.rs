@@ -24,7 +24,7 @@ use super::resume::Resume;
 use super::target::HttpTarget;
 use super::{CredentialRefusal, EventStream, LinkError, StreamItem, TooMany, messages};
 use crate::budget::Part;
-use crate::net::client::{Client, Origin, Protocol, ResponseBody, Template};
+use crate::net::client::{Client, Origin, ResponseBody, Template};
 use crate::net::collect;
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -271,7 +271,7 @@ impl HttpLink {
         if let Some((_, origin)) = known.iter().find(|(id, _)| *id == client.id()) {
             return Ok(origin.clone());
         }
-        let origin = client.origin(&self.target.uri, Protocol::Auto)?;
+        let origin = self.target.origin(client)?;
         let mut more = known.to_vec();
         more.push((client.id(), origin.clone()));
         // If two threads do this at the same time, one entry may be lost; the origin is then looked up again.
@@ -357,7 +357,7 @@ impl HttpLink {
     /// Returns a [`LinkError`] if the upstream cannot be reached or has lost the session.
     pub async fn listen(&self, client: &Client) -> Result<Option<EventStream>, LinkError> {
         let resume = self.resume_request();
-        let response = client.request(resume.build(None)).await?;
+        let response = self.target.request(client, resume.build(None)).await?;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Ok(None);
         }
@@ -377,7 +377,7 @@ impl HttpLink {
         }
         let mut request = self.resume_request().build(None);
         *request.method_mut() = Method::DELETE;
-        let _ = tokio::time::timeout(Duration::from_secs(2), client.request(request)).await;
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.target.request(client, request)).await;
     }
 
     fn resume_request(&self) -> Resume {

@@ -222,7 +222,7 @@ impl SseLink {
         request.headers_mut().insert(CONTENT_TYPE, JSON);
         let shown = self.0.target.credential.line();
         request.headers_mut().extend(shown.clone());
-        let response = tokio::time::timeout_at(deadline, client.request(request)).await;
+        let response = tokio::time::timeout_at(deadline, self.0.target.request(client, request)).await;
         let response = response.map_err(|_| LinkError::Late(limit.as_secs()))??;
         let (shown, is_near) = (shown.map(|(_, value)| value), response.body().is_from_near());
         let refusal = CredentialRefusal::of(response.status(), response.headers(), shown, is_near);

@@ -54,7 +54,7 @@ impl Events {
         request.headers_mut().insert(ACCEPT, EVENTS);
         let shown = target.credential.line();
         request.headers_mut().extend(shown.clone());
-        let response = client.request(request).await?;
+        let response = target.request(client, request).await?;
         let status = response.status();
         if !status.is_success() {
             let (shown, is_near) = (shown.map(|(_, value)| value), response.body().is_from_near());

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use http::Uri;
+use bytes::Bytes;
 use http::header::HeaderMap;
+use http::{Request, Response, Uri};
 use proto::rpc::FrameLimits;
 
 use super::Credential;
+use crate::net::client::{Client, ClientError, Origin, Protocol, ResponseBody, Route};
 
 /// The caps on data from an upstream.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +52,7 @@ impl SharedHttpLimits {
 }
 
 /// The address of an upstream, and the headers of every request to it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct HttpTarget {
     /// The upstream's endpoint.
     pub uri: Uri,
@@ -60,4 +62,22 @@ pub struct HttpTarget {
     pub credential: Arc<Credential>,
     /// The caps on data from the upstream.
     pub limits: SharedHttpLimits,
+    /// The proxy and the TLS settings on the way there.
+    pub route: Route,
+}
+
+impl HttpTarget {
+    /// The upstream's origin in `client`.
+    pub(super) fn origin(&self, client: &Client) -> Result<Origin, ClientError> {
+        client.origin_by(&self.route, &self.uri, Protocol::Auto)
+    }
+
+    /// Sends a request to its own URL, by the upstream's route.
+    pub(super) async fn request(
+        &self,
+        client: &Client,
+        request: Request<Bytes>,
+    ) -> Result<Response<ResponseBody>, ClientError> {
+        client.request_by(&self.route, request).await
+    }
 }

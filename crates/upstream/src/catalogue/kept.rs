@@ -159,6 +159,8 @@ fn identity(link: &LinkConfig) -> Option<Vec<u8>> {
             parts.extend(["http".to_owned(), http.url.expose().to_owned(), format!("{:?}", http.transport)]);
             let client = http.oauth.as_ref().and_then(|oauth| oauth.client_id.as_ref());
             parts.push(client.map(|id| id.expose().to_owned()).unwrap_or_default());
+            let identity = http.tls.as_ref().and_then(|tls| tls.cert.as_ref());
+            parts.extend(identity.map(|file| format!("certificate {}", file.display())));
             parts.extend(
                 http.headers.iter().flat_map(|(name, value)| [name.to_string(), value.expose().to_owned()]),
             );

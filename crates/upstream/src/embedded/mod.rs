@@ -27,13 +27,16 @@ use native::{
 };
 use secrecy::SecretString;
 
+use crate::route::Routes;
+
 /// Creates the embedded server of a configured link.
 ///
 /// # Errors
 /// Returns a message that names the setting with which the server cannot work.
 pub fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
     let rules = site_rules(link.site.as_ref());
-    made(link, || Ok(Arc::new(world::World::new(&snapshot.limits, rules)?)))
+    let routes = Routes::of(&config::Link::Native(link.clone()))?;
+    made(link, || Ok(Arc::new(world::World::new(&snapshot.limits, rules, routes.clone())?)))
 }
 
 /// Creates the server with the port to other servers that `http` returns.

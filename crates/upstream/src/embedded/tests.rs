@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use testkit::site::{Options, Site, accounts, serve};
 
 use super::world::{Rules, World};
+use crate::route::Routes;
 
 const PUBLIC: &str = "http://files.example.com/";
 
@@ -57,7 +58,7 @@ async fn site() -> Site {
 
 /// Has the site fetch the public file, which redirects to `to`; returns the answer.
 async fn fetched(site: &Site, to: String, private_files: bool) -> Value {
-    let world = World::new(&Limits::default(), Rules::default()).unwrap();
+    let world = World::new(&Limits::default(), Rules::default(), Routes::default()).unwrap();
     let account = accounts::ADMIN;
     let login = SiteLogin {
         url: site.url(),

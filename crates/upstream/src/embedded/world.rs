@@ -14,6 +14,8 @@ use transport::budget::Part;
 use transport::net::client::{Client, ClientError, ClientLimits, Reach, Trust};
 use transport::net::{CollectError, collect};
 
+use crate::route::Routes;
+
 /// The maximum number of origins whose requests are counted.
 const MOST_SITES: usize = 10_000;
 /// The maximum number of idle connections to one origin, and the time for which they are kept.
@@ -24,6 +26,7 @@ const KEPT_FOR: Duration = Duration::from_secs(30);
 pub(super) struct World {
     any: Client,
     public: Client,
+    routes: Routes,
     start: Instant,
     digests: hmac::Key,
     rate: Option<Limiter>,
@@ -49,7 +52,7 @@ impl World {
     ///
     /// # Errors
     /// Fails if the operating system's random number generator fails.
-    pub(super) fn new(limits: &Limits, rules: Rules) -> Result<Self, String> {
+    pub(super) fn new(limits: &Limits, rules: Rules, routes: Routes) -> Result<Self, String> {
         let mut random = [0; 40];
         getrandom::fill(&mut random).map_err(|_| "the operating system's random number generator failed")?;
         let (key, seed) = random.split_at(32);
@@ -69,6 +72,7 @@ impl World {
         Ok(Self {
             any: client(Reach::All),
             public: client(Reach::Public),
+            routes,
             start: Instant::now(),
             digests: hmac::Key::new(hmac::HMAC_SHA256, key),
             rate: rules.rate.map(|rate| Limiter::new(&[per_site(rate)], MOST_SITES, seed)),
@@ -100,13 +104,18 @@ impl HttpClient for World {
             let words = format!("too many requests to this site: try again in {seconds} s");
             return Box::pin(std::future::ready(Err(fault(HttpFaultKind::TooOften, &words))));
         }
-        let client = if request.public_only { self.public.clone() } else { self.any.clone() };
+        // A host that a caller may have chosen is not shown the client certificate.
+        let (client, route) = if request.public_only {
+            (self.public.clone(), self.routes.others.clone())
+        } else {
+            (self.any.clone(), self.routes.server.clone())
+        };
         Box::pin(async move {
             let deadline = tokio::time::Instant::now() + request.patience;
             let most = request.most;
             let request = build(request)?;
             let late = || fault(HttpFaultKind::Late, "no answer came in time");
-            let answer = tokio::time::timeout_at(deadline, client.request(request)).await;
+            let answer = tokio::time::timeout_at(deadline, client.request_by(&route, request)).await;
             let answer = answer.map_err(|_| late())?.map_err(|error| unanswered(&error))?;
             let (head, body) = answer.into_parts();
             let body = collect(body, Part::Answers, most, deadline).await.map_err(|error| {

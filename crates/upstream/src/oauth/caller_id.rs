@@ -5,20 +5,39 @@ use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use engine::access::{Principal, Scheme};
+use engine::passed_headers::PassedHeaders;
 
-/// A caller with its own consents.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A caller with its own consents, or with its own values of passed headers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallerId {
-    /// The principal's id.
+    /// The principal's id; empty for a caller that has no consents.
     pub id: Arc<str>,
     /// The scheme by which the principal authenticates.
     pub scheme: Scheme,
+    /// The headers of its requests that are passed on to servers.
+    pub passed: PassedHeaders,
 }
 
 impl CallerId {
     /// Returns the caller that this principal is.
     pub fn of(principal: &Principal) -> Self {
-        Self { id: principal.id.clone(), scheme: principal.scheme }
+        Self { id: principal.id.clone(), scheme: principal.scheme, passed: PassedHeaders::default() }
+    }
+
+    /// A caller that has no consents, with these headers.
+    pub fn stranger(passed: PassedHeaders) -> Self {
+        Self { id: "".into(), scheme: Scheme::Anyone, passed }
+    }
+
+    /// The same caller with these headers.
+    #[must_use]
+    pub fn passing(self, passed: PassedHeaders) -> Self {
+        Self { passed, ..self }
+    }
+
+    /// Returns true for a caller that has no consents.
+    pub fn is_stranger(&self) -> bool {
+        self.id.is_empty()
     }
 
     /// Returns true if the caller is authenticated.

@@ -73,6 +73,19 @@ impl Registered {
         Some(Self { issuer, redirect, id, secret, method, secret_ends: 0 })
     }
 
+    /// The client whose id is the URL of its metadata; `None` if `service` does not accept such clients.
+    pub(super) fn described(service: &Service, document: String, redirect: &str) -> Option<Self> {
+        let is_public = service.methods.is_empty() || service.methods.iter().any(|method| method == "none");
+        (service.takes_documents && is_public).then(|| Self {
+            issuer: service.issuer.clone(),
+            redirect: redirect.to_owned(),
+            id: document,
+            secret: None,
+            method: Method::Public,
+            secret_ends: 0,
+        })
+    }
+
     /// Returns true if the client is registered at `service` with `redirect`, and valid at `now` (seconds since 1970).
     pub(super) fn fits(&self, service: &Service, redirect: &str, now: u64) -> bool {
         self.issuer == service.issuer
@@ -98,6 +111,21 @@ impl Registered {
     }
 }
 
+/// The metadata of Dragoman's client, as the document at `url` (Client ID Metadata Documents; RFC 7591, 2).
+pub(super) fn document(url: &str, redirect: &str, home: &str) -> String {
+    let metadata = json!({
+        "client_id": url,
+        "client_name": "Dragoman",
+        "client_uri": home,
+        "redirect_uris": [redirect],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "application_type": "web",
+    });
+    metadata.to_string()
+}
+
 /// Registers Dragoman at `service`.
 ///
 /// # Errors
@@ -106,7 +134,7 @@ pub(super) async fn register(
     outside: &Outside,
     service: &Service,
     redirect: &str,
-    way: FetchRules,
+    way: FetchRules<'_>,
 ) -> Result<Registered, String> {
     let help = "register a client there by hand and set `oauth: { clientId: … }` for the server";
     let Some(place) = &service.registration else {
@@ -179,6 +207,7 @@ mod tests {
             registration: None,
             methods: methods.iter().map(|&method| method.to_owned()).collect(),
             names_itself: false,
+            takes_documents: false,
             offline: false,
         }
     }
@@ -205,6 +234,24 @@ mod tests {
         ] {
             assert!(taken(bad).is_none(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_document_is_an_id_where_the_server_takes_it() {
+        let takes = |methods: &[&str], takes_documents| {
+            let service = Service { takes_documents, ..service(methods) };
+            Registered::described(&service, "https://g/d".to_owned(), "https://g/r").map(|client| client.id)
+        };
+        assert_eq!(takes(&[], true).as_deref(), Some("https://g/d"));
+        assert_eq!(takes(&["client_secret_basic", "none"], true).as_deref(), Some("https://g/d"));
+        assert_eq!(takes(&["client_secret_basic"], true), None, "it has no public clients");
+        assert_eq!(takes(&["none"], false), None);
+        let written: serde_json::Value =
+            serde_json::from_str(&document("https://g/d", "https://g/r", "https://g")).unwrap();
+        assert_eq!(
+            (&written["client_id"], &written["redirect_uris"][0]),
+            (&json!("https://g/d"), &json!("https://g/r"))
+        );
     }
 
     #[test]

@@ -182,6 +182,7 @@ mod tests {
             registration: None,
             methods: Vec::new(),
             names_itself: false,
+            takes_documents: false,
             offline,
         };
         let client = Registered {

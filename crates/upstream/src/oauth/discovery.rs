@@ -1,6 +1,7 @@
 //! Finds the authorization server of a server that refused a request (MCP 2025-11-25, authorization: authorization
 //! server discovery). It must not know what is requested from the authorization server.
 
+use engine::config::OAuthGrant;
 use engine::credential::challenge::Challenge;
 use http::{StatusCode, Uri};
 
@@ -27,8 +28,8 @@ pub(super) async fn discover(
     outside: &Outside,
     url: &Uri,
     challenge: &Challenge,
-    issuer: Option<&str>,
-    way: FetchRules,
+    (issuer, grant): (Option<&str>, OAuthGrant),
+    way: FetchRules<'_>,
 ) -> Result<DiscoveredService, String> {
     let protected = match protected(outside, url, challenge, way).await? {
         Some(protected) => protected,
@@ -47,7 +48,7 @@ pub(super) async fn discover(
         format!("it advertises an authorization server other than the configured {issuer} (`oauth.issuer`)")
     });
     for issuer in protected.issuers.iter().filter(|named| issuer.is_none_or(|own| is_same(own, named))) {
-        match service(outside, issuer, way).await {
+        match service(outside, issuer, grant, way).await {
             Ok(service) => {
                 return Ok(DiscoveredService {
                     service,
@@ -71,7 +72,7 @@ async fn protected(
     outside: &Outside,
     url: &Uri,
     challenge: &Challenge,
-    way: FetchRules,
+    way: FetchRules<'_>,
 ) -> Result<Option<Protected>, String> {
     if let Some(place) = &challenge.resource_metadata {
         let fetched = fetch(outside, place, way).await;
@@ -87,7 +88,12 @@ async fn protected(
     Ok(None)
 }
 
-async fn service(outside: &Outside, issuer: &str, way: FetchRules) -> Result<Service, String> {
+async fn service(
+    outside: &Outside,
+    issuer: &str,
+    grant: OAuthGrant,
+    way: FetchRules<'_>,
+) -> Result<Service, String> {
     let url: Uri = issuer.parse().map_err(|_| "its issuer is not a URL".to_owned())?;
     if url.query().is_some() || issuer.contains('#') {
         return Err("its issuer has a query or a fragment".to_owned());
@@ -96,7 +102,7 @@ async fn service(outside: &Outside, issuer: &str, way: FetchRules) -> Result<Ser
     let (mut why, mut is_there) = (String::new(), false);
     for place in issuer_places(&url) {
         let reason = match fetch(outside, &place, way).await {
-            Ok(body) => match read_service(&body, issuer, way.within) {
+            Ok(body) => match read_service(&body, issuer, (way.within, grant)) {
                 Ok(service) => return Ok(service),
                 Err(reason) => {
                     is_there = true;
@@ -111,7 +117,7 @@ async fn service(outside: &Outside, issuer: &str, way: FetchRules) -> Result<Ser
     Err(why)
 }
 
-async fn fetch(outside: &Outside, place: &str, way: FetchRules) -> Result<bytes::Bytes, String> {
+async fn fetch(outside: &Outside, place: &str, way: FetchRules<'_>) -> Result<bytes::Bytes, String> {
     let place: Uri = place.parse().map_err(|_| "the address of its metadata is not a URL".to_owned())?;
     let answer = outside.get(&place, way).await?;
     if answer.status != StatusCode::OK {

@@ -11,6 +11,7 @@ use http::{HeaderValue, Uri};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
+use transport::net::client::Route;
 use transport::up::{Credential, CredentialRefusal};
 
 use super::caller_id::CallerId;
@@ -20,18 +21,27 @@ use super::discovery::is_same;
 use super::metadata::{Service, canonical};
 use super::outside::{FetchRules, within};
 use super::tokens::{self, NoTokens, Parties, Tokens};
-use super::{ConsentFault, OAuthProcess, Page};
+use super::{ConsentFault, OAuthProcess};
 
 /// The time limit of a token exchange.
-const EXCHANGE: Duration = Duration::from_secs(15);
+pub(super) const EXCHANGE: Duration = Duration::from_secs(15);
 /// The pause after a failed renewal, in seconds.
-const AGAIN: u64 = 30;
+pub(super) const AGAIN: u64 = 30;
 /// The age below which tokens count as new.
-const QUITE_NEW: Duration = Duration::from_secs(10);
+pub(super) const QUITE_NEW: Duration = Duration::from_secs(10);
 /// The reason why a retired grant gets no more tokens.
 const OTHERWISE: &str = "the configuration of its server has changed";
-/// The maximum number of consent pages that may be open for one server.
-const PAGES: usize = 4;
+
+/// The configuration of a grant.
+#[derive(Debug, Clone)]
+pub struct GrantSettings {
+    /// The server's address.
+    pub url: Uri,
+    /// Dragoman's client at the authorization server.
+    pub client: OAuthClient,
+    /// The way to the authorization server.
+    pub route: Route,
+}
 
 /// The grant for one server, for all callers or for one.
 pub struct Grant {
@@ -40,6 +50,7 @@ pub struct Grant {
     pub(super) caller: Option<CallerId>,
     pub(super) url: Uri,
     pub(super) config: OAuthClient,
+    route: Route,
     pub(super) around: Arc<OAuthProcess>,
     /// The credential that links to the server send.
     credential: Arc<Credential>,
@@ -57,7 +68,7 @@ pub struct Grant {
 pub(super) struct GrantState {
     pub(super) held: Option<HeldTokens>,
     /// The time at which the latest tokens were issued.
-    taken: Option<Instant>,
+    pub(super) taken: Option<Instant>,
     pub(super) wanted: Option<ConsentTarget>,
     /// The challenge that led to `wanted`, the time of the search, and, if the search failed, the reason.
     pub(super) search: Option<(Challenge, Instant, Option<String>)>,
@@ -70,10 +81,10 @@ pub(super) struct GrantState {
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct HeldTokens {
     /// The server's address; tokens that were stored for another address are not used.
-    url: String,
-    resource: String,
-    service: Service,
-    client: Registered,
+    pub(super) url: String,
+    pub(super) resource: String,
+    pub(super) service: Service,
+    pub(super) client: Registered,
     pub(super) tokens: Tokens,
 }
 
@@ -82,18 +93,25 @@ pub(super) fn unix() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
+impl std::fmt::Debug for Grant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Grant").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
 impl Grant {
     pub(super) fn new(
         (server, caller): (&Arc<str>, Option<CallerId>),
-        url: Uri,
-        config: OAuthClient,
+        settings: GrantSettings,
         around: Arc<OAuthProcess>,
     ) -> Self {
+        let GrantSettings { url, client: config, route } = settings;
         Self {
             server: server.clone(),
             caller,
             url,
             config,
+            route,
             around,
             credential: Arc::default(),
             known: Mutex::default(),
@@ -129,8 +147,9 @@ impl Grant {
     }
 
     /// Returns the rules for requests to hosts that the server names.
-    pub(super) fn way(&self, patience: Duration) -> FetchRules {
-        FetchRules { within: within(&self.url, self.known.lock().is_near), until: Instant::now() + patience }
+    pub(super) fn way(&self, patience: Duration) -> FetchRules<'_> {
+        let within = within(&self.url, self.known.lock().is_near);
+        FetchRules { within, until: Instant::now() + patience, route: &self.route }
     }
 
     /// Handles a refusal as far as this is possible without a user; returns `true` if the request may be sent again.
@@ -149,6 +168,9 @@ impl Grant {
             return now.is_some();
         }
         let challenge = Challenge::read(&refusal.challenge);
+        if self.config.is_machine() {
+            return self.answered_as_client(refusal, &challenge).await;
+        }
         if self.adopt(refusal.shown.as_ref()).await {
             return true;
         }
@@ -197,7 +219,7 @@ impl Grant {
         self.config.issuer.as_ref().is_none_or(|issuer| is_same(issuer, &service.issuer))
     }
 
-    fn take(&self, held: HeldTokens, header: HeaderValue) {
+    pub(super) fn take(&self, held: HeldTokens, header: HeaderValue) {
         let mut known = self.known.lock();
         known.held = Some(held);
         known.wanted = None;
@@ -251,6 +273,9 @@ impl Grant {
             return Err(ConsentFault::RefreshFailed { why: OTHERWISE.to_owned(), for_good: false });
         }
         let held = self.known.lock().held.clone();
+        if self.config.is_machine() {
+            return self.renew_as_client(held).await;
+        }
         let Some((held, refresh)) = held.and_then(|held| Some((held.clone(), held.tokens.refresh?))) else {
             return Err(ConsentFault::NoRefreshToken);
         };
@@ -289,7 +314,8 @@ impl Grant {
     pub(super) fn is_due(&self, now: u64) -> bool {
         let known = self.known.lock();
         let tokens = known.held.as_ref().map(|held| &held.tokens);
-        let due = tokens.is_some_and(|t| t.refresh.is_some() && t.renew.is_some_and(|renew| renew <= now));
+        let can_renew = |tokens: &Tokens| tokens.refresh.is_some() || self.config.is_machine();
+        let due = tokens.is_some_and(|t| can_renew(t) && t.renew.is_some_and(|renew| renew <= now));
         due && !self.has_left() && self.busy.try_lock().is_ok()
     }
 
@@ -311,29 +337,7 @@ impl Grant {
         }
     }
 
-    /// Returns the page on which a user gives consent, if consent is needed.
-    pub fn page(&self) -> Option<Page> {
-        let now = Instant::now();
-        let mut known = self.known.lock();
-        let wanted = known.wanted.clone().filter(|_| !self.has_left())?;
-        let start = self.around.start()?;
-        known.asked.retain(|asked| !asked.is_over(now));
-        let page = |asked: &ConsentRequest| {
-            let url = format!("{start}{}", asked.entry.expose());
-            Page { url, name: asked.name.clone() }
-        };
-        if let Some(asked) = known.asked.iter().rev().find(|asked| asked.serves(&wanted, now)) {
-            return Some(page(asked));
-        }
-        let asked = ConsentRequest::new(wanted, now).inspect_err(|why| tracing::error!(why)).ok()?;
-        if known.asked.len() >= PAGES {
-            known.asked.remove(0);
-        }
-        known.asked.push(asked);
-        known.asked.last().map(page)
-    }
-
-    /// Takes the request to which the `state` that a browser returned belongs.
+    /// Takes the request whose `state` a browser returned.
     pub(super) fn named(&self, state: &str) -> Option<ConsentRequest> {
         if self.has_left() {
             return None;

@@ -15,6 +15,11 @@ impl Grant {
         }
         // If a challenge does not name bearer tokens, the server is assumed to want none.
         let wants_tokens = refusal.challenge.to_ascii_lowercase().contains("bearer");
+        if self.config.is_machine() {
+            let why =
+                self.why_not().map(|why| format!(" (it requires a token, and Dragoman got none: {why})"));
+            return format!("{said}{}", why.unwrap_or_default());
+        }
         match self.why_not().filter(|_| wants_tokens) {
             Some(why) => {
                 format!("{said} (it requires the consent of its user, which cannot be requested: {why})")

@@ -1,6 +1,7 @@
 //! The metadata of protected resources and authorization servers (RFC 9728, 2 and 3; RFC 8414, 2 and 3; `OpenID`
 //! Connect Discovery 1.0, 4), and the checks that it has to pass. It must not know how metadata is fetched.
 
+use engine::config::OAuthGrant;
 use engine::credential::challenge::scopes;
 use http::Uri;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ const MOST_SERVERS: usize = 3;
 pub(super) struct Service {
     /// The issuer: the name that the server gives itself.
     pub(super) issuer: String,
-    /// The endpoint for browsers.
+    /// The endpoint for browsers; empty if there is none.
     pub(super) authorization: String,
     /// The endpoint that exchanges codes and refresh tokens for access tokens.
     pub(super) token: String,
@@ -25,6 +26,9 @@ pub(super) struct Service {
     pub(super) methods: Vec<String>,
     /// True if the server names itself in redirects (RFC 9207, 3).
     pub(super) names_itself: bool,
+    /// True if the server accepts the URL of a client's metadata as the client's id (Client ID Metadata Documents).
+    #[serde(default)]
+    pub(super) takes_documents: bool,
     /// True if the server issues refresh tokens on request (`OpenID` Connect Core 1.0, 11).
     pub(super) offline: bool,
 }
@@ -108,11 +112,15 @@ fn covers(resource: &str, url: &Uri) -> bool {
 ///
 /// # Errors
 /// Returns the problem: the metadata may belong to another issuer, or be too insecure to use.
-pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<Service, String> {
+pub(super) fn read_service(
+    body: &[u8],
+    issuer: &str,
+    (within, grant): (Within, OAuthGrant),
+) -> Result<Service, String> {
     #[derive(Deserialize)]
     struct ServiceJson {
         issuer: String,
-        authorization_endpoint: String,
+        authorization_endpoint: Option<String>,
         token_endpoint: String,
         registration_endpoint: Option<String>,
         #[serde(default)]
@@ -121,6 +129,8 @@ pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<
         token_endpoint_auth_methods_supported: Vec<String>,
         #[serde(default)]
         authorization_response_iss_parameter_supported: bool,
+        #[serde(default)]
+        client_id_metadata_document_supported: bool,
         #[serde(default)]
         scopes_supported: Vec<String>,
     }
@@ -131,24 +141,27 @@ pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<
     if written.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
         return Err("it belongs to another issuer".to_owned());
     }
-    if !written.code_challenge_methods_supported.iter().any(|method| method == "S256") {
+    let asks_users = grant == OAuthGrant::AuthorizationCode;
+    if asks_users && written.authorization_endpoint.is_none() {
+        return Err("it has no endpoint at which users give consent".to_owned());
+    }
+    if asks_users && !written.code_challenge_methods_supported.iter().any(|method| method == "S256") {
         return Err("it does not support PKCE with S256, without which codes can be stolen".to_owned());
     }
-    for url in [&written.authorization_endpoint, &written.token_endpoint]
-        .into_iter()
-        .chain(&written.registration_endpoint)
-    {
+    let others = written.authorization_endpoint.iter().chain(&written.registration_endpoint);
+    for url in others.chain([&written.token_endpoint]) {
         if !url.parse().is_ok_and(|url| may_ask(&url, within)) || url.contains('#') {
             return Err("one of its endpoints is not an https URL that is allowed here".to_owned());
         }
     }
     Ok(Service {
         issuer: written.issuer,
-        authorization: written.authorization_endpoint,
+        authorization: written.authorization_endpoint.unwrap_or_default(),
         token: written.token_endpoint,
         registration: written.registration_endpoint,
         methods: written.token_endpoint_auth_methods_supported,
         names_itself: written.authorization_response_iss_parameter_supported,
+        takes_documents: written.client_id_metadata_document_supported,
         offline: written.scopes_supported.iter().any(|scope| scope == "offline_access"),
     })
 }
@@ -219,12 +232,21 @@ mod tests {
 
     #[test]
     fn metadata_of_an_authorization_server() {
-        let read = |value: &Value, issuer| read_service(value.to_string().as_bytes(), issuer, Within::Public);
+        let read = |value: &Value, issuer| {
+            read_service(
+                value.to_string().as_bytes(),
+                issuer,
+                (Within::Public, OAuthGrant::AuthorizationCode),
+            )
+        };
         for issuer in ["https://id.example/t", "https://id.example/t/"] {
             assert!(read(&service(), issuer).is_ok(), "{issuer}");
         }
         assert!(read(&service(), "https://id.example").unwrap_err().contains("another issuer"));
-        assert!(read_service(b"<html>", "https://id.example/t", Within::Public).is_err());
+        assert!(
+            read_service(b"<html>", "https://id.example/t", (Within::Public, OAuthGrant::AuthorizationCode))
+                .is_err()
+        );
         for (member, value, why) in [
             ("code_challenge_methods_supported", json!(["plain"]), "PKCE"),
             ("code_challenge_methods_supported", json!([]), "PKCE"),
@@ -241,6 +263,18 @@ mod tests {
             let why_not = read(&bad, "https://id.example/t").unwrap_err();
             assert!(why_not.contains(why), "{bad}: {why_not}");
         }
+    }
+
+    #[test]
+    fn a_client_without_users_needs_only_the_endpoint_for_tokens() {
+        let mut machine = service();
+        let members = machine.as_object_mut().unwrap();
+        members.retain(|member, _| ["issuer", "token_endpoint"].contains(&member.as_str()));
+        let read = |grant| {
+            read_service(machine.to_string().as_bytes(), "https://id.example/t", (Within::Public, grant))
+        };
+        assert_eq!(read(OAuthGrant::ClientCredentials).unwrap().token, "https://id.example/token");
+        assert!(read(OAuthGrant::AuthorizationCode).unwrap_err().contains("users give consent"));
     }
 
     #[test]

@@ -26,6 +26,7 @@
 
 mod caller_id;
 mod client;
+mod client_credentials;
 mod consent_request;
 mod discovery;
 pub mod form;
@@ -52,13 +53,15 @@ use http::Uri;
 use parking_lot::Mutex;
 
 pub use caller_id::CallerId;
-pub use grant::Grant;
+pub use grant::{Grant, GrantSettings};
 pub use redirect::is_callback;
 pub use start::Begun;
 
 use consent_request::{Brought, ConsentRequest};
 use outside::Outside;
 use token_store::TokenStore;
+
+use crate::web::is_local;
 
 /// The path below which browsers start a consent.
 pub const START: &str = "/oauth/consent/";
@@ -82,6 +85,14 @@ impl OAuthProcess {
     /// Returns the address at which a consent begins, without its last segment.
     fn start(&self) -> Option<String> {
         self.base.lock().as_ref().map(|base| format!("{base}{START}"))
+    }
+
+    /// The URL of a client document at this path; `None` unless authorization servers can fetch it.
+    fn document(&self, path: &str) -> Option<String> {
+        let base = self.base.lock().clone()?;
+        let url: Uri = base.parse().ok()?;
+        let can_be_fetched = url.scheme_str() == Some("https") && !is_local(&url);
+        can_be_fetched.then(|| format!("{base}{path}"))
     }
 
     /// Returns true if browsers reach this gateway over TLS.
@@ -197,6 +208,13 @@ impl Consents {
         *self.around.base.lock() = base;
     }
 
+    /// The document at this path, which describes Dragoman's client to one authorization server; `None` if there is none.
+    pub fn client_document(&self, path: &str) -> Option<String> {
+        let redirect = redirect::redirect_of_document(path)?;
+        let (url, home) = (self.around.document(path)?, self.around.redirect("")?);
+        Some(client::document(&url, &self.around.redirect(&redirect)?, &home))
+    }
+
     /// Sets the configured clients.
     pub fn with_clients<'a>(&self, clients: impl IntoIterator<Item = &'a OAuthClient>) {
         self.around.is_ambiguous.store(redirect::is_ambiguous(clients), Ordering::SeqCst);
@@ -209,14 +227,8 @@ impl Consents {
     }
 
     /// Registers a server at `url`, for this caller or for all callers; returns its grant.
-    pub fn enter(
-        &self,
-        server: &Arc<str>,
-        caller: Option<CallerId>,
-        url: Uri,
-        config: OAuthClient,
-    ) -> Arc<Grant> {
-        let mut grant = Grant::new((server, caller), url, config, self.around.clone());
+    pub fn enter(&self, server: &Arc<str>, caller: Option<CallerId>, settings: GrantSettings) -> Arc<Grant> {
+        let mut grant = Grant::new((server, caller), settings, self.around.clone());
         let mut grants = self.grants.lock();
         grants.retain(|known| known.strong_count() > 0);
         let mut newest = grants.iter().rev().filter_map(Weak::upgrade);

@@ -9,7 +9,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, USER_
 use http::{Method, Request, StatusCode, Uri};
 use tokio::time::{Instant, timeout_at};
 use transport::budget::Part;
-use transport::net::client::{Client, ClientLimits, Reach, Trust, is_public};
+use transport::net::client::{Client, ClientLimits, Reach, Route, Trust, is_public};
 use transport::net::collect;
 
 use crate::web::{is_local, is_safe};
@@ -48,11 +48,13 @@ pub(super) enum Within {
 
 /// The rules for requests to other hosts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FetchRules {
+pub(super) struct FetchRules<'a> {
     /// The networks in which the hosts may be.
     pub(super) within: Within,
     /// The deadline for the response.
     pub(super) until: Instant,
+    /// The proxy and the TLS settings on the way to the hosts.
+    pub(super) route: &'a Route,
 }
 
 impl Outside {
@@ -73,7 +75,7 @@ impl Outside {
     ///
     /// # Errors
     /// Returns the reason, in words for people, why there is no response.
-    pub(super) async fn get(&self, url: &Uri, way: FetchRules) -> Result<Answer, String> {
+    pub(super) async fn get(&self, url: &Uri, way: FetchRules<'_>) -> Result<Answer, String> {
         let mut url = url.clone();
         for _ in 0..=REDIRECTS {
             let request = Request::get(url.clone()).header(ACCEPT, "application/json");
@@ -97,7 +99,7 @@ impl Outside {
         kind: &'static str,
         authorization: Option<HeaderValue>,
         body: String,
-        way: FetchRules,
+        way: FetchRules<'_>,
     ) -> Result<Answer, String> {
         let mut request = Request::new(Bytes::from(body));
         (*request.method_mut(), *request.uri_mut()) = (Method::POST, url.clone());
@@ -114,7 +116,7 @@ impl Outside {
     async fn send(
         &self,
         mut request: Request<Bytes>,
-        way: FetchRules,
+        way: FetchRules<'_>,
     ) -> Result<(Answer, HeaderMap), String> {
         let url = request.uri();
         if !may_ask(url, way.within) {
@@ -129,7 +131,7 @@ impl Outside {
             Within::Machine => &self.any,
         };
         let late = |_| format!("{host} did not answer in time");
-        let answer = timeout_at(way.until, client.request(request)).await.map_err(late)?;
+        let answer = timeout_at(way.until, client.request_by(way.route, request)).await.map_err(late)?;
         let (head, body) = answer.map_err(|error| error.to_string())?.into_parts();
         let body = collect(body, Part::Answers, LONGEST, way.until)
             .await

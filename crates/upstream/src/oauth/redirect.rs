@@ -10,8 +10,10 @@ use super::metadata::Service;
 
 /// The path for manually registered clients.
 const CALLBACK: &str = "/oauth/callback";
-/// The beginning and the end of an issuer's path. The path is not below [`CALLBACK`]: some authorization servers
-/// accept any path below the registered one, and would send a code to another issuer's path.
+/// The end of the path of an issuer's client document, which begins like the issuer's redirect path.
+const DOCUMENT: &str = "/client.json";
+/// The beginning and the end of an issuer's path. The path is not below [`CALLBACK`]: some authorization servers accept any
+/// path below the registered one, and would send a code to another issuer's path.
 const ISSUER: (&str, &str) = ("/oauth/issuer/", "/callback");
 /// The number of bytes in the digest of an issuer's name: enough to make it infeasible to find another name with the
 /// same digest.
@@ -21,12 +23,25 @@ const DIGEST_LENGTH: usize = DIGEST / 3 * 4;
 
 /// Returns true for paths to which authorization servers redirect browsers.
 pub fn is_callback(path: &str) -> bool {
-    let digest = path.strip_prefix(ISSUER.0).and_then(|rest| rest.strip_suffix(ISSUER.1));
-    let is_digest = |text: &str| {
-        text.len() == DIGEST_LENGTH
-            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
-    };
-    path == CALLBACK || digest.is_some_and(is_digest)
+    path == CALLBACK || digest_in(path, ISSUER.1).is_some()
+}
+
+/// The digest of an issuer in a path with this end.
+fn digest_in<'p>(path: &'p str, end: &str) -> Option<&'p str> {
+    let digest = path.strip_prefix(ISSUER.0)?.strip_suffix(end)?;
+    let is_digest = digest.len() == DIGEST_LENGTH
+        && digest.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    is_digest.then_some(digest)
+}
+
+/// The path of the document that describes Dragoman's client at one issuer.
+pub(super) fn document_path(issuer: &str) -> String {
+    issuer_path(issuer).replace(ISSUER.1, DOCUMENT)
+}
+
+/// The redirect path in the document at this path; `None` if the path is not that of a document.
+pub(super) fn redirect_of_document(path: &str) -> Option<String> {
+    digest_in(path, DOCUMENT).map(|digest| format!("{}{digest}{}", ISSUER.0, ISSUER.1))
 }
 
 /// Returns the path of one issuer. It never changes, because clients are registered with it.
@@ -80,6 +95,19 @@ mod tests {
             "/oauth/issuer/",
         ] {
             assert!(!is_callback(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_document_of_a_client_names_the_issuers_own_path() {
+        let (issuer, path) = ("https://id.example.com", document_path("https://id.example.com/"));
+        assert_eq!(redirect_of_document(&path), Some(issuer_path(issuer)));
+        assert_ne!(path, document_path("https://id.example.com/other"));
+        assert!(!is_callback(&path));
+        for other in
+            [&issuer_path(issuer), "/oauth/issuer/x/client.json", "/oauth/client.json", &path[1..], "/"]
+        {
+            assert_eq!(redirect_of_document(other), None, "{other}");
         }
     }
 

@@ -69,7 +69,8 @@ impl Grant {
         self.around.start().ok_or(nowhere)?;
         let issuer = self.config.issuer.as_deref();
         let way = self.way(SEARCH);
-        let found = discover(&self.around.outside, &self.url, challenge, issuer, way).await?;
+        let wanted = (issuer, self.config.grant);
+        let found = discover(&self.around.outside, &self.url, challenge, wanted, way).await?;
         let path = redirect::path(&self.config, &found.service);
         let redirect = self.around.redirect(&path).ok_or(nowhere)?;
         let client = self.client(&found.service, &redirect, way).await?;
@@ -103,8 +104,18 @@ impl Grant {
 
     /// Returns Dragoman's client at the authorization server: the configured one, the stored one, or a newly
     /// registered one.
-    async fn client(&self, service: &Service, redirect: &str, way: FetchRules) -> Result<Registered, String> {
+    async fn client(
+        &self,
+        service: &Service,
+        redirect: &str,
+        way: FetchRules<'_>,
+    ) -> Result<Registered, String> {
         if let Some(client) = Registered::configured(&self.config, service, redirect) {
+            return Ok(client);
+        }
+        if let Some(document) = self.around.document(&redirect::document_path(&service.issuer))
+            && let Some(client) = Registered::described(service, document, redirect)
+        {
             return Ok(client);
         }
         let place = format!("client {} {redirect}", service.issuer);

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use http::Uri;
+use tokio::time::Instant;
 
 use super::caller_id::CallerId;
 use super::consent_request::{ConsentRequest, LIFE};
@@ -13,6 +14,8 @@ use super::{Consents, Page};
 
 /// The number of failed proofs of ownership after which a page is closed.
 const DOUBTS: u32 = 5;
+/// The number of consent pages that may be open for one server.
+const PAGES: usize = 4;
 
 /// A consent that is about to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,13 +69,37 @@ impl Consents {
     fn with<T>(&self, entry: &str, then: impl FnOnce(&Grant, &mut ConsentRequest) -> T) -> Option<T> {
         for grant in self.all().into_iter().filter(|grant| !grant.has_left()) {
             let mut known = grant.known.lock();
-            let now = tokio::time::Instant::now();
+            let now = Instant::now();
             known.asked.retain(|asked| !asked.is_over(now) && asked.doubts < DOUBTS);
             if let Some(asked) = known.asked.iter_mut().find(|asked| asked.begins_at(entry)) {
                 return Some(then(&grant, asked));
             }
         }
         None
+    }
+}
+
+impl Grant {
+    /// The page on which a user gives consent, if consent is needed.
+    pub fn page(&self) -> Option<Page> {
+        let now = Instant::now();
+        let mut known = self.known.lock();
+        let wanted = known.wanted.clone().filter(|_| !self.has_left())?;
+        let start = self.around.start()?;
+        known.asked.retain(|asked| !asked.is_over(now));
+        let page = |asked: &ConsentRequest| {
+            let url = format!("{start}{}", asked.entry.expose());
+            Page { url, name: asked.name.clone() }
+        };
+        if let Some(asked) = known.asked.iter().rev().find(|asked| asked.serves(&wanted, now)) {
+            return Some(page(asked));
+        }
+        let asked = ConsentRequest::new(wanted, now).inspect_err(|why| tracing::error!(why)).ok()?;
+        if known.asked.len() >= PAGES {
+            known.asked.remove(0);
+        }
+        known.asked.push(asked);
+        known.asked.last().map(page)
     }
 }
 

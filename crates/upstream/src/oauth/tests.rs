@@ -3,10 +3,12 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use engine::config::OAuthClient;
+use engine::config::{OAuthClient, OAuthGrant, Text};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use transport::net::client::Route;
+use transport::up::CredentialRefusal;
 
 use super::*;
 
@@ -60,6 +62,11 @@ async fn answer(mut stream: TcpStream, base: &str, number: u32) -> Option<()> {
     stream.write_all(format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes()).await.ok()
 }
 
+/// The configuration of a server there.
+fn settings(url: &str, client: OAuthClient) -> GrantSettings {
+    GrantSettings { url: format!("{url}/mcp").parse().unwrap(), client, route: Route::default() }
+}
+
 /// The path to which browsers return from this server.
 fn own_path(issuer: &str) -> String {
     redirect::issuer_path(issuer)
@@ -78,7 +85,7 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     let url = server().await;
     let consents = Consents::new(None, Duration::from_secs(5));
     let name: Arc<str> = "tickets".into();
-    let grant = consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), OAuthClient::default());
+    let grant = consents.enter(&name, None, settings(&url, OAuthClient::default()));
     assert_eq!(consents.start("other", None).await, Err(ConsentFault::NoServer));
     // Without an address to return to, no browser is redirected.
     let Err(ConsentFault::NobodyAsked(why)) = consents.start("tickets", None).await else {
@@ -90,12 +97,7 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     let none = Status { given: false, wanted: false, scopes: Vec::new(), ends: None, renewable: false };
     assert_eq!(consents.status("tickets", None).await, Ok(none));
     // A failed search is not repeated so soon; the grant of a reconfigured server does not know of the failure.
-    let fresh = Grant::new(
-        (&name, None),
-        format!("{url}/mcp").parse().unwrap(),
-        OAuthClient::default(),
-        grant.around.clone(),
-    );
+    let fresh = Grant::new((&name, None), settings(&url, OAuthClient::default()), grant.around.clone());
     let fresh = Arc::new(fresh);
     consents.grants.lock().push(Arc::downgrade(&fresh));
     let page = consents.start("tickets", None).await.unwrap();
@@ -130,7 +132,7 @@ async fn a_grant_whose_server_is_configured_otherwise_leaves_what_is_kept_to_the
     let consents = Consents::new(None, Duration::from_secs(5));
     consents.serve_at(Some("http://127.0.0.1:1".to_owned()));
     let name: Arc<str> = "tickets".into();
-    let enter = |config| consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), config);
+    let enter = |config| consents.enter(&name, None, settings(&url, config));
     let old = enter(OAuthClient::default());
     let (_, first, cookie) = begin(&consents, &consents.start("tickets", None).await.unwrap());
     let finished = consents.finish((&own_path(&url), &format!("code=c&state={first}")), &[&cookie]).await;
@@ -165,7 +167,7 @@ async fn what_another_authorization_server_gave_is_nothing_to_the_one_of_the_con
     let name: Arc<str> = "tickets".into();
     let enter = |issuer: &str| {
         let config = OAuthClient { issuer: Some(issuer.to_owned()), ..OAuthClient::default() };
-        consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), config)
+        consents.enter(&name, None, settings(&url, config))
     };
     let _own = enter(&url);
     let page = consents.start("tickets", None).await.unwrap();
@@ -180,4 +182,39 @@ async fn what_another_authorization_server_gave_is_nothing_to_the_one_of_the_con
     assert!(why.contains("oauth.issuer"), "{why}");
     let _again = enter(&url);
     assert!(consents.status("tickets", None).await.unwrap().given);
+}
+
+#[tokio::test]
+async fn a_client_of_its_own_gets_a_token_and_replaces_one_that_was_good_before() {
+    let url = server().await;
+    let consents = Consents::new(None, Duration::from_secs(5));
+    let client = OAuthClient {
+        grant: OAuthGrant::ClientCredentials,
+        client_id: Some(Text::plain("me")),
+        client_secret: Some(Text::plain("mine")),
+        issuer: Some(url.clone()),
+        ..OAuthClient::default()
+    };
+    let grant = consents.enter(&"tickets".into(), None, settings(&url, client));
+    let refusal = |shown| CredentialRefusal {
+        status: 401,
+        challenge: "Bearer".to_owned(),
+        body: String::new(),
+        shown,
+        is_from_near: false,
+    };
+    assert!(grant.answer(&refusal(None)).await);
+    let first = grant.credential().get();
+    assert!(first.is_some());
+    // A request that was sent without a token can be sent again with this one.
+    assert!(grant.answer(&refusal(None)).await);
+    assert_eq!(grant.credential().get(), first);
+    // The server refuses a token that was just issued: another one would not help.
+    assert!(!grant.answer(&refusal(first.clone())).await);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(11)).await;
+    tokio::time::resume();
+    assert!(grant.answer(&refusal(first.clone())).await);
+    assert_ne!(grant.credential().get(), first);
+    assert!(!grant.is_wanted() && grant.page().is_none(), "no user is asked");
 }

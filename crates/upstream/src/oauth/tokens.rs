@@ -48,6 +48,8 @@ pub(super) enum Grant<'a> {
     Code { code: &'a str, verifier: &'a Secret },
     /// A refresh token.
     Refresh(&'a Secret),
+    /// The client itself (RFC 6749, 4.4), for these scopes.
+    Client(&'a str),
 }
 
 /// The parties of a token request.
@@ -68,7 +70,7 @@ pub(super) async fn ask(
     outside: &Outside,
     parties: Parties<'_>,
     grant: Grant<'_>,
-    way: FetchRules,
+    way: FetchRules<'_>,
     now: u64,
 ) -> Result<Tokens, NoTokens> {
     let Parties { service, client, resource, scopes } = parties;
@@ -81,6 +83,8 @@ pub(super) async fn ask(
             ("code_verifier", verifier.expose()),
         ],
         Grant::Refresh(token) => vec![("grant_type", "refresh_token"), ("refresh_token", token.expose())],
+        Grant::Client("") => vec![("grant_type", "client_credentials")],
+        Grant::Client(scopes) => vec![("grant_type", "client_credentials"), ("scope", *scopes)],
     };
     form.push(("resource", resource));
     let header = client.enter(&mut form);

@@ -52,7 +52,7 @@ impl LinkOpening<'_> {
         let connected = match &self.server.destination {
             Destination::Native(native) => return Ok(self.native(native)),
             Destination::Child(spec) => connector.over_pipe(self.starter(spec, room), &mut candidates).await,
-            Destination::Http(target) => connector.over_http(target, &mut candidates).await,
+            Destination::Http(target, _) => connector.over_http(target, &mut candidates).await,
         };
         if let Some(connected) = connected {
             negotiator.settle(connected.candidate, candidates.refused());

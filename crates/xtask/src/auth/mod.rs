@@ -26,8 +26,7 @@ pub(crate) fn with_provider(
     only: &[&str],
     log: &Log,
 ) -> Result<Tally, String> {
-    let said = |line: &str| line.strip_prefix("provider at ").map(str::to_owned);
-    let (provider, issuer) = Service::start(&mut tools.auth.script("provider.mjs")?, log, said)?;
+    let (provider, issuer) = start_provider(tools, log)?;
     let (gateway, url) = start_gateway(programs, &issuer, log)?;
     let tally = AUTH.each((&tools.auth, &[&url, &issuer]), only, log)?;
     if tally.failed > 0 {
@@ -37,9 +36,19 @@ pub(crate) fn with_provider(
     Ok(tally)
 }
 
+/// Starts the provider; returns its issuer.
+pub(crate) fn start_provider(tools: &Tools, log: &Log) -> Result<(Service, String), String> {
+    let said = |line: &str| line.strip_prefix("provider at ").map(str::to_owned);
+    Service::start(&mut tools.auth.script("provider.mjs")?, log, said)
+}
+
 /// Starts a gateway for which `issuer` issues tokens. It must know its own URL before it listens, because the tokens
 /// name that URL.
-fn start_gateway(programs: &Programs, issuer: &str, log: &Log) -> Result<(Service, String), String> {
+pub(crate) fn start_gateway(
+    programs: &Programs,
+    issuer: &str,
+    log: &Log,
+) -> Result<(Service, String), String> {
     let file = scratch("auth")?.join("dragoman.json");
     let mut why = String::new();
     for _ in 0..ATTEMPTS {
@@ -64,7 +73,7 @@ fn start_gateway(programs: &Programs, issuer: &str, log: &Log) -> Result<(Servic
     Err(why)
 }
 
-fn free_address() -> Result<String, String> {
+pub(crate) fn free_address() -> Result<String, String> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| format!("no free port: {error}"))?;
     listener.local_addr().map(|address| address.to_string()).map_err(|error| format!("no free port: {error}"))
 }

@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{auth, chaos, corpus, peers, sites, tidy};
+use crate::{auth, chaos, peers, reach, sites, tidy};
 use std::time::Duration;
 
 /// The step that builds the programs for later steps.
@@ -104,6 +104,9 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         })),
         with_peers("auth-provider", 10, |context, log| {
             auth::with_provider(context.tools()?, &Context::programs(), &[], log)
+        }),
+        with_peers("reach", 10, |context, log| {
+            reach::with_counterparts(context.tools()?, &Context::programs(), &[], log)
         }),
         with_peers("chaos", 10, |context, log| {
             Ok(chaos::short(&context.tools()?.node, &Context::programs(), log))

@@ -7,11 +7,12 @@ mod gungraun;
 mod install;
 mod node;
 mod python;
+mod reach;
 mod stamp;
 mod wordpress;
 
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;
 pub(crate) use node::Node;
-pub(crate) use python::corpus_programs;
+pub(crate) use reach::for_reach;
 pub(crate) use wordpress::{wordpress, wordpress_for_communities};

@@ -8,9 +8,10 @@ use super::site::Site;
 use crate::config::check::site_url;
 use crate::config::parse::{Entry, Node};
 use crate::config::read::{Fields, Reader, clip};
+use crate::config::route::{ClientTls, ProxyRule, ProxySpelling};
 use crate::config::rows::section;
 use crate::config::section::{self, Section};
-use crate::config::spellings::{Apart, Maybe, Sound, Spelling, Within, Word, one_or_many};
+use crate::config::spellings::{Afresh, Apart, Maybe, Sound, Spelling, Within, Word, one_or_many};
 use crate::config::text::Text;
 use crate::config::words::words;
 
@@ -34,6 +35,12 @@ section! {
         /// The answer to a call with an argument that the tool does not have: `reject` refuses the call and suggests the nearest
         /// name; `ignore` ignores the argument, as the presets do. `demo` always rejects.
         "unknownArguments" unknown_arguments: UnknownArguments = Word;
+        /// The proxy for requests to the site or the services: `http://proxy.example.com:3128`, with a user name and a password if
+        /// it needs them, or `none`.
+        "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
+        /// The files for TLS connections to the site or the services: `ca`, `cert`, `key`.
+        "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the authorities of the system, no client certificate",
+            see "[upstreams.md](upstreams.md#certificates)";
     ]
 }
 

@@ -43,6 +43,7 @@ impl Native {
             "phases" => !self.phases().is_empty(),
             "sources" => self == Self::Heritage,
             "unknownArguments" => self != Self::Demo,
+            "proxy" | "tls" => self.needs_site() || self == Self::Heritage,
             _ => true,
         }
     }

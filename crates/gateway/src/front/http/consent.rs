@@ -195,6 +195,18 @@ pub(super) async fn callback(shard: &Shard, request: &Request<Incoming>) -> Resp
     }
 }
 
+/// The document that describes Dragoman's client to an authorization server.
+pub(super) fn client_document(method: &Method, text: String) -> Response<Body> {
+    if *method != Method::GET {
+        return answer::only("GET", "authorization servers fetch this document with GET");
+    }
+    let mut response = Response::new(Body::Full(Bytes::from(text)));
+    for (name, value) in [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "max-age=3600")] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
 fn status(fault: &ConsentFault) -> StatusCode {
     match fault {
         ConsentFault::NotExchanged(_) => StatusCode::BAD_GATEWAY,

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use engine::passed_headers::PassedHeaders;
 use http::Request;
 use transport::net::Incoming;
 use upstream::embedded::Carried;
@@ -33,6 +34,10 @@ pub(super) async fn identify(
             rates.let_in(&identity, headers, profile);
         }
         identity = Identity::of(principal, Some(client));
+    }
+    let passed = &shard.gateway.snapshot.passed_names;
+    if !passed.is_empty() {
+        identity.passed = PassedHeaders::read(request.headers(), passed);
     }
     if shard.gateway.carries {
         identity.carried = Carried::read(request.headers()).map(Arc::new);

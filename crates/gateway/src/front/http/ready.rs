@@ -39,7 +39,7 @@ fn counted(shard: &Shard) -> Vec<CountedServer> {
     let all = shard.view.state.upstreams.all();
     let own = all.iter().map(|one| &one.common.server);
     own.filter(|server| gateway.snapshot.upstream(server.spec.id).is_some())
-        .filter(|server| counts(server.name()) && !(server.is_per_caller() && server.spec.own_consent))
+        .filter(|server| counts(server.name()) && (!server.is_per_caller() || server.has_common_state()))
         .map(|server| CountedServer {
             name: (!hides_names).then(|| server.name().to_string()),
             health: server.health.report(),

@@ -55,6 +55,11 @@ impl Arrival {
         if place.is_none() && upstream::oauth::is_callback(path) {
             return Box::pin(consent::callback(shard, &request)).await;
         }
+        if place.is_none()
+            && let Some(document) = shard.gateway.process.consents.client_document(path)
+        {
+            return consent::client_document(request.method(), document);
+        }
         if place.is_none() && path.starts_with(upstream::oauth::START) {
             return Box::pin(consent::start(shard, request, peer)).await;
         }

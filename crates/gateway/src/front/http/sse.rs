@@ -147,6 +147,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
     let door = Door {
         profile: entry.profile,
         principal: entry.identity.principal.clone(),
+        passed: entry.identity.passed.clone(),
         class,
         regime: shard.gateway.snapshot.regime,
         ends: ends.clone(),
@@ -274,6 +275,7 @@ pub(super) async fn post(
     };
     let is_here = |door: &Door| {
         let is_own = door.principal.id == identity.principal.id
+            && door.passed == identity.passed
             && door.regime == shard.gateway.snapshot.regime
             && door.class == identity.class(&shard.gateway.snapshot);
         is_own && profile.is_none_or(|profile| profile == door.profile)

@@ -46,7 +46,7 @@ impl ResponseBody {
         if let BodySource::Http1(held) = &mut self.source
             && let Some((link, keep)) = held.take_if(|(link, _)| link.is_over())
         {
-            self.share.origin.give_back(link, keep);
+            self.share.give_back(link, keep);
         }
     }
 }

@@ -1,34 +1,50 @@
-//! A new connection to an upstream: name lookup, TCP and TLS, all within one deadline. It must not know what is
-//! requested.
+//! A new connection to an upstream: name lookup, TCP, a tunnel through a proxy, and TLS, all within one deadline. It must not
+//! know what is requested.
+//!
+//! Behind a proxy, [`Reach`](super::Reach) holds as without one. If an outsider may have chosen the host, the name is resolved and
+//! checked here, and the proxy gets the address (`CONNECT 192.0.2.7:443`): it has no name to resolve again, so a name server cannot
+//! give the proxy another address. If the configuration chose the host, the proxy gets the name, because many machines behind a
+//! proxy cannot resolve public names.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
+use engine::forward_proxy::ForwardProxy;
 use http::Uri;
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, lookup_host};
 use tokio::time::{Instant, timeout};
-use tokio_rustls::client::TlsStream;
 
-use super::ClientLimits;
 use super::error::ClientError;
-use super::public::is_public;
+use super::public::{Reach, is_public};
+use super::stream::WireStream;
+use super::tcp::{TcpTarget, share};
 use super::tls::Trust;
+use super::tunnel::{self, ProxyFailure};
+use super::{ClientLimits, ProxyUse};
 
-/// The location of an origin, read from a URL once.
+/// The number of addresses of a checked host that are tried through a proxy.
+const TRIES: usize = 4;
+
+/// The location of an origin, taken from a URL once, and the proxy on the way there.
 #[derive(Debug)]
 pub(super) struct ConnectTarget {
-    /// Host and port, for messages.
-    pub(super) name: String,
-    host: String,
-    port: u16,
+    origin: TcpTarget,
     tls: Option<ServerName<'static>>,
+    hop: Option<ProxyHop>,
     seen: Seen,
+}
+
+/// A proxy on the way to an origin.
+#[derive(Debug)]
+struct ProxyHop {
+    proxy: Arc<ForwardProxy>,
+    tcp: TcpTarget,
+    tls: Option<ServerName<'static>>,
+    /// True if requests are passed on by the proxy (absolute form), false if they go through a tunnel.
+    forwards: bool,
 }
 
 /// A record of the addresses to which connections have been made.
@@ -38,8 +54,15 @@ struct Seen {
     public: AtomicBool,
 }
 
+/// The TLS settings for a connection: those for the origin, and those for a proxy.
+pub(super) struct Trusts<'a> {
+    pub(super) origin: &'a Trust,
+    pub(super) proxy: &'a Trust,
+}
+
 impl ConnectTarget {
-    pub(super) fn of(uri: &Uri) -> Result<Self, ClientError> {
+    /// The target of a URL. Requests with `tunnels` go through a tunnel even if they need no TLS.
+    pub(super) fn of(uri: &Uri, proxy: &ProxyUse, tunnels: bool) -> Result<Self, ClientError> {
         let bad = |reason| ClientError::BadUrl { url: uri.to_string(), reason };
         let secure = match uri.scheme_str() {
             Some("http") => false,
@@ -47,13 +70,31 @@ impl ConnectTarget {
             _ => return Err(bad("it must begin with http:// or https://")),
         };
         let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| bad("it has no host"))?;
-        // A URL contains `[::1]`; the resolver expects `::1`.
-        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-        let named = || ServerName::try_from(host.clone()).map_err(|_| bad("its host is not a valid name"));
-        let tls = if secure { Some(named()?) } else { None };
-        let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-        Ok(Self { name, host, port, tls, seen: Seen::default() })
+        let origin = TcpTarget::new(host, port);
+        let named = |host: &str| ServerName::try_from(host.to_owned());
+        let tls = secure.then(|| named(&origin.host)).transpose();
+        let tls = tls.map_err(|_| bad("its host is not a valid name"))?;
+        let proxy = proxy
+            .choose(secure, &origin.host, port)
+            .map_err(|source| ClientError::ProxyUnusable { host: origin.name.clone(), source })?;
+        let hop = proxy.map(|proxy| {
+            let tcp = TcpTarget::new(proxy.host(), proxy.port());
+            let tls = proxy.is_secure().then(|| named(&tcp.host)).transpose();
+            let tls = tls.map_err(|_| bad("the host of its proxy is not a valid name"))?;
+            Ok(ProxyHop { proxy, tcp, tls, forwards: !secure && !tunnels })
+        });
+        Ok(Self { origin, tls, hop: hop.transpose()?, seen: Seen::default() })
+    }
+
+    /// Host and port, for messages.
+    pub(super) fn name(&self) -> &str {
+        &self.origin.name
+    }
+
+    /// The proxy that passes on requests in absolute form, if there is one.
+    pub(super) fn forwarder(&self) -> Option<&ForwardProxy> {
+        self.hop.as_ref().filter(|hop| hop.forwards).map(|hop| &*hop.proxy)
     }
 
     /// Returns true if connections were made, and all of them led to addresses outside the public network.
@@ -69,12 +110,11 @@ impl ConnectTarget {
     /// negotiated.
     pub(super) async fn connect(
         &self,
-        trust: &Trust,
+        trusts: &Trusts<'_>,
         http2: bool,
         limits: &ClientLimits,
     ) -> Result<(WireStream, bool), ClientError> {
-        let look_up = async { Ok(lookup_host((self.host.as_str(), self.port)).await?.collect()) };
-        self.connect_to(look_up, trust, http2, limits).await
+        self.connect_to(self.origin.look_up(), trusts, http2, limits).await
     }
 
     /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so the
@@ -82,152 +122,161 @@ impl ConnectTarget {
     async fn connect_to(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
-        trust: &Trust,
+        trusts: &Trusts<'_>,
         http2: bool,
         limits: &ClientLimits,
     ) -> Result<(WireStream, bool), ClientError> {
         let within = limits.connect_timeout;
-        let connected = timeout(within, self.connect_unbounded(look_up, trust, http2, limits)).await;
-        connected.map_err(|_| self.late(within))?
+        let connecting = async {
+            let wire = match &self.hop {
+                None => self.direct(look_up, limits).await?,
+                Some(hop) => self.through(hop, look_up, trusts.proxy, limits).await?,
+            };
+            self.secured(wire, trusts.origin, http2).await
+        };
+        timeout(within, connecting).await.map_err(|_| self.late(within))?
     }
 
     fn late(&self, after: Duration) -> ClientError {
-        ClientError::ConnectTimeout { host: self.name.clone(), after }
+        match &self.hop {
+            None => ClientError::ConnectTimeout { host: self.origin.name.clone(), after },
+            Some(hop) => self.refused(hop, None, ProxyFailure::Late(after)),
+        }
     }
 
-    async fn connect_unbounded(
+    async fn direct(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
-        trust: &Trust,
-        http2: bool,
         limits: &ClientLimits,
-    ) -> Result<(WireStream, bool), ClientError> {
+    ) -> Result<WireStream, ClientError> {
         let within = limits.connect_timeout;
         let deadline = Instant::now() + within;
-        let addrs = self.resolve(look_up).await?;
-        let reaches = |addr: &SocketAddr| limits.reach.covers(addr.ip());
-        if !addrs.iter().all(reaches) {
-            return Err(ClientError::NotPublic { host: self.name.clone() });
-        }
-        let tcp = self.connect_any(&addrs, deadline, within).await?;
-        // A request is one write, so waiting for more data would only add up to 40 ms. It does no harm if this call
-        // fails.
-        let _ = tcp.set_nodelay(true);
-        let Some(name) = &self.tls else {
-            return Ok((WireStream::Plain(tcp), false));
-        };
-        let failed = |error| ClientError::tls(&self.name, error);
-        let connector = trust.connector(http2).await.map_err(failed)?;
-        let stream = connector.connect(name.clone(), tcp).await.map_err(failed)?;
-        let agreed = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        Ok((WireStream::Tls(Box::new(stream)), agreed))
+        let addrs = self.checked(look_up, limits.reach).await?;
+        let (tcp, address) = self.origin.connect_any(&addrs, deadline, within).await?;
+        self.note(is_public(address));
+        Ok(WireStream::Plain(tcp))
     }
 
-    async fn resolve(
+    /// The origin's addresses, all of which are allowed.
+    async fn checked(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
+        reach: Reach,
     ) -> Result<Vec<SocketAddr>, ClientError> {
-        if let Ok(ip) = self.host.parse::<IpAddr>() {
-            return Ok(vec![(ip, self.port).into()]);
+        let addrs = self.origin.resolve(look_up).await?;
+        if !addrs.iter().all(|addr| reach.covers(addr.ip())) {
+            return Err(ClientError::NotPublic { host: self.origin.name.clone() });
         }
-        let failed = |source| ClientError::Dns { host: self.name.clone(), source };
-        let found = look_up.await.map_err(failed)?;
-        if found.is_empty() { Err(failed(io::Error::other("it has no address"))) } else { Ok(found) }
+        Ok(addrs)
     }
 
-    /// Tries one address after the other, in the resolver's order. Each address gets an equal share of the remaining
-    /// time, so an address that swallows packets (often IPv6 without a route) does not use up all of it.
-    async fn connect_any(
+    /// Records a connection before its first byte, because the address decides if the content can be trusted.
+    fn note(&self, is_public: bool) {
+        if is_public {
+            self.seen.public.store(true, Ordering::SeqCst);
+        }
+        self.seen.any.store(true, Ordering::SeqCst);
+    }
+
+    async fn through(
         &self,
-        addrs: &[SocketAddr],
-        deadline: Instant,
-        within: Duration,
-    ) -> Result<TcpStream, ClientError> {
-        // An immediate error of one address is more informative than the silence of another.
-        let mut said = None;
-        for (tried, addr) in addrs.iter().enumerate() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let share = left / u32::try_from(addrs.len() - tried).unwrap_or(u32::MAX);
-            match timeout(share, TcpStream::connect(addr)).await {
-                Ok(Ok(stream)) => {
-                    // This is recorded before the first byte, because the address decides whether the content can be
-                    // trusted.
-                    if is_public(addr.ip()) {
-                        self.seen.public.store(true, Ordering::SeqCst);
-                    }
-                    self.seen.any.store(true, Ordering::SeqCst);
-                    return Ok(stream);
-                }
-                Ok(Err(error)) => said = Some(error),
-                Err(_late) => {}
+        hop: &ProxyHop,
+        look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
+        trust: &Trust,
+        limits: &ClientLimits,
+    ) -> Result<WireStream, ClientError> {
+        let within = limits.connect_timeout;
+        let deadline = Instant::now() + within;
+        if limits.reach == Reach::All {
+            // The proxy resolves a name, so its address is unknown; it counts as public.
+            self.note(self.origin.address().is_none_or(is_public));
+            let mut wire = self.to_proxy(hop, trust, deadline, within).await?;
+            if !hop.forwards {
+                let opened = tunnel::open(&mut wire, &hop.proxy, &self.origin.name).await;
+                opened.map_err(|why| self.refused(hop, None, why))?;
+            }
+            return Ok(wire);
+        }
+        let addrs = self.checked(look_up, limits.reach).await?;
+        let tries = addrs.len().min(TRIES);
+        let mut failed = None;
+        for (tried, addr) in addrs.iter().take(TRIES).enumerate() {
+            let attempt = self.to_address(hop, *addr, trust, (deadline, within));
+            match timeout(share(deadline, tries - tried), attempt).await {
+                Ok(Ok(wire)) => return Ok(wire),
+                Ok(Err(why)) => failed = Some(why),
+                Err(_) => {}
             }
         }
-        let host = self.name.clone();
-        Err(match said {
-            None => self.late(within),
-            Some(error) if error.kind() == io::ErrorKind::ConnectionRefused => ClientError::Refused { host },
-            Some(source) => ClientError::Unreachable { host, source },
-        })
-    }
-}
-
-/// The byte stream of a connection.
-#[derive(Debug)]
-pub(super) enum WireStream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
-impl AsyncRead for WireStream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for WireStream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
+        Err(failed.unwrap_or_else(|| self.late(within)))
     }
 
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        pieces: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
-            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
-        }
+    async fn to_address(
+        &self,
+        hop: &ProxyHop,
+        addr: SocketAddr,
+        trust: &Trust,
+        (deadline, within): (Instant, Duration),
+    ) -> Result<WireStream, ClientError> {
+        let mut wire = self.to_proxy(hop, trust, deadline, within).await?;
+        self.note(is_public(addr.ip()));
+        let opened = tunnel::open(&mut wire, &hop.proxy, &addr.to_string()).await;
+        opened.map_err(|why| self.refused(hop, Some(addr.ip()), why))?;
+        Ok(wire)
     }
 
-    fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(stream) => stream.is_write_vectored(),
-            Self::Tls(stream) => stream.is_write_vectored(),
-        }
+    /// Connects to the proxy itself. Its address is the configuration's choice, so every address is allowed.
+    async fn to_proxy(
+        &self,
+        hop: &ProxyHop,
+        trust: &Trust,
+        deadline: Instant,
+        within: Duration,
+    ) -> Result<WireStream, ClientError> {
+        let connected = async {
+            let addrs = hop.tcp.resolve(hop.tcp.look_up()).await?;
+            let (tcp, _) = hop.tcp.connect_any(&addrs, deadline, within).await?;
+            let Some(name) = &hop.tls else { return Ok(WireStream::Plain(tcp)) };
+            let connector = trust.connector(&hop.tcp.name, false).await?;
+            let stream = connector.connect(name.clone(), tcp).await;
+            Ok(WireStream::Tls(Box::new(stream.map_err(|error| ClientError::tls(&hop.tcp.name, error))?)))
+        };
+        let failed = |source| ClientError::Proxy { host: self.origin.name.clone(), source: Box::new(source) };
+        connected.await.map_err(failed)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
-        }
+    fn refused(&self, hop: &ProxyHop, address: Option<IpAddr>, why: ProxyFailure) -> ClientError {
+        let name = &self.origin.name;
+        let host = match address.filter(|_| self.origin.address().is_none()) {
+            Some(address) => format!("{name} ({address})"),
+            None => name.clone(),
+        };
+        ClientError::ProxyRefused { host, proxy: hop.proxy.to_string(), why }
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+    /// Adds TLS for the origin, if its URL wants it.
+    async fn secured(
+        &self,
+        wire: WireStream,
+        trust: &Trust,
+        http2: bool,
+    ) -> Result<(WireStream, bool), ClientError> {
+        let Some(name) = self.tls.clone() else { return Ok((wire, false)) };
+        let failed = |error| ClientError::tls(&self.origin.name, error);
+        let connector = trust.connector(&self.origin.name, http2).await?;
+        let is_http2 = |protocol: Option<&[u8]>| protocol == Some(b"h2");
+        match wire {
+            WireStream::Plain(tcp) => {
+                let stream = connector.connect(name, tcp).await.map_err(failed)?;
+                let agreed = is_http2(stream.get_ref().1.alpn_protocol());
+                Ok((WireStream::Tls(Box::new(stream)), agreed))
+            }
+            WireStream::Tls(tunnel) => {
+                let stream = connector.connect(name, *tunnel).await.map_err(failed)?;
+                let agreed = is_http2(stream.get_ref().1.alpn_protocol());
+                Ok((WireStream::Nested(Box::new(stream)), agreed))
+            }
+            WireStream::Nested(_) => Ok((wire, false)),
         }
     }
 }
@@ -235,10 +284,10 @@ impl AsyncWrite for WireStream {
 #[cfg(test)]
 mod tests {
     use std::future::ready;
+    use std::task::Context;
 
     use tokio::net::TcpListener;
 
-    use super::super::public::Reach;
     use super::*;
 
     /// A name that no name server knows.
@@ -248,12 +297,14 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let addresses = found.iter().map(|ip| (ip.parse::<IpAddr>().unwrap(), port).into()).collect();
-        let target = ConnectTarget::of(&NAME.parse().unwrap()).unwrap();
+        let target = ConnectTarget::of(&NAME.parse().unwrap(), &ProxyUse::Direct, true).unwrap();
         let limits = ClientLimits { reach, ..ClientLimits::default() };
-        let wire = target.connect_to(ready(Ok(addresses)), &Trust::default(), false, &limits).await;
+        let trust = Trust::default();
+        let trusts = Trusts { origin: &trust, proxy: &trust };
+        let wire = target.connect_to(ready(Ok(addresses)), &trusts, false, &limits).await;
         let peer = wire.map(|(wire, _)| match wire {
             WireStream::Plain(stream) => stream.peer_addr().unwrap(),
-            WireStream::Tls(_) => panic!("nobody asked for TLS"),
+            WireStream::Tls(_) | WireStream::Nested(_) => panic!("nobody asked for TLS"),
         });
         (peer, listener)
     }
@@ -279,5 +330,58 @@ mod tests {
             let mut context = Context::from_waker(std::task::Waker::noop());
             assert!(listener.poll_accept(&mut context).is_pending(), "{found:?}");
         }
+    }
+
+    /// The `CONNECT` lines that a proxy gets for a name with these addresses; it refuses all but the last.
+    async fn tunnelled(found: &[&str], reach: Reach) -> (Result<bool, ClientError>, Vec<String>) {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let proxy = ProxyUse::Through(Arc::new(ForwardProxy::parse(&format!("127.0.0.1:{port}")).unwrap()));
+        let target = ConnectTarget::of(&NAME.parse().unwrap(), &proxy, true).unwrap();
+        let addresses = found.iter().map(|ip| (ip.parse::<IpAddr>().unwrap(), 80).into()).collect();
+        let limits = ClientLimits { reach, ..ClientLimits::default() };
+        let last = if reach == Reach::All { 1 } else { found.len() };
+        let serving = tokio::spawn(async move {
+            let mut lines = Vec::new();
+            while lines.len() < last {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    head.push(stream.read_u8().await.unwrap());
+                }
+                let line = String::from_utf8(head).unwrap().lines().next().unwrap().to_owned();
+                lines.push(line);
+                let answer = if lines.len() == last { "200 OK" } else { "502 Bad Gateway" };
+                stream.write_all(format!("HTTP/1.1 {answer}\r\n\r\n").as_bytes()).await.unwrap();
+            }
+            lines
+        });
+        let trust = Trust::default();
+        let trusts = Trusts { origin: &trust, proxy: &trust };
+        let wire = target.connect_to(ready(Ok(addresses)), &trusts, false, &limits).await;
+        let near = wire.map(|_| target.was_near());
+        let lines = if near.is_ok() { serving.await.unwrap() } else { Vec::new() };
+        (near, lines)
+    }
+
+    #[tokio::test]
+    async fn a_proxy_gets_checked_addresses_so_that_it_has_no_name_to_resolve() {
+        let (near, lines) = tunnelled(&["2606:4700::1111", "1.1.1.1"], Reach::Public).await;
+        assert_eq!(
+            (near.unwrap(), &*lines.join(" | ")),
+            (false, "CONNECT [2606:4700::1111]:80 HTTP/1.1 | CONNECT 1.1.1.1:80 HTTP/1.1")
+        );
+        let (near, lines) = tunnelled(&["10.0.0.1"], Reach::Others).await;
+        assert_eq!((near.unwrap(), &*lines[0]), (true, "CONNECT 10.0.0.1:80 HTTP/1.1"));
+        for found in [&["127.0.0.1"][..], &["1.1.1.1", "127.0.0.1"], &["169.254.169.254"]] {
+            for reach in [Reach::Public, Reach::Others] {
+                let (refused, _) = tunnelled(found, reach).await;
+                assert!(matches!(refused, Err(ClientError::NotPublic { .. })), "{found:?}");
+            }
+        }
+        // A host that the configuration chose is resolved by the proxy; its address is not known here.
+        let (near, lines) = tunnelled(&["10.0.0.1"], Reach::All).await;
+        assert_eq!((near.unwrap(), &*lines[0]), (false, "CONNECT rebound.invalid:80 HTTP/1.1"));
     }
 }

@@ -4,7 +4,12 @@
 use std::io;
 use std::time::Duration;
 
+use engine::forward_proxy::UnusableProxy;
+use rustls::{AlertDescription, CertificateError};
+
 use super::http1::Http1Error;
+use super::tls::TlsFileError;
+use super::tunnel::ProxyFailure;
 
 /// A failure on a connection.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +86,40 @@ pub enum ClientError {
         /// A suggestion for the user.
         help: &'static str,
     },
+    /// A file for TLS cannot be used.
+    #[error("cannot connect to {host}: {source}")]
+    TlsFile {
+        /// Host and port.
+        host: String,
+        /// The file, and the reason.
+        source: TlsFileError,
+    },
+    /// The proxy on the way to the host cannot be reached.
+    #[error("cannot reach {host} through its proxy: {source}")]
+    Proxy {
+        /// Host and port.
+        host: String,
+        /// The reason, which names the proxy.
+        source: Box<Self>,
+    },
+    /// The proxy does not lead to the host.
+    #[error("the proxy {proxy} did not connect to {host}: {why}")]
+    ProxyRefused {
+        /// Host and port.
+        host: String,
+        /// Host and port of the proxy.
+        proxy: String,
+        /// The reason.
+        why: ProxyFailure,
+    },
+    /// The environment names no usable proxy for the host.
+    #[error("cannot reach {host}: {source}; correct it, or set `proxy` of the server")]
+    ProxyUnusable {
+        /// Host and port.
+        host: String,
+        /// The variable.
+        source: UnusableProxy,
+    },
     /// All allowed connections to this host are in use.
     #[error("all {cap} connections to {host} are in use, and none became free within {after:?}")]
     Busy {
@@ -136,6 +175,10 @@ impl ClientError {
             | Self::Unreachable { .. }
             | Self::ConnectTimeout { .. }
             | Self::Tls { .. }
+            | Self::TlsFile { .. }
+            | Self::Proxy { .. }
+            | Self::ProxyRefused { .. }
+            | Self::ProxyUnusable { .. }
             | Self::Busy { .. } => true,
             Self::Closed { sent, .. } => !sent,
             Self::Timeout { .. } | Self::Protocol { .. } | Self::Body { .. } => false,
@@ -152,9 +195,13 @@ impl ClientError {
             | Self::Timeout { .. }
             | Self::Closed { .. }
             | Self::Dns { .. } => true,
+            Self::Proxy { source, .. } => source.is_passing(),
+            Self::ProxyRefused { why, .. } => why.is_passing(),
             Self::BadUrl { .. }
             | Self::NotPublic { .. }
             | Self::Tls { .. }
+            | Self::TlsFile { .. }
+            | Self::ProxyUnusable { .. }
             | Self::Protocol { .. }
             | Self::Body { .. } => false,
         }
@@ -162,6 +209,10 @@ impl ClientError {
 
     /// Classifies the failure of a request to `host`; `sent` is true if any byte of the request was sent.
     pub(super) fn http(host: &str, sent: bool, source: WireError) -> Self {
+        // With TLS 1.3, a server refuses a client's certificate only after the handshake, and before it reads a request.
+        if let Some(alert) = late_alert(&source) {
+            return Self::tls(host, io::Error::other(rustls::Error::AlertReceived(alert)));
+        }
         let host = host.to_owned();
         match &source {
             WireError::Http2(error) if error.is_parse() => Self::Protocol { host, source },
@@ -189,12 +240,57 @@ fn refused_stream(error: &hyper::Error) -> bool {
     cause.is_some_and(|cause| cause.reason() == Some(h2::Reason::REFUSED_STREAM))
 }
 
+/// The alert with which the other side ended TLS.
+fn tls_alert(error: &io::Error) -> Option<AlertDescription> {
+    match error.get_ref()?.downcast_ref::<rustls::Error>()? {
+        rustls::Error::AlertReceived(alert) => Some(*alert),
+        _ => None,
+    }
+}
+
+/// The alert with which the other side ended TLS after the handshake, if it is about the client's certificate.
+fn late_alert(error: &WireError) -> Option<AlertDescription> {
+    match error {
+        WireError::Io(error) => tls_alert(error).filter(|alert| ABOUT_THE_CLIENT.contains(alert)),
+        WireError::Http1(_) => None,
+        // HTTP/2 keeps only the text of the error.
+        WireError::Http2(error) => {
+            let text = std::error::Error::source(error)?.to_string();
+            let is_it = |alert: &AlertDescription| rustls::Error::AlertReceived(*alert).to_string() == text;
+            ABOUT_THE_CLIENT.into_iter().find(is_it)
+        }
+    }
+}
+
+/// The alerts that refuse the client's certificate, or a client without one.
+const ABOUT_THE_CLIENT: [AlertDescription; 9] = [
+    AlertDescription::CertificateRequired,
+    AlertDescription::BadCertificate,
+    AlertDescription::UnsupportedCertificate,
+    AlertDescription::CertificateRevoked,
+    AlertDescription::CertificateExpired,
+    AlertDescription::CertificateUnknown,
+    AlertDescription::UnknownCA,
+    AlertDescription::DecryptError,
+    AlertDescription::AccessDenied,
+];
+
 fn tls_help(error: &io::Error) -> &'static str {
-    use rustls::{CertificateError, Error};
+    use rustls::Error;
+    match tls_alert(error) {
+        Some(AlertDescription::CertificateRequired) => {
+            return "it requires a client certificate: set `tls: { cert: FILE, key: FILE }` of the server";
+        }
+        Some(alert) if ABOUT_THE_CLIENT.contains(&alert) => {
+            return "it refuses the client certificate: check `tls.cert` of the server, and the authority that issued it";
+        }
+        _ => {}
+    }
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>());
     match cause {
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
-            "its certificate is not signed by an authority that this machine trusts: add that authority's certificate"
+            "its certificate is not signed by a trusted authority: add that authority's certificate with `tls: { ca: FILE }` of the \
+             server, or to the authorities of this machine"
         }
         Some(Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },

@@ -12,11 +12,12 @@ use std::task::{Context, Poll, Waker, ready};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-use super::connect::WireStream;
 use super::error::WireError;
 use super::http1::{
-    AnswerContext, AnswerHead, AnswerReader, HeadLimits, Http1Error, READ, Taken, TemplatedRequest,
+    AbsoluteForm, AnswerContext, AnswerHead, AnswerReader, HeadLimits, Http1Error, READ, Taken,
+    TemplatedRequest,
 };
+use super::stream::WireStream;
 
 /// The maximum size, in bytes, of a body that is copied behind its head; for such a body, this is cheaper than a list
 /// of two pieces.
@@ -69,11 +70,12 @@ impl Link {
     pub(super) async fn ask(
         mut self: Box<Self>,
         ask: &TemplatedRequest<'_>,
+        proxy: Option<&AbsoluteForm>,
     ) -> Result<(AnswerHead, Box<Self>), Unanswered> {
         let mut begun = false;
         let answered = poll_fn(|cx| {
             if !std::mem::replace(&mut begun, true) {
-                self.begin(ask, cx);
+                self.begin(ask, proxy, cx);
             }
             self.poll_answer(ask.template.asked(), cx)
         });
@@ -84,12 +86,12 @@ impl Link {
     }
 
     /// Sends as much as the socket accepts now, which is almost always everything.
-    fn begin(&mut self, ask: &TemplatedRequest<'_>, cx: &mut Context<'_>) {
+    fn begin(&mut self, ask: &TemplatedRequest<'_>, proxy: Option<&AbsoluteForm>, cx: &mut Context<'_>) {
         (self.sent, self.unflushed) = (false, true);
         self.answer.begin(ask.template.closes);
         let mut room = WRITE_ROOM.take();
         room.clear();
-        ask.write(&mut room);
+        ask.write_for(proxy, &mut room);
         let mut body = Bytes::new();
         if ask.body.len() <= SMALL {
             room.extend_from_slice(&ask.body);

@@ -9,14 +9,16 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `origin` | one origin: its pool, its HTTP/2 connection, sending and retrying |
-//! | `connect` | a new connection: name lookup, TCP, TLS |
+//! | `origin`, `pool` | one origin: sending and retrying; its connections that are not in use |
+//! | `connect` | a new connection: addresses and their checks, proxy, TLS |
+//! | `tcp`, `tunnel`, `stream` | its steps: TCP to a host, a tunnel through a proxy; its byte stream |
+//! | `route` | the proxy and the TLS settings on the way to an origin |
 //! | `link` | one HTTP/1.1 connection |
 //! | [`http1`] | HTTP/1.1 as bytes: requests written, answers read |
 //! | `answer` | an answer's body, which returns the connection to the pool |
 //! | `limits` | limits for one origin, and its HTTP version |
 //! | `error` | failures |
-//! | `tls` | trusted authorities |
+//! | `tls` | trusted authorities, and the certificate of the client |
 //! | `public` | addresses of the public network |
 
 mod answer;
@@ -26,8 +28,13 @@ pub mod http1;
 mod limits;
 mod link;
 mod origin;
+mod pool;
 mod public;
+mod route;
+mod stream;
+mod tcp;
 mod tls;
+mod tunnel;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,7 +50,9 @@ pub use error::{ClientError, WireError};
 pub use http1::Template;
 pub use limits::{ClientLimits, Protocol, Replay};
 pub use public::{Reach, is_public};
-pub use tls::{Trust, TrustError};
+pub use route::{ProxyUse, Route, environment_proxies};
+pub use tls::{TlsFileError, TlsFiles, Trust};
+pub use tunnel::ProxyFailure;
 
 use http1::TemplatedRequest;
 
@@ -57,8 +66,11 @@ pub struct Client(Arc<ClientShared>);
 struct ClientShared {
     limits: Mutex<ClientLimits>,
     trust: Trust,
-    origins: Mutex<HashMap<(Scheme, Authority, Protocol), Arc<origin::OriginState>>>,
+    origins: Mutex<HashMap<OriginKey, Arc<origin::OriginState>>>,
 }
+
+/// The properties that requests over the same connections have in common.
+type OriginKey = (Scheme, Authority, Protocol, Route);
 
 /// One origin of a [`Client`], resolved once. Keep it for repeated requests to the same upstream.
 #[derive(Clone)]
@@ -98,10 +110,15 @@ impl Client {
 
     /// Returns the origin of `url`, for requests in `protocol`. Does not connect yet.
     pub fn origin(&self, url: &Uri, protocol: Protocol) -> Result<Origin, ClientError> {
+        self.origin_by(&Route::default(), url, protocol)
+    }
+
+    /// The origin of `url`, for requests in `protocol` by this route. Does not connect yet.
+    pub fn origin_by(&self, route: &Route, url: &Uri, protocol: Protocol) -> Result<Origin, ClientError> {
         let bad = |reason| ClientError::BadUrl { url: url.to_string(), reason };
         let scheme = url.scheme().cloned().ok_or_else(|| bad("it must begin with http:// or https://"))?;
         let authority = url.authority().cloned().ok_or_else(|| bad("it has no host"))?;
-        let key = (scheme, authority, protocol);
+        let key = (scheme, authority, protocol, route.clone());
         let mut origins = self.0.origins.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = origins.get(&key) {
             return Ok(Origin(known.clone()));
@@ -109,7 +126,8 @@ impl Client {
         if origins.len() >= MOST_ORIGINS {
             origins.retain(|_, origin| Arc::strong_count(origin) > 1 || !origin.is_cold());
         }
-        let made = Arc::new(origin::OriginState::new(url, protocol, self.limits(), self.0.trust.clone())?);
+        let made = origin::OriginState::new(url, protocol, self.limits(), (route, &self.0.trust))?;
+        let made = Arc::new(made);
         origins.insert(key, made.clone());
         Ok(Origin(made))
     }
@@ -121,7 +139,16 @@ impl Client {
 
     /// Sends a request to the origin of the request's own (absolute) URL; see [`Origin::request`].
     pub async fn request(&self, request: Request<Bytes>) -> Result<Response<ResponseBody>, ClientError> {
-        self.origin(request.uri(), Protocol::Auto)?.request(request).await
+        self.request_by(&Route::default(), request).await
+    }
+
+    /// Sends a request to the origin of its own (absolute) URL by this route.
+    pub async fn request_by(
+        &self,
+        route: &Route,
+        request: Request<Bytes>,
+    ) -> Result<Response<ResponseBody>, ClientError> {
+        self.origin_by(route, request.uri(), Protocol::Auto)?.request(request).await
     }
 }
 

@@ -1,7 +1,6 @@
 //! One origin (scheme, host, port) with its connections: either idle HTTP/1.1 connections, of which the newest is used
 //! first, or a single HTTP/2 connection that all requests share. It must not know what is requested.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::header::HOST;
 use http::uri::{Authority, Parts, Scheme};
-use http::{HeaderValue, Request, Response, Uri, Version};
+use http::{HeaderValue, Request, Response, StatusCode, Uri, Version};
 use http_body_util::Full;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -17,12 +16,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use super::answer::{BodySource, ResponseBody};
-use super::connect::ConnectTarget;
+use super::connect::{ConnectTarget, Trusts};
 use super::error::ClientError;
-use super::http1::{HeadLimits, Template, TemplatedRequest};
+use super::http1::{AbsoluteForm, HeadLimits, Template, TemplatedRequest};
 use super::link::{Link, Unanswered};
+use super::pool::{IdleLink, Pool};
+use super::public::Reach;
 use super::tls::Trust;
-use super::{ClientLimits, Protocol, Replay};
+use super::tunnel::ProxyFailure;
+use super::{ClientLimits, Protocol, Replay, Route};
 use crate::net::head_limits::LEAST_HEADER;
 
 /// The margin by which Dragoman closes a connection before the keep-alive time that the peer announced.
@@ -49,7 +51,11 @@ pub(super) struct OriginState {
     limits: ClientLimits,
     /// The current [`ClientLimits::connect_timeout`], in milliseconds.
     connect_ms: AtomicU64,
+    /// The settings of TLS, and those of TLS to a proxy.
     trust: Trust,
+    proxy_trust: Trust,
+    /// The form of requests that a proxy passes on; `None` if they go to the origin, directly or through a tunnel.
+    proxied: Option<AbsoluteForm>,
     head: HeadLimits,
     permits: Arc<Semaphore>,
     pool: Mutex<Pool>,
@@ -57,29 +63,7 @@ pub(super) struct OriginState {
     dialing: tokio::sync::Mutex<()>,
 }
 
-#[derive(Default)]
-struct Pool {
-    /// The idle connections; the one that has been idle longest comes first.
-    idle: VecDeque<Idle>,
-    shared: Option<SharedHttp2>,
-    /// True once ALPN has chosen HTTP/1.1.
-    alpn_http1: bool,
-    sweeping: bool,
-}
-
-struct Idle {
-    link: Box<Link>,
-    until: Instant,
-    /// The time until which the connection is trusted for a request that must not be sent twice.
-    trusted: Instant,
-}
-
-struct SharedHttp2 {
-    sender: http2::SendRequest<Full<Bytes>>,
-    used: Instant,
-}
-
-/// The connection for a request.
+/// A connection for a request.
 enum ConnectionChoice {
     Reused(Box<Link>),
     Fresh(Box<Link>),
@@ -89,6 +73,8 @@ enum ConnectionChoice {
 /// The resources of the origin that a running request holds.
 pub(super) struct OriginShare {
     pub(super) origin: Arc<OriginState>,
+    /// The [`Trust::generation`] when the request began; its connection is not older.
+    generation: u64,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -97,23 +83,32 @@ impl OriginState {
         uri: &Uri,
         protocol: Protocol,
         limits: ClientLimits,
-        trust: Trust,
+        (route, trust): (&Route, &Trust),
     ) -> Result<Self, ClientError> {
-        let target = ConnectTarget::of(uri)?;
+        // HTTP/2 by prior knowledge needs the whole connection. A proxy that passes on requests resolves the host itself, so
+        // hosts whose addresses are checked need a tunnel to the checked address.
+        let tunnels = protocol == Protocol::Http2 || limits.reach != Reach::All;
+        let target = ConnectTarget::of(uri, &route.proxy, tunnels)?;
         let bad = |reason| ClientError::BadUrl { url: uri.to_string(), reason };
         let authority = uri.authority().cloned().ok_or_else(|| bad("it has no host"))?;
         if authority.as_str().contains('@') {
             return Err(bad("it must not contain a name or password; send them in a header"));
         }
+        let proxied = target.forwarder().map(|proxy| AbsoluteForm {
+            origin: format!("http://{authority}").into(),
+            authorization: proxy.authorization(),
+        });
         Ok(Self {
             scheme: if target.is_tls() { Scheme::HTTPS } else { Scheme::HTTP },
+            proxied,
             target,
             authority,
             protocol,
             permits: Arc::new(Semaphore::new(limits.max_in_use.max(1))),
             connect_ms: AtomicU64::new(millis(limits.connect_timeout)),
             limits,
-            trust,
+            trust: route.trust.as_ref().unwrap_or(trust).clone(),
+            proxy_trust: trust.clone(),
             head: HeadLimits { lines: limits.max_headers, bytes: limits.max_header_bytes.max(LEAST_HEADER) },
             pool: Mutex::default(),
             dialing: tokio::sync::Mutex::default(),
@@ -130,7 +125,7 @@ impl OriginState {
     }
 
     pub(super) fn name(&self) -> &str {
-        &self.target.name
+        self.target.name()
     }
 
     /// Returns true if connections were made, and all of them led to addresses outside the public network.
@@ -140,8 +135,7 @@ impl OriginState {
 
     /// Returns true if the origin has no connections.
     pub(super) fn is_cold(&self) -> bool {
-        let pool = self.pool();
-        pool.idle.is_empty() && pool.shared.is_none()
+        self.pool().is_empty()
     }
 
     pub(super) async fn request(
@@ -154,15 +148,16 @@ impl OriginState {
             Ok(permit) => permit,
             Err(_) => Box::pin(self.permit()).await?,
         };
-        let share = OriginShare { _permit: permit, origin: self.clone() };
-        let way = match self.pooled(replay) {
+        let generation = self.trust.generation();
+        let share = OriginShare { _permit: permit, origin: self.clone(), generation };
+        let way = match self.pooled(replay, generation) {
             Some(way) => way,
             None => Box::pin(self.dial()).await?,
         };
         let may_retry =
             !matches!(way, ConnectionChoice::Fresh(_) | ConnectionChoice::Shared { fresh: true, .. });
         let failed = match self.send(way, ask).await {
-            Ok(answer) => return Ok(answer.with(share)),
+            Ok(answer) => return self.delivered(answer, share),
             Err(failed) => failed,
         };
         let safe = replay == Replay::Always || !failed.sent;
@@ -173,9 +168,20 @@ impl OriginState {
         // The other connections of the pool may be dead as well.
         let way = Box::pin(self.dial()).await?;
         let again = Box::pin(self.send(way, ask)).await;
-        again
-            .map(|answer| answer.with(share))
-            .map_err(|failed| ClientError::http(self.name(), failed.sent, failed.error))
+        let answer = again.map_err(|failed| ClientError::http(self.name(), failed.sent, failed.error))?;
+        self.delivered(answer, share)
+    }
+
+    /// The answer, unless it is a refusal by the proxy.
+    fn delivered(&self, answer: Answered, share: OriginShare) -> Result<Response<ResponseBody>, ClientError> {
+        let status = answer.response.status();
+        match self.target.forwarder() {
+            Some(proxy) if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
+                let (host, proxy) = (self.name().to_owned(), proxy.to_string());
+                Err(ClientError::ProxyRefused { host, proxy, why: ProxyFailure::Status(status) })
+            }
+            _ => Ok(answer.with(share)),
+        }
     }
 
     /// Builds the template for a request that has none.
@@ -198,29 +204,14 @@ impl OriginState {
     }
 
     /// Returns an idle connection that a request of this kind can use.
-    fn pooled(&self, replay: Replay) -> Option<ConnectionChoice> {
+    fn pooled(&self, replay: Replay, generation: u64) -> Option<ConnectionChoice> {
         let now = Instant::now();
         let mut pool = self.pool();
-        if let Some(shared) = &mut pool.shared {
-            if !shared.sender.is_closed() {
-                shared.used = now;
-                return Some(ConnectionChoice::Shared { sender: shared.sender.clone(), fresh: false });
-            }
-            pool.shared = None;
+        pool.begin(generation);
+        if let Some(sender) = pool.shared(now) {
+            return Some(ConnectionChoice::Shared { sender, fresh: false });
         }
-        while let Some(mut idle) = pool.idle.pop_back() {
-            if idle.until <= now || !idle.link.is_quiet() {
-                continue;
-            }
-            if replay == Replay::Always || idle.trusted > now {
-                return Some(ConnectionChoice::Reused(idle.link));
-            }
-            // The connections before this one are even older. This one can still serve requests that may be sent
-            // twice.
-            pool.idle.push_back(idle);
-            return None;
-        }
-        None
+        pool.idle(now, replay == Replay::Always).map(ConnectionChoice::Reused)
     }
 
     async fn dial(self: &Arc<Self>) -> Result<ConnectionChoice, ClientError> {
@@ -233,17 +224,21 @@ impl OriginState {
             return self.connect(http2).await;
         }
         let _one_at_a_time = self.dialing.lock().await;
-        let made = self.pool().shared.as_ref().map(|shared| shared.sender.clone());
+        let made = self.pool().shared(Instant::now());
         match made {
             // Another task opened this connection while this task waited, so the connection is fresh.
-            Some(sender) if !sender.is_closed() => Ok(ConnectionChoice::Shared { sender, fresh: true }),
-            _ => self.connect(true).await,
+            Some(sender) => Ok(ConnectionChoice::Shared { sender, fresh: true }),
+            None => self.connect(true).await,
         }
+    }
+
+    fn trusts(&self) -> Trusts<'_> {
+        Trusts { origin: &self.trust, proxy: &self.proxy_trust }
     }
 
     async fn connect(self: &Arc<Self>, http2: bool) -> Result<ConnectionChoice, ClientError> {
         let limits = ClientLimits { connect_timeout: self.connect_timeout(), ..self.limits };
-        let (wire, agreed) = self.target.connect(&self.trust, http2, &limits).await?;
+        let (wire, agreed) = self.target.connect(&self.trusts(), http2, &limits).await?;
         if self.protocol != Protocol::Http2 && !agreed {
             self.pool().alpn_http1 = true;
             return Ok(ConnectionChoice::Fresh(Link::new(wire, self.head)));
@@ -266,7 +261,8 @@ impl OriginState {
             }
         });
         let mut pool = self.pool();
-        pool.shared = Some(SharedHttp2 { sender: sender.clone(), used: Instant::now() });
+        pool.begin(self.trust.generation());
+        pool.share(sender.clone(), Instant::now());
         self.start_sweeping(&mut pool);
         Ok(ConnectionChoice::Shared { sender, fresh: true })
     }
@@ -274,7 +270,7 @@ impl OriginState {
     async fn send(&self, way: ConnectionChoice, ask: &TemplatedRequest<'_>) -> Result<Answered, Unanswered> {
         match way {
             ConnectionChoice::Reused(link) | ConnectionChoice::Fresh(link) => {
-                let (head, link) = link.ask(ask).await?;
+                let (head, link) = link.ask(ask, self.proxied.as_ref()).await?;
                 Ok(Answered { source: BodySource::Http1(Some((link, head.keep))), response: head.response })
             }
             ConnectionChoice::Shared { mut sender, .. } => {
@@ -306,10 +302,8 @@ impl OriginState {
         request
     }
 
-    /// Takes back a link whose answer has been read to its end. `keep` is the time for which the peer keeps the
-    /// connection.
-    pub(super) fn give_back(self: &Arc<Self>, mut link: Box<Link>, keep: Option<Duration>) {
-        if !link.rest() {
+    fn give_back(self: &Arc<Self>, mut link: Box<Link>, keep: Option<Duration>, generation: u64) {
+        if !link.rest() || generation != self.trust.generation() {
             return;
         }
         let now = Instant::now();
@@ -317,10 +311,8 @@ impl OriginState {
         let until = now + keep.map_or(longest, |keep| longest.min(keep.saturating_sub(KEEP_ALIVE_MARGIN)));
         let trusted = if keep.is_some() { until } else { until.min(now + UNANNOUNCED) };
         let mut pool = self.pool();
-        pool.idle.push_back(Idle { link, until, trusted });
-        if pool.idle.len() > self.limits.max_idle {
-            pool.idle.pop_front();
-        }
+        pool.begin(generation);
+        pool.keep(IdleLink { link, until, trusted }, self.limits.max_idle);
         self.start_sweeping(&mut pool);
     }
 
@@ -340,15 +332,8 @@ impl OriginState {
     fn sweep(&self) -> bool {
         let now = Instant::now();
         let mut pool = self.pool();
-        pool.idle.retain_mut(|idle| idle.until > now && idle.link.is_quiet());
-        let unused = |shared: &SharedHttp2| {
-            shared.sender.is_closed() || now.saturating_duration_since(shared.used) > self.limits.idle_timeout
-        };
-        // Requests that are still running keep the connection open by themselves.
-        if pool.shared.as_ref().is_some_and(unused) {
-            pool.shared = None;
-        }
-        pool.sweeping = !(pool.idle.is_empty() && pool.shared.is_none());
+        pool.begin(self.trust.generation());
+        pool.sweeping = pool.tidy(now, self.limits.idle_timeout);
         pool.sweeping
     }
 
@@ -358,9 +343,19 @@ impl OriginState {
     }
 }
 
+impl OriginShare {
+    /// Takes back a link whose answer has been read to its end. `keep` is the time for which the peer keeps the connection.
+    pub(super) fn give_back(&self, link: Box<Link>, keep: Option<Duration>) {
+        self.origin.give_back(link, keep, self.generation);
+    }
+}
+
 async fn sweep(origin: Weak<OriginState>, pause: Duration) {
     loop {
         sleep(pause).await;
+        if let Some(origin) = origin.upgrade() {
+            origin.trust.refresh().await;
+        }
         if !origin.upgrade().is_some_and(|origin| origin.sweep()) {
             return;
         }

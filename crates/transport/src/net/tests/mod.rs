@@ -3,7 +3,9 @@
 mod answering;
 mod asking;
 mod bodies;
+mod identified;
 mod judging;
+mod proxying;
 mod reaching;
 mod refusing;
 mod resting;

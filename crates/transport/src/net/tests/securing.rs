@@ -14,7 +14,7 @@ use super::{LONG, Served, ServerLimits, closed, collect, echo};
 use crate::net::{Client, ClientError, ClientLimits, Origin, Protocol, ServerTls, Trust};
 
 /// An authority, and a server configuration with a certificate that it issued for `name`.
-fn certified(name: &str, alpn: &[&str]) -> (Trust, Arc<ServerConfig>) {
+pub(super) fn certified(name: &str, alpn: &[&str]) -> (Trust, Arc<ServerConfig>) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
@@ -34,7 +34,7 @@ fn certified(name: &str, alpn: &[&str]) -> (Trust, Arc<ServerConfig>) {
     (Trust::with_pem(authority.pem().as_bytes()).unwrap(), Arc::new(config))
 }
 
-fn serve_tls(config: Arc<ServerConfig>) -> Served {
+pub(super) fn serve_tls(config: Arc<ServerConfig>) -> Served {
     let limits = ServerLimits {
         tls: Some(ServerTls::with_config(config)),
         header_timeout: Duration::from_millis(500),

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::{HttpLimits, HttpTarget, MuxRoom};
-use crate::net::client::{Client, ClientLimits, Trust};
+use crate::net::client::{Client, ClientLimits, Route, Trust};
 
 /// Longer than any test takes on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
@@ -117,6 +117,7 @@ impl Server {
             headers,
             credential: Arc::default(),
             limits: limits.into(),
+            route: Route::default(),
         })
     }
 }

@@ -192,7 +192,10 @@ impl ConnectionHeaders {
 
     /// Determines the framing of the body (RFC 9112, section 6.3).
     fn framing(&self, asked: &Method, status: StatusCode, newer: bool) -> Result<Framing, Http1Error> {
-        if asked == Method::HEAD || status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED {
+        // After a successful CONNECT, the connection is a tunnel.
+        let is_tunnel = asked == Method::CONNECT && status.is_success();
+        let is_empty = status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED;
+        if asked == Method::HEAD || is_empty || is_tunnel {
             return Ok(Framing::Length(0));
         }
         match (self.coded, self.length) {

@@ -24,4 +24,4 @@ pub use answer::{AnswerReader, READ};
 pub use error::Http1Error;
 pub use framing::Taken;
 pub use head::{AnswerContext, AnswerHead, HeadLimits};
-pub use request::{Template, TemplatedRequest};
+pub use request::{AbsoluteForm, Template, TemplatedRequest};

@@ -1,7 +1,7 @@
 //! Writes a request's head (RFC 9112, section 3). It must not know sockets.
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION, TRANSFER_ENCODING};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 
@@ -62,6 +62,15 @@ impl Template {
     }
 }
 
+/// The form of requests that a proxy passes on (RFC 9112, 3.2.2).
+#[derive(Debug)]
+pub struct AbsoluteForm {
+    /// Scheme and authority of the request's target.
+    pub origin: Box<str>,
+    /// The value of `Proxy-Authorization`.
+    pub authorization: Option<HeaderValue>,
+}
+
 /// One request.
 #[derive(Debug)]
 pub struct TemplatedRequest<'a> {
@@ -76,7 +85,23 @@ pub struct TemplatedRequest<'a> {
 impl TemplatedRequest<'_> {
     /// Writes the head for HTTP/1.1.
     pub fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.template.start);
+        self.write_for(None, out);
+    }
+
+    /// Writes the head for HTTP/1.1, for an origin or for a proxy.
+    pub fn write_for(&self, proxy: Option<&AbsoluteForm>, out: &mut Vec<u8>) {
+        match proxy {
+            None => out.extend_from_slice(&self.template.start),
+            Some(form) => {
+                let (method, rest) = self.template.start.split_at(self.template.method.as_str().len() + 1);
+                for part in [method, form.origin.as_bytes(), rest] {
+                    out.extend_from_slice(part);
+                }
+                if let Some(authorization) = &form.authorization {
+                    put(out, &PROXY_AUTHORIZATION, authorization.as_bytes());
+                }
+            }
+        }
         for (name, value) in self.more {
             put(out, name, value.as_bytes());
         }

@@ -1,0 +1,56 @@
+//! The way from this machine to an origin: the proxy in between, and the settings of TLS. It must not know who chose it.
+
+use std::sync::{Arc, LazyLock};
+
+use engine::forward_proxy::{EnvironmentProxies, ForwardProxy, UnusableProxy};
+
+use super::tls::Trust;
+
+/// The proxies that this process's environment names.
+static ENVIRONMENT: LazyLock<EnvironmentProxies> =
+    LazyLock::new(|| EnvironmentProxies::read(&|name| std::env::var(name).ok()));
+
+/// The proxies that this process's environment names; they are read once.
+pub fn environment_proxies() -> &'static EnvironmentProxies {
+    &ENVIRONMENT
+}
+
+/// The way to an origin. Connections are shared only by requests with equal routes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Route {
+    /// The proxy in between.
+    pub proxy: ProxyUse,
+    /// The trusted authorities and the client's certificate; those of the [`Client`](super::Client) if there are none.
+    pub trust: Option<Trust>,
+}
+
+/// The proxy for an origin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ProxyUse {
+    /// The one that the environment names for the origin, if any.
+    #[default]
+    Environment,
+    /// None.
+    Direct,
+    /// This one, whatever the origin.
+    Through(Arc<ForwardProxy>),
+}
+
+impl ProxyUse {
+    /// The proxy for this host.
+    ///
+    /// # Errors
+    /// Returns the environment variable that names no usable proxy.
+    pub(super) fn choose(
+        &self,
+        is_secure: bool,
+        host: &str,
+        port: u16,
+    ) -> Result<Option<Arc<ForwardProxy>>, UnusableProxy> {
+        match self {
+            Self::Environment => ENVIRONMENT.choose(is_secure, host, port),
+            Self::Direct => Ok(None),
+            Self::Through(proxy) => Ok(Some(proxy.clone())),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! `cargo xtask reach`: servers that Dragoman reaches through real programs of others: a proxy (tinyproxy), a server with TLS that
+//! wants client certificates (nginx, with certificates made by openssl), and an identity provider (npm `oidc-provider`) that issues
+//! tokens to Dragoman itself, and takes Dragoman's own document as the description of a client.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `counterparts` | the programs: their configurations, certificates, start |
+
+mod counterparts;
+
+use crate::auth::{free_address, start_gateway, start_provider};
+use crate::root::Programs;
+use crate::run::{Log, Service};
+use crate::scripts::Scripts;
+use crate::stage::scratch;
+use crate::tally::Tally;
+use crate::tools::{Tools, for_reach};
+use counterparts::{Certificates, PROXY_USER, nginx, tinyproxy};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The cases. Those with a browser are a script.
+pub(crate) const REACH: Scripts = Scripts { name: "reach", all: &["described"], run: with_counterparts };
+
+/// The address at which the identity provider finds Dragoman; the provider's own `fetch` leads it to this machine.
+const PUBLIC: &str = "https://gate.example.test";
+
+/// The client of the identity provider that is a machine, as in `provider.mjs`.
+const MACHINE: (&str, &str) = ("robot", "a-secret-that-only-tests-know");
+
+/// Starts all programs, and reaches servers through each.
+pub(crate) fn with_counterparts(
+    tools: &Tools,
+    programs: &Programs,
+    only: &[&str],
+    log: &Log,
+) -> Result<Tally, String> {
+    for_reach(log)?;
+    let folder = scratch("reach")?;
+    let certificates = Certificates::create(&folder, log)?;
+    let (_open, open) = serve(programs, &folder.join("open.json"), &json!({}), log)?;
+    let (_nginx, secured) = nginx(&folder, &certificates, &open, log)?;
+    let (_proxy, proxy) = tinyproxy(&folder, log)?;
+    let (provider, issuer) = start_provider(tools, log)?;
+    let (protected, locked) = start_gateway(programs, &issuer, log)?;
+    let mut tally = Tally::default();
+    let servers = servers(&Addresses {
+        open: &open,
+        secured: &secured,
+        proxy: &proxy,
+        locked: &locked,
+        issuer: &issuer,
+    });
+    let file = folder.join("servers.json");
+    write(&file, &json!({ "mcpServers": servers }))?;
+    for (name, says) in CASES {
+        let mut command = Command::new(programs.dragoman());
+        command.args(["list", name, "--config"]).arg(&file);
+        // The environment of this command must not name a proxy.
+        for variable in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+            command.env_remove(variable);
+        }
+        let (_, said) = log.status(&mut command)?;
+        let good = said.contains(says);
+        log.note(&if good {
+            format!("ok {name}")
+        } else {
+            format!("not ok {name}: it does not say {says:?}")
+        });
+        tally += Tally::one(good);
+    }
+    let (gateway, url) = consenting(programs, &folder, &locked, log)?;
+    tally += REACH.each((&tools.auth, &[&url, &issuer, PUBLIC]), only, log)?;
+    if tally.failed > 0 {
+        for service in [&gateway, &protected, &provider] {
+            service.tell(log);
+        }
+    }
+    Ok(tally)
+}
+
+/// The servers of the terminal, and what the terminal says about each.
+const CASES: &[(&str, &str)] = &[
+    ("proxied", "echo"),
+    ("tunnelled", "echo"),
+    ("wrong-password", "HTTP 401; write its user name and password"),
+    ("no-password", "HTTP 407; write its user name and password"),
+    ("certified", "echo"),
+    ("no-certificate", "No required SSL certificate was sent"),
+    ("strange-authority", "`tls: { ca: FILE }`"),
+    ("machine", "echo"),
+    ("wrong-secret", "invalid_client"),
+];
+
+/// The addresses of the programs.
+struct Addresses<'a> {
+    open: &'a str,
+    secured: &'a str,
+    proxy: &'a str,
+    locked: &'a str,
+    issuer: &'a str,
+}
+
+fn servers(at: &Addresses<'_>) -> Value {
+    let proxy = |user: &str| format!("http://{user}{}", at.proxy);
+    let own = json!({ "ca": "ca.pem", "cert": "client.pem", "key": "client-key.pem" });
+    let machine = |secret: &str| {
+        let (id, issuer) = (MACHINE.0, at.issuer);
+        let oauth =
+            json!({ "grant": "clientCredentials", "clientId": id, "clientSecret": secret, "issuer": issuer });
+        json!({ "url": at.locked, "oauth": oauth })
+    };
+    json!({
+        "proxied": { "url": at.open, "proxy": proxy(PROXY_USER) },
+        "tunnelled": { "url": at.secured, "proxy": proxy(PROXY_USER), "tls": own },
+        "wrong-password": { "url": at.secured, "proxy": proxy("dragoman:wrong@"), "tls": own },
+        "no-password": { "url": at.open, "proxy": proxy("") },
+        "certified": { "url": at.secured, "tls": own },
+        "no-certificate": { "url": at.secured, "tls": { "ca": "ca.pem" } },
+        "strange-authority": { "url": at.secured },
+        "machine": machine(MACHINE.1),
+        "wrong-secret": machine("another-secret"),
+    })
+}
+
+/// A gateway in front of the protected one, at an address that the identity provider can fetch from.
+fn consenting(
+    programs: &Programs,
+    folder: &Path,
+    locked: &str,
+    log: &Log,
+) -> Result<(Service, String), String> {
+    let host = PUBLIC.trim_start_matches("https://");
+    let more = json!({
+        "mcpServers": { "locked": { "url": locked } }, "publicUrl": PUBLIC, "allowedHosts": [host],
+        "stateFolder": folder.join("state"),
+    });
+    serve(programs, &folder.join("consenting.json"), &more, log)
+}
+
+/// Starts a gateway with this configuration; without servers, it serves the embedded demo.
+fn serve(programs: &Programs, file: &Path, more: &Value, log: &Log) -> Result<(Service, String), String> {
+    let mut config = json!({ "mcpServers": { "demo": { "native": "demo" } }, "profiles": { "default": { "names": "plain" } } });
+    for (key, value) in more.as_object().into_iter().flatten() {
+        config[key] = value.clone();
+    }
+    write(file, &config)?;
+    let address = free_address()?;
+    let url = format!("http://{address}/mcp");
+    let mut command = Command::new(programs.dragoman());
+    command.args(["serve", "--listen", &address, "--config"]).arg(file);
+    Service::start(&mut command, log, |line| line.contains(" serves ").then(|| url.clone()))
+}
+
+fn write(file: &Path, config: &Value) -> Result<(), String> {
+    fs::write(file, config.to_string()).map_err(|error| format!("{}: {error}", file.display()))
+}
