@@ -82,7 +82,7 @@ pub use native::{Answers, Native, NativeLink, Requests, Site, Source, UnknownArg
 pub use overrides::{ArgumentOverride, ToolOverride};
 pub use parse::MAX_FILE_BYTES;
 pub use pass_headers::PassedHeader;
-pub use profiles::{DEFAULT_PROFILE, NameRules, Naming, Profile, UriRules};
+pub use profiles::{DEFAULT_PROFILE, Naming, Profile, UriRules};
 pub use proxies::{MAX_HOPS, TrustedProxies};
 pub use rates::{RateLimit, RateMethods, RatePer, RequestRate};
 pub use readiness::Readiness;

@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{auth, chaos, peers, reach, sites, tidy};
+use crate::{auth, chaos, corpus, peers, reach, sites, tidy};
 use std::time::Duration;
 
 /// The step that builds the programs for later steps.

@@ -14,5 +14,6 @@ mod wordpress;
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;
 pub(crate) use node::Node;
+pub(crate) use python::corpus_programs;
 pub(crate) use reach::for_reach;
 pub(crate) use wordpress::{wordpress, wordpress_for_communities};

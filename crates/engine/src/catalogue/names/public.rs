@@ -84,7 +84,12 @@ impl<'a> PublicNames<'a> {
 
     /// The name of an item before renaming. Patterns and renaming rules refer to this name. An item keeps the name that it
     /// once got, so its name does not depend on which other servers are present.
-    pub(in crate::catalogue) fn given<'o>(&self, server: &Arc<str>, own: &'o str, book: &NameBook) -> Cow<'o, str> {
+    pub(in crate::catalogue) fn given<'o>(
+        &self,
+        server: &Arc<str>,
+        own: &'o str,
+        book: &NameBook,
+    ) -> Cow<'o, str> {
         let plain = self.limit.fit_plain(own);
         let full = match self.naming {
             Naming::PlainFirst => format!("{server}{CLASH_SEPARATOR}{own}"),
