@@ -18,6 +18,7 @@
 //! | [`snapshot`], [`places`] | the compiled configuration; the served paths |
 //! | [`known_servers`] | servers of which one process serves all |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
+//! | [`pinning`] | definitions of tools: recorded, compared, approved |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
 //! | [`session`] | state for clients of handshake eras: open questions, events to replay |
 //! | [`fault`] | an error in the form that a client gets |
@@ -35,6 +36,7 @@ pub mod fault;
 pub mod known_servers;
 pub mod list_kind;
 pub mod nearest;
+pub mod pinning;
 pub mod places;
 pub mod principal;
 pub mod rate;

@@ -83,9 +83,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
         if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
     }
 
-    /// Returns true if the clients may use an item, as far as a list can determine that.
-    fn admits(&mut self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
-        let is_admitted = self.spec.guard.is_none_or(|guard| {
+    /// Returns true if the rules allow an item, as far as a list can determine that.
+    fn allows(&self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
+        self.spec.guard.is_none_or(|guard| {
             let target = guard.target(&upstream.name, kind, name);
             let said = if kind == ListKind::Tools {
                 Annotations::of_tool(&own.text)
@@ -93,7 +93,39 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 Annotations::default()
             };
             guard.admits(&target.annotated(said))
-        });
+        })
+    }
+
+    /// The withheld tools that the clients could use otherwise, by public name, with their servers. A withheld tool takes
+    /// its name from no other tool.
+    pub(super) fn held(&self, tools: &ToolTable) -> HashMap<String, Arc<str>> {
+        let (kind, profile) = (ListKind::Tools, self.spec.profile);
+        let all =
+            || self.parts.iter().flat_map(|part| part.catalogue.held().iter().map(move |own| (part, own)));
+        let mut held = HashMap::new();
+        if all().next().is_none() {
+            return held;
+        }
+        let public = PublicNames::new(
+            profile.names,
+            all().map(|(part, own)| (&*part.upstream.name, own.key.as_str())),
+        );
+        for (part, own) in all() {
+            let server = &part.upstream.name;
+            let setting = self.setting(kind, server, own);
+            let given = public.shown(server, &own.key, &profile.tools);
+            let Some(name) = setting.and_then(|setting| setting.name.clone()).or(given) else { continue };
+            let is_shown = !setting.is_some_and(|setting| setting.disabled);
+            if is_shown && !tools.contains_key(&*name) && self.allows(kind, part.upstream, &name, own) {
+                held.insert(name, server.clone());
+            }
+        }
+        held
+    }
+
+    /// Returns true if the clients may use an item. Notes for its server if they may use nothing.
+    fn admits(&mut self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
+        let is_admitted = self.allows(kind, upstream, name, own);
         *self.barred.entry(upstream.id).or_insert(true) &= !is_admitted;
         is_admitted
     }

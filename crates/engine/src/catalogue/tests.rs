@@ -16,6 +16,7 @@ mod holding;
 mod mixed;
 mod settings;
 mod uri_rules;
+mod withheld;
 
 fn hello(era: &'static Era) -> ServerHello {
     ServerHello {

@@ -28,6 +28,8 @@ pub struct View {
     // Shared with the same view without its pages.
     tools: Arc<ToolTable>,
     prompts: Arc<HashMap<String, PromptEntry>>,
+    /// The withheld tools by public name, with their servers.
+    held: Arc<HashMap<String, Arc<str>>>,
     pub(super) resources: ResourceTable,
     pages: [Pages; 4],
     description: ServerDescription,
@@ -74,6 +76,7 @@ impl View {
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
         let (tools, tool_items) = all.tools(beside.map(|view| &*view.tools));
+        let held = all.held(&tools);
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
@@ -111,6 +114,7 @@ impl View {
             resources,
             tools: tools.into(),
             prompts: prompts.into(),
+            held: held.into(),
             description,
             is_provisional,
             notes,
@@ -134,6 +138,11 @@ impl View {
     /// The tool with this public name.
     pub fn tool(&self, name: &str) -> Option<&ToolEntry> {
         self.tools.get(name).map(|tool| &**tool)
+    }
+
+    /// The server of a tool that is withheld until somebody approves its definition.
+    pub fn held_by(&self, name: &str) -> Option<&str> {
+        self.held.get(name).map(|server| &**server)
     }
 
     /// Checks if the clients may use this item in the requested way. A denied item appears not to exist.

@@ -81,7 +81,7 @@ pub use rates::{RateLimit, RateMethods, RatePer, RequestRate};
 pub use readiness::Readiness;
 pub use schema::schema_json;
 pub use section::KeyRow;
-pub use server::{Affinity, Link, QuestionPolicy, ResendRule, Server};
+pub use server::{Affinity, DefinitionPolicy, Link, QuestionPolicy, ResendRule, Server};
 pub use server_tools::ServerTools;
 pub use settings::{ToolSetting, ToolSettings};
 pub use substitute::{Lookup, MAX_FILLED_BYTES};

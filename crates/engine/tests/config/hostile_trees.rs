@@ -11,6 +11,7 @@ const MAPPINGS: &[(&str, &[&str])] = &[
         "",
         &[
             "listen",
+            "definitions",
             "dialect",
             "audit",
             "stateFolder",
@@ -24,7 +25,18 @@ const MAPPINGS: &[(&str, &[&str])] = &[
     ),
     (
         "mcpServers/a",
-        &["native", "site", "phases", "sources", "unknownArguments", "disabled", "command", "url", "timeout"],
+        &[
+            "native",
+            "site",
+            "phases",
+            "sources",
+            "unknownArguments",
+            "disabled",
+            "command",
+            "url",
+            "timeout",
+            "definitions",
+        ],
     ),
     (
         "mcpServers/a/site",
