@@ -99,7 +99,7 @@ impl Catalogue {
         // A list that failed on this link keeps the items that were seen there before.
         let entries = egress.snapshot().limits.catalogue_entries;
         let more = self.gated.known(class).map_or(more.clone(), |before| more.completed(&before, entries));
-        let differs = self.gated.keep(class, more);
+        let differs = self.keep_class(class, more);
         if differs {
             self.tell(egress).finished().await;
         }
