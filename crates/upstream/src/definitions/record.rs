@@ -177,12 +177,13 @@ impl DefinitionRecord {
             self.forget_list(source);
             return Judged { held: HashSet::new(), note: None };
         }
-        let seen = self.sightings(tools);
+        let (seen, bodies) = self.sightings(tools);
         let mut state = self.state.lock();
-        let is_new = |(one, _): &(&Sighting, &Item)| !state.pins.knows(one);
-        let new = seen.iter().zip(tools).filter(is_new);
-        let new: Vec<(Sighting, Bytes)> =
-            new.map(|(one, tool)| (one.clone(), normal_form(&tool.text))).collect();
+        let all = seen.iter().zip(tools).zip(bodies);
+        let new = all
+            .filter(|((one, _), _)| !state.pins.knows(one))
+            .map(|((one, tool), body)| (one.clone(), body.unwrap_or_else(|| normal_form(&tool.text))));
+        let new: Vec<(Sighting, Bytes)> = new.collect();
         let mut changed = false;
         if opened.is_some() {
             let policy = state.policy;
@@ -201,8 +202,9 @@ impl DefinitionRecord {
         judged
     }
 
-    /// The sightings of a list. A definition whose text was seen before is not digested again.
-    fn sightings(&self, tools: &[Item]) -> Vec<Sighting> {
+    /// The sightings of a list, with the normal forms that had to be computed. A definition whose text was seen before is not
+    /// digested again.
+    fn sightings(&self, tools: &[Item]) -> (Vec<Sighting>, Vec<Option<Bytes>>) {
         let known: Vec<Option<Sighting>> = {
             let state = self.state.lock();
             let known = |tool: &Item| {
@@ -211,9 +213,15 @@ impl DefinitionRecord {
             };
             tools.iter().map(known).collect()
         };
-        let new = |tool: &Item| Sighting { tool: tool.key.as_str().into(), fingerprint: fingerprint(tool) };
-        let seen: Vec<Sighting> =
-            known.into_iter().zip(tools).map(|(known, tool)| known.unwrap_or_else(|| new(tool))).collect();
+        let pairs = known.into_iter().zip(tools).map(|(known, tool)| match known {
+            Some(known) => (known, None),
+            None => {
+                let body = normal_form(&tool.text);
+                let one = Sighting { tool: tool.key.as_str().into(), fingerprint: fingerprint(&body) };
+                (one, Some(body))
+            }
+        });
+        let (seen, bodies): (Vec<Sighting>, Vec<Option<Bytes>>) = pairs.unzip();
         let mut state = self.state.lock();
         if state.texts.len() > (state.stored.len() + tools.len()) * 2 {
             state.texts.clear();
@@ -221,7 +229,7 @@ impl DefinitionRecord {
         let texts =
             seen.iter().zip(tools).map(|(one, tool)| (one.tool.clone(), (tool.text.clone(), one.clone())));
         state.texts.extend(texts);
-        seen
+        (seen, bodies)
     }
 
     /// The tools of a list that must not be served, judged by the current record.
@@ -366,9 +374,9 @@ fn audience(slot: ListSlot) -> u32 {
     }
 }
 
-/// The fingerprint of a listed tool.
-pub(super) fn fingerprint(tool: &Item) -> Fingerprint {
+/// The fingerprint of a normal form.
+pub(super) fn fingerprint(body: &[u8]) -> Fingerprint {
     let mut fingerprint = [0; 32];
-    fingerprint.copy_from_slice(digest::digest(&digest::SHA256, &normal_form(&tool.text)).as_ref());
+    fingerprint.copy_from_slice(digest::digest(&digest::SHA256, body).as_ref());
     Fingerprint(fingerprint)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::catalogue::{Item, ListKind};
 use engine::config::{DefinitionPolicy, Lookup, load};
-use engine::pinning::{Fingerprint, Pins};
+use engine::pinning::{Fingerprint, Pins, normal_form};
 use engine::{Snapshot, snapshot::UpstreamSpec};
 use parking_lot::Mutex;
 use store::catalogues::ServerDigest;
@@ -78,7 +78,7 @@ fn held(record: &DefinitionRecord, source: ListSource, all: &[(&str, &str)]) -> 
 
 /// Approves everything that was ever recorded for a tool with this definition.
 fn approve(record: &DefinitionRecord, memory: &Memory, tool: &str, description: &str) {
-    let one = super::record::fingerprint(&tools(&[(tool, description)])[0]);
+    let one = super::record::fingerprint(&normal_form(&tools(&[(tool, description)])[0].text));
     memory.pins.lock().add(tool.into(), one, true);
     assert!(record.reload().unwrap(), "it differs");
 }
