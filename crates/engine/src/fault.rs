@@ -34,6 +34,8 @@ pub enum Condition {
     MissingToolName,
     /// No tool has this name.
     UnknownTool,
+    /// The tool is withheld until somebody approves its definition.
+    HeldTool,
     /// The arguments do not match the tool's input schema.
     InvalidArguments,
     /// The caller may use the tool, but a rule denies these arguments.

@@ -20,6 +20,7 @@
 //! | [`snapshot`], [`places`] | the compiled configuration; the served paths |
 //! | [`known_servers`] | servers of which one process serves all |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
+//! | [`pinning`] | definitions of tools: recorded, compared, approved |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
 //! | [`search`], [`tokens`] | the search over a profile's tools; the estimated tokens of a tool |
 //! | [`session`] | state for clients of handshake eras: open questions, events to replay |
@@ -40,6 +41,7 @@ pub mod known_servers;
 pub mod list_kind;
 pub mod nearest;
 pub mod passed_headers;
+pub mod pinning;
 pub mod places;
 pub mod principal;
 pub mod rate;

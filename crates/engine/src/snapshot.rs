@@ -15,8 +15,8 @@ use crate::access::{Asker, Class, Guard, Rules};
 use crate::call_rules::CallRules;
 use crate::catalogue::{NameLimit, UpstreamId};
 use crate::config::{
-    Affinity, Config, Limits, Link, PassedHeader, Profile, QuestionPolicy, Server, ServerTools, StdioLink,
-    Text, TrustedProxies,
+    Affinity, Config, DefinitionPolicy, Limits, Link, PassedHeader, Profile, QuestionPolicy, Server,
+    ServerTools, StdioLink, Text, TrustedProxies,
 };
 use crate::dialect_rows::Dialect;
 use crate::known_servers;
@@ -39,6 +39,8 @@ pub struct UpstreamSpec {
     pub dedicated_connections: Option<usize>,
     /// The tools of the server that are served.
     pub tools: ServerTools,
+    /// The handling of the server's tools whose definitions change.
+    pub definitions: DefinitionPolicy,
     /// The rules for requests to the server.
     pub calls: CallRules,
     /// The maximum time from the server's start to its first answer.
@@ -289,6 +291,7 @@ impl UpstreamSpec {
             asks: QuestionPolicy::Auto,
             dedicated_connections: None,
             tools,
+            definitions: DefinitionPolicy::Allow,
             calls: CallRules::nothing(),
             start_timeout,
             own_consent: false,
@@ -328,6 +331,14 @@ impl UpstreamSpec {
     }
 }
 
+/// The handling of a server's tools whose definitions change. Servers that live in the binary change with its version.
+fn definitions(config: &Config, server: &Server) -> DefinitionPolicy {
+    match server.link {
+        Link::Native(_) => DefinitionPolicy::Allow,
+        _ => server.definitions.unwrap_or(config.definitions),
+    }
+}
+
 /// The enabled servers, and the number for the next one.
 fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) {
     let mut next = before.next;
@@ -345,6 +356,7 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
             asks: server.asks,
             dedicated_connections: server.dedicated_connections.or_else(|| known_connections(server)),
             tools: server.tools.clone(),
+            definitions: definitions(config, server),
             calls: CallRules::of(config, server),
             start_timeout,
             own_consent,

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `admission` | authentication, rate limits, and the record of calls |
 //! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration |
+//! | `definitions` | the changes of tools' definitions that await approval, for people and programs |
 //! | `view` | one profile as one server: from catalogues to ready bytes |
 //! | `session` | the state of a client with a handshake: streams, subscriptions, open questions |
 //! | `call` | one request from a client: decided, forwarded, answered, parked, recorded |
@@ -24,6 +25,7 @@
 mod admission;
 mod call;
 mod changes;
+pub mod definitions;
 mod dialect_session;
 mod front;
 mod management;

@@ -1,5 +1,5 @@
-//! The stored state: API keys, the audit log, secrets, changes and catalogues, in embedded `SQLite`, one file each; and
-//! the key ring, a file of text.
+//! The stored state: API keys, the audit log, secrets, changes, catalogues and definitions, in embedded `SQLite`, one file
+//! each; and the key ring, a file of text.
 //!
 //! | module | is for |
 //! |---|---|
@@ -7,6 +7,7 @@
 //! | [`audit`] | the audit log: appended, queried, pruned |
 //! | [`catalogues`] | the lists that servers returned when they were last asked |
 //! | [`changes`] | changes made at run time |
+//! | [`definitions`] | definitions of servers' tools, and who approved them |
 //! | [`keyring`] | keys that seal data that clients carry for the gateway |
 //! | [`sessions`] | data that clients have sent in their sessions, and the ended sessions |
 //! | [`vault`] | secrets for other servers, sealed |
@@ -20,6 +21,7 @@ pub mod audit;
 pub mod catalogues;
 pub mod changes;
 mod database;
+pub mod definitions;
 mod error;
 pub mod keyring;
 pub mod keys;

@@ -8,6 +8,7 @@
 //! | [`oauth`] | this gateway as an OAuth client of servers, on behalf of their users |
 //! | [`embedded`] | servers that live in the binary |
 //! | [`health`] | the state of a server, the time at which it began, and the reason |
+//! | [`definitions`] | the record of a server's tool definitions: first seen, changed, approved |
 //! | [`server`], [`destination`], [`bulletin`] | one configured server: the facts about it, its address, its log lines |
 //! | `liveness`, [`roots_habit`], [`server_shutdown`] | the time when a server last answered; whether it asks for roots right after a link opens; its shutdown |
 //! | [`egress`] | the means by which a thread reaches servers |
@@ -29,6 +30,7 @@ pub mod catalogue;
 pub mod changes;
 pub mod closing;
 pub mod concurrency;
+pub mod definitions;
 pub mod destination;
 pub mod drain;
 pub mod egress;

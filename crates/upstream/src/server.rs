@@ -18,6 +18,7 @@ use transport::up::{CredentialRefusal, LinkError, MuxFault};
 
 use crate::bulletin::Bulletin;
 use crate::concurrency::Concurrency;
+use crate::definitions::DefinitionRecord;
 use crate::destination::Destination;
 use crate::drain::Drain;
 use crate::health::{Failure, HealthCause, HealthEvent, ServerHealth};
@@ -64,6 +65,16 @@ pub struct Server {
     pub concurrency: Arc<Concurrency>,
     /// The record of whether the server asks for roots right after a link opens; shared with its per-caller upstreams.
     pub roots: Arc<RootsHabit>,
+    /// The record of the server's tool definitions; shared with its per-caller upstreams.
+    pub definitions: Arc<DefinitionRecord>,
+}
+
+/// The parts of a server that its per-caller upstreams share.
+struct SharedParts {
+    drain: Arc<Drain>,
+    concurrency: Arc<Concurrency>,
+    roots: Arc<RootsHabit>,
+    definitions: Arc<DefinitionRecord>,
 }
 
 impl Server {
@@ -80,7 +91,9 @@ impl Server {
             .per_caller()
             .then(|| CallerSeparation { wants: AtomicBool::new(wants), ..CallerSeparation::default() });
         let concurrency = Concurrency::new(spec.calls.concurrent, spec.calls.waiting);
-        Ok(Self::at(spec, at, separation, (Arc::default(), concurrency, Arc::default())))
+        let definitions = DefinitionRecord::new(spec.definitions);
+        let shared = SharedParts { drain: Arc::default(), concurrency, roots: Arc::default(), definitions };
+        Ok(Self::at(spec, at, separation, shared))
     }
 
     /// Creates the server for one caller alone, with these headers of the caller's requests, and with the caller's own grant if
@@ -88,8 +101,13 @@ impl Server {
     pub(crate) fn owned(&self, caller: &CallerId, passed: &PassedHeaders, consents: &Consents) -> Self {
         let (destination, grant) = self.destination.owned(&self.spec, caller, passed, consents);
         let grant = grant.or_else(|| self.grant.clone());
-        let common = (self.shutdown.drain.clone(), self.concurrency.clone(), self.roots.clone());
-        let mut owned = Self::at(self.spec.clone(), (destination, grant), None, common);
+        let shared = SharedParts {
+            drain: self.shutdown.drain.clone(),
+            concurrency: self.concurrency.clone(),
+            roots: self.roots.clone(),
+            definitions: self.definitions.clone(),
+        };
+        let mut owned = Self::at(self.spec.clone(), (destination, grant), None, shared);
         owned.mask = owned.mask.with(passed);
         owned
     }
@@ -98,7 +116,7 @@ impl Server {
         spec: UpstreamSpec,
         (destination, grant): (Destination, Option<Arc<Grant>>),
         separation: Option<CallerSeparation>,
-        (drain, concurrency, roots): (Arc<Drain>, Arc<Concurrency>, Arc<RootsHabit>),
+        SharedParts { drain, concurrency, roots, definitions }: SharedParts,
     ) -> Self {
         let transports = match &spec.link {
             LinkConfig::Http(http) => TransportChoice::of(http.transport),
@@ -119,6 +137,7 @@ impl Server {
             shutdown: ServerShutdown::new(drain),
             concurrency,
             roots,
+            definitions,
         }
     }
 

@@ -8,6 +8,7 @@ use proto::era::Era;
 
 use crate::catalogue::Catalogue;
 use crate::changes::Announced;
+use crate::definitions::DefinitionStore;
 use crate::egress::Egress;
 use crate::link::{LinkUser, OpenLink, Wire};
 use crate::link_key::LinkKey;
@@ -50,6 +51,14 @@ impl Upstream {
             let catalogue = Catalogue::new(server.clone(), Arc::downgrade(&links));
             Self { links, catalogue, topics: Arc::default(), announced: Announced::default(), server }
         })
+    }
+
+    /// Reads the stored record of the server's definitions, and stores every change from now on.
+    ///
+    /// # Errors
+    /// Returns why the record cannot be read.
+    pub fn record_definitions(&self, store: &Arc<dyn DefinitionStore>) -> Result<(), String> {
+        self.server.definitions.open(store, &self.server.spec)
     }
 
     /// Returns the server's configured name.

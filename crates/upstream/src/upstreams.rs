@@ -10,6 +10,7 @@ use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
 
 use crate::catalogue::CatalogueStore;
+use crate::definitions::DefinitionStore;
 use crate::oauth::{CallerId, Consents};
 use crate::per_caller::PerCaller;
 use crate::server::Server;
@@ -53,6 +54,14 @@ impl Upstreams {
         let is_new = |spec: &&UpstreamSpec| all.binary_search_by_key(&spec.id, id).is_err();
         let new = snapshot.upstreams.iter().filter(is_new);
         new.map(|spec| Server::new(spec.clone(), snapshot, &self.consents).map(Upstream::new)).collect()
+    }
+
+    /// Reads the stored records of all servers' definitions, and stores every change from now on.
+    ///
+    /// # Errors
+    /// Returns why a record cannot be read.
+    pub fn record_definitions(&self, store: &Arc<dyn DefinitionStore>) -> Result<(), String> {
+        self.all.load().iter().try_for_each(|one| one.common.record_definitions(store))
     }
 
     /// Shows the stored catalogues of all servers, and stores every fetched catalogue from now on.

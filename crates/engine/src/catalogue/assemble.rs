@@ -134,10 +134,10 @@ impl<'p, 'a> Assembly<'p, 'a> {
         if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
     }
 
-    /// Returns true if the clients may use an item, as far as a list can determine that.
-    fn admits(&mut self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
+    /// Returns true if the rules allow an item, as far as a list can determine that. `name` is its identity or URI.
+    fn allows(&self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
         let naming = self.spec.profile.names;
-        let is_admitted = self.spec.guard.is_none_or(|guard| {
+        self.spec.guard.is_none_or(|guard| {
             let is_named = matches!(kind, ListKind::Tools | ListKind::Prompts);
             let also = if is_named { meant(naming, &upstream.name, &own.key) } else { SmallVec::new() };
             let target = guard.target(&upstream.name, kind, name).also_known_as(&also);
@@ -147,7 +147,40 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 Annotations::default()
             };
             guard.admits(&target.annotated(said))
-        });
+        })
+    }
+
+    /// The withheld tools that the clients could use otherwise, by public name, with their servers. A withheld tool takes
+    /// its name from no other tool.
+    pub(super) fn held(&self, tools: &ToolTable) -> HashMap<String, Arc<str>> {
+        let (kind, profile) = (ListKind::Tools, self.spec.profile);
+        let all =
+            || self.parts.iter().flat_map(|part| part.catalogue.held().iter().map(move |own| (part, own)));
+        let mut held = HashMap::new();
+        if all().next().is_none() {
+            return held;
+        }
+        let each = all().map(|(part, own)| (&*part.upstream.name, own.key.as_str()));
+        let public = PublicNames::new(kind, (profile.names, self.spec.limit), &profile.servers, each);
+        let (fresh, kept) = (NameBook::default(), self.spec.names.map(opened));
+        let book = kept.as_deref().unwrap_or(&fresh);
+        for (part, own) in all() {
+            let server = &part.upstream.name;
+            let setting = self.setting(kind, server, own);
+            let given = public.shown(server, &own.key, profile.tools.names(), book);
+            let Some(name) = setting.and_then(|setting| setting.name.clone()).or(given) else { continue };
+            let is_shown = !setting.is_some_and(|setting| setting.disabled);
+            let identity = identity(server, &own.key);
+            if is_shown && !tools.contains_key(&*name) && self.allows(kind, part.upstream, &identity, own) {
+                held.insert(name, server.clone());
+            }
+        }
+        held
+    }
+
+    /// Returns true if the clients may use an item. Notes for its server if they may use nothing.
+    fn admits(&mut self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
+        let is_admitted = self.allows(kind, upstream, name, own);
         *self.barred.entry(upstream.id).or_insert(true) &= !is_admitted;
         is_admitted
     }

@@ -272,6 +272,7 @@ impl Gather {
             reader: None,
             is_confirmed: true,
             failed: self.failed,
+            held: Arc::default(),
             lists: Arc::new(self.lists),
         }
     }

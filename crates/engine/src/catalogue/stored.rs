@@ -78,6 +78,7 @@ pub fn read(text: &[u8], served: &ServerTools) -> Option<UpstreamCatalogue> {
         reader: None,
         is_confirmed: false,
         failed: ListFaults::default(),
+        held: Arc::default(),
         lists: Arc::new(lists),
     })
 }
@@ -120,6 +121,7 @@ mod tests {
             reader,
             is_confirmed,
             failed,
+            held: Arc::default(),
             lists,
         };
         let mut text = String::new();

@@ -19,6 +19,7 @@ mod overrides;
 mod searched;
 mod settings;
 mod uri_rules;
+mod withheld;
 
 fn hello(era: &'static Era) -> ServerHello {
     ServerHello {

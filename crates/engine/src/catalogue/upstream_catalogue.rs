@@ -51,6 +51,8 @@ pub struct UpstreamCatalogue {
     /// unconfirmed schema rejects no arguments.
     pub is_confirmed: bool,
     pub(super) failed: ListFaults,
+    /// Tools that the server lists, but that are withheld until somebody approves their definitions; they are in no list.
+    pub(super) held: Arc<[Item]>,
     /// The lists themselves, shared by all catalogues that have the same lists.
     pub(super) lists: Arc<Lists>,
 }
@@ -65,6 +67,22 @@ impl UpstreamCatalogue {
     pub fn same_list(&self, other: &Self, kind: ListKind) -> bool {
         let (a, b) = (self.list(kind), other.list(kind));
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
+    }
+
+    /// The tools that are withheld until somebody approves their definitions.
+    pub fn held(&self) -> &[Item] {
+        &self.held
+    }
+
+    /// The same lists without the tools with these names, which are withheld.
+    #[must_use]
+    pub fn holding(&self, names: &HashSet<Arc<str>>) -> Self {
+        let mut lists = Lists::clone(&self.lists);
+        let tools = &mut lists[ListKind::Tools.index()];
+        let (held, served) = std::mem::take(tools).into_iter().partition(|tool| names.contains(&*tool.key));
+        *tools = served;
+        let held: Vec<Item> = held;
+        Self { lists: Arc::new(lists), held: held.into(), ..self.clone() }
     }
 
     /// The reason why a list could not be fetched completely; `None` if it was fetched completely.
@@ -106,16 +124,23 @@ impl UpstreamCatalogue {
     }
 
     /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue. If
-    /// an item differs, the text of the other catalogue counts. Items that only others list come last. Items that this
-    /// version cannot represent are left out.
+    /// an item differs, the text of the other catalogue counts; if the other one withholds a tool, the tool is withheld. Items
+    /// that only others list come last. Items that this version cannot represent are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut held = self.held.to_vec();
         let mut lists = Lists::clone(&self.lists);
         let places = |kind: ListKind| {
             self.list(kind).iter().enumerate().map(|(at, item)| (item.key.clone(), at)).collect()
         };
         let mut known: [HashMap<String, usize>; 4] = ListKind::ALL.map(places);
         for other in others {
+            if !held.is_empty() {
+                let shown: HashSet<&str> =
+                    other.list(ListKind::Tools).iter().map(|own| own.key.as_str()).collect();
+                held.retain(|tool| !shown.contains(tool.key.as_str()));
+            }
+            held.extend(other.held.iter().cloned());
             for kind in ListKind::ALL {
                 let (list, known) = (&mut lists[kind.index()], &mut known[kind.index()]);
                 for own in other.list(kind) {
@@ -129,7 +154,11 @@ impl UpstreamCatalogue {
                 }
             }
         }
-        Self { lists: Arc::new(lists), ..self.clone() }
+        if !held.is_empty() {
+            let names: HashSet<&str> = held.iter().map(|tool| tool.key.as_str()).collect();
+            lists[ListKind::Tools.index()].retain(|tool| !names.contains(tool.key.as_str()));
+        }
+        Self { lists: Arc::new(lists), held: held.into(), ..self.clone() }
     }
 
     /// The same lists, taking items with equal texts from another catalogue, so that their bytes are stored only once.

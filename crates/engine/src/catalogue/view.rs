@@ -30,6 +30,8 @@ pub struct View {
     pub(super) tools: Arc<ToolTable>,
     pub(super) search: Option<ToolSearch>,
     pub(super) prompts: Arc<HashMap<Arc<str>, PromptEntry>>,
+    /// The withheld tools by public name, with their servers.
+    held: Arc<HashMap<String, Arc<str>>>,
     pub(super) resources: ResourceTable,
     pages: [Pages; 4],
     description: ServerDescription,
@@ -80,6 +82,7 @@ impl View {
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
         let AssembledTools { table, own, listed, search } = all.tools(beside.map(|view| &*view.tools));
+        let held = all.held(&table);
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
@@ -124,6 +127,7 @@ impl View {
             tools: table.into(),
             search,
             prompts: prompts.into(),
+            held: held.into(),
             description,
             is_provisional,
             notes,
@@ -162,6 +166,11 @@ impl View {
         let also = || meant(self.naming, server, own.unwrap_or_default());
         let what = (Annotations::default(), arguments);
         self.restrictions.admits_named((server, ListKind::Prompts, &prompt.identity), also, what)
+    }
+
+    /// The server of a tool that is withheld until somebody approves its definition.
+    pub fn held_by(&self, name: &str) -> Option<&str> {
+        self.held.get(name).map(|server| &**server)
     }
 
     /// The search over the tools; `None` if all tools are listed.

@@ -89,7 +89,7 @@ pub use readiness::Readiness;
 pub use route::{ClientTls, ProxyRule};
 pub use schema::schema_json;
 pub use section::KeyRow;
-pub use server::{Affinity, Link, QuestionPolicy, ResendRule, Server};
+pub use server::{Affinity, DefinitionPolicy, Link, QuestionPolicy, ResendRule, Server};
 pub use server_tools::ServerTools;
 pub use settings::{ArgumentSetting, ToolSetting, ToolSettings};
 pub use substitute::{Lookup, MAX_FILLED_BYTES};

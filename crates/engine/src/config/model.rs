@@ -23,7 +23,7 @@ use super::proxies::{Proxies, TrustedProxies};
 use super::rates::{MAX_LIMITS, RateLimit};
 use super::readiness::Readiness;
 use super::rows::section;
-use super::server::Server;
+use super::server::{DefinitionPolicy, Server};
 use super::spellings::{Apart, KnownName, Maybe, OrFlag, Parsed, Sections, Within, Word, path, texts};
 use super::text::Text;
 use super::tls::Tls;
@@ -97,6 +97,10 @@ section! {
         /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers
         /// that may do this can start programs.
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
+        /// The handling of tools whose definitions change, and of new tools, for servers that do not set their own: `warn`
+        /// (serve them and log a warning), `hold` (hide them until somebody approves them) or `allow` (do not compare).
+        "definitions" definitions: DefinitionPolicy = Word,
+            see "[security.md](security.md#when-a-server-changes-its-tools)";
         /// The dialect of profiles that do not set their own: `standard`, another built-in dialect, or one of `dialects`.
         "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "`standard`",
             see "[dialects.md](dialects.md)";

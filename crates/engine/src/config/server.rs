@@ -87,6 +87,10 @@ section! {
             see "[sessions.md](sessions.md#calls-at-once)";
         /// The maximum number of calls that wait for their turn. Further calls are refused, and clients may send them again.
         "waitingCalls" waiting_calls: usize = Number { least: 0, most: 1_000_000 }, default 1000;
+        /// The handling of tools whose definitions change, and of new tools: `warn` serves them and logs a warning; `hold`
+        /// hides them until somebody approves them; `allow` does not compare definitions.
+        "definitions" definitions: Option<DefinitionPolicy> = Maybe(Word), absent "the `definitions` of the configuration",
+            see "[security.md](security.md#when-a-server-changes-its-tools)";
         /// A description of the server, for people.
         "description" description: Option<Text> = Maybe(any_text("a string"));
         beside:
@@ -172,6 +176,20 @@ words! {
         Auto = "auto",
         /// The server is told that no client can be asked.
         Never = "never",
+    }
+}
+
+words! {
+    /// The handling of tools whose definitions changed after they were first seen.
+    #[derive(Default)]
+    pub enum DefinitionPolicy {
+        /// Changed and new tools are served, and a warning is logged.
+        #[default]
+        Warn = "warn",
+        /// Changed and new tools are hidden until they are approved.
+        Hold = "hold",
+        /// Definitions are not compared.
+        Allow = "allow",
     }
 }
 

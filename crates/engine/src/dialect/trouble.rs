@@ -160,7 +160,8 @@ impl Errors {
             Condition::UnknownMethod => &self.unknown_method,
             Condition::InvalidParams => &self.invalid_params,
             Condition::MissingToolName => &self.missing_tool_name,
-            Condition::UnknownTool => &self.unknown_tool,
+            // None of the systems that the rows describe withholds tools.
+            Condition::UnknownTool | Condition::HeldTool => &self.unknown_tool,
             // None of the systems that the rows describe has rules about arguments.
             Condition::InvalidArguments | Condition::DeniedArguments => &self.invalid_arguments,
             Condition::ToolFailed => &self.tool_failed,

@@ -300,6 +300,9 @@ fn missing(what: &str, name: &str, view: &View) -> Fault {
         "tool" => (Condition::UnknownTool, ListKind::Tools),
         _ => (Condition::UnknownPrompt, ListKind::Prompts),
     };
+    if let Some(server) = view.held_by(name).filter(|_| kind == ListKind::Tools) {
+        return held(name, server);
+    }
     let Some((server, absence)) = view.absence_behind(name) else {
         let message = format!("unknown {what} {name:?}; {what}s/list shows the valid names");
         let fault = Fault::client(code::INVALID_PARAMS, message).about(condition, name);
@@ -308,6 +311,13 @@ fn missing(what: &str, name: &str, view: &View) -> Fault {
     let help = if absence.retry { "; the gateway keeps trying, so retry in a few seconds" } else { "" };
     let message = format!("{what} {name:?} cannot be reached: server {server:?} {}{help}", absence.reason);
     Fault::not_sent(server, absence.retry, message)
+}
+
+fn held(tool: &str, server: &str) -> Fault {
+    let message = format!(
+        "tool {tool:?} is held: server {server:?} added it or changed its definition, and nobody has approved that yet; the operator of this gateway can review it with: dragoman definitions {server}"
+    );
+    Fault::client(code::INVALID_PARAMS, message).about(Condition::HeldTool, tool)
 }
 
 fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dragoman_engine::config::{
-    Affinity, Config, DEFAULT_LISTEN, HttpTransport, Limits, Link, Naming, Native, Profile, QuestionPolicy,
-    Text, key_tables,
+    Affinity, Config, DEFAULT_LISTEN, DefinitionPolicy, HttpTransport, Limits, Link, Naming, Native, Profile,
+    QuestionPolicy, Text, key_tables,
 };
 
 use crate::{loaded, notes_in_short, rendered, same, try_load};
@@ -251,4 +251,15 @@ fn hosts_and_origins_are_kept_as_browsers_write_them() {
         config.allowed_origins,
         ["https://app.example.com", "http://localhost:3000", "vscode-webview://abc"]
     );
+}
+
+#[test]
+fn a_server_has_its_own_rule_for_changed_definitions_or_that_of_all() {
+    let text = "definitions: hold\nmcpServers: { a: { command: x }, b: { command: x, definitions: allow }, c: { native: demo } }";
+    let config = loaded(text).config;
+    assert_eq!(config.definitions, DefinitionPolicy::Hold);
+    let specs = dragoman_engine::Snapshot::compile(&config, "0").upstreams;
+    let policies: Vec<_> = specs.iter().map(|spec| spec.definitions).collect();
+    assert_eq!(policies, [DefinitionPolicy::Hold, DefinitionPolicy::Allow, DefinitionPolicy::Allow]);
+    assert_eq!(loaded("mcpServers: {}").config.definitions, DefinitionPolicy::Warn);
 }

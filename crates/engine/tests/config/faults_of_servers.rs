@@ -260,6 +260,14 @@ const SERVERS: &[(&str, &[&str])] = &[
     ),
     (
         r"mcpServers:
+  a: { command: x, definitions: holdd }
+",
+        &[
+            r"2:33 mcpServers.a.definitions [holdd] `holdd` is not one of `warn`, `hold` or `allow` => did you mean `hold`?",
+        ],
+    ),
+    (
+        r"mcpServers:
   a: { command: x, timeout: 0 }
 ",
         &[r"2:29 mcpServers.a.timeout [0] a timeout of 0ms is out of bounds => write a time from 1ms to 1h"],

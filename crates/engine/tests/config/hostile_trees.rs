@@ -11,6 +11,7 @@ const MAPPINGS: &[(&str, &[&str])] = &[
         "",
         &[
             "listen",
+            "definitions",
             "dialect",
             "audit",
             "stateFolder",
@@ -37,6 +38,7 @@ const MAPPINGS: &[(&str, &[&str])] = &[
             "proxy",
             "tls",
             "passHeaders",
+            "definitions",
         ],
     ),
     ("mcpServers/a/tls", &["ca", "cert", "key", "nonsense"]),

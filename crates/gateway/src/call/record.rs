@@ -182,7 +182,10 @@ impl Record {
             entry.code = Some(i64::from(fault.code));
             if let Some(server) = away {
                 entry.upstream = Some(server.into());
-            } else if matches!(fault.condition, Condition::RateLimited | Condition::DeniedArguments) {
+            } else if matches!(
+                fault.condition,
+                Condition::RateLimited | Condition::DeniedArguments | Condition::HeldTool
+            ) {
                 entry.outcome = CallOutcome::Denied;
             } else if is_absent {
                 entry.outcome = if fault.hidden { CallOutcome::Denied } else { CallOutcome::Unknown };

@@ -2,6 +2,7 @@
 //! know how changes are made.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -34,7 +35,7 @@ pub(crate) struct ManagementAction<'a> {
     /// The HTTP status of the refusal, if there was one.
     pub(crate) status: Option<u16>,
     /// The differences that the change made.
-    pub(crate) what: Option<&'a Differences>,
+    pub(crate) what: Option<&'a (dyn fmt::Display + Sync)>,
     /// The time that the change took.
     pub(crate) took: Duration,
 }
@@ -42,6 +43,7 @@ pub(crate) struct ManagementAction<'a> {
 impl<'a> ManagementAction<'a> {
     /// Creates the record of a reload of the configuration file.
     pub(crate) fn reread(outcome: CallOutcome, what: Option<&'a Differences>) -> Self {
+        let what = what.map(|what| -> &(dyn fmt::Display + Sync) { what });
         let (who, asked) = (FILE.into(), "reload".into());
         Self {
             who,

@@ -3,11 +3,13 @@
 //! | file | is for |
 //! |---|---|
 //! | [`edit`] | a manager's change on its way to the task that puts it into force |
+//! | [`definitions`] | reviews and approvals of tools' definitions |
 //! | [`changes_file`] | the file of stored changes |
 //! | [`status`] | the state of servers and their lists |
 //! | [`audit`] | the record of configuration changes |
 
 pub(crate) mod audit;
 pub(crate) mod changes_file;
+pub(crate) mod definitions;
 pub(crate) mod edit;
 pub(crate) mod status;

@@ -13,6 +13,7 @@ use upstream::Upstream;
 use upstream::health::HealthWord;
 use upstream::pool::PoolFigures;
 
+use super::definitions;
 use crate::admission::identity::Identity;
 use crate::call::stateless;
 use crate::changes::ListedTool;
@@ -45,6 +46,7 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
             "state": "disabled", "reason": "it is disabled", "since": null, "nextTry": null,
             "connections": { "shared": 0, "dedicated": 0, "waiting": 0 }, "moves": 0, "advice": null,
             "freshness": "unknown", "staleReason": null, "stderr": [],
+            "definitions": { "policy": "allow", "changed": 0, "new": 0, "vanished": 0 },
         });
     };
     let health = upstream.server.health.report();
@@ -67,6 +69,7 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
         "connections": connections, "moves": moves, "advice": (moves > 0).then_some(ADVICE),
         "freshness": freshness.name(), "staleReason": freshness.reason(),
         "stderr": upstream.links.last_words(),
+        "definitions": definitions::state(&upstream.server.definitions),
     })
 }
 

@@ -6,6 +6,7 @@
 //! | [`gateway`] | the gateway under one configuration |
 //! | [`key_ring`] | the keys that seal the data that clients carry |
 //! | [`kept_catalogues`] | servers' catalogues, stored for the next start |
+//! | [`kept_definitions`] | the record of servers' tool definitions |
 //! | [`kept_sessions`] | sessions, stored for the next start |
 //! | [`serving`] | the addresses at which the process listens |
 //! | [`state`] | the process's state, independent of the configuration |
@@ -13,6 +14,7 @@
 
 pub(crate) mod gateway;
 pub(crate) mod kept_catalogues;
+pub(crate) mod kept_definitions;
 pub(crate) mod kept_sessions;
 pub(crate) mod key_ring;
 pub(crate) mod serving;

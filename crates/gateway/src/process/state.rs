@@ -17,6 +17,7 @@ use crate::changes::edits::EditRequest;
 use crate::dialect_session::lists::Lists;
 use crate::dialect_session::sessions::Sessions as DialectSessions;
 use crate::process::kept_catalogues::KeptCatalogues;
+use crate::process::kept_definitions::KeptDefinitions;
 use crate::process::kept_sessions::KeptSessions;
 use crate::process::key_ring::KeyRing;
 use crate::process::serving::Serving;
@@ -25,6 +26,7 @@ use crate::session::kept::SessionStore;
 use crate::session::{SessionState, sealer::StateSealer};
 use crate::view::ViewState;
 use upstream::catalogue::CatalogueStore;
+use upstream::definitions::DefinitionStore;
 use upstream::oauth::Consents;
 use upstream::{EgressProcess, Upstreams};
 
@@ -55,6 +57,8 @@ pub(crate) struct ProcessState {
     pub(crate) egress: Arc<EgressProcess>,
     /// The store of servers' catalogues; `None` if none are stored.
     pub(crate) catalogues: Option<Arc<KeptCatalogues>>,
+    /// The record of servers' tool definitions; empty if none are compared.
+    pub(crate) definitions: OnceLock<Arc<KeptDefinitions>>,
     /// The store of sessions; `None` if none are stored.
     pub(crate) sessions: Option<Arc<KeptSessions>>,
     pub(crate) key_ring: Arc<KeyRing>,
@@ -82,6 +86,12 @@ impl ProcessState {
         let egress = EgressProcess::new(limits.children, stop.clone());
         let consents = Arc::new(Consents::new(folder.clone(), limits.connect_timeout));
         let upstreams = Upstreams::new(snapshot, consents.clone())?;
+        let definitions = OnceLock::new();
+        if let Some(opened) = KeptDefinitions::open_for(folder.as_deref(), &snapshot.upstreams)? {
+            let store: Arc<dyn DefinitionStore> = opened.clone();
+            upstreams.record_definitions(&store)?;
+            let _ = definitions.set(opened);
+        }
         let catalogues = kept(snapshot, folder.as_deref());
         if let Some(catalogues) = &catalogues {
             let store: Arc<dyn CatalogueStore> = catalogues.clone();
@@ -99,6 +109,7 @@ impl ProcessState {
         Ok(Self {
             view: Arc::new(view),
             catalogues,
+            definitions,
             session: Arc::new(SessionState::new(limits, sealer, store)),
             sessions,
             call: Arc::new(CallState::new(limits, audit)),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use engine::Snapshot;
 use engine::config::Config;
 use transport::net::BindError;
 
@@ -10,10 +11,13 @@ use super::{removal, warm::warm};
 use crate::admission::audit::{self, AuditOptions};
 use crate::admission::door::door;
 use crate::changes::Standing;
+use crate::management::definitions;
 use crate::process::gateway::{configured_rates, manage_rates};
+use crate::process::kept_definitions::KeptDefinitions;
 use crate::process::{Gateway, GatewayParts, Shard, Thread, VERSION};
 use upstream::Upstream;
 use upstream::catalogue::CatalogueStore;
+use upstream::definitions::DefinitionStore;
 
 /// Puts a configuration into force for all threads. Only one replacement may run at a time.
 ///
@@ -43,6 +47,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     let next = next.map_err(|e: BindError| format!("listen: {e}"))?;
     let addresses = next.as_ref().map(|(next, _)| next.actual()).unwrap_or_default();
     switch_audit(old, config).await?;
+    record_definitions(old, &snapshot, &new).await?;
     restore(old, &new).await;
     // From here on, nothing can fail.
     if config.limits == known.limits {
@@ -62,6 +67,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
         serving.serve(next);
     }
     follow(&now, old);
+    definitions::follow_policies(&now).await;
     warm(&now, &new);
     Ok(())
 }
@@ -79,6 +85,30 @@ async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
         sink.switch(log.zip(options.as_ref())).map_err(|e| format!("audit: the writer failed to start: {e}"))
     });
     switched.await.map_err(|e| e.to_string())?
+}
+
+/// Reads the stored records of the new servers' definitions, and opens the record if it is needed only now.
+async fn record_definitions(
+    gateway: &Gateway,
+    snapshot: &Arc<Snapshot>,
+    new: &[Arc<Upstream>],
+) -> Result<(), String> {
+    let (process, snapshot, new) = (gateway.process.clone(), snapshot.clone(), new.to_vec());
+    let recorded = tokio::task::spawn_blocking(move || {
+        let is_open = process.definitions.get().is_some();
+        let opened = match process.definitions.get() {
+            Some(open) => Some(open.clone()),
+            None => KeptDefinitions::open_for(process.folder.as_deref(), &snapshot.upstreams)?,
+        };
+        let Some(opened) = opened else { return Ok(()) };
+        let store: Arc<dyn DefinitionStore> = opened.clone();
+        if !is_open {
+            process.view.upstreams.record_definitions(&store)?;
+            let _ = process.definitions.set(opened);
+        }
+        new.iter().try_for_each(|upstream| upstream.record_definitions(&store))
+    });
+    recorded.await.map_err(|e| e.to_string())?
 }
 
 /// Restores the stored catalogues of new servers, and the stored names of new profiles.

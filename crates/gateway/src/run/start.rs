@@ -13,7 +13,7 @@ use transport::net::{BoxError, RuntimeKind, Stop, runtime, serve as serve_connec
 
 use super::server_sessions;
 use super::shutdown::ShutdownBarrier;
-use super::sweep::{evict, supervise, sweep, watch_keys};
+use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
@@ -149,10 +149,13 @@ fn taken<T>(one: &Mutex<Option<T>>, index: usize) -> Option<T> {
     if index == 0 { one.lock().ok().and_then(|mut one| one.take()) } else { None }
 }
 
-/// Writes the servers' lists and the sessions that have not been written yet.
+/// Writes the servers' lists, their definitions and the sessions that have not been written yet.
 fn close_files(gateway: &Gateway) {
     if let Some(catalogues) = &gateway.process.catalogues {
         catalogues.close();
+    }
+    if let Some(definitions) = gateway.process.definitions.get() {
+        definitions.close();
     }
     if let Some(sessions) = &gateway.process.sessions {
         sessions.close();
@@ -216,6 +219,7 @@ fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     evict(thread.clone());
     supervise(thread.clone());
     watch_keys(&own.gateway.process);
+    watch_definitions(thread.clone());
     watch::start(thread.clone(), sources);
     revoked::watch(thread.clone());
 }

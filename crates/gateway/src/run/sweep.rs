@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::management::definitions;
 use crate::process::state::ProcessState;
 use crate::process::{Shard, Thread};
 use crate::reload::per_caller;
@@ -111,6 +112,25 @@ pub(super) fn watch_keys(process: &ProcessState) {
             let ring = ring.clone();
             // The file may be on a slow medium.
             let _ = tokio::task::spawn_blocking(move || ring.look()).await;
+        }
+    });
+}
+
+/// Applies definitions that another process approves, for example the command line, until the gateway stops.
+pub(super) fn watch_definitions(thread: Arc<Thread>) {
+    tokio::spawn(async move {
+        let stop = thread.now().gateway.process.stop.clone();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_secs(1)) => {}
+                () = stop.stopped() => return,
+            }
+            let shard = thread.now();
+            let Some(record) = shard.gateway.process.definitions.get().cloned() else { continue };
+            // The file may be on a slow medium.
+            if tokio::task::spawn_blocking(move || record.look()).await.unwrap_or(false) {
+                definitions::follow_file(&shard).await;
+            }
         }
     });
 }

@@ -33,6 +33,11 @@ pub(super) struct StateFolder {
 }
 
 impl StateOptions {
+    /// Returns true if one of the options was given.
+    pub(super) fn is_given(&self) -> bool {
+        self.state.is_some() || self.preset.is_some()
+    }
+
     /// Finds the folder that a command uses.
     ///
     /// # Errors

@@ -9,6 +9,8 @@ use proto::era::Era;
 
 use super::cell::Catalogue;
 use super::face::Face;
+use super::served::ServedLists;
+use crate::definitions::ListSlot;
 use crate::health::HealthEvent;
 
 impl Catalogue {
@@ -24,7 +26,13 @@ impl Catalogue {
         self.introductions.lock().clone_from(&common.introductions.lock());
         for (face, lists) in shown {
             self.server.health.note(HealthEvent::ListsKept(lists.list(ListKind::Tools).len()));
-            face.keep(Arc::new(unconfirmed(&lists)));
+            let slot = ListSlot::Face(face.index());
+            let definitions = &self.server.definitions;
+            definitions.adopt(common.source(slot), self.source(slot));
+            face.keep(ServedLists::without(
+                Arc::new(unconfirmed(&lists)),
+                &definitions.held(self.source(slot)),
+            ));
         }
     }
 
@@ -53,6 +61,7 @@ fn unconfirmed(lists: &UpstreamCatalogue) -> UpstreamCatalogue {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
     use std::time::Duration;
 
     use engine::catalogue::{Absence, Gather, GatherLimits, UpstreamId};
@@ -81,6 +90,10 @@ mod tests {
         gather.finish()
     }
 
+    fn keep(face: &Face, lists: UpstreamCatalogue) {
+        face.keep(ServedLists::without(Arc::new(lists), &HashSet::new()));
+    }
+
     /// The lists of a new caller's catalogue, and true if they are borrowed. The server has these keys; `prepare` is given its
     /// common lists.
     fn begun(keys: &str, prepare: impl Fn(&Face)) -> (Option<Arc<UpstreamCatalogue>>, bool) {
@@ -100,8 +113,8 @@ mod tests {
     #[test]
     fn a_caller_begins_with_the_lists_that_everybody_may_see() {
         let with_key = ", headers: { Authorization: 'Bearer k' }";
-        let known = |face: &Face| face.keep(Arc::new(lists()));
-        let stored = |face: &Face| face.keep(Arc::new(unconfirmed(&lists())));
+        let known = |face: &Face| keep(face, lists());
+        let stored = |face: &Face| keep(face, unconfirmed(&lists()));
         let refused = |face: &Face| {
             known(face);
             face.miss(Absence { reason: "401".to_owned(), retry: true });

@@ -25,6 +25,8 @@ use crate::server::Server;
 
 /// The catalogue of one server.
 pub struct Catalogue {
+    /// Tells the lists of this catalogue from those of others in the record of definitions.
+    pub(super) number: u64,
     pub(super) server: Arc<Server>,
     pub(super) links: Weak<Links>,
     /// The lists that were fetched with a handshake, and those that were fetched without one.
@@ -49,6 +51,7 @@ impl Catalogue {
     /// Creates an empty catalogue: nothing is known about the server's items yet.
     pub fn new(server: Arc<Server>, links: Weak<Links>) -> Arc<Self> {
         Arc::new(Self {
+            number: server.definitions.next_catalogue(),
             server,
             links,
             faces: [Face::new(Lifecycle::Handshake), Face::new(Lifecycle::Stateless)],
@@ -78,10 +81,16 @@ impl Catalogue {
         own.known().or_else(|| self.faces.iter().find_map(Face::known))
     }
 
-    /// Returns the server's part of a view for clients with this version and these capabilities.
+    /// The same as clients are served them: without tools that await approval.
+    fn served(&self, client: &'static Era) -> Option<Arc<UpstreamCatalogue>> {
+        let own = self.face(client);
+        own.served().or_else(|| self.faces.iter().find_map(Face::served))
+    }
+
+    /// The server's part of a view for clients with this version and these capabilities.
     pub fn part(&self, client: &'static Era, askable: Askable) -> ViewSource {
         let more = self.gated.shown_to(askable);
-        let (base, more) = match (self.known(client), more.split_first()) {
+        let (base, more) = match (self.served(client), more.split_first()) {
             (Some(base), _) => (Ok(base), &more[..]),
             // Some servers start only for clients that can be asked something.
             (None, Some((first, others))) => (Ok(first.clone()), others),
@@ -155,7 +164,7 @@ impl Catalogue {
         if before.is_some_and(|before| !same(&before, hello)) { self.tell(egress) } else { Updating::done() }
     }
 
-    /// Returns the server's own tools, from its most recent list.
+    /// The server's own tools, from its most recent list, including those that await approval.
     pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, Absence> {
         self.known(client).ok_or_else(|| self.absence(client))
     }
@@ -171,7 +180,7 @@ impl Catalogue {
 
     /// Returns the number of this server's items that clients of this version are shown.
     pub fn item_count(&self, client: &'static Era) -> usize {
-        self.known(client).map_or(0, |offer| ListKind::ALL.iter().map(|kind| offer.list(*kind).len()).sum())
+        self.served(client).map_or(0, |offer| ListKind::ALL.iter().map(|kind| offer.list(*kind).len()).sum())
     }
 
     /// Returns true if no fetch for clients of this version has ever ended.
@@ -234,9 +243,9 @@ impl Catalogue {
         busy.begun + 1
     }
 
-    /// Returns the lists of both lifecycles, if they are known.
+    /// The lists of both lifecycles, as clients are served them.
     pub fn lists(&self) -> [Option<Arc<UpstreamCatalogue>>; 2] {
-        self.faces.each_ref().map(Face::known)
+        self.faces.each_ref().map(Face::served)
     }
 
     /// Returns true if the lists differ from these earlier ones.
@@ -295,6 +304,7 @@ impl Catalogue {
         }
         self.introductions.lock().clear();
         self.gated.forget_all();
+        self.server.definitions.forget(self.number);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The lists of a server in one lifecycle. A server that supports both lifecycles may list different items in each. It must
 //! not know how lists are fetched.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use engine::catalogue::{Absence, UpstreamCatalogue};
 use proto::era::{Era, Lifecycle, newest_handshake, newest_stateless};
 
 use super::freshness::{Fetched, announces};
+use super::served::ServedLists;
 
 /// The time between a failure and the next attempt.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
@@ -27,7 +29,7 @@ const PARTLY: Duration = Duration::from_mins(1);
 #[derive(Clone, Default)]
 struct FaceState {
     /// The lists, and the time when they were fetched.
-    known: Option<(Arc<UpstreamCatalogue>, Instant)>,
+    known: Option<(ServedLists, Instant)>,
     /// The last fetch, if it failed.
     failed: Option<Failed>,
 }
@@ -59,16 +61,29 @@ impl Face {
         }
     }
 
-    /// Returns the lists, if they are known.
+    /// The number of the lifecycle.
+    pub(super) fn index(&self) -> usize {
+        match self.lifecycle {
+            Lifecycle::Handshake => 0,
+            Lifecycle::Stateless => 1,
+        }
+    }
+
+    /// The lists as the server sent them, if they are known.
     pub(super) fn known(&self) -> Option<Arc<UpstreamCatalogue>> {
-        self.state.load().known.as_ref().map(|(catalogue, _)| catalogue.clone())
+        self.state.load().known.as_ref().map(|(lists, _)| lists.listed.clone())
+    }
+
+    /// The lists as clients are served them, if they are known.
+    pub(super) fn served(&self) -> Option<Arc<UpstreamCatalogue>> {
+        self.state.load().known.as_ref().map(|(lists, _)| lists.served.clone())
     }
 
     /// Returns the lists' facts that decide how long the lists remain valid; `None` if they are not known.
     pub(super) fn fetched(&self) -> Option<Fetched> {
         let state = self.state.load();
-        let (catalogue, at) = state.known.as_ref()?;
-        Some(Fetched::new(catalogue, *at, state.failed.is_some()))
+        let (lists, at) = state.known.as_ref()?;
+        Some(Fetched::new(&lists.listed, *at, state.failed.is_some()))
     }
 
     /// Returns the reason why the last fetch failed; `None` if it succeeded.
@@ -91,14 +106,15 @@ impl Face {
     /// ago.
     pub(super) fn is_due(&self) -> bool {
         let state = self.state.load();
-        let is_confirmed = state.known.as_ref().is_some_and(|(catalogue, _)| catalogue.is_confirmed);
+        let is_confirmed = state.known.as_ref().is_some_and(|(lists, _)| lists.listed.is_confirmed);
         !is_confirmed && state.failed.as_ref().is_none_or(|failed| failed.at.elapsed() >= RETRY_AFTER)
     }
 
     /// Returns true if the lists are too old to be trusted. `over_http` is true if notifications can be lost.
     pub(super) fn is_old(&self, over_http: bool) -> bool {
         let state = self.state.load();
-        let Some((catalogue, since)) = &state.known else { return false };
+        let Some((lists, since)) = &state.known else { return false };
+        let catalogue = &lists.listed;
         if catalogue.failures().next().is_some() && since.elapsed() > PARTLY {
             return true;
         }
@@ -113,8 +129,23 @@ impl Face {
     }
 
     /// Stores fetched lists.
-    pub(super) fn keep(&self, catalogue: Arc<UpstreamCatalogue>) {
-        self.state.store(Arc::new(FaceState { known: Some((catalogue, Instant::now())), failed: None }));
+    pub(super) fn keep(&self, lists: ServedLists) {
+        self.state.store(Arc::new(FaceState { known: Some((lists, Instant::now())), failed: None }));
+    }
+
+    /// Withholds these tools instead of others. Returns true if they differ from those before.
+    pub(super) fn judge_again(&self, held: &HashSet<Arc<str>>) -> bool {
+        let mut differs = false;
+        self.state.rcu(|state| {
+            let known = state.known.as_ref();
+            let again = known.and_then(|(lists, at)| Some((lists.again(held)?, *at)));
+            differs = again.is_some();
+            again.map_or_else(
+                || state.clone(),
+                |known| Arc::new(FaceState { known: Some(known), failed: state.failed.clone() }),
+            )
+        });
+        differs
     }
 
     /// Notes the reason why a fetch failed. Known lists are kept: old lists are better than none.

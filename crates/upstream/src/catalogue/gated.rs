@@ -1,7 +1,7 @@
 //! Items that a server shows only to clients that can be asked something. The gateway learns these items once for each
 //! class of clients, over links that such clients open anyway. It must not know who these clients are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use proto::bridge::input::Askable;
 use proto::era::Era;
 
+use super::served::ServedLists;
 use crate::pool::{DedicatedLink, LinkCell};
 
 /// The time between a failed attempt and the next one.
@@ -32,8 +33,8 @@ pub struct Learner {
 enum ClassState {
     /// The class is being learned for the first time; the value is true if the result may already be out of date.
     Learning(bool),
-    /// The items of the class in addition to those that all clients are shown.
-    Known(Arc<UpstreamCatalogue>, ClassAge),
+    /// The items of the class beyond those shown to all clients.
+    Known(ServedLists, ClassAge),
     Failed(Instant),
 }
 
@@ -83,29 +84,45 @@ impl Gated {
     /// Returns the items of a class, if they are known.
     pub(super) fn known(&self, class: Askable) -> Option<Arc<UpstreamCatalogue>> {
         match self.classes.lock().get(&class) {
-            Some(ClassState::Known(catalogue, _)) => Some(catalogue.clone()),
+            Some(ClassState::Known(lists, _)) => Some(lists.listed.clone()),
             _ => None,
         }
     }
 
-    /// Stores the items of a class; returns `true` if they differ from the earlier ones.
-    pub(super) fn keep(&self, class: Askable, more: UpstreamCatalogue) -> bool {
-        let (more, mut classes) = (Arc::new(more), self.classes.lock());
+    /// Stores the items of a class; returns `true` if they differ from those before.
+    pub(super) fn keep(&self, class: Askable, more: ServedLists) -> bool {
+        let mut classes = self.classes.lock();
         let is_old = matches!(
             classes.get(&class),
             Some(ClassState::Learning(true) | ClassState::Known(_, ClassAge::Relearning(true)))
         );
         let age = if is_old { ClassAge::Stale(None) } else { ClassAge::Current };
-        match classes.insert(class, ClassState::Known(more.clone(), age)) {
-            Some(ClassState::Known(before, _)) => !before.same_lists(&more),
-            _ => !more.is_empty(),
+        let listed = more.listed.clone();
+        match classes.insert(class, ClassState::Known(more, age)) {
+            Some(ClassState::Known(before, _)) => !before.listed.same_lists(&listed),
+            _ => !listed.is_empty(),
         }
     }
 
-    /// Returns all classes that have been learned, with their items.
+    /// Withholds other tools from each class. Returns true if they differ from those before.
+    pub(super) fn judge_again(&self, held: impl Fn(Askable) -> HashSet<Arc<str>>) -> bool {
+        let known: Vec<Askable> = self.all().into_iter().map(|(class, _)| class).collect();
+        let held: Vec<_> = known.into_iter().map(|class| (class, held(class))).collect();
+        let (mut differs, mut classes) = (false, self.classes.lock());
+        for (class, held) in held {
+            if let Some(ClassState::Known(lists, _)) = classes.get_mut(&class)
+                && let Some(again) = lists.again(&held)
+            {
+                (*lists, differs) = (again, true);
+            }
+        }
+        differs
+    }
+
+    /// All classes that have been learned, with their items.
     pub(super) fn all(&self) -> Vec<(Askable, Arc<UpstreamCatalogue>)> {
         let known = |(class, state): (&Askable, &ClassState)| match state {
-            ClassState::Known(catalogue, _) => Some((*class, catalogue.clone())),
+            ClassState::Known(lists, _) => Some((*class, lists.listed.clone())),
             ClassState::Learning(_) | ClassState::Failed(_) => None,
         };
         self.classes.lock().iter().filter_map(known).collect()
@@ -151,13 +168,15 @@ impl Gated {
         }
         let classes = self.classes.lock();
         if let Some(ClassState::Known(own, _)) = classes.get(&askable) {
-            return if own.is_empty() { Vec::new() } else { vec![own.clone()] };
+            return if own.listed.is_empty() { Vec::new() } else { vec![own.served.clone()] };
         }
         let mut shown: Vec<(Askable, Arc<UpstreamCatalogue>)> = classes
             .iter()
             .filter(|(class, _)| askable.includes(**class))
             .filter_map(|(class, state)| match state {
-                ClassState::Known(catalogue, _) if !catalogue.is_empty() => Some((*class, catalogue.clone())),
+                ClassState::Known(lists, _) if !lists.listed.is_empty() => {
+                    Some((*class, lists.served.clone()))
+                }
                 _ => None,
             })
             .collect();
@@ -172,10 +191,10 @@ impl Gated {
         }
         let classes = self.classes.lock();
         if let Some(ClassState::Known(own, _)) = classes.get(&askable) {
-            return if own.is_empty() { Askable::NOTHING } else { askable };
+            return if own.listed.is_empty() { Askable::NOTHING } else { askable };
         }
         let decides =
-            |state: &ClassState| matches!(state, ClassState::Known(catalogue, _) if !catalogue.is_empty());
+            |state: &ClassState| matches!(state, ClassState::Known(lists, _) if !lists.listed.is_empty());
         let own = classes.iter().filter(|(class, state)| askable.includes(**class) && decides(state));
         own.fold(Askable::NOTHING, |all, (class, _)| all.and(*class))
     }
@@ -220,6 +239,10 @@ mod tests {
         gather.finish()
     }
 
+    fn keep(gated: &Gated, class: Askable, more: UpstreamCatalogue) -> bool {
+        gated.keep(class, ServedLists::without(Arc::new(more), &HashSet::new()))
+    }
+
     fn tool(name: &str, description: &str) -> String {
         format!(r#"{{"name":"{name}","description":"{description}","inputSchema":{{"type":"object"}}}}"#)
     }
@@ -228,13 +251,13 @@ mod tests {
     fn a_class_that_was_learned_is_shown_what_was_seen_on_its_own_links() {
         let (less, more) = (Askable::from_bits(1), Askable::from_bits(3));
         let gated = Gated::default();
-        assert!(gated.keep(less, catalogue(&tool("a", "as of then"))));
+        assert!(keep(&gated, less, catalogue(&tool("a", "as of then"))));
         assert_eq!(gated.shown_to(more).len(), 1, "until it is learned what else there is");
         assert_eq!(gated.deciding(more), less);
-        assert!(!gated.keep(more, catalogue("")), "nothing beyond the lists for everybody");
+        assert!(!keep(&gated, more, catalogue("")), "nothing beyond the lists for everybody");
         assert!(gated.shown_to(more).is_empty());
         assert_eq!(gated.deciding(more), Askable::NOTHING);
-        assert!(gated.keep(more, catalogue(&tool("a", "as of now"))));
+        assert!(keep(&gated, more, catalogue(&tool("a", "as of now"))));
         let shown = gated.shown_to(more);
         assert_eq!((shown.len(), shown[0].list(ListKind::Tools).len()), (1, 1));
         assert_eq!(gated.deciding(more), more);
@@ -245,7 +268,7 @@ mod tests {
     fn a_class_that_cannot_be_learned_again_stays_stale_and_is_tried_later() {
         let (class, gated, now) = (Askable::from_bits(1), Gated::default(), Instant::now());
         let later = now + RETRY_AFTER + Duration::from_millis(1);
-        gated.keep(class, catalogue(&tool("a", "as of then")));
+        keep(&gated, class, catalogue(&tool("a", "as of then")));
         assert!(!gated.is_unlearned(class, now) && !gated.begin(class, now));
         gated.grow_stale();
         assert!(gated.begin(class, now) && !gated.is_unlearned(class, now));
@@ -255,10 +278,10 @@ mod tests {
         assert!(!gated.is_unlearned(class, now) && gated.is_unlearned(class, later));
         assert!(gated.begin(class, later));
         gated.grow_stale();
-        gated.keep(class, catalogue(&tool("a", "as of now")));
+        keep(&gated, class, catalogue(&tool("a", "as of now")));
         gated.end(class, later);
         assert!(gated.is_unlearned(class, later), "the lists changed while they were read");
-        gated.keep(class, catalogue(&tool("a", "as of now")));
+        keep(&gated, class, catalogue(&tool("a", "as of now")));
         gated.miss(class, later);
         assert!(!gated.is_unlearned(class, later), "a moment after a failure");
         assert!(gated.is_unlearned(class, later + RETRY_AFTER * 2));

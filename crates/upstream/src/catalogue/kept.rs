@@ -102,7 +102,7 @@ impl Catalogue {
             let face = self.faces.iter().find(|face| face.lifecycle == catalogue.listed_in.lifecycle);
             if let Some(face) = face {
                 self.server.health.note(HealthEvent::ListsKept(catalogue.list(ListKind::Tools).len()));
-                face.keep(Arc::new(self.shared(catalogue)));
+                self.keep(face, self.shared(catalogue));
                 self.first_awaited.store(true, Ordering::Relaxed);
                 self.unsettled.store(true, Ordering::Relaxed);
             }
@@ -113,7 +113,7 @@ impl Catalogue {
             let bits = bits.and_then(|bits| bits.parse().ok()).map(Askable::from_bits);
             let more = own.get(class, "more").and_then(|span| catalogue(span.of(class)));
             if let (Some(askable), Some(more)) = (bits, more) {
-                self.gated.keep(askable, more);
+                self.keep_class(askable, more);
             }
         }
         for introduction in each("introductions") {

@@ -100,7 +100,7 @@ impl Catalogue {
         // For a list that failed on this link, the items that were seen before are kept.
         let entries = egress.snapshot().limits.catalogue_entries;
         let more = self.gated.known(class).map_or(more.clone(), |before| more.completed(&before, entries));
-        let differs = self.gated.keep(class, more);
+        let differs = self.keep_class(class, more);
         if differs {
             self.tell(egress).finished().await;
         }

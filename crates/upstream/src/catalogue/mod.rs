@@ -6,6 +6,8 @@
 //! | `cell` | the catalogue of one server: its known items, and the introduction that is served to clients of a version |
 //! | `beginning` | the beginning of a caller's own catalogue: the lists of the common one |
 //! | `refresh` | fetches of the catalogue, one at a time |
+//! | `served` | lists as the server sent them, and as clients are served them |
+//! | `withholding` | comparison with the record of definitions; tools that await approval are withheld |
 //! | `face` | the lists of one lifecycle, and the reason if they are missing |
 //! | `freshness` | whether the lists are known to be current, the reason if they are not, and how long they remain valid |
 //! | `gated` | items that are shown only to clients that can be asked something |
@@ -24,6 +26,8 @@ mod kept;
 mod learning;
 mod lifecycles;
 mod refresh;
+mod served;
+mod withholding;
 
 pub use cell::Catalogue;
 pub use freshness::{Freshness, StaleReason};

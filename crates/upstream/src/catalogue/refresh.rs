@@ -13,6 +13,7 @@ use transport::up::LinkError;
 
 use super::cell::Catalogue;
 use super::face::Face;
+use crate::definitions::ListSlot;
 use crate::destination::Destination;
 use crate::egress::Egress;
 use crate::embedded::Reading;
@@ -259,13 +260,14 @@ impl Catalogue {
                 }
                 let is_news =
                     before.is_none_or(|before| !before.is_confirmed || !before.same_lists(&catalogue));
-                face.keep(Arc::new(catalogue));
+                self.keep(face, catalogue);
                 if is_news {
                     self.save();
                 }
                 // The server no longer supports the other lifecycle.
                 if !std::ptr::eq(face, asked) {
                     asked.forget();
+                    self.server.definitions.forget_list(self.source(ListSlot::Face(asked.index())));
                 }
             }
             // The server is no longer configured.

@@ -21,13 +21,14 @@ fn rows() -> Vec<Dialect> {
     rows
 }
 
-const CONDITIONS: [Condition; 22] = [
+const CONDITIONS: [Condition; 23] = [
     Condition::ParseError,
     Condition::InvalidRequest,
     Condition::UnknownMethod,
     Condition::InvalidParams,
     Condition::MissingToolName,
     Condition::UnknownTool,
+    Condition::HeldTool,
     Condition::InvalidArguments,
     Condition::DeniedArguments,
     Condition::ToolFailed,

@@ -38,6 +38,7 @@ const PURE: &[(&str, &[&str])] = &[
             "serde",
             "serde_json",
             "smallvec",
+            "similar",
             "strsim",
             "thiserror",
             "url",

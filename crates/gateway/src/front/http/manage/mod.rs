@@ -1,6 +1,7 @@
 //! The management API over HTTP (`management` in the configuration): authorization, rate limits, responses. The
-//! operations are in `routes`.
+//! operations are in `routes` and `definitions`.
 
+mod definitions;
 mod routes;
 
 use std::net::SocketAddr;

@@ -22,20 +22,20 @@ use crate::process::Shard;
 use upstream::oauth::form::pairs;
 
 /// A parsed request.
-struct ManagementRequest<'a> {
-    shard: &'a Arc<Shard>,
-    identity: Identity,
+pub(super) struct ManagementRequest<'a> {
+    pub(super) shard: &'a Arc<Shard>,
+    pub(super) identity: Identity,
     /// The method and the path of the request.
-    action: String,
+    pub(super) action: String,
     /// The server and the profile that the path names.
     about: (Option<String>, Option<String>),
-    standing: Arc<Standing>,
+    pub(super) standing: Arc<Standing>,
     body: Option<Incoming>,
     headers: http::HeaderMap,
     query: String,
 }
 
-type Answered = Result<Response<Body>, Refusal>;
+pub(super) type Answered = Result<Response<Body>, Refusal>;
 
 /// Answers a request.
 pub(super) async fn answer(shard: &Arc<Shard>, identity: Identity, request: Arrived) -> Answered {
@@ -65,20 +65,21 @@ pub(super) async fn answer(shard: &Arc<Shard>, identity: Identity, request: Arri
     match steps.as_slice() {
         ["profiles", rest @ ..] => asked.profiles(&head.method, rest).await,
         ["mcp-servers", rest @ ..] => asked.servers(&head.method, rest).await,
+        ["definitions", rest @ ..] => asked.changed_servers(&head.method, rest),
         _ => Err(nothing()),
     }
 }
 
-fn nothing() -> Refusal {
-    Refusal::new(404, "NOT_FOUND", "unknown path; use /api/profiles or /api/mcp-servers")
+pub(super) fn nothing() -> Refusal {
+    Refusal::new(404, "NOT_FOUND", "unknown path; use /api/profiles, /api/mcp-servers or /api/definitions")
 }
 
-fn ok(body: &Value) -> Response<Body> {
+pub(super) fn ok(body: &Value) -> Response<Body> {
     json_response(StatusCode::OK, body)
 }
 
 /// Returns the answer for an unsupported method; `methods` lists the supported ones.
-fn only(methods: &'static str) -> Response<Body> {
+pub(super) fn only(methods: &'static str) -> Response<Body> {
     let mut response = error(405, "METHOD_NOT_ALLOWED", &format!("the supported methods are {methods}"));
     response.headers_mut().insert(ALLOW, HeaderValue::from_static(methods));
     response
@@ -219,6 +220,7 @@ impl ManagementRequest<'_> {
             }
             ("GET", [_, "tools"]) => self.tools(&id, self.wants_fresh()).await,
             ("POST", [_, "refresh"]) => self.tools(&id, true).await,
+            (_, [_, "definitions", rest @ ..]) => self.definitions(method, &id, rest).await,
             (_, []) => Ok(only("GET, POST")),
             (_, [_, "status" | "tools"]) => Ok(only("GET")),
             (_, [_, "refresh" | "api-key"]) => Ok(only("POST")),
@@ -251,7 +253,7 @@ impl ManagementRequest<'_> {
     }
 
     /// Returns the value of a query parameter.
-    fn asked_for(&self, name: &str) -> Option<String> {
+    pub(super) fn asked_for(&self, name: &str) -> Option<String> {
         pairs(&self.query).into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
@@ -261,7 +263,7 @@ impl ManagementRequest<'_> {
     }
 
     /// Reads the body as JSON.
-    async fn json(&mut self) -> Result<Value, Refusal> {
+    pub(super) async fn json(&mut self) -> Result<Value, Refusal> {
         if media::check_json(&self.headers).is_err() {
             return Err(Refusal::new(
                 415,

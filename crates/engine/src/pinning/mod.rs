@@ -1,0 +1,32 @@
+//! The definitions of a server's tools, pinned: recorded on first sight, compared with every later list, and approved by a
+//! person when they change. A server that passes a review could otherwise replace a description or a schema later, and no
+//! client would notice.
+//!
+//! ```text
+//!  tool as listed ─► normal form ─► fingerprint ─► Pins: approved, changed or new ─► withheld, or only reported
+//!                         └────── two of them ───► difference ─► lines for people
+//! ```
+//!
+//! | file | is for |
+//! |---|---|
+//! | `normal_form` | the part of a definition that is compared, in one spelling for all versions |
+//! | `pins` | the record of one server: which definitions are approved, which are not |
+//! | `difference` | the differences between two definitions, member by member |
+//! | `text_difference` | the differences between two texts, word by word |
+//! | `layout` | foreign text in lines of a terminal, with everything escaped that cannot be seen |
+//!
+//! Pure: digests are computed by the caller. It must not know where the record is stored, or what a policy does to clients.
+
+mod difference;
+mod layout;
+mod normal_form;
+mod pins;
+mod text_difference;
+
+#[cfg(test)]
+mod tests;
+
+pub use difference::{DefinitionDiff, DiffLine, DiffSign, difference};
+pub use layout::visible;
+pub use normal_form::normal_form;
+pub use pins::{COMMON, Fingerprint, PinVerdict, Pins, Sighting};

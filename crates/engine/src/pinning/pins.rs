@@ -1,0 +1,135 @@
+//! The record of one server's definitions: which are approved, and which are known but not approved. It must not know how a
+//! record is stored, or what happens to tools that are not approved.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use crate::config::DefinitionPolicy;
+
+/// The audience of the lists that every client may see. Any other audience is a class of clients that can be asked
+/// something, to which a server may list more tools.
+pub const COMMON: u32 = 0;
+
+/// The SHA-256 digest of a definition's normal form.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut short = String::new();
+        self.0.iter().take(4).try_for_each(|byte| write!(short, "{byte:02x}"))?;
+        f.write_str(&short)
+    }
+}
+
+/// A definition that a server lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting {
+    /// The server's own name for the tool.
+    pub tool: Arc<str>,
+    /// The fingerprint of the definition.
+    pub fingerprint: Fingerprint,
+}
+
+/// The state of a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PinVerdict {
+    /// It is approved.
+    Approved,
+    /// Another definition of the tool is approved.
+    Changed,
+    /// No definition of the tool is approved.
+    New,
+}
+
+/// The record of one server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pins {
+    /// The known definitions by tool; true if the definition is approved. A tool has several approved definitions if the
+    /// server shows different ones at the same time, for example to different callers.
+    tools: HashMap<Arc<str>, Vec<(Fingerprint, bool)>>,
+    /// The audiences whose lists have been seen completely.
+    audiences: BTreeSet<u32>,
+}
+
+impl Pins {
+    /// Adds a definition that is known from the stored record.
+    pub fn add(&mut self, tool: Arc<str>, fingerprint: Fingerprint, is_approved: bool) {
+        let known = self.tools.entry(tool).or_default();
+        match known.iter_mut().find(|(one, _)| *one == fingerprint) {
+            Some((_, approved)) => *approved |= is_approved,
+            None => known.push((fingerprint, is_approved)),
+        }
+    }
+
+    /// Adds an audience whose lists have been seen.
+    pub fn add_audience(&mut self, audience: u32) {
+        self.audiences.insert(audience);
+    }
+
+    /// The audiences whose lists have been seen.
+    pub fn audiences(&self) -> impl Iterator<Item = u32> + '_ {
+        self.audiences.iter().copied()
+    }
+
+    /// Returns true if the definition is in the record, approved or not.
+    pub fn knows(&self, one: &Sighting) -> bool {
+        self.tools.get(&one.tool).is_some_and(|known| known.iter().any(|(own, _)| *own == one.fingerprint))
+    }
+
+    /// The state of a definition.
+    pub fn judge(&self, one: &Sighting) -> PinVerdict {
+        let known = self.tools.get(&one.tool).map_or(&[][..], |known| known);
+        let mut approved = known.iter().filter(|(_, is_approved)| *is_approved).peekable();
+        if approved.peek().is_none() {
+            return PinVerdict::New;
+        }
+        if approved.any(|(own, _)| *own == one.fingerprint) {
+            PinVerdict::Approved
+        } else {
+            PinVerdict::Changed
+        }
+    }
+
+    /// The tools with an approved definition.
+    pub fn approved_tools(&self) -> impl Iterator<Item = &Arc<str>> {
+        let is_approved = |known: &[(Fingerprint, bool)]| known.iter().any(|(_, approved)| *approved);
+        self.tools.iter().filter(move |(_, known)| is_approved(known)).map(|(tool, _)| tool)
+    }
+
+    /// Takes the list that an audience sees, and returns true if the record changed.
+    ///
+    /// The very first lists of a server are approved: there is nothing to compare them with. If a class of clients is shown
+    /// more than others, its first list does not count as a change, except under `hold`, where a person sees each tool
+    /// before clients do. A definition that differs from an approved one is never approved here.
+    pub fn take(
+        &mut self,
+        seen: &[Sighting],
+        (audience, is_complete): (u32, bool),
+        policy: DefinitionPolicy,
+    ) -> bool {
+        let is_first = self.audiences.is_empty();
+        let approves_new =
+            is_first || (policy != DefinitionPolicy::Hold && !self.audiences.contains(&audience));
+        let mut changed = false;
+        for one in seen {
+            if !self.knows(one) {
+                let is_approved = approves_new && self.judge(one) == PinVerdict::New;
+                self.add(one.tool.clone(), one.fingerprint, is_approved);
+                changed = true;
+            }
+        }
+        // Some servers list nothing until they have started completely; that is no list to compare others with.
+        if is_complete && !seen.is_empty() {
+            changed |= self.audiences.insert(audience);
+        }
+        changed
+    }
+}

@@ -1,0 +1,134 @@
+//! A review of a server's definitions: the changes that await approval, for people and for programs. The command line and the
+//! management API show the same. It must not know where definitions are stored, or who approves them.
+
+use std::fmt;
+
+use engine::pinning::{DiffLine, difference};
+use serde_json::{Value, json};
+use store::definitions::{StoredDefinition, open_tools, revision, short_code};
+
+/// The kind of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// The definition differs from the approved one.
+    Changed,
+    /// No definition of the tool is approved.
+    New,
+    /// The server no longer lists the tool.
+    Vanished,
+}
+
+impl fmt::Display for ChangeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Changed => "changed",
+            Self::New => "new",
+            Self::Vanished => "vanished",
+        })
+    }
+}
+
+/// A change of one tool that awaits approval.
+#[derive(Debug, Clone)]
+pub struct ToolChange {
+    /// The server's own name for the tool.
+    pub tool: String,
+    /// The kind of the change.
+    pub kind: ChangeKind,
+    /// The changed parts of a changed definition.
+    pub parts: Vec<String>,
+    /// The differences, in lines that no terminal can misunderstand.
+    pub lines: Vec<DiffLine>,
+    /// The time when the definition was first listed, in milliseconds since 1970.
+    pub first_seen_ms: u64,
+    /// The first eight digits of its fingerprint.
+    pub fingerprint: String,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// All changes of one server that await approval.
+#[derive(Debug, Clone)]
+pub struct Review {
+    /// The code of this state; it differs once anything changes.
+    pub revision: String,
+    /// The changes, by tool.
+    pub changes: Vec<ToolChange>,
+}
+
+impl Review {
+    /// Reviews the stored definitions of a server; `all` contains their bodies. Unless `is_full`, long texts are shortened.
+    pub fn of(all: &[StoredDefinition], is_full: bool) -> Self {
+        let mut changes = Vec::new();
+        for tool in open_tools(all) {
+            let own = || all.iter().filter(|one| one.tool == tool);
+            let approved = || own().filter(|one| one.approved_ms.is_some());
+            // The definition that clients saw last.
+            let before = approved().find(|one| one.is_listed).or_else(|| approved().next_back());
+            let mut open = own().filter(|one| one.approved_ms.is_none()).peekable();
+            if open.peek().is_none() {
+                changes.extend(before.map(vanished));
+            }
+            changes.extend(open.map(|one| change(before, one, is_full)));
+        }
+        Self { revision: revision(all), changes }
+    }
+
+    /// The number of changes of a kind.
+    pub fn count(&self, kind: ChangeKind) -> usize {
+        self.changes.iter().filter(|one| one.kind == kind).count()
+    }
+
+    /// The review for programs; `with_definitions` for the whole definitions, as JSON texts.
+    pub fn to_json(&self, server: &str, with_definitions: bool) -> Value {
+        let one = |change: &ToolChange| {
+            let diff: Vec<String> = change.lines.iter().map(ToString::to_string).collect();
+            let mut value = json!({
+                "tool": change.tool,
+                "state": change.kind.to_string(),
+                "changes": change.parts,
+                "fingerprint": change.fingerprint,
+                "firstSeenMs": change.first_seen_ms,
+                "diff": diff,
+            });
+            if with_definitions {
+                value["before"] = json!(change.before);
+                value["after"] = json!(change.after);
+            }
+            value
+        };
+        let tools: Vec<Value> = self.changes.iter().map(one).collect();
+        json!({ "id": server, "revision": self.revision, "tools": tools })
+    }
+}
+
+fn text(one: &StoredDefinition) -> String {
+    String::from_utf8_lossy(&one.body).into_owned()
+}
+
+fn vanished(before: &StoredDefinition) -> ToolChange {
+    ToolChange {
+        tool: before.tool.clone(),
+        kind: ChangeKind::Vanished,
+        parts: Vec::new(),
+        lines: Vec::new(),
+        first_seen_ms: before.first_seen_ms,
+        fingerprint: short_code(&before.fingerprint),
+        before: Some(text(before)),
+        after: None,
+    }
+}
+
+fn change(before: Option<&StoredDefinition>, now: &StoredDefinition, is_full: bool) -> ToolChange {
+    let found = difference(before.map(|one| &*one.body), &now.body, is_full);
+    ToolChange {
+        tool: now.tool.clone(),
+        kind: if before.is_some() { ChangeKind::Changed } else { ChangeKind::New },
+        parts: found.changes,
+        lines: found.lines,
+        first_seen_ms: now.first_seen_ms,
+        fingerprint: short_code(&now.fingerprint),
+        before: before.map(text),
+        after: Some(text(now)),
+    }
+}

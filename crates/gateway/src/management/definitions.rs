@@ -1,0 +1,140 @@
+//! Reviews and approvals of tools' definitions on the running gateway. It must not know HTTP.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use store::definitions::{ApprovalRefused, ApprovalRequest};
+use upstream::definitions::{DefinitionCounts, DefinitionRecord};
+use upstream::per_caller::PerCaller;
+
+use crate::changes::Refusal;
+use crate::definitions::Review;
+use crate::process::Shard;
+use crate::process::kept_definitions::KeptDefinitions;
+
+/// The tools that a manager approves.
+pub(crate) struct Approval {
+    /// The names of the tools; `None` for all.
+    pub(crate) tools: Option<Vec<String>>,
+    /// The revision that was reviewed.
+    pub(crate) revision: Option<String>,
+    /// The manager.
+    pub(crate) by: Arc<str>,
+}
+
+/// The state of a server's definitions: the policy, and the number of tools that await approval.
+pub(crate) fn state(record: &DefinitionRecord) -> Value {
+    let DefinitionCounts { changed, new, vanished } = record.counts();
+    json!({ "policy": record.policy().name(), "changed": changed, "new": new, "vanished": vanished })
+}
+
+/// The servers with tools that await approval.
+pub(crate) fn servers(shard: &Shard) -> Value {
+    let has_changes =
+        |one: &&Arc<PerCaller>| one.common.server.definitions.counts() != DefinitionCounts::default();
+    let all = shard.view.state.upstreams.all();
+    let shown = all.iter().filter(has_changes).map(|one| {
+        let mut value = state(&one.common.server.definitions);
+        value["id"] = json!(&**one.common.name());
+        value
+    });
+    json!({ "servers": shown.collect::<Vec<_>>() })
+}
+
+/// The changes of a server that await approval.
+pub(crate) async fn review(shard: &Shard, server: &str, is_full: bool) -> Result<Value, Refusal> {
+    let (one, store) = recorded(shard, server)?;
+    let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
+    let read = tokio::task::spawn_blocking(move || store.of_server(&digest)).await;
+    let all = read.map_err(|e| Refusal::internal(e.to_string()))?;
+    let all = all.map_err(|e| Refusal::internal(format!("{e}; {}", e.help())))?;
+    let policy = one.common.server.definitions.policy().name();
+    let name = server.to_owned();
+    let made = tokio::task::spawn_blocking(move || Review::of(&all, is_full).to_json(&name, is_full)).await;
+    let mut review = made.map_err(|e| Refusal::internal(e.to_string()))?;
+    review["policy"] = json!(policy);
+    Ok(review)
+}
+
+/// Approves definitions; returns the names of the tools once clients see them.
+pub(crate) async fn approve(
+    shard: &Arc<Shard>,
+    server: &str,
+    approval: Approval,
+) -> Result<Vec<String>, Refusal> {
+    let (one, store) = recorded(shard, server)?;
+    let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
+    let made = tokio::task::spawn_blocking(move || {
+        let Approval { tools, revision, by } = &approval;
+        let request = ApprovalRequest { tools: tools.as_deref(), revision: revision.as_deref(), by };
+        store.approve(&digest, request)
+    });
+    let made = made.await.map_err(|e| Refusal::internal(e.to_string()))?;
+    let made = made.map_err(|e| Refusal::internal(format!("{e}; {}", e.help())))?;
+    let tools = made.map_err(|refused| {
+        let code = match refused {
+            ApprovalRefused::Outdated(_) => (409, "DEFINITIONS_CHANGED"),
+            ApprovalRefused::Unknown(_) => (404, "NOTHING_TO_APPROVE"),
+        };
+        Refusal::new(code.0, code.1, refused.to_string())
+    })?;
+    tracing::info!(%server, "definitions of tools were approved: {}", named(&tools));
+    follow(shard, &one).await;
+    Ok(tools)
+}
+
+/// Applies approvals that another process has written to the file.
+pub(crate) async fn follow_file(shard: &Arc<Shard>) {
+    for one in shard.view.state.upstreams.all().iter() {
+        follow(shard, one).await;
+    }
+}
+
+/// Applies the policies of a new configuration.
+pub(crate) async fn follow_policies(shard: &Arc<Shard>) {
+    for one in shard.view.state.upstreams.all().iter() {
+        let Some(spec) = shard.gateway.snapshot.upstream(one.common.server.spec.id) else { continue };
+        if one.common.server.definitions.set_policy(spec.definitions) {
+            for upstream in one.family() {
+                upstream.catalogue.follow_definitions(&shard.egress).finished().await;
+            }
+        }
+    }
+}
+
+/// Tools in a line of the log or of the record.
+pub(crate) fn named(tools: &[String]) -> String {
+    let names: Vec<String> = tools.iter().map(|tool| engine::pinning::visible(tool)).collect();
+    names.join(", ")
+}
+
+async fn follow(shard: &Arc<Shard>, one: &Arc<PerCaller>) {
+    let record = one.common.server.definitions.clone();
+    match tokio::task::spawn_blocking(move || record.reload()).await {
+        Ok(Ok(true)) => {
+            for upstream in one.family() {
+                upstream.catalogue.follow_approvals(&shard.egress).finished().await;
+            }
+        }
+        Ok(Ok(false)) => {}
+        Ok(Err(why)) => tracing::warn!(server = %one.common.name(), "{why}"),
+        Err(e) => tracing::warn!(server = %one.common.name(), "cannot apply approvals: {e}"),
+    }
+}
+
+/// A server by name, and the record.
+fn recorded(shard: &Shard, server: &str) -> Result<(Arc<PerCaller>, Arc<KeptDefinitions>), Refusal> {
+    let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == server);
+    let store = shard.gateway.process.definitions.get();
+    match (spec, store) {
+        (Some(spec), Some(store)) => Ok((shard.view.state.upstreams.entry(spec.id), store.clone())),
+        _ => Err(not_recorded(server)),
+    }
+}
+
+fn not_recorded(server: &str) -> Refusal {
+    let message = format!(
+        "the definitions of {server:?} are not recorded: it is disabled, lives in Dragoman itself, or has `definitions: allow`"
+    );
+    Refusal::new(409, "NOT_RECORDED", message)
+}

@@ -1,0 +1,237 @@
+//! The record of servers' definitions in its file. Lists are written by a separate thread, so that no link waits for a disk. It
+//! must not know how definitions are compared.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use engine::config::{DefinitionPolicy, Link};
+use engine::pinning::{Fingerprint, Pins};
+use engine::snapshot::UpstreamSpec;
+use parking_lot::{Condvar, Mutex};
+use store::catalogues::ServerDigest;
+use store::definitions::{
+    ApprovalRefused, ApprovalRequest, Definitions, ListedDefinitions, StoredDefinition,
+};
+use upstream::definitions::DefinitionStore;
+
+/// The time between two attempts to write lists to a file that cannot be written.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The file, and the lists that wait to be written to it: at most one for each server.
+struct RecordFile {
+    file: Mutex<OpenRecord>,
+    waiting: Mutex<UnwrittenLists>,
+    changed: Condvar,
+}
+
+struct OpenRecord {
+    file: Definitions,
+    /// The version of the file when it was last read.
+    version: i64,
+}
+
+#[derive(Default)]
+struct UnwrittenLists {
+    rows: HashMap<ServerDigest, ListedDefinitions>,
+    is_over: bool,
+}
+
+/// The record of definitions. [`KeptDefinitions::close`] writes whatever is still waiting.
+pub(crate) struct KeptDefinitions {
+    state: Arc<RecordFile>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl KeptDefinitions {
+    /// Opens the record in this folder, if one of these servers needs it. If it cannot be opened, definitions are not
+    /// compared, and this is logged. This blocks.
+    ///
+    /// # Errors
+    /// Returns why the record cannot be used although a server withholds tools that are not approved.
+    pub(crate) fn open_for(
+        folder: Option<&Path>,
+        servers: &[UpstreamSpec],
+    ) -> Result<Option<Arc<Self>>, String> {
+        let is_compared = |one: &&UpstreamSpec| {
+            one.definitions != DefinitionPolicy::Allow && !matches!(one.link, Link::Native(_))
+        };
+        let compared: Vec<&UpstreamSpec> = servers.iter().filter(is_compared).collect();
+        if compared.is_empty() {
+            return Ok(None);
+        }
+        let why = match Self::open(folder) {
+            Ok(opened) => return Ok(Some(opened)),
+            Err(why) => why,
+        };
+        if let Some(one) = compared.iter().find(|one| one.definitions == DefinitionPolicy::Hold) {
+            return Err(format!("server {:?} has `definitions: hold`, but {why}", one.name));
+        }
+        tracing::warn!("changes of tools' definitions are not noticed: {why}");
+        Ok(None)
+    }
+
+    fn open(folder: Option<&Path>) -> Result<Arc<Self>, String> {
+        let folder =
+            folder.ok_or("there is no state folder for approvals; set `stateFolder` in the configuration")?;
+        let mut fresh = [0; 32];
+        getrandom::fill(&mut fresh).map_err(|e| e.to_string())?;
+        let told = |e: store::Error| format!("{e}; {}", e.help());
+        let file = Definitions::open(folder, &fresh).map_err(told)?;
+        let version = file.version().map_err(told)?;
+        let (file, waiting) = (Mutex::new(OpenRecord { file, version }), Mutex::default());
+        let state = Arc::new(RecordFile { file, waiting, changed: Condvar::new() });
+        let its = state.clone();
+        let writer = std::thread::Builder::new().name("definitions".to_owned()).spawn(move || its.write());
+        let writer = writer.map_err(|e| format!("its writer cannot be started: {e}"))?;
+        Ok(Arc::new(Self { state, writer: Mutex::new(Some(writer)) }))
+    }
+
+    /// Returns true if another process has changed the file since the last call. This blocks.
+    pub(crate) fn look(&self) -> bool {
+        let mut open = self.state.file.lock();
+        match open.file.version() {
+            Ok(version) => std::mem::replace(&mut open.version, version) != version,
+            Err(e) => {
+                tracing::debug!("cannot check if definitions were approved: {e}");
+                false
+            }
+        }
+    }
+
+    /// The definitions of a server, with their texts. This blocks.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub(crate) fn of_server(&self, server: &ServerDigest) -> Result<Vec<StoredDefinition>, store::Error> {
+        let mut open = self.state.file.lock();
+        self.state.flush(&mut open.file)?;
+        open.file.of_server(server, true)
+    }
+
+    /// Approves definitions; returns the names of the tools. This blocks.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or the request is refused.
+    pub(crate) fn approve(
+        &self,
+        server: &ServerDigest,
+        request: ApprovalRequest<'_>,
+    ) -> Result<Result<Vec<String>, ApprovalRefused>, store::Error> {
+        let mut open = self.state.file.lock();
+        self.state.flush(&mut open.file)?;
+        open.file.approve(server, request, now_ms())
+    }
+
+    /// Writes what is still waiting, and ends. Later lists are not stored.
+    pub(crate) fn close(&self) {
+        self.state.waiting.lock().is_over = true;
+        self.state.changed.notify_one();
+        if let Some(writer) = self.writer.lock().take()
+            && writer.join().is_err()
+        {
+            tracing::warn!("definitions of tools were not stored: the thread that writes them failed");
+        }
+    }
+}
+
+impl RecordFile {
+    /// Writes waiting lists until the record is closed.
+    fn write(&self) {
+        let mut has_failed = false;
+        loop {
+            let is_over = {
+                let mut waiting = self.waiting.lock();
+                while waiting.rows.is_empty() && !waiting.is_over {
+                    self.changed.wait(&mut waiting);
+                }
+                waiting.is_over
+            };
+            let written = self.flush(&mut self.file.lock().file);
+            if let Err(e) = &written
+                && !has_failed
+            {
+                tracing::warn!(
+                    "definitions of tools cannot be stored, and will be tried again: {e}; {}",
+                    e.help()
+                );
+            }
+            has_failed = written.is_err();
+            let mut waiting = self.waiting.lock();
+            if is_over && (has_failed || waiting.rows.is_empty()) {
+                return;
+            }
+            if has_failed {
+                // This wait ends early when the process ends.
+                let _ = self.changed.wait_while_for(&mut waiting, |waiting| !waiting.is_over, PAUSE);
+            }
+        }
+    }
+
+    /// Writes the waiting lists. Those that cannot be written keep waiting.
+    fn flush(&self, file: &mut Definitions) -> Result<(), store::Error> {
+        let rows = std::mem::take(&mut self.waiting.lock().rows);
+        let mut outcome = Ok(());
+        for (server, listed) in rows {
+            if outcome.is_ok() {
+                outcome = file.record(&server, &listed, now_ms());
+            }
+            if outcome.is_err() {
+                let mut waiting = self.waiting.lock();
+                let newer = waiting.rows.remove(&server);
+                let row = newer.map_or_else(|| listed.clone(), |newer| merged(listed.clone(), newer));
+                waiting.rows.insert(server, row);
+            }
+        }
+        outcome
+    }
+}
+
+/// Two lists of one server that wait to be written, the newer one last. Definitions that are no longer listed are dropped,
+/// unless they were approved.
+fn merged(old: ListedDefinitions, newer: ListedDefinitions) -> ListedDefinitions {
+    let ListedDefinitions { name, audiences, new, listed } = newer;
+    let is_listed: HashSet<(&str, &[u8; 32])> =
+        listed.iter().map(|(tool, one)| (tool.as_str(), one)).collect();
+    let mut all = old.new;
+    all.retain(|one| one.is_approved || is_listed.contains(&(one.tool.as_str(), &one.fingerprint)));
+    all.extend(new);
+    ListedDefinitions { name, audiences, new: all, listed }
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl DefinitionStore for KeptDefinitions {
+    fn digest(&self, server: &[u8]) -> ServerDigest {
+        self.state.file.lock().file.digest(server)
+    }
+
+    fn load(&self, server: &ServerDigest) -> Result<Pins, String> {
+        let told = |e: store::Error| format!("the definitions of tools cannot be read: {e}; {}", e.help());
+        let mut open = self.state.file.lock();
+        self.state.flush(&mut open.file).map_err(told)?;
+        let mut pins = Pins::default();
+        if let Some(known) = open.file.server(server).map_err(told)? {
+            known.audiences.into_iter().for_each(|audience| pins.add_audience(audience));
+        }
+        for one in open.file.of_server(server, false).map_err(told)? {
+            pins.add(one.tool.into(), Fingerprint(one.fingerprint), one.approved_ms.is_some());
+        }
+        Ok(pins)
+    }
+
+    fn record(&self, server: &ServerDigest, listed: ListedDefinitions) {
+        let mut waiting = self.state.waiting.lock();
+        let row = match waiting.rows.remove(server) {
+            Some(old) => merged(old, listed),
+            None => listed,
+        };
+        waiting.rows.insert(*server, row);
+        self.state.changed.notify_one();
+    }
+}

@@ -1,0 +1,52 @@
+//! The port to the stored record of definitions, and the identity of a server in it. It must not know files.
+
+use std::sync::Arc;
+
+use engine::config::{Link, Text};
+use engine::pinning::Pins;
+use engine::snapshot::UpstreamSpec;
+use store::catalogues::ServerDigest;
+use store::definitions::ListedDefinitions;
+
+/// The port to the stored record. [`DefinitionStore::record`] returns at once; the other calls may wait for a disk.
+pub trait DefinitionStore: Send + Sync {
+    /// The digest of a server, computed from everything that identifies the server.
+    fn digest(&self, server: &[u8]) -> ServerDigest;
+
+    /// The record of a server.
+    ///
+    /// # Errors
+    /// Returns why it cannot be read.
+    fn load(&self, server: &ServerDigest) -> Result<Pins, String>;
+
+    /// Stores what a server lists, in the background. Of several lists, the last counts.
+    fn record(&self, server: &ServerDigest, listed: ListedDefinitions);
+}
+
+/// Everything that identifies a server for its record; `None` for a server that lives in the process.
+///
+/// Unlike the identity of a stored catalogue, it contains no credentials: a record that began again with each new token would
+/// approve, on first sight, whatever the server lists at that moment. It contains the server's name, because several servers
+/// at one address may differ only in their credentials.
+pub(super) fn identity(spec: &UpstreamSpec) -> Option<Vec<u8>> {
+    let mut parts: Vec<&str> = vec![&spec.name];
+    match &spec.link {
+        Link::Native(_) => return None,
+        Link::Stdio(stdio) => {
+            parts.extend(["stdio", stdio.command.expose()]);
+            parts.push(stdio.cwd.as_ref().map_or("", |cwd| cwd.expose()));
+            parts.extend(stdio.args.iter().map(Text::expose));
+        }
+        Link::Http(http) => parts.extend(["http", http.url.expose()]),
+    }
+    // Each part is preceded by its length, so that different parts never join into the same text.
+    let mut text = Vec::new();
+    for part in parts {
+        text.extend_from_slice(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+        text.extend_from_slice(part.as_bytes());
+    }
+    Some(text)
+}
+
+/// A store with the digest under which a server's record is kept.
+pub(super) type OpenedRecord = (Arc<dyn DefinitionStore>, ServerDigest);
