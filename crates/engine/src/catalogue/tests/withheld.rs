@@ -76,6 +76,8 @@ fn a_caller_that_may_not_use_a_tool_does_not_learn_that_it_is_withheld() {
     let spec = ViewSpec {
         era: &V2025_11_25,
         profile: &profile,
+        limit: NameLimit::behind(""),
+        names: None,
         server_info: "{}",
         schema_bytes: 4096,
         guard: Some(&guard),
