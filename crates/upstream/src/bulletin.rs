@@ -1,4 +1,4 @@
-//! Log lines about a server's notes and failures, each written once. It must not know how servers are reached.
+//! Log lines about a server's notes and failures, each written once. This module must not know how servers are reached.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;

@@ -1,4 +1,4 @@
-//! The destination of an upstream: a URL, a child process, or this process. It must not know the requests.
+//! The destination of an upstream: a URL, a child process, or this process. This module must not know the requests.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! One configured server: the facts about it, and the record of which facts were reported. It must not know links, or
-//! what the server offers.
+//! One configured server: the facts about it, and the record of which facts were reported. This module must not know
+//! links, or what the server offers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,5 +1,5 @@
 //! The port to identity providers, and to sites that authenticate users: one request, a size cap, a deadline, no redirects.
-//! It must not know the requests.
+//! This module must not know the requests.
 
 use std::pin::Pin;
 use std::time::Duration;

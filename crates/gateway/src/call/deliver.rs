@@ -1,4 +1,4 @@
-//! Sends a call's request, and chooses its link. It must not know the answer.
+//! Sends a call's request, and chooses its link. This module must not know the answer.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

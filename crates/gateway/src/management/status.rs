@@ -1,4 +1,4 @@
-//! The state of servers and their lists, for managers. It must not know HTTP.
+//! The state of servers and their lists, for managers. This module must not know HTTP.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

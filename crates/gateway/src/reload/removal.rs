@@ -1,5 +1,5 @@
-//! Ends servers and sessions that are no longer configured; their running calls may finish. It must not know why they
-//! were removed.
+//! Ends servers and sessions that are no longer configured; their running calls may finish. This module must not know
+//! why they were removed.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The configuration with the changes that managers made. Changes are stored as long as management is enabled. It must
-//! not know how a configuration is put into force.
+//! The configuration with the changes that managers made. Changes are stored as long as management is enabled. This
+//! module must not know how a configuration is put into force.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Starts serving threads from a checked configuration. It must not know how a configuration is read.
+//! Starts serving threads from a checked configuration. This module must not know how a configuration is read.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A session as the links that its calls use see it. It must not know transports.
+//! A session as the links that its calls use see it. This module must not know transports.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,5 @@
-//! One accepted connection from its first byte to its end: protocol, requests, orders. It must not know what is
-//! requested.
+//! One accepted connection from its first byte to its end: protocol, requests, orders. This module must not know what
+//! is requested.
 
 use std::any::Any;
 use std::convert::Infallible;

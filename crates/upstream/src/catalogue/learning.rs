@@ -1,5 +1,5 @@
 //! Learns the items that a server shows only to clients that can be asked something, one class of clients after the
-//! other. It must not know who these clients are.
+//! other. This module must not know who these clients are.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Fetches a catalogue over the shared links, one fetch at a time. It must not know who asked for it.
+//! Fetches a catalogue over the shared links, one fetch at a time. This module must not know who asked for it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

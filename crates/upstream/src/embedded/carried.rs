@@ -1,5 +1,5 @@
-//! The part of a request's credentials that the configuration passes on to an embedded server, for that request only. It
-//! must not know their form.
+//! The part of a request's credentials that the configuration passes on to an embedded server, for that request only.
+//! This module must not know their form.
 
 use engine::config::{Link, Site};
 use engine::credential::{Account, Basic, Carried};

@@ -1,4 +1,4 @@
-//! Derives a server's state from the facts about it. It must not know events.
+//! Derives a server's state from the facts about it. This module must not know events.
 
 use super::facts::{Down, KnownLists};
 use super::machine::HealthMachine;

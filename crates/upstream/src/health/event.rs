@@ -1,4 +1,4 @@
-//! Events that concern a server's health. It must not know their consequences.
+//! Events that concern a server's health. This module must not know their consequences.
 
 use std::time::Instant;
 

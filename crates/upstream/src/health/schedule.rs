@@ -1,5 +1,5 @@
 //! The times of the next attempts at a failing server: at first, attempts are frequent, because a restarting server is
-//! back within seconds; later, they become rare. It must not know what failed, or read a clock.
+//! back within seconds; later, they become rare. This module must not know what failed, or read a clock.
 
 use std::time::{Duration, Instant};
 

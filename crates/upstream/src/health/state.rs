@@ -1,4 +1,4 @@
-//! The states of a server, and their reasons. It must not know the events that lead to them.
+//! The states of a server, and their reasons. This module must not know the events that lead to them.
 
 use std::fmt::{self, Display};
 

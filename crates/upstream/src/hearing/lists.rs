@@ -1,4 +1,5 @@
-//! Announced list changes: the lists are fetched before clients are notified. It must not know what a list holds.
+//! Announced list changes: the lists are fetched before clients are notified. This module must not know what a list
+//! holds.
 
 use std::sync::Arc;
 use std::time::Instant;

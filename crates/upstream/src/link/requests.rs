@@ -1,5 +1,5 @@
-//! The gateway's own requests, which change the state that a server keeps for a link. It must not know for whom they
-//! are sent.
+//! The gateway's own requests, which change the state that a server keeps for a link. This module must not know for
+//! whom they are sent.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The protocol version and the transport for an upstream: candidates are tried in turn, and the result is remembered. It
-//! must not know how a connection is made.
+//! The protocol version and the transport for an upstream: candidates are tried in turn, and the result is remembered.
+//! This module must not know how a connection is made.
 
 use std::collections::VecDeque;
 use std::fmt;

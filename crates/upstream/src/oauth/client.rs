@@ -1,5 +1,5 @@
 //! Dragoman's client at an authorization server, which is configured or registered (RFC 7591), and the client's
-//! authentication (RFC 6749, 2.3). It must not know tokens.
+//! authentication (RFC 6749, 2.3). This module must not know tokens.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

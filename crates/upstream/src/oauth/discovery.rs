@@ -1,5 +1,5 @@
 //! Finds the authorization server of a server that refused a request (MCP 2025-11-25, authorization: authorization
-//! server discovery). It must not know what is requested from the authorization server.
+//! server discovery). This module must not know what is requested from the authorization server.
 
 use engine::credential::challenge::Challenge;
 use http::{StatusCode, Uri};

@@ -1,5 +1,5 @@
-//! The HTTP port to authorization servers, whose addresses are chosen by others: it limits hosts, times and sizes. It
-//! must not know the requests.
+//! The HTTP port to authorization servers, whose addresses are chosen by others: it limits hosts, times and sizes. This
+//! module must not know the requests.
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Searches for the authorization server at which consent to one server is given, and for the scopes to request. It
-//! must not know tokens.
+//! Searches for the authorization server at which consent to one server is given, and for the scopes to request. This
+//! module must not know tokens.
 
 use std::sync::Arc;
 use std::time::Duration;

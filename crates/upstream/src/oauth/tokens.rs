@@ -1,5 +1,5 @@
-//! Exchanges codes and refresh tokens for access tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). It must not know
-//! who asked for the tokens.
+//! Exchanges codes and refresh tokens for access tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). This module must not
+//! know who asked for the tokens.
 
 use engine::credential::challenge::scopes;
 use http::{HeaderValue, StatusCode};

@@ -1,5 +1,5 @@
 //! Decides which owner gets which dedicated link. This is a state machine without input and output, so that tests can
-//! try all orders of events. The time is an argument. It must not know what a link is, or who owns one.
+//! try all orders of events. The time is an argument. This module must not know what a link is, or who owns one.
 //!
 //! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The
 //! first link opens immediately. A further link opens only if none has become free for a while, and never above

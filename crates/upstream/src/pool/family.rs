@@ -1,5 +1,5 @@
 //! The pools of one server: the common pool, and those of the callers that have an upstream of their own. Together,
-//! they have as many links as one server may have. It must not know callers.
+//! they have as many links as one server may have. This module must not know callers.
 
 use std::sync::{Arc, Weak};
 

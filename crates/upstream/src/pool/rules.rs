@@ -1,5 +1,5 @@
-//! Limits on dedicated links: how many a server may have, and how long owners wait for one. It must not know who the owners
-//! are.
+//! Limits on dedicated links: how many a server may have, and how long owners wait for one. This module must not know
+//! who the owners are.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! Cells whose links come from a pool, on which owners take turns: how such a cell gets its link, loses it and gives it back.
-//! It must not know the choice of a link for each owner.
+//! This module must not know the choice of a link for each owner.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};

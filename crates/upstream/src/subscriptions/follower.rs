@@ -1,5 +1,5 @@
 //! The task that subscribes at one upstream for all listeners: resource by resource in a session, or with one stream
-//! of notifications. It must not know who the listeners are.
+//! of notifications. This module must not know who the listeners are.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! The maximum length of names. Clients and model APIs reject longer ones, and clients put a prefix of their own before each
-//! name. It must not know which names there are.
+//! name. This module must not know which names there are.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Authentication: turns a request's headers into a [`Principal`], by any of the configured methods. It must not know
-//! what a principal may do.
+//! Authentication: turns a request's headers into a [`Principal`], by any of the configured methods. This module must
+//! not know what a principal may do.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Refusals: the reason why a credential was not accepted, and the refusal's form for clients. It must not know
-//! credentials.
+//! Refusals: the reason why a credential was not accepted, and the refusal's form for clients. This module must not
+//! know credentials.
 
 use std::time::Duration;
 

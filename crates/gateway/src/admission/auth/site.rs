@@ -1,5 +1,5 @@
-//! A WordPress site as a user directory: it checks names and passwords, and its answer decides. It must not know the
-//! headers of clients.
+//! A WordPress site as a user directory: it checks names and passwords, and its answer decides. This module must not
+//! know the headers of clients.
 
 use std::sync::Arc;
 use std::time::Duration;

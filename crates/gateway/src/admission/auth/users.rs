@@ -1,5 +1,5 @@
 //! Configured users: names with Argon2 hashes of their passwords (RFC 9106; the PHC string format). A check is slow on
-//! purpose, so checks run on other threads, a few at a time. It must not know headers.
+//! purpose, so checks run on other threads, a few at a time. This module must not know headers.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Starts the guardian with the first server, starts another guardian if this one was killed, and starts servers
-//! through the guardian. It must not know why servers are started.
+//! through the guardian. This module must not know why servers are started.
 
 use std::{
     ffi::OsString,

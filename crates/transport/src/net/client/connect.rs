@@ -1,5 +1,5 @@
-//! A new connection to an upstream: name lookup, TCP and TLS, all within one deadline. It must not know what is
-//! requested.
+//! A new connection to an upstream: name lookup, TCP and TLS, all within one deadline. This module must not know what
+//! is requested.
 
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};

@@ -1,5 +1,5 @@
 //! Failures of requests to upstreams. Each failure shows whether the upstream may have acted on the request, and
-//! suggests a fix. It must not know who made the request.
+//! suggests a fix. This module must not know who made the request.
 
 use std::io;
 use std::time::Duration;

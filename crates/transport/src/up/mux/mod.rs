@@ -1,5 +1,5 @@
 //! One stream of messages that many exchanges share. Each exchange receives its own messages, which are assigned by
-//! the ids that the gateway chose. It must not know which transport carries the stream.
+//! the ids that the gateway chose. This module must not know which transport carries the stream.
 
 mod call;
 mod cut;

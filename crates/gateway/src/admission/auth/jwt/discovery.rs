@@ -1,5 +1,6 @@
 //! Discovers the address of an issuer's keys, if the configuration does not contain it: from the metadata of the
-//! authorization server (RFC 8414, 3) or of `OpenID` Connect (Discovery 1.0, 4). It must not know keys or tokens.
+//! authorization server (RFC 8414, 3) or of `OpenID` Connect (Discovery 1.0, 4). This module must not know keys or
+//! tokens.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! An issuer's public keys: a JWK set (RFC 7517), reduced to the keys that can verify signatures here. It must not know
-//! where the keys come from.
+//! An issuer's public keys: a JWK set (RFC 7517), reduced to the keys that can verify signatures here. This module must
+//! not know where the keys come from.
 
 use aws_lc_rs::signature::{ParsedPublicKey, RsaPublicKeyComponents};
 use base64::Engine as _;

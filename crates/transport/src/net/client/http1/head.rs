@@ -1,4 +1,4 @@
-//! Parses an answer's head (RFC 9112, sections 4 to 6). It must not know sockets.
+//! Parses an answer's head (RFC 9112, sections 4 to 6). This module must not know sockets.
 
 use std::mem::MaybeUninit;
 use std::time::Duration;
