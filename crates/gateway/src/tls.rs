@@ -56,7 +56,7 @@ impl TlsContents {
 fn contents(key: &'static str, path: &Path) -> Result<Vec<u8>, TlsFault> {
     let cannot = |why: &dyn fmt::Display| {
         let help = "name a file that the user running Dragoman can read";
-        TlsFault::new(key, path, format_args!("cannot read it ({why}); {help}"))
+        TlsFault::new(key, path, format_args!("cannot read the file ({why}); {help}"))
     };
     let file = File::open(path).map_err(|e| cannot(&e))?;
     let size = file.metadata().map_err(|e| cannot(&e))?;

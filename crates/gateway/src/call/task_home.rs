@@ -278,7 +278,7 @@ impl Home {
         }
         let own = frame.params().and_then(|params| related(frame.text(), &params.members));
         let refused = match own.map(|span| span.of(frame.text())) {
-            Some(id) if id != self.task => Err("it belongs to another task".to_owned()),
+            Some(id) if id != self.task => Err("the question belongs to another task".to_owned()),
             _ => self.asking.lock().as_mut().map_or(Ok(()), |asking| asking.watch.ask(frame)),
         };
         match refused {

@@ -73,7 +73,11 @@ impl Refusal {
 
     pub(crate) fn in_use(id: &str, profiles: &[&str]) -> Self {
         let profiles = profiles.join(", ");
-        Self::new(409, "SERVER_IN_USE", format!("{id:?} belongs to {profiles}; remove it from there first"))
+        Self::new(
+            409,
+            "SERVER_IN_USE",
+            format!("profiles use the server {id:?}; first remove the server from {profiles}"),
+        )
     }
 
     /// An internal error that the caller cannot fix.

@@ -101,11 +101,11 @@ pub(crate) async fn tools(
             let mut done = catalogue.fetch(&shard.egress, era);
             let _ = done.changed().await;
         } else if fresh && !catalogue.refresh(&shard.egress).await {
-            return Err("it could not be refreshed; see the log".to_owned());
+            return Err("the list could not be refreshed; see the log".to_owned());
         }
         Ok(())
     };
-    let late = |_| format!("it did not answer within {} s", PATIENCE.as_secs());
+    let late = |_| format!("the server did not answer within {} s", PATIENCE.as_secs());
     tokio::time::timeout(PATIENCE, asking).await.map_err(late)??;
     let known = catalogue.tools(era).map_err(|absence| absence.reason)?;
     let tools = known.list(ListKind::Tools).iter();

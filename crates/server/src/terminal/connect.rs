@@ -125,7 +125,9 @@ impl TerminalGuest<'_> {
         transport: HttpTransport,
     ) -> Result<Connected, LinkError> {
         if let Some(era) = self.pinned.filter(|era| transport == HttpTransport::Sse && !era.has_sessions()) {
-            return Err(LinkError::EventStream(format!("it does not support protocol version {era}")));
+            return Err(LinkError::EventStream(format!(
+                "this transport does not support protocol version {era}"
+            )));
         }
         let mut candidates = self.candidates(TransportChoice::of(transport));
         let connected = self.connector(client).over_http(&target, &mut candidates).await;

@@ -79,7 +79,7 @@ impl Catalogue {
         for face in self.faces.iter().filter(|face| !face.is_unknown()) {
             let outcome = self.try_fetch(egress, face.era()).await;
             if let (Err(e), true) = (&outcome, face.known().is_some()) {
-                let what = "its lists may have changed, but cannot be fetched: ";
+                let what = "the server's lists may have changed, but cannot be fetched: ";
                 self.server.health.note(HealthEvent::ListsFailed(self.server.failure(e)));
                 self.server.tell_failure(what, e);
                 // A later fetch tries this list again.

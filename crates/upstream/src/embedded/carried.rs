@@ -33,10 +33,13 @@ fn login(account: Account) -> SiteLogin {
 pub(super) fn brought(site: &Site) -> &'static str {
     match (site.headers, site.basic) {
         (true, true) => {
-            "by HTTP's Basic scheme, or by x-wordpress-url, x-wordpress-username and x-wordpress-password"
+            "send the name and password with HTTP's Basic scheme, or all three in the headers x-wordpress-url, \
+             x-wordpress-username and x-wordpress-password"
         }
-        (true, false) => "by the headers x-wordpress-url, x-wordpress-username and x-wordpress-password",
-        (false, true) => "by HTTP's Basic scheme, in the header Authorization",
+        (true, false) => {
+            "send them in the headers x-wordpress-url, x-wordpress-username and x-wordpress-password"
+        }
+        (false, true) => "send the name and password with HTTP's Basic scheme, in the Authorization header",
         (false, false) => "",
     }
 }

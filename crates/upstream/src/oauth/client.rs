@@ -112,7 +112,7 @@ pub(super) async fn register(
     let Some(place) = &service.registration else {
         return Err(format!("{} does not support client registration; {help}", service.issuer));
     };
-    let place = place.parse().map_err(|_| "its registration endpoint is not a URL".to_owned())?;
+    let place = place.parse().map_err(|_| "the registration endpoint is not a URL".to_owned())?;
     let is_local = redirect.starts_with("http:");
     let asked = json!({
         "client_name": "Dragoman",

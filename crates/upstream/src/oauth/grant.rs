@@ -29,7 +29,7 @@ const AGAIN: u64 = 30;
 /// The age below which tokens count as new.
 const QUITE_NEW: Duration = Duration::from_secs(10);
 /// The reason why a retired grant gets no more tokens.
-const OTHERWISE: &str = "the configuration of its server has changed";
+const OTHERWISE: &str = "the server's configuration has changed";
 /// The maximum number of consent pages that may be open for one server.
 const PAGES: usize = 4;
 
@@ -207,7 +207,7 @@ impl Grant {
 
     /// Stores new tokens, and uses them from now on. `before` are the tokens that were exchanged for them.
     async fn keep(&self, held: HeldTokens, before: Option<&HeldTokens>) -> Result<(), String> {
-        let header = held.tokens.header().ok_or("its token cannot be sent in a header")?;
+        let header = held.tokens.header().ok_or("the token cannot be sent in a header")?;
         if self.has_left() && before.is_none() {
             return Err(OTHERWISE.to_owned());
         }

@@ -82,9 +82,10 @@ impl Outside {
             if !answer.status.is_redirection() {
                 return Ok(answer);
             }
-            url = moved(&url, headers.get(LOCATION)).ok_or("it redirects without a valid address")?;
+            url =
+                moved(&url, headers.get(LOCATION)).ok_or("the address redirects, but not to a valid URL")?;
         }
-        Err("it redirects too often".to_owned())
+        Err("the address redirects too often".to_owned())
     }
 
     /// Sends a request once. A redirect counts as a normal response, because the body is meant only for this address.

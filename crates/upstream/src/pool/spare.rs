@@ -18,8 +18,8 @@ impl SpareLinks for Dedicated {
         let spare = self.state.lock().dispatch.spare(Instant::now());
         let closed = spare.is_some_and(|spare| self.give_up(spare, egress));
         if closed {
-            tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and \
-                                                 `limits.children` processes are running");
+            tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and no more \
+                                                 processes may run (`limits.children`)");
         }
         closed
     }

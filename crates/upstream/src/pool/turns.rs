@@ -82,7 +82,8 @@ impl LinkCell {
         starts.users = link.recipients.users().iter().map(Arc::downgrade).collect();
         tracing::info!(
             server = %self.server.name(),
-            "reopens its only connection: a client can answer kinds of questions that the server was not told about"
+            "reopening the server's only connection: a client can answer kinds of questions that the server was not told \
+             about"
         );
         link.close(egress.client()).await;
     }

@@ -78,7 +78,7 @@ impl Follower {
                 Err(e) => {
                     tracing::debug!(
                         server = %self.server().name(),
-                        "its notifications are not received: {}",
+                        "the server's notifications are not received: {}",
                         self.server().describe(&e)
                     );
                 }
@@ -209,7 +209,7 @@ impl Follower {
         match self.open(link, upto, number).await {
             Ok(Some(stream)) => return Some(stream),
             Ok(None) | Err(LinkError::Status { .. }) => {
-                tracing::debug!(server = %self.server().name(), "it refused a stream of notifications");
+                tracing::debug!(server = %self.server().name(), "the server refused a stream of notifications");
                 self.topics().state.lock().refuses_all = true;
             }
             Err(e) => {

@@ -28,7 +28,7 @@ impl Denied {
     pub(super) fn missing(challenges: &Challenges) -> Self {
         Self {
             condition: Condition::NoCredentials,
-            message: "authentication is required: send the header Authorization".to_owned(),
+            message: "authentication is required: send the Authorization header".to_owned(),
             challenge: challenges.value(Wrong::Missing),
             retry_after: None,
         }

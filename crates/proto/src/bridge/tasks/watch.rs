@@ -46,7 +46,7 @@ impl Watch {
     /// # Errors
     /// The reason, for the server: clients cannot be asked this question, or too many questions are open.
     pub fn ask(&mut self, question: &Frame) -> Result<(), String> {
-        let id = question.id().cloned().ok_or("it has no id")?;
+        let id = question.id().cloned().ok_or("the question has no id")?;
         let method = Method::from_name(&question.method())
             .filter(|method| matches!(method, Method::Elicit | Method::CreateMessage | Method::RootsList))
             .ok_or("clients cannot be asked this for a task")?;

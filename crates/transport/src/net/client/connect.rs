@@ -132,7 +132,7 @@ impl ConnectTarget {
         }
         let failed = |source| ClientError::Dns { host: self.name.clone(), source };
         let found = look_up.await.map_err(failed)?;
-        if found.is_empty() { Err(failed(io::Error::other("it has no address"))) } else { Ok(found) }
+        if found.is_empty() { Err(failed(io::Error::other("the name has no address"))) } else { Ok(found) }
     }
 
     /// Tries one address after the other, in the resolver's order. Each address gets an equal share of the remaining

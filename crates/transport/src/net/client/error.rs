@@ -194,16 +194,18 @@ fn tls_help(error: &io::Error) -> &'static str {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>());
     match cause {
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
-            "its certificate is not signed by an authority that this machine trusts: add that authority's certificate"
+            "the server's certificate is not signed by an authority that this machine trusts: add that authority's certificate"
         }
         Some(Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
-        )) => "its certificate has expired: renew it there, or correct this machine's clock",
+        )) => {
+            "the server's certificate has expired: renew the certificate there, or correct this machine's clock"
+        }
         Some(Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        )) => "its certificate is for another name: use a name from the certificate",
+        )) => "the server's certificate is for another name: use a name from the certificate",
         Some(Error::InvalidMessage(_)) => "the port does not seem to use TLS: try http:// instead",
         Some(Error::General(_)) => "no trusted authorities were found: install the ca-certificates package",
-        _ => "check which TLS versions and ciphers it supports",
+        _ => "check which TLS versions and ciphers the server supports",
     }
 }
