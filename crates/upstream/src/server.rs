@@ -298,7 +298,7 @@ impl Server {
         match why {
             MuxFault::Child(e) => e.is_own_end().then(|| self.ending(e)),
             MuxFault::Ended | MuxFault::Broken(_) => {
-                let brief = "it closed its event stream".to_owned();
+                let brief = "the server closed its event stream".to_owned();
                 Some(HealthCause { brief, detail: self.mask.show(why) })
             }
             MuxFault::TooLong(_) | MuxFault::OutOfMemory(_) | MuxFault::Stopped => None,

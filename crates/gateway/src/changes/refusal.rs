@@ -76,7 +76,9 @@ impl Refusal {
         Self::new(
             409,
             "SERVER_IN_USE",
-            format!("profiles use the server {id:?}; first remove the server from {profiles}"),
+            format!(
+                "the server {id:?} belongs to these profiles: {profiles}; first remove the server from each of them"
+            ),
         )
     }
 

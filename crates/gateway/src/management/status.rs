@@ -39,7 +39,7 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
     let Some(upstream) = upstream(shard, identity, name) else {
         return json!({
             "id": name, "status": "disconnected", "error": null, "tools": 0,
-            "state": "disabled", "reason": "it is disabled", "since": null, "nextTry": null,
+            "state": "disabled", "reason": "the server is disabled", "since": null, "nextTry": null,
             "connections": { "shared": 0, "dedicated": 0, "waiting": 0 }, "moves": 0, "advice": null,
             "freshness": "unknown", "staleReason": null, "stderr": [],
         });
@@ -94,7 +94,7 @@ pub(crate) async fn tools(
     name: &str,
     fresh: bool,
 ) -> Result<Vec<Value>, String> {
-    let upstream = upstream(shard, identity, name).ok_or("it is disabled")?;
+    let upstream = upstream(shard, identity, name).ok_or("the server is disabled")?;
     let (era, catalogue) = (era(&upstream), &upstream.catalogue);
     let asking = async {
         if !catalogue.is_known(era) {

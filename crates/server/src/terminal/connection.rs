@@ -198,7 +198,7 @@ impl Connection {
                     return Ok(frame);
                 }
                 FrameKind::Response | FrameKind::Error => {
-                    tracing::debug!("ignored an answer to another request")
+                    tracing::debug!("ignored an answer to another request");
                 }
                 FrameKind::Notification => desk.hear(&frame),
                 FrameKind::Request => {

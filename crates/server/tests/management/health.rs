@@ -83,7 +83,7 @@ async fn a_server_that_goes_and_returns_is_told_truly_without_being_asked() {
         status["reason"].as_str().is_some_and(|why| why.contains("papers")) && status["nextTry"].is_null()
     );
     let (code, text) = ready(&place.gateway).await;
-    assert!(code == 503 && text.ends_with(": it answered HTTP 401\n"), "{text}");
+    assert!(code == 503 && text.ends_with(": the server answered HTTP 401\n"), "{text}");
 
     mood.store(WELL, Ordering::SeqCst);
     place.make("POST", "/api/mcp-servers/far/refresh", &Value::Null).await;
@@ -92,7 +92,7 @@ async fn a_server_that_goes_and_returns_is_told_truly_without_being_asked() {
     let off = json!({"isActive": false});
     place.make("PUT", "/api/mcp-servers/far", &off).await;
     let status = place.get("/api/mcp-servers/far/status").await;
-    assert_eq!(told(&status), ["disabled", "disconnected", "it is disabled"]);
+    assert_eq!(told(&status), ["disabled", "disconnected", "the server is disabled"]);
     assert_eq!(lists(&status), ["unknown", "null"]);
 }
 

@@ -172,7 +172,7 @@ async fn check_notes_who_can_read_the_key_and_what_is_missing() {
     }
     std::fs::remove_file(&key_file).expect("it is there");
     let err = run_to_end("check", &with).await.err;
-    assert!(err.contains("tls.key") && err.contains("cannot read it (No such file"), "{err}");
+    assert!(err.contains("tls.key") && err.contains("cannot read the file (No such file"), "{err}");
     std::fs::remove_dir_all(folder).expect("its own");
     // Without TLS, an address that others can reach leads to a note, unless a proxy is in front of it.
     let open = "listen: 0.0.0.0:0\nauth: { keys: true }\nmcpServers: { a: { native: demo } }\n";

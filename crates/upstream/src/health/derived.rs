@@ -9,7 +9,7 @@ impl HealthMachine {
     pub(super) fn derived(&self) -> (HealthWord, HealthCause) {
         let starting = |why: &str| (HealthWord::Starting, HealthCause::plain(why));
         if self.is_leaving {
-            return (HealthWord::Leaving, HealthCause::plain("it is no longer configured"));
+            return (HealthWord::Leaving, HealthCause::plain("the server is no longer configured"));
         }
         if let Some(cause) = &self.reach.unauthorized {
             return (HealthWord::AuthRequired, cause.clone());
@@ -26,7 +26,7 @@ impl HealthMachine {
         }
         if self.lists.known == KnownLists::Nothing {
             return match &self.lists.failed {
-                Some(cause) => (HealthWord::Unreachable, cause.after("its lists cannot be fetched")),
+                Some(cause) => (HealthWord::Unreachable, cause.after("the server's lists cannot be fetched")),
                 None => self.derived_beginning(NOT_ASKED),
             };
         }
@@ -34,13 +34,14 @@ impl HealthMachine {
             return starting(OPENING);
         }
         if self.lists.known == KnownLists::Kept && self.lists.failed.is_none() {
-            return self
-                .derived_beginning("its lists are from an earlier run and have not been confirmed yet");
+            return self.derived_beginning(
+                "the server's lists are from an earlier run and have not been confirmed yet",
+            );
         }
         if self.connection.is_resting {
             return (
                 HealthWord::Resting,
-                HealthCause::plain("its process was stopped because nobody used it"),
+                HealthCause::plain("the server's process was stopped because nobody used it"),
             );
         }
         match self.flaw() {
@@ -63,7 +64,9 @@ impl HealthMachine {
             (Down::Ended(cause), Some(ends)) if self.is_child && ends.number > 1 => {
                 (HealthWord::BackingOff, cause.after(&format!("exited {}", ends.in_words())))
             }
-            (Down::Ended(cause), _) => (HealthWord::Starting, cause.after("it ended and is being reopened")),
+            (Down::Ended(cause), _) => {
+                (HealthWord::Starting, cause.after("the connection ended and is being reopened"))
+            }
             (Down::NotStarted(cause), Some(ends)) => {
                 (HealthWord::BackingOff, cause.after(&format!("failed to start {}", ends.in_words())))
             }
@@ -76,24 +79,26 @@ impl HealthMachine {
     /// Returns the reason why the server is not fully usable.
     fn flaw(&self) -> Option<HealthCause> {
         if let Some(cause) = &self.lists.failed {
-            return Some(cause.after("its lists may be out of date, because they cannot be fetched"));
+            return Some(
+                cause.after("the server's lists may be out of date, because they cannot be fetched"),
+            );
         }
         if let Some(cause) = &self.lists.partly {
-            return Some(cause.after("some of its lists cannot be fetched"));
+            return Some(cause.after("some of the server's lists cannot be fetched"));
         }
         if let Some(cause) = self.connection.lost_notices.values().next() {
-            return Some(cause.after("its notifications are not received"));
+            return Some(cause.after("the server's notifications are not received"));
         }
         (self.lists.left_out > 0).then(|| {
             let items = match self.lists.left_out {
-                1 => "1 item of its lists is".to_owned(),
-                number => format!("{number} items of its lists are"),
+                1 => "1 item in the server's lists is".to_owned(),
+                number => format!("{number} items in the server's lists are"),
             };
             HealthCause::plain(format!("{items} left out; the log says why"))
         })
     }
 }
 
-pub(super) const NOT_ASKED: &str = "it has not been contacted yet";
-const OPENING: &str = "a connection to it is being opened";
-const LISTING: &str = "its lists are being fetched";
+pub(super) const NOT_ASKED: &str = "the server has not been contacted yet";
+const OPENING: &str = "a connection to the server is being opened";
+const LISTING: &str = "the server's lists are being fetched";

@@ -58,7 +58,7 @@ pub enum MuxFault {
     #[error("its event stream broke: {0}")]
     Broken(Arc<str>),
     /// The link was stopped.
-    #[error("the link to it was closed")]
+    #[error("the link to the server was closed")]
     Stopped,
 }
 
