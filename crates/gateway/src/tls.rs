@@ -61,10 +61,10 @@ fn contents(key: &'static str, path: &Path) -> Result<Vec<u8>, TlsFault> {
     let file = File::open(path).map_err(|e| cannot(&e))?;
     let size = file.metadata().map_err(|e| cannot(&e))?;
     if !size.is_file() {
-        return Err(cannot(&"it is not a file"));
+        return Err(cannot(&"the path does not lead to a file"));
     }
     if size.len() > MOST {
-        return Err(cannot(&format_args!("it is larger than {MOST} bytes")));
+        return Err(cannot(&format_args!("the file is larger than {MOST} bytes")));
     }
     // Allocate the whole buffer at once: a growing buffer would leave copies of a key in memory.
     let mut bytes = Vec::with_capacity(usize::try_from(size.len()).unwrap_or(0) + 1);

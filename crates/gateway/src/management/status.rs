@@ -107,7 +107,7 @@ pub(crate) async fn tools(
     };
     let late = |_| format!("the server did not answer within {} s", PATIENCE.as_secs());
     tokio::time::timeout(PATIENCE, asking).await.map_err(late)??;
-    let known = catalogue.tools(era).map_err(|absence| absence.reason)?;
+    let known = catalogue.tools(era).map_err(|absence| format!("the server {}", absence.reason))?;
     let tools = known.list(ListKind::Tools).iter();
     Ok(tools.filter_map(|tool| serde_json::from_slice(&tool.text).ok()).collect())
 }

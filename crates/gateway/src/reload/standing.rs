@@ -27,7 +27,7 @@ pub(crate) fn first_standing(
     let standing = Standing::new(config, changes).map_err(|refusal| {
         let folder = folder.display();
         format!(
-            "the stored changes no longer fit the configuration: {refusal}; fix it, or move \
+            "the stored changes no longer fit the configuration: {refusal}; fix the configuration, or move \
                  changes.db in {folder} away"
         )
     })?;

@@ -181,7 +181,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let profile = gateway
         .snapshot
         .profile_named(profile)
-        .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
+        .ok_or_else(|| format!("there is no profile {profile:?}; the configured profiles are {}", names()))?;
     let sources = Mutex::new(Some(Sources { origin, kept: None, tls: None }));
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), Trust::default()), &gateway);

@@ -100,17 +100,17 @@ fn unfit(error: &rustls::Error) -> TlsError {
     match error {
         rustls::Error::InconsistentKeys(_) => TlsError::new(
             TlsPart::Key,
-            "it does not match the certificate",
+            "the key does not match the certificate",
             "name the key for which the certificate was issued",
         ),
         rustls::Error::InvalidCertificate(_) => TlsError::new(
             TlsPart::Cert,
-            format!("its first certificate cannot be used ({error})"),
+            format!("the first certificate cannot be used ({error})"),
             "have it issued again, as X.509 version 3",
         ),
         error => TlsError::new(
             TlsPart::Key,
-            format!("it cannot be used ({error})"),
+            format!("the key cannot be used ({error})"),
             "use a key for ECDSA (P-256, P-384, P-521), for RSA (2048 bits or more), or for Ed25519",
         ),
     }
@@ -121,11 +121,13 @@ fn certificates(pem: &[u8], part: TlsPart) -> Result<Vec<CertificateDer<'static>
     match all {
         Ok(all) if all.is_empty() => Err(TlsError::new(
             part,
-            "there is no certificate in it (a line `-----BEGIN CERTIFICATE-----` is missing)",
+            "the file contains no certificate (a line `-----BEGIN CERTIFICATE-----` is missing)",
             "name a file with certificates in PEM",
         )),
         Ok(all) => Ok(all),
-        Err(e) => Err(TlsError::new(part, format!("it is not valid PEM ({e})"), "create the file again")),
+        Err(e) => {
+            Err(TlsError::new(part, format!("the file is not valid PEM ({e})"), "create the file again"))
+        }
     }
 }
 
@@ -136,7 +138,7 @@ fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
                 "remove it (`openssl pkey -in OLD -out NEW`), and let only the user that runs Dragoman read the file";
             TlsError::new(TlsPart::Key, "the key has a passphrase", help)
         } else {
-            let problem = "there is no private key in it (a line `-----BEGIN PRIVATE KEY-----` is missing)";
+            let problem = "the file contains no private key (a line `-----BEGIN PRIVATE KEY-----` is missing)";
             TlsError::new(TlsPart::Key, problem, "name the file with the certificate's private key in PEM")
         }
     })
@@ -144,7 +146,7 @@ fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
 
 fn clients(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
     let unusable = |error: String| {
-        let problem = format!("an authority in it cannot be used ({error})");
+        let problem = format!("an authority in the file cannot be used ({error})");
         TlsError::new(TlsPart::ClientCa, problem, "name certificates of authorities, not of clients")
     };
     let mut roots = RootCertStore::empty();

@@ -19,7 +19,7 @@ impl HealthMachine {
         }
         if let Some(down) = &self.reach.down {
             if let Some(clients) = self.reach.starts_for {
-                let why = format!("starts only for clients with {clients}; for other clients");
+                let why = format!("the server starts only for clients with {clients}; for other clients");
                 return (HealthWord::Degraded, self.derived_down(down).1.after(&why));
             }
             return self.derived_down(down);
@@ -62,14 +62,15 @@ impl HealthMachine {
     fn derived_down(&self, down: &Down) -> (HealthWord, HealthCause) {
         match (down, self.ends.in_a_row) {
             (Down::Ended(cause), Some(ends)) if self.is_child && ends.number > 1 => {
-                (HealthWord::BackingOff, cause.after(&format!("exited {}", ends.in_words())))
+                (HealthWord::BackingOff, cause.after(&format!("the process exited {}", ends.in_words())))
             }
             (Down::Ended(cause), _) => {
                 (HealthWord::Starting, cause.after("the connection ended and is being reopened"))
             }
-            (Down::NotStarted(cause), Some(ends)) => {
-                (HealthWord::BackingOff, cause.after(&format!("failed to start {}", ends.in_words())))
-            }
+            (Down::NotStarted(cause), Some(ends)) => (
+                HealthWord::BackingOff,
+                cause.after(&format!("the process failed to start {}", ends.in_words())),
+            ),
             (Down::NotStarted(cause) | Down::Unreachable(cause), _) => {
                 (HealthWord::Unreachable, cause.clone())
             }

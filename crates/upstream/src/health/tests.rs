@@ -133,7 +133,7 @@ fn a_process_that_ends_once_starts_again_and_backs_off_when_it_keeps_ending() {
     world.say(HealthEvent::LinkEnded(2, why()));
     assert_eq!(
         (world.word(), world.reason()),
-        (HealthWord::BackingOff, "exited 2 times in 10 s: the whole reason")
+        (HealthWord::BackingOff, "the process exited 2 times in 10 s: the whole reason")
     );
     let next = world.now + 8 * SECOND;
     world.say(HealthEvent::NextStart(next));
@@ -150,7 +150,7 @@ fn a_process_that_cannot_start_backs_off_at_once() {
     world.fail_to_open(unreachable());
     assert_eq!(
         (world.word(), world.reason()),
-        (HealthWord::BackingOff, "failed to start once: the whole reason")
+        (HealthWord::BackingOff, "the process failed to start once: the whole reason")
     );
     assert!(world.machine.was_tried(world.now));
 }

@@ -92,7 +92,7 @@ async fn named(
         return Err(Box::new(answer::not_allowed()));
     }
     let session = find(shard, entry, headers, None).await?;
-    check_version(version.map(|version| version.unwrap_or("that is not readable text")), None)?;
+    check_version(version.map(|version| version.unwrap_or("(not readable text)")), None)?;
     Ok(session)
 }
 

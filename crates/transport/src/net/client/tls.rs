@@ -43,7 +43,7 @@ pub enum TrustError {
     #[error("not a PEM file of certificates: {0}")]
     Pem(#[from] rustls::pki_types::pem::Error),
     /// The file is PEM but contains no certificates.
-    #[error("there is no certificate in it (a line `-----BEGIN CERTIFICATE-----` is missing)")]
+    #[error("the file contains no certificate (a line `-----BEGIN CERTIFICATE-----` is missing)")]
     Empty,
 }
 
