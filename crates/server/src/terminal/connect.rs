@@ -183,7 +183,7 @@ impl Guest for TerminalGuest<'_> {
     }
 
     fn hears(&self, candidate: Candidate, why: &LinkError) {
-        tracing::debug!("{candidate}: {}", self.mask.show(why));
+        tracing::debug!("{candidate}: the server {}", self.mask.show(why));
     }
 
     fn talk(&self) -> impl FnOnce(&str) + Send + 'static {

@@ -29,9 +29,11 @@ pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, para
     match tokio::time::timeout(patience, answer).await {
         Ok(Ok(answer)) => return answer.kind() != FrameKind::Error,
         Ok(Err(e)) => {
-            tracing::debug!(server = %link.server.name(), "{}: {}", method.name(), link.server.describe(&e));
+            tracing::debug!(server = %link.server.name(), "{}: the server {}", method.name(), link.server.describe(&e));
         }
-        Err(_) => tracing::debug!(server = %link.server.name(), "{}: no answer", method.name()),
+        Err(_) => {
+            tracing::debug!(server = %link.server.name(), "{}: no answer arrived in time", method.name())
+        }
     }
     true
 }

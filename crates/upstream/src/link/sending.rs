@@ -279,7 +279,7 @@ impl OpenLink {
                             && let Err(e) = link.notify(egress.client(), text).await
                         {
                             let why = link.server.describe(&e);
-                            tracing::warn!(server = %link.server.name(), "a message was not delivered: {why}");
+                            tracing::warn!(server = %link.server.name(), "a message was not delivered: the server {why}");
                         }
                     }
                 });

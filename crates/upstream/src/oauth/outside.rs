@@ -159,9 +159,9 @@ fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
 
 /// Returns the network of the server at this address; hosts that the server names may be in the same network. An
 /// address counts as this machine only if the configuration itself names this machine: the owner of a host name
-/// decides to which address it resolves, and may change that at any time. For the same reason, a host name counts as part
-/// of a private network only if all connections to it led to addresses outside the public network (`is_near`); one DNS
-/// lookup is not enough.
+/// decides to which address it resolves, and may change that at any time. For the same reason, a host name counts as
+/// part of a private network only if all connections to it led to addresses outside the public network (`is_near`);
+/// one DNS lookup is not enough.
 pub(super) fn within(url: &Uri, is_near: bool) -> Within {
     let Some(host) = url.host() else { return Within::Public };
     if is_local(url) {

@@ -78,7 +78,7 @@ impl Follower {
                 Err(e) => {
                     tracing::debug!(
                         server = %self.server().name(),
-                        "the server's notifications are not received: {}",
+                        "the server's notifications are not received: the server {}",
                         self.server().describe(&e)
                     );
                 }
@@ -214,7 +214,7 @@ impl Follower {
             }
             Err(e) => {
                 tracing::debug!(server = %self.server().name(), "cannot open a stream of notifications: \
-                    {}", self.server().describe(&e));
+                    the server {}", self.server().describe(&e));
             }
         }
         None
