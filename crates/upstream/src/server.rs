@@ -193,8 +193,8 @@ impl Server {
 
     /// Returns the protocol version with which links are opened for clients that use the version `client`. Over HTTP,
     /// this is the same version if the server may accept it, so that nothing has to be translated. On a pipe, each
-    /// link is a process, so all clients with sessions share one link. Clients without sessions share another one if
-    /// the server supports such clients.
+    /// link is a process, so all clients with sessions share one link. Clients without sessions share another link
+    /// if the server supports such clients.
     pub fn link_era(&self, client: &'static Era) -> &'static Era {
         match &self.destination {
             Destination::Native(_) => client,

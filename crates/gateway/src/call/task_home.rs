@@ -228,7 +228,7 @@ impl Home {
             let (home, egress) = (self.clone(), egress.clone());
             let waiting = tokio::spawn(async move {
                 if let Err(e) = home.wait(&egress).await {
-                    tracing::debug!(server = %home.server(), "a task's questions: {}", home.upstream.server.describe(&e));
+                    tracing::debug!(server = %home.server(), "a task can ask no more questions: the server {}", home.upstream.server.describe(&e));
                 }
                 home.asking.lock().take();
                 home.changed.send_modify(|n| *n += 1);

@@ -11,7 +11,7 @@ pub enum Failure {
     Unreachable(HealthCause),
     /// The server may be gone: it stopped answering, or closed the connection.
     Doubtful(HealthCause),
-    /// The server is there, but did not answer correctly.
+    /// The server is reachable, but did not answer correctly.
     Unwell(HealthCause),
     /// The server requires a credential.
     Unauthorized(HealthCause),

@@ -205,7 +205,7 @@ impl HealthMachine {
         self.connection.lost_notices.clear();
     }
 
-    /// Records that the server is there, so that facts to the contrary no longer hold.
+    /// Records that the server is reachable, so that facts to the contrary no longer hold.
     fn opened_again(&mut self) {
         self.requests.release();
         (self.reach.down, self.reach.unauthorized, self.reach.starts_for) = (None, None, None);

@@ -63,7 +63,7 @@ impl Ear {
     /// Does the same on a link that serves one client at a time: the items of that client's class are learned again,
     /// and clients of the class are notified if the items differ. If they do not differ, the client that has the link
     /// is notified nevertheless: the server may keep separate lists for each connection, and the known items may have
-    /// been learned on another one.
+    /// been learned on another connection.
     async fn changed_for_its_users(
         &self,
         upstream: &Upstream,

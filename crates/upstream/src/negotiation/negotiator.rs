@@ -279,7 +279,7 @@ impl Candidates {
 pub enum Verdict {
     /// The upstream does not support the version or the transport.
     Refused,
-    /// The upstream may or may not support the candidate; another one may work.
+    /// The upstream may or may not support the candidate; another candidate may work.
     Unclear,
     /// No other candidate would work either.
     Final,

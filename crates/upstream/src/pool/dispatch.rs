@@ -79,7 +79,7 @@ impl Slot {
         self.is_open && self.calls == 0 && !granted
     }
 
-    /// Returns true if the link may be closed to make room for another one.
+    /// Returns true if the link may be closed to make room for another link.
     fn can_go(&self, now: Instant) -> bool {
         let rest = if self.binding == Binding::Task { TASK_REST } else { Duration::ZERO };
         self.is_idle(now) && now.saturating_duration_since(self.used) >= rest

@@ -10,7 +10,7 @@ use super::dispatch::Spare;
 use super::dormant::DormantLinks;
 use crate::egress::Egress;
 
-/// A pool that can close a link for another one.
+/// A pool that can close a link to make room for another link.
 pub(super) trait GivesWay: Send + Sync {
     /// Returns the link that would be closed first if another caller of the server needs one.
     fn spare_for_others(&self) -> Option<Spare>;
