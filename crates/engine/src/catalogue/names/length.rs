@@ -60,7 +60,7 @@ impl NameLimit {
         Cow::Owned(shortened(own, self.most, 0))
     }
 
-    /// Another short form of a name, for use if the short form belongs to another item; each `turn` gives a different form.
+    /// Another short form of a name, for use if the first one belongs to another item; each `turn` gives a new form.
     pub(super) fn fit_again(self, full: &str, turn: u32) -> String {
         shortened(full, self.most, turn)
     }

@@ -23,7 +23,7 @@ pub(super) fn check(
     only(headers, &HOST)?;
     let origin = only(headers, &ORIGIN)?;
     if !is_plainly_framed(headers) {
-        let message = "`Transfer-Encoding` must be a single `chunked`: other parsers could see a \
+        let message = "the `Transfer-Encoding` header must be a single `chunked`: other parsers could see a \
                        different end of this request";
         return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
     }
