@@ -116,7 +116,7 @@ async fn fetch(outside: &Outside, place: &str, way: FetchRules) -> Result<bytes:
     let place: Uri = place.parse().map_err(|_| "the address of the metadata is not a URL".to_owned())?;
     let answer = outside.get(&place, way).await?;
     if answer.status != StatusCode::OK {
-        return Err(format!("HTTP {}", answer.status.as_u16()));
+        return Err(format!("the answer was HTTP {}", answer.status.as_u16()));
     }
     Ok(answer.body)
 }
