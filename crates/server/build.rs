@@ -1,4 +1,4 @@
-//! Linker settings for the binary. It must not know what the binary does.
+//! Linker settings for the binary. This module must not know what the binary does.
 
 use std::env;
 use std::process::Command;

@@ -38,7 +38,7 @@ for (const alg of ['RS256', 'ES256']) {
   });
 }
 await check('an algorithm that the issuer may not use', async () => {
-  await refused(await token({ alg: 'PS256' }), 'its algorithm is not allowed for its issuer');
+  await refused(await token({ alg: 'PS256' }), "the token's algorithm is not allowed for this issuer");
 });
 await check('a token in the query', async () => {
   const text = await token();
@@ -47,7 +47,7 @@ await check('a token in the query', async () => {
   }
 });
 await check('a token for somebody else', async () => {
-  const why = 'it was issued for another audience';
+  const why = 'the token was issued for another audience';
   await refused(await token({ resource: 'https://elsewhere.example/mcp' }), why);
   await refused(await token({ resource: `${gateway}/more` }), why);
   await refused(await token({ resource: new URL(gateway).origin }), why);
@@ -69,18 +69,18 @@ await check('a token that ends', async () => {
   while (await isKnown(text));
   assert.ok(Date.now() / 1000 >= exp - 1, 'not before its time');
   assert.ok(Date.now() / 1000 < exp + 2, 'and not long after');
-  await refused(text, 'it has expired');
+  await refused(text, 'the token has expired');
 });
 await check('alg none', async () => {
   const text = await token();
-  const why = 'its signature algorithm is not supported';
+  const why = "the token's signature algorithm is not supported";
   await refused(new UnsecuredJWT(decodeJwt(text)).encode(), why);
   const [, claims, signature] = text.split('.');
   for (const alg of ['none', 'None', 'NONE', '']) {
     await refused(`${encoded({ ...decodeProtectedHeader(text), alg })}.${claims}.`, why);
     await refused(`${encoded({ ...decodeProtectedHeader(text), alg })}.${claims}.${signature}`, why);
   }
-  await refused(`${text.slice(0, text.lastIndexOf('.'))}.`, 'it is not signed');
+  await refused(`${text.slice(0, text.lastIndexOf('.'))}.`, 'the token is not signed');
 });
 await check('a public key as a shared secret', async () => {
   const text = await token();
@@ -96,7 +96,7 @@ await check('a public key as a shared secret', async () => {
     for (const alg of ['HS256', 'RS256']) {
       const signed = `${encoded({ alg, kid, typ: 'at+jwt' })}.${claims}`;
       const tag = createHmac('sha256', secret).update(signed).digest('base64url');
-      await refused(`${signed}.${tag}`, alg === 'HS256' ? 'its signature algorithm is not supported' : 'its signature is wrong');
+      await refused(`${signed}.${tag}`, alg === 'HS256' ? "the token's signature algorithm is not supported" : "the token's signature is wrong");
     }
   }
 });
@@ -104,7 +104,7 @@ await check('a key of one algorithm with another', async () => {
   const text = await token();
   const other = (await publicKeys()).find((key) => key.alg === 'ES256');
   const [, claims, signature] = text.split('.');
-  const why = 'its algorithm is not allowed for this issuer and its key';
+  const why = "the token's algorithm is not allowed for this issuer and this key";
   await refused(`${encoded({ alg: 'RS256', kid: other.kid })}.${claims}.${signature}`, why);
   await refused(`${encoded({ alg: 'ES256', kid: decodeProtectedHeader(text).kid })}.${claims}.${signature}`, why);
 });
@@ -115,15 +115,15 @@ await check("one's own key", async () => {
   const jwk = await exportJWK(publicKey);
   for (const head of [{ kid }, { kid, jwk }, { kid, jku: `${provider}/jwks` }]) {
     const forged = new SignJWT(decodeJwt(text)).setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', ...head });
-    await refused(await forged.sign(privateKey), 'its signature is wrong');
+    await refused(await forged.sign(privateKey), "the token's signature is wrong");
   }
 });
 await check('other claims under the same signature', async () => {
   const text = await token();
   const [head, , signature] = text.split('.');
   const claims = decodeJwt(text);
-  await refused(`${head}.${encoded({ ...claims, sub: 'root' })}.${signature}`, 'its signature is wrong');
-  const issuer = 'tokens of its issuer are not accepted here';
+  await refused(`${head}.${encoded({ ...claims, sub: 'root' })}.${signature}`, "the token's signature is wrong");
+  const issuer = 'tokens from this issuer are not accepted here';
   await refused(`${head}.${encoded({ ...claims, iss: 'https://evil.example' })}.${signature}`, issuer);
 });
 await check("somebody else's session", async () => {
@@ -152,6 +152,6 @@ await check('new keys', async () => {
   await accepted(known);
   assert.equal((await fetch(`${provider}/test/rotate`, { method: 'POST' })).status, 204);
   await accepted(await token());
-  await refused(unknown, 'its issuer has no such key');
+  await refused(unknown, "the token's issuer has no key for this token");
 });
 finish();

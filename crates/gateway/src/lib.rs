@@ -1,5 +1,5 @@
-//! The side that faces MCP clients: authentication, views, sessions, calls, and the transports for clients. It must not
-//! know how a server is reached (that is `upstream`), or how the configuration is found and read.
+//! The side that faces MCP clients: authentication, views, sessions, calls, and the transports for clients. This crate
+//! must not know how a server is reached (that is `upstream`), or how the configuration is found and read.
 //!
 //! | room | is for |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Reads and checks the files of `tls`, and reloads them when they change. It must not know connections, or how TLS
-//! works.
+//! Reads and checks the files of `tls`, and reloads them when they change. This module must not know connections, or
+//! how TLS works.
 
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;

@@ -58,7 +58,7 @@ pub(crate) fn unread(kind: UnreadableKind) -> &'static str {
         UnreadableKind::Noise => {
             "a plugin or the theme of the site prints notices: turn off WP_DEBUG_DISPLAY"
         }
-        UnreadableKind::Packed => "a cache or proxy in front of the site compressed it",
+        UnreadableKind::Packed => "a cache or proxy in front of the site compressed the answer",
         UnreadableKind::Other => "is this the address of a WordPress site?",
     }
 }

@@ -160,7 +160,7 @@ impl WordPressSite {
         let login = login.filter(whole).ok_or_else(|| {
             let needed = "a site's URL, a user name and an Application Password are needed";
             let brought = self.settings.brought;
-            none(&if brought.is_empty() { needed.to_owned() } else { format!("{needed}: {brought}") })
+            none(&if brought.is_empty() { needed.to_owned() } else { format!("{needed}; {brought}") })
         })?;
         Ok((login, chosen))
     }

@@ -152,7 +152,7 @@ async fn sessions_that_do_not_exist_are_refused_with_what_to_do() {
         let mut reply = scene.http().send(method, "/mcp", &version, PING.as_bytes()).await;
         assert_eq!(reply.status, 400, "{method}");
         let refusal = reply.json().await;
-        assert!(error_message(&refusal).contains("Mcp-Session-Id is missing"), "{refusal}");
+        assert!(error_message(&refusal).contains("Mcp-Session-Id header is missing"), "{refusal}");
         assert_eq!(refusal["id"], if method == "POST" { json!(7) } else { json!(null) });
     }
     scene.is_well().await;

@@ -325,7 +325,7 @@ async fn hidden_characters_in_lists() {
     assert!(instructions.ends_with("Be kind.\n\u{646}\u{200c}\u{647}"), "{instructions:?}");
     let denied = session.call("up__o\u{2066}k", &json!({})).await;
     assert!(error_message(&denied).contains("unknown tool"), "{denied}");
-    let note = "hidden or control characters; rejected: \"o\\u{2066}k\" of tools (U+2066 in one of its names), \
-                \"hides\" of tools (U+FEFF in one of its names); cleaned: 1 of tools, the instructions";
+    let note = "hidden or control characters were found; rejected: \"o\\u{2066}k\" in tools (U+2066 in one of its names), \
+                \"hides\" in tools (U+FEFF in one of its names); cleaned: 1 in tools, the instructions";
     gateway.log().has(note).await;
 }

@@ -97,7 +97,7 @@ async fn a_call_in_flight_ends_well_and_the_child_of_a_removed_server_is_reaped(
     let answer = soon("the answer", calls.join_next()).await.expect("one call").expect("no panic");
     assert_eq!(text(&answer), "finished");
     until("the child's end", || children.iter().all(|child| !is_running(*child))).await;
-    place.gateway.log().has("closed its links").await;
+    place.gateway.log().has("closed the server's links").await;
     assert_eq!(text(&session.call("good__echo", &json!({"a": 1})).await), "{\"a\":1}");
 }
 

@@ -1,6 +1,6 @@
 //! The limit of open files for this process. Each connection is an open file, and the soft limit of many systems
 //! (1024) is meant for programs that do not raise it. Children start with the original limit of this process, because
-//! some programs do not work with a high limit. It must not know what the files are for.
+//! some programs do not work with a high limit. This module must not know what the files are for.
 
 use std::io;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! Log lines about a server's notes and failures, each written once. It must not know how servers are reached.
+//! Log lines about a server's notes and failures, each written once. This module must not know how servers are reached.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -82,9 +82,9 @@ impl Server {
         // A change of state logs the reason as well; and if a server rests, the reason has been logged before.
         let is_told = matches!(error, LinkError::Resting { .. }) || self.health.has_told(&reason);
         if self.bulletin.fails(&reason) && !is_told {
-            tracing::warn!(server = %name, "{what}{reason}");
+            tracing::warn!(server = %name, "{what}the server {reason}");
         } else {
-            tracing::debug!(server = %name, "{what}{reason}");
+            tracing::debug!(server = %name, "{what}the server {reason}");
         }
     }
 

@@ -1,5 +1,5 @@
 //! Announced list changes, which are handled one after the other in a separate task, so that the link's stream
-//! continues. It must not know what a list contains.
+//! continues. This module must not know what a list contains.
 
 mod pace;
 

@@ -1,5 +1,5 @@
-//! Closes links and the resources that depend on them in the background, so that a slow server delays nobody. It must not
-//! know why they are closed.
+//! Closes links and the resources that depend on them in the background, so that a slow server delays nobody. This
+//! module must not know why they are closed.
 
 use tokio::sync::Semaphore;
 

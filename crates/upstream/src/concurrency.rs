@@ -1,5 +1,5 @@
 //! The calls that run at the same time at one server, and those that wait for their turn; turns are shared fairly
-//! among the callers. It must not know what a call is for.
+//! among the callers. This module must not know what a call is for.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The destination of an upstream: a URL, a child process, or this process. It must not know the requests.
+//! The destination of an upstream: a URL, a child process, or this process. This module must not know the requests.
 
 use std::sync::Arc;
 
@@ -146,7 +146,7 @@ pub fn headers(server: &str, http: &HttpConfig) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in &http.headers {
         let mut value = HeaderValue::from_str(value.expose())
-            .map_err(|_| format!("{server}: header {name} has a value that HTTP cannot carry"))?;
+            .map_err(|_| format!("{server}: the {name} header has a value that HTTP cannot carry"))?;
         value.set_sensitive(true);
         headers.insert(name.clone(), value);
     }

@@ -1,5 +1,5 @@
-//! Waits until nothing is running any more: tasks signal their end, and the waiter checks again. It must not know what
-//! is running.
+//! Waits until nothing is running any more: tasks signal their end, and the waiter checks again. This module must not
+//! know what is running.
 
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! The means by which a thread reaches servers: its own connections, the configuration with which it began, and the
-//! state that all threads share. It must not know what is asked of servers, or by whom.
+//! state that all threads share. This module must not know what is asked of servers, or by whom.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};

@@ -235,7 +235,9 @@ impl Ear {
                             self.hear(link, frame, owner);
                         }
                     }
-                    Err(e) => tracing::debug!(server = %link.server.name(), "{}", link.server.describe(&e)),
+                    Err(e) => {
+                        tracing::debug!(server = %link.server.name(), "the server {}", link.server.describe(&e))
+                    }
                 },
             }
         }

@@ -1,6 +1,6 @@
-//! The side of the gateway that faces MCP servers: negotiation, links, catalogues, notifications and OAuth consent. It must
-//! not know clients' transports, sessions or profiles: everything for clients goes through [`LinkUser`](link::LinkUser) and
-//! [`Audience`].
+//! The side of the gateway that faces MCP servers: negotiation, links, catalogues, notifications and OAuth consent.
+//! This crate must not know clients' transports, sessions or profiles: everything for clients goes through
+//! [`LinkUser`](link::LinkUser) and [`Audience`].
 //!
 //! | module | is for |
 //! |---|---|

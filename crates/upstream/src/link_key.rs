@@ -1,4 +1,4 @@
-//! The properties that all clients of one link share: version and capabilities. It must not know the client.
+//! The properties that all clients of one link share: version and capabilities. This module must not know the client.
 
 use bytes::Bytes;
 use proto::era::Era;

@@ -1,4 +1,4 @@
-//! The times at which a server answered, failed, or made a client wait in vain. It must not know why.
+//! The times at which a server answered, failed, or made a client wait in vain. This module must not know why.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

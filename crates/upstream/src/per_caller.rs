@@ -1,7 +1,7 @@
 //! Per-caller upstreams, for servers to which each caller gives its own consent, or whose configuration separates
 //! callers. The links, the catalogue and the subscriptions of one caller are in a separate [`Upstream`], which other
-//! callers cannot see. Until a server requires consent, its callers share everything. It must not know how consent is
-//! given.
+//! callers cannot see. Until a server requires consent, its callers share everything. This module must not know how
+//! consent is given.
 
 use std::collections::HashMap;
 use std::sync::Arc;

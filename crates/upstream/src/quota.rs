@@ -1,5 +1,5 @@
-//! Quotas: the share of a common resource that one caller may hold, so that no caller can take all of it. They must not know
-//! the resource.
+//! Quotas: the share of a common resource that one caller may hold, so that no caller can take all of it. This module
+//! must not know the resource.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

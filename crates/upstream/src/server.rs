@@ -1,5 +1,5 @@
-//! One configured server: the facts about it, and the record of which facts were reported. It must not know links, or
-//! what the server offers.
+//! One configured server: the facts about it, and the record of which facts were reported. This module must not know
+//! links, or what the server offers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -222,8 +222,8 @@ impl Server {
 
     /// Returns the protocol version with which links are opened for clients that use the version `client`. Over HTTP,
     /// this is the same version if the server may accept it, so that nothing has to be translated. On a pipe, each
-    /// link is a process, so all clients with sessions share one link. Clients without sessions share another one if
-    /// the server supports such clients.
+    /// link is a process, so all clients with sessions share one link. Clients without sessions share another link
+    /// if the server supports such clients.
     pub fn link_era(&self, client: &'static Era) -> &'static Era {
         match &self.destination {
             Destination::Native(_) => client,
@@ -327,7 +327,7 @@ impl Server {
         match why {
             MuxFault::Child(e) => e.is_own_end().then(|| self.ending(e)),
             MuxFault::Ended | MuxFault::Broken(_) => {
-                let brief = "it closed its event stream".to_owned();
+                let brief = "the server closed its event stream".to_owned();
                 Some(HealthCause { brief, detail: self.mask.show(why) })
             }
             MuxFault::TooLong(_) | MuxFault::OutOfMemory(_) | MuxFault::Stopped => None,

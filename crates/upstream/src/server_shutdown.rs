@@ -1,4 +1,4 @@
-//! The end of a server that is no longer configured. It must not know links.
+//! The end of a server that is no longer configured. This module must not know links.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
 //! Limits the number of links that the whole process opens at the same time, so that many servers that start together
-//! do not compete for the machine's resources. It must not know what is opened.
+//! do not compete for the machine's resources. This module must not know what is opened.
 
 use std::future::Future;
 use std::num::NonZero;

@@ -1,4 +1,5 @@
-//! One server with everything that depends on it: its links, its catalogue, its subscriptions. It must not know clients.
+//! One server with everything that depends on it: its links, its catalogue, its subscriptions. This module must not
+//! know clients.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

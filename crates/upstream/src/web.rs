@@ -1,5 +1,5 @@
 //! The port to identity providers, and to sites that authenticate users: one request, a size cap, a deadline, no redirects.
-//! It must not know the requests.
+//! This module must not know the requests.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub struct Get<'a> {
 pub struct Answer {
     /// The status of the response.
     pub status: StatusCode,
-    /// The time in the header `Retry-After`, if it was given in seconds.
+    /// The time in the `Retry-After` header, if it was given in seconds.
     pub retry_after: Option<Duration>,
     /// The whole body.
     pub body: Bytes,

@@ -1,6 +1,6 @@
 //! The repository's own commands: `cargo xtask tidy | test | conformance | corpus | first-contact | peers | auth | sites | community | bench | chaos | soak | routes`.
 //!
-//! It knows the repository and how to run its tools. It must not know the product's code.
+//! It knows the repository and how to run its tools. This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
 
 use std::process::ExitCode;

@@ -3,7 +3,8 @@
 //!
 //! A parameter is `name:types`, with `*` before it if it is required and `=a|b` after it if it has few values. Types are
 //! `s`tring, `i`nteger, `n`umber, `b`oolean, `o`bject, `a`rray (with the type of its items in brackets), `z` for null, `t`
-//! for an object that may be given as its text, `?` for anything. It knows the form of such an index. It must not know tools.
+//! for an object that may be given as its text, `?` for anything. It knows the form of such an index. This module must
+//! not know tools.
 
 use std::fmt::Write as _;
 use std::fs;

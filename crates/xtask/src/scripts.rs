@@ -1,5 +1,5 @@
-//! Commands that run scripts, each of which prints `ok CASE` or `not ok CASE: why`: their arguments, and the final report. It
-//! must not know the contents of the scripts.
+//! Commands that run scripts, each of which prints `ok CASE` or `not ok CASE: why`: their arguments, and the final
+//! report. This module must not know the contents of the scripts.
 
 use crate::conformance::build;
 use crate::peers::cases;

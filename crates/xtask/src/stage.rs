@@ -1,6 +1,6 @@
 //! The gateway on a free port, with upstreams behind it, for runs against real peers.
 //!
-//! It knows how to start our programs, and the form of a configuration. It must not know the callers.
+//! It knows how to start our programs, and the form of a configuration. This module must not know the callers.
 
 use crate::root::{self, Programs};
 use crate::run::{Log, Service};

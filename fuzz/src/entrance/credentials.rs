@@ -174,7 +174,7 @@ pub fn carried(lines: &[&[u8]]) {
         Some(Ok(_)) => value(single("authorization").as_bytes()),
         Some(Err(why)) => {
             assert!(
-                headers.contains_key("authorization") && why.starts_with("the header Authorization"),
+                headers.contains_key("authorization") && why.starts_with("the Authorization header"),
                 "{why}"
             );
         }

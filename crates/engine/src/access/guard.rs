@@ -1,5 +1,5 @@
 //! The rules as they apply to one class of askers at one profile. A view is built with them, and its calls are
-//! checked against them. It must not know who the askers are.
+//! checked against them. This module must not know who the askers are.
 
 use std::sync::Arc;
 

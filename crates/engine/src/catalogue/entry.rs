@@ -1,4 +1,4 @@
-//! The parts of a view, and the clients that it is built for. It must not know how a view is built.
+//! The parts of a view, and the clients that it is built for. This module must not know how a view is built.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
-//! The arguments of a tool that a profile sets itself. Every call gets them, and no client can set them. It must not know how a
-//! call is sent.
+//! The arguments of a tool that a profile sets itself. Every call gets them, and no client can set them. This module
+//! must not know how a call is sent.
 
 use bytes::Bytes;
 use proto::json::{Members, Span, Splice};

@@ -200,9 +200,10 @@ impl Gather {
 
     fn take(&mut self, kind: ListKind, text: &[u8]) {
         if self.seen.len() == self.limits.entries {
-            return self
-                .notes
-                .omit(format!("more than {} entries; the rest is ignored", self.limits.entries));
+            return self.notes.omit(format!(
+                "the server lists more than {} entries; the rest is ignored",
+                self.limits.entries
+            ));
         }
         if Scanner::new(text, ITEM_DEPTH).and_then(|scanner| scanner.document()).is_err() {
             let what = format!("{} {}", kind.member(), shown_key(kind, text));

@@ -97,7 +97,7 @@ impl ScreeningNote {
             let key = Item::read(kind, Bytes::copy_from_slice(text)).map(|item| item.key).unwrap_or_default();
             let short: String = key.chars().take(100).collect();
             let of = kind.member();
-            self.examples.push(format!("{short:?} of {of} (U+{:04X} in one of its names)", u32::from(found)));
+            self.examples.push(format!("{short:?} in {of} (U+{:04X} in one of its names)", u32::from(found)));
         }
     }
 
@@ -105,7 +105,7 @@ impl ScreeningNote {
     pub(super) fn text(&self) -> Option<String> {
         let counted = ListKind::ALL.iter().zip(self.cleaned).filter(|(_, count)| *count > 0);
         let mut lost: Vec<String> =
-            counted.map(|(kind, count)| format!("{count} of {}", kind.member())).collect();
+            counted.map(|(kind, count)| format!("{count} in {}", kind.member())).collect();
         if self.instructions {
             lost.push("the instructions".to_owned());
         }
@@ -118,7 +118,7 @@ impl ScreeningNote {
         if !lost.is_empty() {
             parts.push(format!("cleaned: {}", lost.join(", ")));
         }
-        (!parts.is_empty()).then(|| format!("hidden or control characters; {}", parts.join("; ")))
+        (!parts.is_empty()).then(|| format!("hidden or control characters were found; {}", parts.join("; ")))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Finds tools and prompts under other names than the listed ones: names that they had before, their identities, and, if only
 //! one server has such an item, the server's own names. The pages of MCP Apps call the tools of their server by the server's
-//! own names (ext-apps 2026-01-26). It must not know how names are formed.
+//! own names (ext-apps 2026-01-26). This module must not know how names are formed.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! A tool as a profile changes it: its title, description, hints and arguments. Everything else stays as its server wrote it. It
-//! must not know which tools there are.
+//! A tool as a profile changes it: its title, description, hints and arguments. Everything else stays as its server
+//! wrote it. This module must not know which tools there are.
 
 use bytes::Bytes;
 use indexmap::IndexMap;

@@ -52,12 +52,15 @@ impl PageQueue {
         cursor: String,
     ) -> Result<(), String> {
         if !self.followed.insert((kind, cursor.clone())) {
-            return Err(format!("{} pages form a loop; fetching stopped there", kind.member()));
+            return Err(format!(
+                "the pages of {} form a loop; the loop was fetched only once",
+                kind.member()
+            ));
         }
         let previous = previous + 1;
         if previous >= self.most {
             return Err(format!(
-                "more than {} pages of {}; the rest is not fetched",
+                "the server has more than {} pages of {}; the rest is not fetched",
                 self.most,
                 kind.member()
             ));
@@ -81,14 +84,17 @@ mod tests {
         assert_eq!(followed("\"a\""), (ListKind::Tools, String::new()));
         assert_eq!(
             followed("\"a\""),
-            (ListKind::Tools, "tools pages form a loop; fetching stopped there".to_owned())
+            (ListKind::Tools, "the pages of tools form a loop; the loop was fetched only once".to_owned())
         );
         // The cursors and the pages of another list count for themselves.
         assert_eq!(followed("\"a\""), (ListKind::Prompts, String::new()));
         assert_eq!(followed("\"b\""), (ListKind::Prompts, String::new()));
         assert_eq!(
             followed("\"c\""),
-            (ListKind::Prompts, "more than 3 pages of prompts; the rest is not fetched".to_owned())
+            (
+                ListKind::Prompts,
+                "the server has more than 3 pages of prompts; the rest is not fetched".to_owned()
+            )
         );
         assert!(queue.next().is_none());
     }

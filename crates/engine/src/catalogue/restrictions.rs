@@ -1,5 +1,5 @@
-//! The access rules' effect on one view: the items and servers that its clients may not use. It must not know how lists
-//! are made.
+//! The access rules' effect on one view: the items and servers that its clients may not use. This module must not know
+//! how lists are made.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

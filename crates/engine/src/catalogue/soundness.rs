@@ -108,13 +108,13 @@ const TEMPLATE: &[MemberRule] = &[
 pub(super) fn check(kind: ListKind, text: &[u8], structured: Structured) -> Soundness {
     if text.len() > LONGEST {
         return unsound(format!(
-            "is {} KiB long, but at most {} KiB are passed on",
+            "the item is {} KiB long, but at most {} KiB are passed on",
             text.len() >> 10,
             LONGEST >> 10
         ));
     }
     let Some(item) = Members::of_value(text, Span::new(0, text.len())) else {
-        return unsound("is not an object, or is nested too deeply");
+        return unsound("the item is not an object, or is nested too deeply");
     };
     let rules = match kind {
         ListKind::Tools => TOOL,

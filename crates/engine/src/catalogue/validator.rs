@@ -99,8 +99,8 @@ impl LazyValidator {
     fn compiled(&self) -> Result<Compiled, &'static str> {
         match self.schema.as_deref() {
             Some(schema) => compile(schema, self.names.is_none()),
-            None if self.too_long => Err("it is longer than limits.schemaBytes"),
-            None => Err("it is missing"),
+            None if self.too_long => Err("the schema is longer than `limits.schemaBytes` allows"),
+            None => Err("the schema is missing"),
         }
     }
 
@@ -187,17 +187,18 @@ fn open_names(schema: &mut serde_json::Value) {
 
 fn compile(schema: &[u8], checks_names: bool) -> Result<Compiled, &'static str> {
     let mut schema: serde_json::Value =
-        serde_json::from_slice(schema).map_err(|_| "it is nested too deeply, or is not JSON")?;
+        serde_json::from_slice(schema).map_err(|_| "the schema is nested too deeply, or is not JSON")?;
     if !checks_names {
         open_names(&mut schema);
     }
-    let cost = SchemaCost::of(&schema).ok_or("the cost of validating with it is unknown or too high")?;
+    let cost =
+        SchemaCost::of(&schema).ok_or("the cost of validating with the schema is unknown or too high")?;
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(PATTERN.0)
         .size_limit(PATTERN.1)
         .dfa_size_limit(PATTERN.1);
     let options = jsonschema::options_for::<Borrowed>().with_pattern_options(patterns);
-    let validator = options.build(&schema).map_err(|_| "it is not a self-contained JSON Schema")?;
+    let validator = options.build(&schema).map_err(|_| "the schema is not a self-contained JSON Schema")?;
     Ok(Compiled { validator, cost })
 }
 

@@ -219,7 +219,7 @@ pub(super) fn header_name(name: &str) -> Result<HeaderName, Flaw> {
     let parsed = HeaderName::from_bytes(name.as_bytes())
         .map_err(|_| Flaw::new("this is not a valid header name", "write a name such as Authorization"))?;
     if is_word_of(parsed.as_str(), OWN_HEADERS) || parsed.as_str().starts_with("mcp-param-") {
-        let message = format!("the header `{parsed}` belongs to the protocol or the connection");
+        let message = format!("the `{parsed}` header belongs to the protocol or the connection");
         return Err(Flaw::new(message, "remove it; Dragoman sets this header itself if it is needed"));
     }
     Ok(parsed)

@@ -168,8 +168,8 @@ fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_a
     }
 }
 
-/// Reads a URL: the one in `chosen`, or the one from the base. Missing keys keep their values from the base if both have
-/// the same URL, because headers for one server must not be sent to another.
+/// Reads a URL: the one in `chosen`, or the one from the base. Missing keys keep their values from the base only if the
+/// two URLs are equal, because headers for one server must not be sent to another.
 pub(super) fn read_http(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,

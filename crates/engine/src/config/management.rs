@@ -14,8 +14,8 @@ section! {
     /// Changes of servers and profiles over HTTP, below `/api`. Callers that may make them can start programs with the
     /// rights of the user that runs Dragoman.
     pub struct Management: "true, false, or a mapping with `who` or `rate`" [
-        /// The callers that may change servers and profiles. It is required if people log in with `auth.users`, `auth.site` or
-        /// `auth.jwt`.
+        /// The callers that may change servers and profiles. This key is required if people log in with `auth.users`,
+        /// `auth.site` or `auth.jwt`.
         "who" who: Option<Who> = Maybe(Within), absent "callers whose credentials are valid for all profiles";
         /// The number of requests that one caller may send, and of failed logins from one address, within a period.
         "rate" rate: RequestRate = Rate { least: 1 },

@@ -117,8 +117,9 @@ section! {
         "publicUrl" public_url: Option<String> = Maybe(Parsed("a URL", site)),
             absent "the host of `auth.oauth.resource`, else the listening address", see "[consent.md](consent.md)";
         /// The proxies that Dragoman trusts to name the client in `X-Forwarded-For`: `true` for one proxy, or the
-        /// number of proxies, or their networks. It applies to `access` rules with `ip`, limits, quotas and the record
-        /// of calls. Set it only behind such proxies: otherwise, clients can write any address into this header.
+        /// number of proxies, or their networks. This setting applies to `access` rules with `ip`, limits, quotas and
+        /// the record of calls. Set it only behind such proxies: otherwise, clients can write any address into this
+        /// header.
         "trustForwardedFor" trust_forwarded_for: TrustedProxies = Proxies, see "[access.md](access.md#behind-a-proxy)";
     ]
 }

@@ -1,5 +1,5 @@
-//! The changes that a profile makes to single tools: what clients are shown, and which arguments they can set. It must not
-//! know how a view applies them.
+//! The changes that a profile makes to single tools: what clients are shown, and which arguments they can set. This
+//! module must not know how a view applies them.
 
 use std::rc::Rc;
 

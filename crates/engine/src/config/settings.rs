@@ -1,5 +1,5 @@
-//! The changes of a profile to individual tools, from its configuration and from settings made at run time. It must not know
-//! how these are stored.
+//! The changes of a profile to individual tools, from its configuration and from settings made at run time. This module
+//! must not know how these are stored.
 
 use bytes::Bytes;
 use indexmap::IndexMap;

@@ -31,11 +31,11 @@ pub struct Basic {
 }
 
 // The reasons why a header cannot be read; none repeats any part of the header.
-const TWICE: &str = "the header Authorization occurs more than once";
-const LONG: &str = "the header Authorization is too long";
-const FORM: &str = "the header Authorization must have the form `Bearer TOKEN` or `Basic CREDENTIALS`";
+const TWICE: &str = "the Authorization header occurs more than once";
+const LONG: &str = "the Authorization header is too long";
+const FORM: &str = "the Authorization header must have the form `Bearer TOKEN` or `Basic CREDENTIALS`";
 const NO_BASIC: &str =
-    "the header Authorization must contain the Base64 of `NAME:PASSWORD` in UTF-8 without control characters";
+    "the Authorization header must contain the Base64 of `NAME:PASSWORD` in UTF-8 without control characters";
 
 /// The single value of the header, if present.
 ///

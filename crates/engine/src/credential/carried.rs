@@ -194,7 +194,7 @@ mod tests {
         {
             let carried = Carried::read(&headers(&[("authorization", odd)])).expect(odd);
             let why = carried.basic.unwrap().map(|_| ()).unwrap_err();
-            assert!(why.starts_with("the header Authorization"), "{odd}: {why}");
+            assert!(why.starts_with("the Authorization header"), "{odd}: {why}");
         }
     }
 

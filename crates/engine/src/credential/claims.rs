@@ -40,28 +40,28 @@ pub struct Accepted {
 pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Accepted, &'static str> {
     if claims.contains_key("cnf") {
         // The token is bound to a key that a bearer does not present (RFC 9449, 7.1; RFC 8705, 3).
-        return Err("it is bound to a key and cannot be used as a bearer token");
+        return Err("the token is bound to a key and cannot be used as a bearer token");
     }
     if !is_for(claims.get("aud"), expected.audiences) {
-        return Err("it was issued for another audience, not for this gateway");
+        return Err("the token was issued for another audience, not for this gateway");
     }
     let time = |name: &str| match claims.get(name) {
         None => Ok(None),
-        Some(value) => seconds(value).map(Some).ok_or("one of its times is not a number"),
+        Some(value) => seconds(value).map(Some).ok_or("one of the token's times is not a number"),
     };
-    let ends = time("exp")?.ok_or("it has no expiry time")?.saturating_add(expected.skew);
+    let ends = time("exp")?.ok_or("the token has no expiry time")?.saturating_add(expected.skew);
     if expected.now >= ends {
-        return Err("it has expired");
+        return Err("the token has expired");
     }
     if time("nbf")?.is_some_and(|begins| expected.now.saturating_add(expected.skew) < begins) {
-        return Err("it is not valid yet");
+        return Err("the token is not valid yet");
     }
     let named = ["sub", "client_id", "azp"].iter().find_map(|name| Some((*name, claims.get(*name)?)));
     let is_client = named.is_some_and(|(name, _)| name != "sub");
     let subject =
         named.map(|(_, subject)| subject).and_then(Value::as_str).filter(|subject| is_subject(subject));
-    let subject = subject.ok_or("it has no subject")?.into();
-    let scopes = scopes(claims).ok_or("its scopes are malformed")?;
+    let subject = subject.ok_or("the token has no subject")?.into();
+    let scopes = scopes(claims).ok_or("the token's scopes are malformed")?;
     Ok(Accepted { subject, is_client, scopes, ends })
 }
 

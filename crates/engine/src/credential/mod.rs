@@ -5,7 +5,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `authorization` | the header `Authorization`: the schemes `Basic` and `Bearer` |
+//! | `authorization` | the `Authorization` header: the schemes `Basic` and `Bearer` |
 //! | `token` | the three parts of a signed token |
 //! | `claims` | the required claims of a token: time, audience, subject |
 //! | `carried` | credentials in headers for a site behind embedded servers |

@@ -37,28 +37,29 @@ impl<'a> Token<'a> {
     /// # Errors
     /// Returns the reason why it is rejected, without quoting any part of it.
     pub fn read(text: &'a str) -> Result<Self, &'static str> {
-        let form = "it is not a signed JWT in compact form";
+        let form = "the token is not a signed JWT in compact form";
         let (signed, signature) = text.rsplit_once('.').ok_or(form)?;
         let (header, claims) =
             signed.split_once('.').filter(|(_, claims)| !claims.contains('.')).ok_or(form)?;
-        let header = object(header).ok_or("its header is not a JSON object in Base64url")?;
-        let name = header.get("alg").and_then(Value::as_str).ok_or("its header names no algorithm")?;
-        let algorithm = Algorithm::named(name).ok_or("its signature algorithm is not supported")?;
+        let header = object(header).ok_or("the token's header is not a JSON object in Base64url")?;
+        let name =
+            header.get("alg").and_then(Value::as_str).ok_or("the token's header names no algorithm")?;
+        let algorithm = Algorithm::named(name).ok_or("the token's signature algorithm is not supported")?;
         if header.contains_key("crit") {
             // Critical extensions (RFC 7515, 4.1.11): none is supported.
-            return Err("its header has an unsupported extension");
+            return Err("the token's header has an unsupported extension");
         }
         if header.get("typ").is_some_and(|kind| !is_access_token(kind)) {
-            return Err("it is not an access token");
+            return Err("the token is not an access token");
         }
         let kid = match header.get("kid") {
             None => None,
             Some(Value::String(kid)) if kid.len() <= LONGEST_KID => Some(kid.as_str().into()),
-            Some(_) => return Err("its header has a malformed key id"),
+            Some(_) => return Err("the token's header has a malformed key id"),
         };
-        let claims = object(claims).ok_or("its claims are not a JSON object in Base64url")?;
+        let claims = object(claims).ok_or("the token's claims are not a JSON object in Base64url")?;
         let signature = BASE64_URL_SAFE_NO_PAD.decode(signature).ok().filter(|bytes| !bytes.is_empty());
-        let signature = signature.ok_or("it is not signed")?;
+        let signature = signature.ok_or("the token is not signed")?;
         Ok(Self { algorithm, kid, signed: signed.as_bytes(), signature, claims })
     }
 

@@ -38,7 +38,7 @@ fn words<'r>(row: &'r Dialect, profile: &'r str) -> Words<'r> {
 /// A request from a page in a browser.
 #[derive(Debug, Clone, Copy)]
 pub struct Cross<'a> {
-    /// The origin of the page: the header `Origin`.
+    /// The origin of the page: the `Origin` header.
     pub origin: &'a str,
     /// True if the gateway allows that origin.
     pub allowed: bool,

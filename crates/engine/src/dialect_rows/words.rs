@@ -85,15 +85,15 @@ words! {
 
     /// A requirement for `initialize`.
     Needed {
-        /// A protocol version, a string.
+        /// The protocol version, which is a string.
         ProtocolVersion = "protocolVersion",
-        /// Capabilities, an object.
+        /// The capabilities, which are an object.
         Capabilities = "capabilities",
-        /// Client information, an object.
+        /// The information about the client, which is an object.
         ClientInfo = "clientInfo",
-        /// The client's name, a string.
+        /// The client's name, which is a string.
         ClientName = "clientInfo.name",
-        /// The client's version, a string.
+        /// The client's version, which is a string.
         ClientVersion = "clientInfo.version",
     }
 
@@ -189,9 +189,9 @@ words! {
 
     /// A part of an input schema.
     SchemaPart {
-        /// The properties, an object.
+        /// The properties, which are an object.
         Properties = "properties",
-        /// The names of required properties, a list.
+        /// The names of required properties, which are a list.
         Required = "required",
     }
 

@@ -96,7 +96,8 @@ pub(super) fn check_param_headers(
         let value = arguments.and_then(|span| param.value(frame.text(), span));
         let value = value.map(|span| span.of(frame.text()));
         param.agrees(headers.get(&param.header), value).map_err(|what| {
-            Fault::client(code::HEADER_MISMATCH, format!("header {} {what}", param.header)).with_status(400)
+            Fault::client(code::HEADER_MISMATCH, format!("the {} header {what}", param.header))
+                .with_status(400)
         })?;
     }
     Ok(())

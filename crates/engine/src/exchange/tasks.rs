@@ -196,7 +196,7 @@ impl Exchange {
                 Next::Error(error) => self.task_error(&error),
                 // The module that stores the questions answers such requests without an exchange.
                 Next::Questions => {
-                    self.fail(Fault::gateway("this module does not store the task's questions"));
+                    self.fail(Fault::gateway("the gateway does not store the task's questions"));
                 }
             }
         }

@@ -162,7 +162,7 @@ pub struct Limiter {
 
 impl Limiter {
     /// Creates the limiter from the enabled limits of a configuration. It keeps at most `cap` counters (about 40
-    /// bytes each); a request that needs another one is rejected until a counter is paid back. `seed` is random, so
+    /// bytes each); a request that needs another counter is rejected until a counter is paid back. `seed` is random, so
     /// nobody can provoke a collision with another caller's counter.
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
         let rule = |(place, limit): (usize, &RateLimit)| {

@@ -146,10 +146,10 @@ const HEADERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', headers: { Mcp-Session-Id: hush, CONNECTION: close, Host: x, mcp-param-a: b } }
 ",
         &[
-            r"2:38 mcpServers.a.headers.Mcp-Session-Id [Mcp-Session-Id] the header `mcp-session-id` belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
-            r"2:60 mcpServers.a.headers.CONNECTION [CONNECTION] the header `connection` belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
-            r"2:79 mcpServers.a.headers.Host [Host] the header `host` belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
-            r"2:88 mcpServers.a.headers.mcp-param-a [mcp-param-a] the header `mcp-param-a` belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
+            r"2:38 mcpServers.a.headers.Mcp-Session-Id [Mcp-Session-Id] the `mcp-session-id` header belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
+            r"2:60 mcpServers.a.headers.CONNECTION [CONNECTION] the `connection` header belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
+            r"2:79 mcpServers.a.headers.Host [Host] the `host` header belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
+            r"2:88 mcpServers.a.headers.mcp-param-a [mcp-param-a] the `mcp-param-a` header belongs to the protocol or the connection => remove it; Dragoman sets this header itself if it is needed",
         ],
     ),
     (

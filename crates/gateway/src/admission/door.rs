@@ -1,5 +1,5 @@
-//! Sets up the configured authentication: its methods and the key store. It must not know what a credential gives
-//! access to.
+//! Sets up the configured authentication: its methods and the key store. This module must not know what a credential
+//! gives access to.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! The result of authentication: the principal, the client's address, and the credentials that the request carries for
-//! a site behind embedded servers. It must not know how credentials are checked.
+//! a site behind embedded servers. This module must not know how credentials are checked.
 
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};

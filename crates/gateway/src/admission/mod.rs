@@ -1,4 +1,4 @@
-//! Identifies callers and limits their requests. It must not know what is requested, beyond its name.
+//! Identifies callers and limits their requests. This module must not know what is requested, beyond its name.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,5 +1,5 @@
 //! Rate limits: the engine's limits with a clock, and the flag that says whether the client can see the tool that it
-//! calls. It must not know the form of a refusal.
+//! calls. This module must not know the form of a refusal.
 
 use std::borrow::Cow;
 use std::sync::Arc;

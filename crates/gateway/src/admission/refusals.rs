@@ -1,6 +1,6 @@
 //! Log lines about rate-limited requests: the first refusal is logged immediately; after that, each limit logs at most
 //! one line per minute, with the number of refusals since the last line. A flood of requests therefore does not flood
-//! the log. It must not know how a limit counts.
+//! the log. This module must not know how a limit counts.
 
 use std::mem;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The caller, and the input of a call. It must not know how a call is performed.
+//! The caller, and the input of a call. This module must not know how a call is performed.
 
 use std::sync::Arc;
 

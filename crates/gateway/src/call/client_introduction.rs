@@ -1,4 +1,4 @@
-//! A client's introduction to servers of another era. It must not know how a call is performed.
+//! A client's introduction to servers of another era. This module must not know how a call is performed.
 
 use bytes::Bytes;
 use proto::bridge::handshake::client_capabilities;

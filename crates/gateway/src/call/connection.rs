@@ -1,5 +1,5 @@
-//! The connection of a call to its server: the links that the call uses, and the reply that it reads. It must not know
-//! the client.
+//! The connection of a call to its server: the links that the call uses, and the reply that it reads. This module must
+//! not know the client.
 
 use std::sync::Arc;
 

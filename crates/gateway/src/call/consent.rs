@@ -1,5 +1,5 @@
 //! Servers that require their users' consent: errors that direct clients to the consent page, and lists that are
-//! fetched again once consent has been given. It must not know how consent is obtained.
+//! fetched again once consent has been given. This module must not know how consent is obtained.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The context for making calls. It must not know transports.
+//! The context for making calls. This module must not know transports.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -205,7 +205,7 @@ fn note_listed(context: &CallContext, cell: &ViewCell, result: &CacheableResult)
 }
 
 fn request_id(frame: &Frame) -> Result<&Id, Fault> {
-    frame.id().ok_or_else(|| Fault::gateway("a request without an id"))
+    frame.id().ok_or_else(|| Fault::gateway("the request has no id"))
 }
 
 /// Returns the caller's view, including the servers that its request may concern, and the call inside a call of `call_tool`.
@@ -302,7 +302,7 @@ fn in_session(
     (route, frame): (Route<'_>, Frame),
 ) -> Result<Decision, Refused> {
     let Caller::Session(session) = &requester.caller else {
-        return Err(Fault::gateway("a request without its session").into());
+        return Err(Fault::gateway("the request has no session").into());
     };
     let session = session.clone();
     let change = match subscription(&frame, &route.method) {

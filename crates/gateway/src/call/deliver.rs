@@ -1,4 +1,4 @@
-//! Sends a call's request, and chooses its link. It must not know the answer.
+//! Sends a call's request, and chooses its link. This module must not know the answer.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -79,7 +79,7 @@ pub(crate) async fn deliver(
     }
     match link.send(context.egress.client(), outbound.clone(), limits, (way.owner, way.carried)).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
-            tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.server.describe(&e));
+            tracing::info!(server = %way.upstream.name(), "the server {}; opening another link", way.upstream.server.describe(&e));
             link.bury();
             // A server that has forgotten one session has nearly always forgotten all of them.
             way.upstream.links.dedicated.shed(&context.egress, Duration::ZERO);

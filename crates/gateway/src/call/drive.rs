@@ -1,5 +1,5 @@
-//! Runs a call to its end and delivers messages and answer to its client. It must not know how the client receives
-//! them.
+//! Runs a call to its end and delivers messages and answer to its client. This module must not know how the client
+//! receives them.
 
 use bytes::Bytes;
 use engine::exchange::ExchangeAnswer;

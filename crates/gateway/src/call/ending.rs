@@ -144,7 +144,7 @@ impl Call {
                 tokio::spawn(async move { link.forget_cancelled(&context.egress, key).await });
             }
             Err(e) => {
-                tracing::debug!(server = %self.upstream.name(), "a cancellation was not delivered: {}", self.upstream.server.describe(&e));
+                tracing::debug!(server = %self.upstream.name(), "a cancellation was not delivered: the server {}", self.upstream.server.describe(&e));
             }
         }
     }

@@ -20,7 +20,7 @@ use crate::session::session::Session;
 pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame: &Frame) {
     let asked = session.asks.lock().answer(frame);
     let Some(asked) = asked else {
-        tracing::debug!("an answer that matches no open question");
+        tracing::debug!("ignored an answer that matches no open question");
         return;
     };
     match asked.link {

@@ -1,4 +1,5 @@
-//! The deadline of a call's next message, with a timer that is set as late as possible. It must not know calls.
+//! The deadline of a call's next message, with a timer that is set as late as possible. This module must not know
+//! calls.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

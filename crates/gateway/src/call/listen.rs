@@ -170,7 +170,7 @@ pub(crate) fn open(
     identity: &Identity,
 ) -> Result<Body, Fault> {
     let filter = Filter::read(context, &cell, frame, identity)?;
-    let Some(id) = frame.id().cloned() else { return Err(Fault::gateway("a listen request without an id")) };
+    let Some(id) = frame.id().cloned() else { return Err(Fault::gateway("the listen request has no id")) };
     let permit = permit(context, identity)?;
     let (sender, body) = Body::channel(BEHIND);
     let context = context.clone();

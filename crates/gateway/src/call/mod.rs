@@ -1,4 +1,4 @@
-//! One request from a client: decided, forwarded, answered. It must not know HTTP or lines.
+//! One request from a client: decided, forwarded, answered. This module must not know HTTP or lines.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Questions from a call's server to its client. It must not know how the client answers.
+//! Questions from a call's server to its client. This module must not know how the client answers.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! A request's entry in the record of calls. It must not know files.
+//! A request's entry in the record of calls. This module must not know files.
 
 use std::borrow::Cow;
 use std::sync::Arc;

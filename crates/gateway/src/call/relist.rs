@@ -1,6 +1,6 @@
 //! Handles a call whose upstream rejects the headers that its list of tools requires. The list must have changed, so
 //! it is fetched again, and the call is sent once more (MCP 2026-07-28, streamable HTTP: custom headers from
-//! parameters). It must not know the headers.
+//! parameters). This module must not know the headers.
 
 use engine::exchange::{Dispatch, dispatch};
 use engine::tasks::TaskIds;

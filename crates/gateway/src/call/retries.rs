@@ -1,4 +1,4 @@
-//! The state that a call needs for sending its request again. It must not know calls.
+//! The state that a call needs for sending its request again. This module must not know calls.
 
 use engine::exchange::{Outbound, ResendPolicy};
 

@@ -1,5 +1,5 @@
-//! Messages that reach a call outside its own stream: those of its upstream, and replies of its client. It must not
-//! know their content.
+//! Messages that reach a call outside its own stream: those of its upstream, and replies of its client. This module
+//! must not know their content.
 
 use upstream::link::{Inbound, Inbox};
 

@@ -228,7 +228,7 @@ impl Home {
             let (home, egress) = (self.clone(), egress.clone());
             let waiting = tokio::spawn(async move {
                 if let Err(e) = home.wait(&egress).await {
-                    tracing::debug!(server = %home.server(), "a task's questions: {}", home.upstream.server.describe(&e));
+                    tracing::debug!(server = %home.server(), "a task can ask no more questions: the server {}", home.upstream.server.describe(&e));
                 }
                 home.asking.lock().take();
                 home.changed.send_modify(|n| *n += 1);
@@ -278,7 +278,7 @@ impl Home {
         }
         let own = frame.params().and_then(|params| related(frame.text(), &params.members));
         let refused = match own.map(|span| span.of(frame.text())) {
-            Some(id) if id != self.task => Err("it belongs to another task".to_owned()),
+            Some(id) if id != self.task => Err("the question belongs to another task".to_owned()),
             _ => self.asking.lock().as_mut().map_or(Ok(()), |asking| asking.watch.ask(frame)),
         };
         match refused {

@@ -1,5 +1,5 @@
-//! A call's turn among all calls at its server: the call runs immediately, or waits until another call has ended. It
-//! must not know links.
+//! A call's turn among all calls at its server: the call runs immediately, or waits until another call has ended. This
+//! module must not know links.
 
 use std::time::Instant;
 

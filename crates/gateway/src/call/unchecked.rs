@@ -1,4 +1,4 @@
-//! Tools whose arguments are not validated: each is logged once. It must not know the reason.
+//! Tools whose arguments are not validated: each is logged once. This module must not know the reason.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The client of a call, as seen by the call: its cancellation, and the answers that it accepts. It must not know servers.
+//! The client of a call, as seen by the call: its cancellation, and the answers that it accepts. This module must not
+//! know servers.
 
 use std::time::Instant;
 

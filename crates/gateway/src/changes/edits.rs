@@ -1,4 +1,4 @@
-//! Edits of the configuration, on their way to the task that applies them. It must not know what is edited.
+//! Edits of the configuration, on their way to the task that applies them. This module must not know what is edited.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Changes to servers and profiles while Dragoman is running: which requests are valid, which configuration results,
-//! and how it is stored and shown. It must not know HTTP, or how a configuration is put into force.
+//! and how it is stored and shown. This module must not know HTTP, or how a configuration is put into force.
 //!
 //! | file | is for |
 //! |---|---|

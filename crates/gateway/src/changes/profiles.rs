@@ -102,7 +102,7 @@ pub(crate) fn change_profile(
     if standing.base.profiles.contains_key(slug) {
         return Err(Refusal::profile_in_use(format!(
             "the profile {slug:?} is defined in the configuration file, whose rules use this slug; change \
-             it there"
+             the slug there"
         )));
     }
     let then = standing.changed(|changes| {
@@ -136,7 +136,7 @@ fn refuse_named(base: &Config, slug: &str) -> Result<(), Refusal> {
         Some(endpoint) => {
             let path = &endpoint.path;
             Err(Refusal::profile_in_use(format!(
-                "the configuration file serves it at {path}; change it there"
+                "the configuration file has an endpoint at {path} that serves this profile; change the endpoint there"
             )))
         }
         None => Ok(()),

@@ -73,7 +73,13 @@ impl Refusal {
 
     pub(crate) fn in_use(id: &str, profiles: &[&str]) -> Self {
         let profiles = profiles.join(", ");
-        Self::new(409, "SERVER_IN_USE", format!("{id:?} belongs to {profiles}; remove it from there first"))
+        Self::new(
+            409,
+            "SERVER_IN_USE",
+            format!(
+                "the server {id:?} belongs to these profiles: {profiles}; first remove the server from each of them"
+            ),
+        )
     }
 
     /// An internal error that the caller cannot fix.

@@ -82,8 +82,8 @@ impl Standing {
         let note = |endpoint: &Endpoint| {
             let Endpoint { path, profile, .. } = endpoint;
             format!(
-                "nothing is served at {path}: its profile {profile:?} was removed through the management API; create it again \
-                 there (POST /api/profiles), or remove the endpoint from the configuration file"
+                "nothing is served at {path}: the profile {profile:?} was removed through the management API; create the profile \
+                 again (POST /api/profiles), or remove the endpoint from the configuration file"
             )
         };
         endpoints.map(note).collect()

@@ -1,4 +1,4 @@
-//! Cached lists of tools in the form that dialects use. It must not know who asks.
+//! Cached lists of tools in the form that dialects use. This module must not know who asks.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The sessions of dialect clients: their introductions, and the receivers of their events. It must not know
+//! The sessions of dialect clients: their introductions, and the receivers of their events. This module must not know
 //! messages.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! Resources that a dialect client listens to: updates from servers go to the client's event stream. It must not know
-//! the dialect.
+//! Resources that a dialect client listens to: updates from servers go to the client's event stream. This module must
+//! not know the dialect.
 
 use std::collections::HashMap;
 use std::future::poll_fn;

@@ -1,5 +1,5 @@
-//! The record of configuration changes: which caller changed what, in the log and in the record of calls. It must not
-//! know how changes are made.
+//! The record of configuration changes: which caller changed what, in the log and in the record of calls. This module
+//! must not know how changes are made.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! A manager's change on its way to the task that puts it into force. It must not know HTTP, or what a change means.
+//! A manager's change on its way to the task that puts it into force. This module must not know HTTP, or what a change
+//! means.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The operations of the management API on the running gateway. It must not know HTTP.
+//! The operations of the management API on the running gateway. This module must not know HTTP.
 //!
 //! | file | is for |
 //! |---|---|

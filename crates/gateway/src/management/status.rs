@@ -1,4 +1,4 @@
-//! The state of servers and their lists, for managers. It must not know HTTP.
+//! The state of servers and their lists, for managers. This module must not know HTTP.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -43,7 +43,7 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
     let Some(upstream) = upstream(shard, identity, name) else {
         return json!({
             "id": name, "status": "disconnected", "error": null, "tools": 0, "tokens": 0,
-            "state": "disabled", "reason": "it is disabled", "since": null, "nextTry": null,
+            "state": "disabled", "reason": "the server is disabled", "since": null, "nextTry": null,
             "connections": { "shared": 0, "dedicated": 0, "waiting": 0 }, "moves": 0, "advice": null,
             "freshness": "unknown", "staleReason": null, "stderr": [],
             "definitions": { "policy": "allow", "changed": 0, "new": 0, "vanished": 0 },
@@ -101,20 +101,20 @@ pub(crate) async fn tools(
     name: &str,
     fresh: bool,
 ) -> Result<Vec<Value>, String> {
-    let upstream = upstream(shard, identity, name).ok_or("it is disabled")?;
+    let upstream = upstream(shard, identity, name).ok_or("the server is disabled")?;
     let (era, catalogue) = (era(&upstream), &upstream.catalogue);
     let asking = async {
         if !catalogue.is_known(era) {
             let mut done = catalogue.fetch(&shard.egress, era);
             let _ = done.changed().await;
         } else if fresh && !catalogue.refresh(&shard.egress).await {
-            return Err("it could not be refreshed; see the log".to_owned());
+            return Err("the list could not be refreshed; see the log".to_owned());
         }
         Ok(())
     };
-    let late = |_| format!("it did not answer within {} s", PATIENCE.as_secs());
+    let late = |_| format!("the server did not answer within {} s", PATIENCE.as_secs());
     tokio::time::timeout(PATIENCE, asking).await.map_err(late)??;
-    let known = catalogue.tools(era).map_err(|absence| absence.reason)?;
+    let known = catalogue.tools(era).map_err(|absence| format!("the server {}", absence.reason))?;
     let tools = known.list(ListKind::Tools).iter();
     Ok(tools.filter_map(|tool| serde_json::from_slice(&tool.text).ok()).collect())
 }

@@ -1,5 +1,5 @@
-//! The gateway under one configuration. It must not know how a configuration is put into force, or what clients
-//! request.
+//! The gateway under one configuration. This module must not know how a configuration is put into force, or what
+//! clients request.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, LazyLock, Weak};

@@ -1,4 +1,4 @@
-//! Catalogues of servers, stored in a file by a separate thread. It must not know what is stored.
+//! Catalogues of servers, stored in a file by a separate thread. This module must not know what is stored.
 
 use std::collections::HashMap;
 use std::path::Path;

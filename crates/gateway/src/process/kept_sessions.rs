@@ -1,4 +1,4 @@
-//! Sessions, stored in a file by a separate thread. It must not know what a session is for.
+//! Sessions, stored in a file by a separate thread. This module must not know what a session is for.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The gateway's key ring: opened at the start, checked every second, and rotated when this is due. It must not know
-//! what is sealed.
+//! The gateway's key ring: opened at the start, checked every second, and rotated when this is due. This module must
+//! not know what is sealed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The gateway under one configuration, the state that outlives it, and each thread's handle to both. It must not know
-//! the entry points of clients.
+//! The gateway under one configuration, the state that outlives it, and each thread's handle to both. This module must
+//! not know the entry points of clients.
 //!
 //! | file | is for |
 //! |---|---|

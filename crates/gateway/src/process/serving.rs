@@ -1,5 +1,5 @@
 //! The addresses at which the process listens, and the state that they share. The addresses can change while it
-//! serves. It must not know what is served.
+//! serves. This module must not know what is served.
 
 use std::net::{SocketAddr, TcpListener};
 

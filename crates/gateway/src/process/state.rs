@@ -1,5 +1,5 @@
 //! The process's state, independent of the configuration: sessions, servers with their links, views, and the state of
-//! calls. It must not know configurations beyond the limits at the start.
+//! calls. This module must not know configurations beyond the limits at the start.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};

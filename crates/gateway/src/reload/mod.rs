@@ -1,4 +1,4 @@
-//! Puts a new configuration into force while serving. It must not know how a configuration is read.
+//! Puts a new configuration into force while serving. This module must not know how a configuration is read.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Ends servers and sessions that are no longer configured; their running calls may finish. It must not know why they
-//! were removed.
+//! Ends servers and sessions that are no longer configured; their running calls may finish. This module must not know
+//! why they were removed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,13 +53,13 @@ pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
         }
         let closed = async { while all.join_next().await.is_some() {} };
         if tokio::time::timeout(CLOSING, closed).await.is_err() {
-            tracing::debug!(server = %upstream.name(), "it took too long to close its sessions");
+            tracing::debug!(server = %upstream.name(), "closing the server's sessions took too long");
         }
         shard.view.state.upstreams.remove(upstream.server.spec.id);
         for one in &family {
             one.forget_all();
         }
-        tracing::info!(server = %upstream.name(), "closed its links");
+        tracing::info!(server = %upstream.name(), "closed the server's links");
     });
 }
 

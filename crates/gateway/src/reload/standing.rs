@@ -1,5 +1,5 @@
-//! The configuration with the changes that managers made. Changes are stored as long as management is enabled. It must
-//! not know how a configuration is put into force.
+//! The configuration with the changes that managers made. Changes are stored as long as management is enabled. This
+//! module must not know how a configuration is put into force.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(crate) fn first_standing(
     let standing = Standing::new(config, changes).map_err(|refusal| {
         let folder = folder.display();
         format!(
-            "the stored changes no longer fit the configuration: {refusal}; fix it, or move \
+            "the stored changes no longer fit the configuration: {refusal}; fix the configuration, or move \
                  changes.db in {folder} away"
         )
     })?;

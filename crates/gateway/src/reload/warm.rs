@@ -1,4 +1,4 @@
-//! Fetches in advance the lists that clients will request first. It must not know who requests them.
+//! Fetches in advance the lists that clients will request first. This module must not know who requests them.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The task that changes the configuration. It reads the sources again on SIGHUP, and when the file has changed; if
 //! the new configuration is invalid, the errors are reported and the old one stays in force. Managers' changes are
-//! stored, and applied on top. It must not know how a configuration is read, or what a change means.
+//! stored, and applied on top. This module must not know how a configuration is read, or what a change means.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

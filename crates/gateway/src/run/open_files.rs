@@ -1,4 +1,4 @@
-//! The limit of open files. It must not know which code opens files.
+//! The limit of open files. This module must not know which code opens files.
 
 /// Raises the limit of open files as far as the system allows, and logs a warning if it is still too low: each
 /// connection, from a client or to a server, takes up one file.

@@ -1,4 +1,4 @@
-//! Starts serving threads from a checked configuration. It must not know how a configuration is read.
+//! Starts serving threads from a checked configuration. This module must not know how a configuration is read.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -186,7 +186,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let profile = gateway
         .snapshot
         .profile_named(profile)
-        .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
+        .ok_or_else(|| format!("there is no profile {profile:?}; the configured profiles are {}", names()))?;
     log_routes(&config);
     let sources = Mutex::new(Some(Sources { origin, kept: None, tls: None }));
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {

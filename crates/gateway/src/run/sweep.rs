@@ -1,5 +1,5 @@
-//! Periodic jobs while the gateway runs: they remove everything that has expired. It must not know why anything is
-//! kept.
+//! Periodic jobs while the gateway runs: they remove everything that has expired. This module must not know why
+//! anything is kept.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Notifies a session's client of changed lists. It must not know which list changed, or why.
+//! Notifies a session's client of changed lists. This module must not know which list changed, or why.
 
 use proto::mcp::Notice;
 

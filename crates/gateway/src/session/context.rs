@@ -1,4 +1,4 @@
-//! The context for making sessions. It must not know transports.
+//! The context for making sessions. This module must not know transports.
 
 use std::sync::Arc;
 use std::time::Instant;

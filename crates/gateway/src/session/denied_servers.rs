@@ -1,5 +1,5 @@
 //! Servers that are entirely denied to a session's client: they receive neither the client's introduction nor its
-//! state. It must not know rules.
+//! state. This module must not know rules.
 
 use std::sync::Arc;
 

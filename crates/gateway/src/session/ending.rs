@@ -1,4 +1,4 @@
-//! The end of sessions: on request, after idling, or to make room for others. It must not know transports.
+//! The end of sessions: on request, after idling, or to make room for others. This module must not know transports.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

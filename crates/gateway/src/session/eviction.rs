@@ -1,4 +1,5 @@
-//! Evicts the oldest events that are kept for clients if there are too many. It must not know the content of events.
+//! Evicts the oldest events that are kept for clients if there are too many. This module must not know the content of
+//! events.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -1,5 +1,5 @@
-//! The resources that a session's client listens to, and the state of each subscription. It must not know who sends
-//! updates.
+//! The resources that a session's client listens to, and the state of each subscription. This module must not know who
+//! sends updates.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The effect of a new configuration on a session: its view, and the servers that it can reach. It must not know what
-//! was changed.
+//! The effect of a new configuration on a session: its view, and the servers that it can reach. This module must not
+//! know what was changed.
 
 use std::sync::Arc;
 

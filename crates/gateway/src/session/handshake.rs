@@ -1,5 +1,5 @@
-//! The handshake of a session: reads `initialize`, opens a session, and returns the answer. It must not know HTTP or
-//! lines.
+//! The handshake of a session: reads `initialize`, opens a session, and returns the answer. This module must not know
+//! HTTP or lines.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! The facts that a session's id contains in sealed form: enough to continue a session about which nothing else is
-//! known. It must not know how ids are sealed.
+//! known. This module must not know how ids are sealed.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use engine::Snapshot;

@@ -1,5 +1,5 @@
-//! Stores sessions for the next process: decides when and what to write, and how a session ends for good. It must not
-//! know files.
+//! Stores sessions for the next process: decides when and what to write, and how a session ends for good. This module
+//! must not know files.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

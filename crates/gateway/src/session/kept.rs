@@ -1,5 +1,5 @@
-//! The records that store sessions for the next process, and the sessions that have ended for good. It must not know files,
-//! or what a session is.
+//! The records that store sessions for the next process, and the sessions that have ended for good. This module must
+//! not know files, or what a session is.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A session as the links that its calls use see it. It must not know transports.
+//! A session as the links that its calls use see it. This module must not know transports.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -52,7 +52,7 @@ impl LinkUser for Session {
 
     fn ask(&self, egress: &Egress, link: &Arc<OpenLink>, question: &Frame) -> Result<(), String> {
         let named = for_session(egress, self, link, question);
-        let named = named.ok_or_else(|| "its task cannot be identified".to_owned())?;
+        let named = named.ok_or_else(|| "the task of this question cannot be identified".to_owned())?;
         let question = question_for(self, link, &named)?;
         let asked = self.asks.lock().ask(QuestionOrigin::Link(link.clone()), &question, Instant::now());
         let text = asked.map_err(|fault| fault.to_string())?;

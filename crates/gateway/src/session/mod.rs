@@ -1,4 +1,5 @@
-//! The state of a client with a handshake: its streams, subscriptions, open questions. It must not know HTTP or lines.
+//! The state of a client with a handshake: its streams, subscriptions, open questions. This module must not know HTTP
+//! or lines.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The running requests of a session, so that its client can cancel them. It must not know what is requested.
+//! The running requests of a session, so that its client can cancel them. This module must not know what is requested.
 
 use parking_lot::Mutex;
 use proto::rpc::{Frame, Id};

@@ -1,4 +1,4 @@
-//! The origin of a question to a client. It must not know the question.
+//! The origin of a question to a client. This module must not know the question.
 
 use std::sync::Arc;
 

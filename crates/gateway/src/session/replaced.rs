@@ -1,5 +1,5 @@
 //! Subscriptions whose servers were replaced by a new configuration: decides what happens to each, and subscribes at
-//! the new servers. It must not know why a server was replaced.
+//! the new servers. This module must not know why a server was replaced.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Restores a session that this process does not know: after a restart, or if it was forgotten because nobody used it.
-//! It must not know HTTP.
+//! This module must not know HTTP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

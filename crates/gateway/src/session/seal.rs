@@ -1,5 +1,5 @@
-//! Seals states that pass through clients, under the keys of a ring that may be replaced at any time. It must not know
-//! where the ring comes from.
+//! Seals states that pass through clients, under the keys of a ring that may be replaced at any time. This module must
+//! not know where the ring comes from.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

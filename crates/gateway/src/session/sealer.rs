@@ -1,4 +1,4 @@
-//! Seals states that pass through clients, and assigns their numbers. It must not know their content.
+//! Seals states that pass through clients, and assigns their numbers. This module must not know their content.
 
 use std::sync::Arc;
 

@@ -181,7 +181,7 @@ impl Session {
         }
     }
 
-    /// Returns true if the client hears messages that belong to no request at once.
+    /// Returns true if the client immediately hears messages that belong to no request.
     pub(crate) fn is_listening(&self) -> bool {
         match &self.face {
             Face::Http(streams) => streams.has_standing(),

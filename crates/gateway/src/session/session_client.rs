@@ -1,4 +1,4 @@
-//! The client of a session, as it introduced itself. It must not know what the client requests.
+//! The client of a session, as it introduced itself. This module must not know what the client requests.
 
 use bytes::Bytes;
 use proto::bridge::input::Askable;

@@ -1,4 +1,4 @@
-//! The links to servers that a session uses. It must not know what is sent over them.
+//! The links to servers that a session uses. This module must not know what is sent over them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! A table of sessions of one type. Sessions are found by id; their number is limited, in total and per caller. If the
-//! table is full, sessions that were opened but never used are evicted. It must not know what a session does, or how
-//! it ends.
+//! table is full, sessions that were opened but never used are evicted. This module must not know what a session does,
+//! or how it ends.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

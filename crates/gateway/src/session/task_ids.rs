@@ -1,4 +1,4 @@
-//! Task ids in servers' messages to a session's client. It must not know what a task is about.
+//! Task ids in servers' messages to a session's client. This module must not know what a task is about.
 
 use std::borrow::Cow;
 use std::sync::Arc;

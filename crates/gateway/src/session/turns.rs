@@ -1,4 +1,5 @@
-//! Turns for restoring sessions: one request at a time for each session. It must not know how a session is restored.
+//! Turns for restoring sessions: one request at a time for each session. This module must not know how a session is
+//! restored.
 
 use std::collections::HashMap;
 use std::sync::Arc;

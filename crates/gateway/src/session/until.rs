@@ -1,5 +1,5 @@
-//! The time until which sessions and streams may stay open, according to their credentials. It must not know how a
-//! credential is checked.
+//! The time until which sessions and streams may stay open, according to their credentials. This module must not know
+//! how a credential is checked.
 
 use std::collections::HashMap;
 use std::sync::Arc;

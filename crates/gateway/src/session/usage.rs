@@ -1,4 +1,4 @@
-//! The times of a session's opening and last use. It must not know what a session is.
+//! The times of a session's opening and last use. This module must not know what a session is.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! The receivers of changed catalogues: views and, through them, sessions and streams of notifications. It must not know
-//! how lists are fetched.
+//! The receivers of changed catalogues: views and, through them, sessions and streams of notifications. This module
+//! must not know how lists are fetched.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The input of a view: a profile's rules, and its servers in their current state. It must not know who sees the
-//! view.
+//! The input of a view: a profile's rules, and its servers in their current state. This module must not know who sees
+//! the view.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

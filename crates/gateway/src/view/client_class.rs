@@ -1,4 +1,5 @@
-//! Classes of clients: the properties that affect what a client is shown. It must not know who the clients are.
+//! Classes of clients: the properties that affect what a client is shown. This module must not know who the clients
+//! are.
 
 use proto::bridge::input::Askable;
 use proto::era::{Era, Tasks};

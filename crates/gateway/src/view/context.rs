@@ -1,5 +1,5 @@
-//! The context for making views: a thread's access to servers, and the state that all threads share. It must not know
-//! clients.
+//! The context for making views: a thread's access to servers, and the state that all threads share. This module must
+//! not know clients.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;

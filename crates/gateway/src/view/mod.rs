@@ -1,5 +1,5 @@
-//! One profile as one server: from the catalogues of its servers to ready bytes, kept up to date. It must not know
-//! transports, or how clients are notified: changes are reported through [`context::ViewObserver`].
+//! One profile as one server: from the catalogues of its servers to ready bytes, kept up to date. This module must not
+//! know transports, or how clients are notified: changes are reported through [`context::ViewObserver`].
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Tracks the use of a view's ready pages, so that unused pages can be dropped. It must not know what the pages contain.
+//! Tracks the use of a view's ready pages, so that unused pages can be dropped. This module must not know what the
+//! pages contain.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! Counts of list changes. It must not know which view they belong to.
+//! Counts of list changes. This module must not know which view they belong to.
 
 use proto::mcp::Notice;
 

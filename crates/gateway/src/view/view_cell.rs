@@ -1,4 +1,4 @@
-//! One view, rebuilt as catalogues change. It must not know how views are found.
+//! One view, rebuilt as catalogues change. This module must not know how views are found.
 
 use std::sync::Arc;
 

@@ -198,7 +198,7 @@ const ARCGIS: &[ToolRow] = &[
     ),
     tool(
         "arcgis-query",
-        "Returns places of a map layer that lie in a bounding box or match a condition.",
+        "Returns places on a map layer that lie in a bounding box or match a condition.",
         &[
             SERVICE,
             LAYER,

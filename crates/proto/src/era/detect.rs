@@ -26,7 +26,7 @@ pub enum EraFault {
     #[error(transparent)]
     Duplicate(#[from] Duplicate),
     /// A mirrored header is missing, malformed or different from the body.
-    #[error("header {0} {1}")]
+    #[error("the {0} header {1}")]
     Header(String, String),
     /// The version is not served.
     #[error("protocol version {requested} is not supported; this server supports {}", supported.join(", "))]

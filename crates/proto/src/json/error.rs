@@ -20,24 +20,24 @@ pub enum Problem {
     #[error("unexpected character")]
     Unexpected,
     /// A number that RFC 8259 section 6 does not allow, such as `01` or `1.`.
-    #[error("malformed number")]
+    #[error("a number is malformed")]
     Number,
     /// A raw control character inside a string.
-    #[error("control character in a string")]
+    #[error("a string contains a control character")]
     Control,
     /// A backslash that is not followed by an escape.
-    #[error("malformed escape in a string")]
+    #[error("a string contains a malformed escape")]
     Escape,
     /// More nested arrays and objects than the scanner allows.
-    #[error("nested too deeply")]
+    #[error("the text is nested too deeply")]
     Depth,
     /// Text after the value.
-    #[error("text after the end of the value")]
+    #[error("the text continues after the end of the value")]
     Trailing,
     /// Bytes that are not UTF-8.
-    #[error("not UTF-8")]
+    #[error("the text is not UTF-8")]
     Utf8,
     /// A buffer above 4 GiB, which spans cannot address.
-    #[error("text too large")]
+    #[error("the text is too large")]
     TooLarge,
 }

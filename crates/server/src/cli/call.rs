@@ -70,7 +70,7 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
     let save = args.save.as_deref().map(Folder::open).transpose()?;
     let result = args.place.visit(args.words, stdin, global, console, async |connection, desk, mut words| {
         if words.is_empty() {
-            return Err(Failure::usage("which tool?").help("`dragoman list TARGET tools` lists them"));
+            return Err(Failure::usage("which tool?").help("`dragoman list TARGET tools` lists the tools"));
         }
         let name = words.remove(0);
         if whole.is_some() && !words.is_empty() {

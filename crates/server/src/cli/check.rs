@@ -139,17 +139,17 @@ fn refused(config: &Config) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if address::refuse_open(&config.listen, config.asks_everybody()).is_err() {
         notes.push(if config.auth.asks() {
-            "other machines can reach it, and an endpoint has `auth: none`, so `dragoman serve` requires \
+            "other machines can reach the `listen` address, and an endpoint has `auth: none`, so `dragoman serve` requires \
              --insecure"
         } else {
-            "other machines can reach it without `auth`, so `dragoman serve` requires --insecure"
+            "other machines can reach the `listen` address without `auth`, so `dragoman serve` requires --insecure"
         });
     }
     if config.management.is_some()
         && address::refuse_open_management(&config.listen, config.auth.asks()).is_err()
     {
         notes.push(
-            "other machines can reach it without `auth`, and `management` would let anybody start \
+            "other machines can reach the `listen` address without `auth`, and `management` would let anybody start \
                     programs: `dragoman serve` refuses this",
         );
     }

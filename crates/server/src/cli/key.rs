@@ -90,7 +90,9 @@ fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
     if let Some(config) = &config {
         for profile in wanted.profiles.iter().filter(|name| !config.profiles.contains_key(*name)) {
             let known = config.profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-            console.note(&format!("note: the configuration has no profile {profile:?}; it has: {known}"));
+            console.note(&format!(
+                "note: the configuration has no profile {profile:?}; the configured profiles are {known}"
+            ));
         }
         if !config.auth.keys {
             console.note("note: the configuration does not accept keys yet; set `auth: { keys: true }`");

@@ -10,7 +10,7 @@
 //! | `welcome` | the first screen of `serve` |
 //! | `log` | log filters and format |
 //!
-//! It must not know how servers are served or called: that is `gateway` and `terminal`.
+//! This module must not know how servers are served or called: that is `gateway` and `terminal`.
 
 mod address;
 mod args;

@@ -34,7 +34,9 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     let (name, result) =
         args.place.visit(args.words, false, global, console, async |connection, desk, words| {
             let Some((name, given)) = words.split_first() else {
-                return Err(Failure::usage("which prompt?").help("`dragoman list TARGET prompts` lists them"));
+                return Err(
+                    Failure::usage("which prompt?").help("`dragoman list TARGET prompts` lists the prompts")
+                );
             };
             let ask = Ask::new(Method::PromptsGet)
                 .about("name", name)

@@ -42,7 +42,7 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     let (uri, result) =
         args.place.visit(args.words, false, global, console, async |connection, desk, words| {
             let [uri] = &words[..] else {
-                let help = "`dragoman list TARGET resources templates` lists them";
+                let help = "`dragoman list TARGET resources templates` lists the resources";
                 return Err(Failure::usage("only one resource can be read at a time").help(help));
             };
             let ask = Ask::new(Method::ResourcesRead).about("uri", uri);

@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     if !settings.config.profiles.contains_key(&args.profile) {
         let names: Vec<&str> = settings.config.profiles.keys().map(String::as_str).collect();
         let message = format!("there is no profile {:?}", args.profile);
-        return Err(Failure::usage(message).help(format!("the configuration has {}", names.join(", "))));
+        return Err(Failure::usage(message).help(format!("the configured profiles are {}", names.join(", "))));
     }
     let folder = state::folder(&settings).ok();
     let key_ring = state::key_ring(&settings);

@@ -149,7 +149,7 @@ fn clipped(text: &str) -> String {
 
 /// The credential of clients, as shown in the lines that tell how to connect.
 struct Credential {
-    /// The value of the header `Authorization`.
+    /// The value of the `Authorization` header.
     header: Option<&'static str>,
     /// The way to get the credential; `None` if no credential is needed.
     how: Option<String>,

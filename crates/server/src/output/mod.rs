@@ -1,5 +1,5 @@
-//! Printing for commands and the terminal's client: common options, the console, failures, times. It must not know any
-//! command.
+//! Printing for commands and the terminal's client: common options, the console, failures, times. This module must not
+//! know any command.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The options that every command has. They must not know any command.
+//! The options that every command has. This module must not know any command.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
 //! Presets: built-in configurations that make Dragoman behave like another system. A preset is the text of an ordinary
-//! configuration; to add a preset, add a file and a line here. It must not know how configurations are read.
+//! configuration; to add a preset, add a file and a line here. This module must not know how configurations are read.
 
 /// A built-in configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -145,7 +145,9 @@ impl TerminalGuest<'_> {
         transport: HttpTransport,
     ) -> Result<Connected, LinkError> {
         if let Some(era) = self.pinned.filter(|era| transport == HttpTransport::Sse && !era.has_sessions()) {
-            return Err(LinkError::EventStream(format!("it does not support protocol version {era}")));
+            return Err(LinkError::EventStream(format!(
+                "this transport does not support protocol version {era}"
+            )));
         }
         let mut candidates = self.candidates(TransportChoice::of(transport));
         let connected = self.connector(client).over_http(target, &mut candidates).await;
@@ -201,7 +203,7 @@ impl Guest for TerminalGuest<'_> {
     }
 
     fn hears(&self, candidate: Candidate, why: &LinkError) {
-        tracing::debug!("{candidate}: {}", self.mask.show(why));
+        tracing::debug!("{candidate}: the server {}", self.mask.show(why));
     }
 
     fn talk(&self) -> impl FnOnce(&str) + Send + 'static {

@@ -197,7 +197,9 @@ impl Connection {
                 {
                     return Ok(frame);
                 }
-                FrameKind::Response | FrameKind::Error => tracing::debug!("an answer to another request"),
+                FrameKind::Response | FrameKind::Error => {
+                    tracing::debug!("ignored an answer to another request");
+                }
                 FrameKind::Notification => desk.hear(&frame),
                 FrameKind::Request => {
                     let answer = desk.answer(&frame).await;

@@ -132,7 +132,7 @@ impl<'c> Desk<'c> {
     async fn open_url(&self, url: &str) -> Value {
         let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or(url);
         self.console.complain(&format!(
-            "It asks you to open this address at {}:",
+            "The server asks you to open this address at {}:",
             self.console.err.bold(&one_line(host))
         ));
         self.console.complain(&format!("  {}", self.console.err.cyan(&one_line(url))));

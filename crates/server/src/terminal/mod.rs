@@ -13,7 +13,7 @@
 //! | `catalogue` | a server's lists |
 //! | `show`, `pretty`, `save` | results for people: content blocks, JSON, files |
 //!
-//! It must not know the command line; the commands in `cli` use it.
+//! This module must not know the command line; the commands in `cli` use it.
 
 pub(crate) mod arguments;
 pub(crate) mod catalogue;

@@ -127,7 +127,7 @@ async fn addresses_that_lead_elsewhere() {
     for (said, why) in [
         (to("http://169.254.169.254/latest/meta-data"), "must be an https URL"),
         (to("ftp://127.0.0.1/x"), "must be an https URL"),
-        (to("//evil.example/x"), "without a valid address"),
+        (to("//evil.example/x"), "not to a valid URL"),
         (to(place), "redirects too often"),
     ] {
         nobody_is_asked(Habits { instead: [(place, said)].into(), ..Habits::default() }, why).await;

@@ -74,8 +74,8 @@ fn takes(column: &Column) -> String {
     };
     match column.kind {
         CellKind::Word(choices) => words("", choices),
-        CellKind::Words(choices) => words("a list of ", choices),
-        CellKind::Order(choices) => words("a list that orders ", choices),
+        CellKind::Words(choices) => words("a list of any of these words: ", choices),
+        CellKind::Order(choices) => words("a list of all of these words, in any order: ", choices),
         CellKind::FaultText => "an error, see above".to_owned(),
         _ => column.allowed(),
     }

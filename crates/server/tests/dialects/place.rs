@@ -29,7 +29,7 @@ impl Place {
         let Some(path) = &setup.bridge else { return Self::plain(setup).await };
         let serve = SetUp { bridge: None, pipes: false, ..setup.clone() };
         let behind = Box::pin(Self::plain(&serve)).await?;
-        let address = behind.address.ok_or("it has no address")?;
+        let address = behind.address.ok_or("the name has no address")?;
         let url = format!("http://{address}{path}");
         let header = accounts::ADMIN.basic();
         let config = format!(

@@ -144,7 +144,7 @@ async fn an_account_that_cannot_be_read_is_not_another_one() {
     // Not base64, no colon, Latin-1.
     for odd in ["Basic ???", "Basic YW5u", "Basic YW5uOukg"] {
         let answer = gateway.http().showing(odd).post("/gateway", &[], &call).await.text().await;
-        assert!(answer.contains("no WordPress credentials: the header Authorization"), "{odd}: {answer}");
+        assert!(answer.contains("no WordPress credentials: the Authorization header"), "{odd}: {answer}");
     }
     assert!(site.received().is_empty(), "{:?}", site.received());
 }

@@ -83,7 +83,7 @@ async fn a_server_that_goes_and_returns_is_told_truly_without_being_asked() {
         status["reason"].as_str().is_some_and(|why| why.contains("papers")) && status["nextTry"].is_null()
     );
     let (code, text) = ready(&place.gateway).await;
-    assert!(code == 503 && text.ends_with(": it answered HTTP 401\n"), "{text}");
+    assert!(code == 503 && text.ends_with(": the server answered HTTP 401\n"), "{text}");
 
     mood.store(WELL, Ordering::SeqCst);
     place.make("POST", "/api/mcp-servers/far/refresh", &Value::Null).await;
@@ -92,7 +92,7 @@ async fn a_server_that_goes_and_returns_is_told_truly_without_being_asked() {
     let off = json!({"isActive": false});
     place.make("PUT", "/api/mcp-servers/far", &off).await;
     let status = place.get("/api/mcp-servers/far/status").await;
-    assert_eq!(told(&status), ["disabled", "disconnected", "it is disabled"]);
+    assert_eq!(told(&status), ["disabled", "disconnected", "the server is disabled"]);
     assert_eq!(lists(&status), ["unknown", "null"]);
 }
 
@@ -151,7 +151,7 @@ async fn a_child_that_keeps_ending_backs_off_and_flaps() {
     }
     log.has("flapping: ").await;
     let text = log.text();
-    assert!(text.contains(": exited 2 times in "), "{text}");
+    assert!(text.contains(": the process exited 2 times in "), "{text}");
     let changes = text.lines().filter(|line| line.contains(" after ") && line.ends_with("server=up"));
     assert!(changes.count() <= 8, "not each change:\n{text}");
     assert!(!text.contains("secret-gouda"), "{text}");
@@ -165,7 +165,10 @@ async fn a_child_that_cannot_start_says_why_in_the_status_alone() {
     let status = place.get("/api/mcp-servers/up/status").await;
     assert_eq!(told(&status)[..2], ["backing_off", "error"], "{status}");
     let reason = status["reason"].as_str().expect("a reason");
-    assert!(reason.starts_with("failed to start ") && reason.ends_with(": code 3: out of ***"), "{status}");
+    assert!(
+        reason.starts_with("the process failed to start ") && reason.ends_with(": code 3: out of ***"),
+        "{status}"
+    );
     assert_eq!(status["error"], status["reason"]);
     let (code, text) = ready(&place.gateway).await;
     assert!(code == 503 && text.contains("\nup: backing_off for ") && text.ends_with(": code 3\n"), "{text}");
@@ -193,7 +196,9 @@ async fn a_child_that_starts_only_for_clients_with_roots_is_degraded_and_there()
     assert_eq!(told(&status)[..2], ["degraded", "connected"], "{status}");
     let reason = status["reason"].as_str().expect("a reason");
     assert!(
-        reason.starts_with("starts only for clients with roots; for other clients: failed to start "),
+        reason.starts_with(
+            "the server starts only for clients with roots; for other clients: the process failed to start "
+        ),
         "{status}"
     );
     place.gateway.ready().await;

@@ -30,7 +30,7 @@ async fn new_files_count_and_bad_ones_do_not() {
     let (cert, key) = second.server(&["localhost"]);
     put(&gateway, "cert.pem", &cert);
     gateway.log().has(KEPT).await;
-    assert!(gateway.log().text().contains("it does not match the certificate; name the key"));
+    assert!(gateway.log().text().contains("the key does not match the certificate; name the key"));
     assert!(is_served(&gateway, &old).await && !is_served(&gateway, &new).await);
     put(&gateway, "key.pem", &key);
     gateway.log().has(READ).await;
@@ -105,11 +105,11 @@ async fn check_notes_what_is_wrong_with_the_files() {
     let ca = authority.pem();
     for (cert, key, client_ca, says) in [
         (&cert, &key, &ca, ""),
-        (&cert, &other, &ca, "tls.key: ./key.pem: it does not match the certificate"),
-        (&key, &key, &ca, "tls.cert: ./cert.pem: there is no certificate in it"),
-        (&cert, &cert, &ca, "tls.key: ./key.pem: there is no private key in it"),
+        (&cert, &other, &ca, "tls.key: ./key.pem: the key does not match the certificate"),
+        (&key, &key, &ca, "tls.cert: ./cert.pem: the file contains no certificate"),
+        (&cert, &cert, &ca, "tls.key: ./key.pem: the file contains no private key"),
         (&cert, &locked, &ca, "the key has a passphrase; remove it (`openssl pkey"),
-        (&cert, &key, &key, "tls.clientCa: ./clients.pem: there is no certificate in it"),
+        (&cert, &key, &key, "tls.clientCa: ./clients.pem: the file contains no certificate"),
         (&old, &old_key, &ca, "expired at 2021-02-03 00:00 UTC, so clients refuse it"),
         (&early, &early_key, &ca, "is not valid before 3021-02-03 00:00 UTC"),
     ] {
@@ -172,7 +172,7 @@ async fn check_notes_who_can_read_the_key_and_what_is_missing() {
     }
     std::fs::remove_file(&key_file).expect("it is there");
     let err = run_to_end("check", &with).await.err;
-    assert!(err.contains("tls.key") && err.contains("cannot read it (No such file"), "{err}");
+    assert!(err.contains("tls.key") && err.contains("cannot read the file (No such file"), "{err}");
     std::fs::remove_dir_all(folder).expect("its own");
     // Without TLS, an address that others can reach leads to a note, unless a proxy is in front of it.
     let open = "listen: 0.0.0.0:0\nauth: { keys: true }\nmcpServers: { a: { native: demo } }\n";

@@ -1,4 +1,4 @@
-//! Low-level requests over HTTP/1.1: one connection per request, with headers as given. It must not know MCP.
+//! Low-level requests over HTTP/1.1: one connection per request, with headers as given. This module must not know MCP.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Requests over HTTP/2. It must not know how the connection was opened: any stream works.
+//! Requests over HTTP/2. This module must not know how the connection was opened: any stream works.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};

@@ -1,4 +1,4 @@
-//! Messages over pipes, one per line. It must not know the program at the other end.
+//! Messages over pipes, one per line. This module must not know the program at the other end.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};

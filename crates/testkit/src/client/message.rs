@@ -1,4 +1,4 @@
-//! The parts of messages. It must not know how messages are transported.
+//! The parts of messages. This module must not know how messages are transported.
 
 use serde_json::{Value, json};
 

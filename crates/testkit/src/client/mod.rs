@@ -11,8 +11,8 @@
 //! | `wire` | texts of messages in any version over any transport: pipes, HTTP, HTTP+SSE |
 //! | `peer` | a client of any version on top of that, with a record of the messages that it sent and received |
 //!
-//! It must not know the product that it tests, nor how that is started. Every wait has a deadline, and panics with the name
-//! of what was awaited. Only functions whose names start with `try` or end in `within` leave that to the test.
+//! This module must not know the product that it tests, nor how that is started. Every wait has a deadline, and panics
+//! with the name of what was awaited. Only functions whose names start with `try` or end in `within` leave that to the test.
 
 mod http;
 mod http2;

@@ -1,4 +1,4 @@
-//! The answer to one message. It must not know stdio or HTTP.
+//! The answer to one message. This module must not know stdio or HTTP.
 
 use serde_json::value::RawValue;
 use std::{

@@ -1,6 +1,6 @@
 //! The memory that this process may use: the minimum of the machine's memory, the limit of the process's control
-//! group, and the memory that the process's own limit on address space allows. It must not know what the memory is
-//! for.
+//! group, and the memory that the process's own limit on address space allows. This module must not know what the
+//! memory is for.
 
 use std::fs;
 use std::path::Path;

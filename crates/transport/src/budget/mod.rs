@@ -1,5 +1,5 @@
 //! One budget of bytes for the large buffers of the whole process. If there are many large messages at once, they wait
-//! for one another instead of exhausting the memory. It must not know what the bytes mean.
+//! for one another instead of exhausting the memory. This module must not know what the bytes mean.
 //!
 //! Requests and answers have separate parts: an answer never waits for a request's bytes, so the two cannot block each
 //! other. In addition, there is a lane for answers, which one buffer at a time can use: the answer that has waited

@@ -44,18 +44,23 @@ impl fmt::Display for CapUse {
         let mib = |bytes: u64| bytes >> 20;
         match *self {
             Self::Memory { used, most } if used > most => {
-                write!(f, "it used {} MiB of memory, but `maxMemory` allows {} MiB", mib(used), mib(most))
+                write!(
+                    f,
+                    "the server used {} MiB of memory, but `maxMemory` allows {} MiB",
+                    mib(used),
+                    mib(most)
+                )
             }
             Self::Memory { used, most } => {
                 write!(
                     f,
-                    "it used {} MiB of the {} MiB of memory that `maxMemory` allows",
+                    "the server used {} MiB of the {} MiB of memory that `maxMemory` allows",
                     mib(used),
                     mib(most)
                 )
             }
             Self::Processes { used, most } => {
-                write!(f, "it had {used} processes, but `maxProcesses` allows {most}")
+                write!(f, "the server had {used} processes, but `maxProcesses` allows {most}")
             }
         }
     }
@@ -68,10 +73,10 @@ mod tests {
     #[test]
     fn a_cap_is_named_with_what_was_used() {
         let memory = |used: u64, most: u64| CapUse::Memory { used: used << 20, most: most << 20 }.to_string();
-        assert_eq!(memory(70, 64), "it used 70 MiB of memory, but `maxMemory` allows 64 MiB");
-        assert_eq!(memory(60, 64), "it used 60 MiB of the 64 MiB of memory that `maxMemory` allows");
+        assert_eq!(memory(70, 64), "the server used 70 MiB of memory, but `maxMemory` allows 64 MiB");
+        assert_eq!(memory(60, 64), "the server used 60 MiB of the 64 MiB of memory that `maxMemory` allows");
         let processes = CapUse::Processes { used: 9, most: 8 }.to_string();
-        assert_eq!(processes, "it had 9 processes, but `maxProcesses` allows 8");
+        assert_eq!(processes, "the server had 9 processes, but `maxProcesses` allows 8");
         assert!(!ChildCaps::default().are_any());
         assert!(ChildCaps { memory: Some(1), processes: None }.are_any());
     }

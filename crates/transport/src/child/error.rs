@@ -74,11 +74,11 @@ impl ChildError {
     /// Returns a description of the failure that contains no output of the child.
     pub fn in_brief(&self) -> String {
         match self {
-            Self::LineTooLong { .. } => "it sent a line that is too long".to_owned(),
-            Self::OutOfMemory { .. } => "no memory was left for its message".to_owned(),
-            Self::Stalled { .. } => "it does not read its stdin".to_owned(),
-            Self::Closed { stream, .. } => format!("it closed its {stream}"),
-            Self::Stopping { .. } => "it is being stopped".to_owned(),
+            Self::LineTooLong { .. } => "the server sent a line that is too long".to_owned(),
+            Self::OutOfMemory { .. } => "no memory was left for the server's message".to_owned(),
+            Self::Stalled { .. } => "the server does not read its stdin".to_owned(),
+            Self::Closed { stream, .. } => format!("the server closed its {stream}"),
+            Self::Stopping { .. } => "the server is being stopped".to_owned(),
             Self::Exited(exit) => exit.in_brief(),
         }
     }
@@ -209,9 +209,12 @@ mod tests {
         };
         assert_eq!(
             exit.to_string(),
-            "npx was ended by signal 9 (SIGKILL); it had 9 processes, but `maxProcesses` allows 8; its last output on stderr: bye"
+            "npx was ended by signal 9 (SIGKILL); the server had 9 processes, but `maxProcesses` allows 8; its last output on stderr: bye"
         );
-        assert_eq!(exit.in_brief(), "signal 9 (SIGKILL): it had 9 processes, but `maxProcesses` allows 8");
+        assert_eq!(
+            exit.in_brief(),
+            "signal 9 (SIGKILL): the server had 9 processes, but `maxProcesses` allows 8"
+        );
     }
 
     #[test]

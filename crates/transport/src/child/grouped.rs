@@ -1,5 +1,5 @@
 //! A child of this process in its own process group: this is how children run without a guardian. A descendant that
-//! leaves the group escapes. It must not know grace periods: the owner decides when to end a child.
+//! leaves the group escapes. This module must not know grace periods: the owner decides when to end a child.
 
 use std::{
     io,

@@ -1,8 +1,8 @@
 //! Child processes that exchange newline-delimited messages: upstreams over the stdio transport.
 //!
 //! A [`Supervisor`] starts children, counts them, and ends them together with all processes that they started; a
-//! [`Child`] is a handle for writing lines and a stream of lines to read. It must not know what a line means: JSON,
-//! ids and protocol versions belong to `proto`.
+//! [`Child`] is a handle for writing lines and a stream of lines to read. This module must not know what a line means:
+//! JSON, ids and protocol versions belong to `proto`.
 //!
 //! ```text
 //!  runtime of the caller                      thread of the supervisor

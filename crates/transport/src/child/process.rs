@@ -1,4 +1,4 @@
-//! A running child of either kind, for the owner that ends it. It must not know pipes.
+//! A running child of either kind, for the owner that ends it. This module must not know pipes.
 
 use std::{io, process::ExitStatus, time::Duration};
 

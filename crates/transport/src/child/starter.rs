@@ -1,5 +1,5 @@
 //! The two ways to start a child: through the guardian, or as a child of this process if there can be no guardian.
-//! Runs on the supervisor's thread. It must not know who requested the child.
+//! Runs on the supervisor's thread. This module must not know who requested the child.
 
 use std::time::Duration;
 

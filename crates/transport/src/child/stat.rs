@@ -1,4 +1,4 @@
-//! Processes as `/proc/ID/stat` shows them. It must not know why a process is examined.
+//! Processes as `/proc/ID/stat` shows them. This module must not know why a process is examined.
 
 use std::{
     fs::{self, File},

@@ -1,5 +1,5 @@
-//! The accept loop: takes connections from a listener until it is told to stop, then lets these connections finish. It
-//! must not know what is served.
+//! The accept loop: takes connections from a listener until it is told to stop, then lets these connections finish.
+//! This module must not know what is served.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};

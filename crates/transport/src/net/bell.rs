@@ -1,4 +1,4 @@
-//! The waker of an HTTP/1.1 connection, and the body of a request on it. It must not know what is requested.
+//! The waker of an HTTP/1.1 connection, and the body of a request on it. This module must not know what is requested.
 //!
 //! hyper wakes a connection's task whenever a piece of a request's body has been taken, even after the last piece,
 //! when nothing is left to do. So every request would poll the connection, and the request that runs in the same task,

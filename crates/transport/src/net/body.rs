@@ -1,4 +1,4 @@
-//! The body type of all messages that Dragoman sends. It must not know what the bytes mean.
+//! The body type of all messages that Dragoman sends. This module must not know what the bytes mean.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

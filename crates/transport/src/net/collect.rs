@@ -1,5 +1,5 @@
-//! Reads a whole body: under a cap, within the process's memory budget, and before a deadline. It must not know what
-//! the bytes mean.
+//! Reads a whole body: under a cap, within the process's memory budget, and before a deadline. This module must not
+//! know what the bytes mean.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};

@@ -1,4 +1,4 @@
-//! The end of a connection that is not served: its client gets a short answer. It must not know the reason.
+//! The end of a connection that is not served: its client gets a short answer. This module must not know the reason.
 
 use std::io;
 use std::time::Duration;

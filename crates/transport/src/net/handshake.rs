@@ -1,6 +1,6 @@
 //! Limits concurrent TLS handshakes, which are the most expensive operation that a stranger can trigger. One address
-//! gets at most a quarter of them, so clients that begin handshakes without finishing them cannot lock out others. It
-//! must not know TLS.
+//! gets at most a quarter of them, so clients that begin handshakes without finishing them cannot lock out others. This
+//! module must not know TLS.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -1,5 +1,5 @@
 //! A connection's byte stream in the form that hyper needs, with progress tracking: it reports reads and blocked
-//! writes, and distinguishes HTTP/2 from HTTP/1.1 by the first bytes. It must not know requests.
+//! writes, and distinguishes HTTP/2 from HTTP/1.1 by the first bytes. This module must not know requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -1,5 +1,5 @@
-//! A body from another peer, passed on as it arrives; its bytes may be edited on the way. It must not know what the
-//! bytes mean.
+//! A body from another peer, passed on as it arrives; its bytes may be edited on the way. This module must not know
+//! what the bytes mean.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

@@ -1,6 +1,6 @@
 //! All connections of one shard: the state of each, and the orders that end it. One sweep per tick over plain counters
-//! replaces a timer per connection, so neither idle connections nor requests need a timer. It must not know the syntax
-//! of HTTP; connections report their state.
+//! replaces a timer per connection, so neither idle connections nor requests need a timer. This module must not know
+//! the syntax of HTTP; connections report their state.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};

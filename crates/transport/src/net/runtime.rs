@@ -1,5 +1,5 @@
 //! Runs the service on threads: one single-threaded runtime per core, so that a request never changes
-//! threads, or one work-stealing runtime. It must not know what the service does.
+//! threads, or one work-stealing runtime. This module must not know what the service does.
 
 use std::any::Any;
 use std::future::Future;

@@ -1,5 +1,5 @@
-//! One accepted connection from its first byte to its end: protocol, requests, orders. It must not know what is
-//! requested.
+//! One accepted connection from its first byte to its end: protocol, requests, orders. This module must not know what
+//! is requested.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -228,7 +228,7 @@ where
 /// The reason why a connection ended abnormally.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EndError {
-    #[error("closed by Dragoman: too slow, idle too long, or shutting down")]
+    #[error("Dragoman closed the connection: it was too slow or idle for too long, or Dragoman is stopping")]
     Ordered,
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -1,4 +1,4 @@
-//! Limits on the resources that clients may use. It must not know how they are enforced.
+//! Limits on the resources that clients may use. This module must not know how they are enforced.
 
 use std::sync::Arc;
 use std::time::Duration;

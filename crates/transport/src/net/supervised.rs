@@ -1,4 +1,5 @@
-//! A connection that obeys orders: it drains, ends or rests when told to. It must not know what is requested over it.
+//! A connection that obeys orders: it drains, ends or rests when told to. This module must not know what is requested
+//! over it.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,5 +1,5 @@
 //! TLS to clients: a certificate with its key and, if clients need certificates as well, the authorities that issue
-//! these. All of this can be replaced while serving. It must not know files, or what is served.
+//! these. All of this can be replaced while serving. This module must not know files, or what is served.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The body of a request that was answered before the body was read. It must not know why this happened.
+//! The body of a request that was answered before the body was read. This module must not know why this happened.
 //!
 //! hyper closes an HTTP/1.1 connection if the rest of a body has not arrived when the answer is sent, although the
 //! client has been told that the connection stays open. The client's next request on it then fails. So a short rest is

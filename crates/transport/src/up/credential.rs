@@ -1,5 +1,6 @@
 //! The credential that requests to an upstream carry in addition to the configured headers, and the challenge with
-//! which an upstream asks for a credential (RFC 6750, section 3). It must not know where a credential comes from.
+//! which an upstream asks for a credential (RFC 6750, section 3). This module must not know where a credential comes
+//! from.
 
 use arc_swap::ArcSwapOption;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};

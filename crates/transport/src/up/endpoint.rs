@@ -1,6 +1,6 @@
 //! The address to which messages are sent (POST) in HTTP+SSE. An event stream begins with a reference to this address,
 //! which is resolved and restricted to the stream's own origin (MCP 2024-11-05, transports: HTTP with SSE; RFC 3986,
-//! section 5). It must not know what is sent to the address.
+//! section 5). This module must not know what is sent to the address.
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};

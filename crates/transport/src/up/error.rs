@@ -18,7 +18,7 @@ use crate::net::client::ClientError;
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The HTTP layer failed.
-    #[error("{0}")]
+    #[error("failed: {0}")]
     Http(#[from] ClientError),
     /// The upstream answered with a status and without a message.
     #[error("answered HTTP {status}{}{body}", if body.is_empty() { "" } else { ": " })]
@@ -67,7 +67,7 @@ pub enum LinkError {
         first_line: Option<Arc<str>>,
     },
     /// The child process failed.
-    #[error("{0}")]
+    #[error("failed: {0}")]
     Child(ChildError),
     /// The child process could not be started.
     #[error("could not be started: {0}")]

@@ -1,4 +1,4 @@
-//! An upstream's answer to an introduction. It must not know how the answer arrived.
+//! An upstream's answer to an introduction. This module must not know how the answer arrived.
 
 use proto::era::{Era, ServerHello};
 use proto::rpc::{Frame, FrameKind, RpcError, code};

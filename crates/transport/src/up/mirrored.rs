@@ -1,4 +1,4 @@
-//! The headers of an HTTP request that mirror its body. It must not know why an era requires them.
+//! The headers of an HTTP request that mirror its body. This module must not know why an era requires them.
 
 use engine::exchange::Mirror;
 use http::header::{HeaderName, HeaderValue};

@@ -19,8 +19,8 @@
 //! | `credential` | the credential of a request, and rejections because a credential is missing |
 //! | `error` | failures of a link |
 //!
-//! A link moves messages and distinguishes them by their ids; their meaning for a client is the engine's concern. It
-//! must not know profiles, clients or sessions of clients.
+//! A link moves messages and distinguishes them by their ids; their meaning for a client is the engine's concern. This
+//! module must not know profiles, clients or sessions of clients.
 
 mod credential;
 mod endpoint;

@@ -1,5 +1,5 @@
 //! The calls that a server has not answered yet, and their owners. A log message does not name its call, so it may
-//! concern any of these calls, including abandoned ones. It must not know who an owner is.
+//! concern any of these calls, including abandoned ones. This module must not know who an owner is.
 
 use std::collections::HashMap;
 use std::sync::Arc;

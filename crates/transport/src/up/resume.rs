@@ -1,5 +1,5 @@
-//! The request (GET) that opens an upstream's stream, or resumes a broken one. It must not know what arrived on the
-//! stream.
+//! The request (GET) that opens an upstream's stream, or resumes a broken one. This module must not know what arrived
+//! on the stream.
 
 use std::sync::Arc;
 

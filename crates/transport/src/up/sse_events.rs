@@ -1,4 +1,5 @@
-//! The event stream of a link over HTTP+SSE, read as events. It must not know to which exchange an event belongs.
+//! The event stream of a link over HTTP+SSE, read as events. This module must not know to which exchange an event
+//! belongs.
 
 use std::time::Duration;
 

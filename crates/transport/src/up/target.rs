@@ -1,5 +1,5 @@
-//! The HTTP address of an upstream, and the caps on what the upstream may send. It must not know which transport is
-//! used.
+//! The HTTP address of an upstream, and the caps on what the upstream may send. This module must not know which
+//! transport is used.
 
 use std::sync::Arc;
 use std::time::Duration;

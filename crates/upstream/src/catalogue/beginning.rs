@@ -1,5 +1,5 @@
 //! The beginning of the catalogue of a caller that has an upstream of its own: the lists of the common catalogue,
-//! until lists have been fetched over the caller's own link. It must not know callers.
+//! until lists have been fetched over the caller's own link. This module must not know callers.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

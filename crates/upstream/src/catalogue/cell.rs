@@ -1,5 +1,5 @@
 //! The catalogue of one server: its lists by lifecycle, its introductions by version, and the items that are shown
-//! only to some clients. It must not know views.
+//! only to some clients. This module must not know views.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

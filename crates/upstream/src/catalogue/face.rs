@@ -1,5 +1,5 @@
-//! The lists of a server in one lifecycle. A server that supports both lifecycles may list different items in each. It must
-//! not know how lists are fetched.
+//! The lists of a server in one lifecycle. A server that supports both lifecycles may list different items in each.
+//! This module must not know how lists are fetched.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The state of one catalogue's fetches, of which only one runs at a time. It must not know what is fetched.
+//! The state of one catalogue's fetches, of which only one runs at a time. This module must not know what is fetched.
 
 use std::time::Instant;
 

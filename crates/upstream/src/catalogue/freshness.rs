@@ -1,5 +1,5 @@
 //! The freshness of fetched lists: whether they are known to be current, the reason if they are not, and how long they
-//! remain valid. It must not know to whom they are shown.
+//! remain valid. This module must not know to whom they are shown.
 
 use std::time::{Duration, Instant};
 

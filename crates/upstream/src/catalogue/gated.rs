@@ -1,5 +1,5 @@
 //! Items that a server shows only to clients that can be asked something. The gateway learns these items once for each
-//! class of clients, over links that such clients open anyway. It must not know who these clients are.
+//! class of clients, over links that such clients open anyway. This module must not know who these clients are.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! A catalogue that outlives the process. It is stored under a digest of everything that identifies the server, and
-//! shown before the server has been asked again. It must not know files.
+//! shown before the server has been asked again. This module must not know files.
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;

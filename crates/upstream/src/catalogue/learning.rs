@@ -1,5 +1,5 @@
 //! Learns the items that a server shows only to clients that can be asked something, one class of clients after the
-//! other. It must not know who these clients are.
+//! other. This module must not know who these clients are.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -61,7 +61,7 @@ impl Catalogue {
                 if let Ok(Err(e)) = outcome {
                     tracing::debug!(
                         server = %catalogue.server.name(),
-                        "cannot fetch its lists for clients that can be asked: {}",
+                        "cannot fetch the server's lists for clients that can be asked: the server {}",
                         catalogue.server.describe(&e)
                     );
                 }
@@ -76,7 +76,7 @@ impl Catalogue {
         let outcome = self.try_learn(egress, class, learner).await;
         outcome.unwrap_or_else(|e| {
             self.gated.miss(class, Instant::now());
-            self.server.tell_failure("its lists may have changed, but cannot be fetched: ", &e);
+            self.server.tell_failure("the server's lists may have changed, but cannot be fetched: ", &e);
             false
         })
     }

@@ -1,6 +1,6 @@
 //! Finds out whether a child that accepted a handshake also serves clients without a handshake; if so, the requests of
-//! such clients need no translation. The running child is asked, so this costs no process. It must not know what is
-//! listed.
+//! such clients need no translation. The running child is asked, so this costs no process. This module must not know
+//! what is listed.
 
 use proto::era::{Era, discover_request, newest_stateless};
 use proto::rpc::{FrameKind, Id};

@@ -1,5 +1,5 @@
-//! The catalogue of a server: one for all callers, fetched over shared links, stored, and fetched again when it changes. It
-//! must not know who sees it.
+//! The catalogue of a server: one for all callers, fetched over shared links, stored, and fetched again when it
+//! changes. This module must not know who sees it.
 //!
 //! | file | is for |
 //! |---|---|

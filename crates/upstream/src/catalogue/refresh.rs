@@ -1,4 +1,4 @@
-//! Fetches a catalogue over the shared links, one fetch at a time. It must not know who asked for it.
+//! Fetches a catalogue over the shared links, one fetch at a time. This module must not know who asked for it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -80,7 +80,7 @@ impl Catalogue {
         for face in self.faces.iter().filter(|face| !face.is_unknown()) {
             let outcome = self.try_fetch(egress, face.era()).await;
             if let (Err(e), true) = (&outcome, face.known().is_some()) {
-                let what = "its lists may have changed, but cannot be fetched: ";
+                let what = "the server's lists may have changed, but cannot be fetched: ";
                 self.server.health.note(HealthEvent::ListsFailed(self.server.failure(e)));
                 self.server.tell_failure(what, e);
                 // A later fetch tries this list again.

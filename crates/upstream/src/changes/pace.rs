@@ -1,5 +1,5 @@
 //! The pace at which announced changes are handled: a burst counts as one change, and lists that differ each time are
-//! fetched less and less often. The time is an argument. It must not know what was announced.
+//! fetched less and less often. The time is an argument. This module must not know what was announced.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! The part of a request's credentials that the configuration passes on to an embedded server, for that request only. It
-//! must not know their form.
+//! The part of a request's credentials that the configuration passes on to an embedded server, for that request only.
+//! This module must not know their form.
 
 use engine::config::{Link, Site};
 use engine::credential::{Account, Basic, Carried};
@@ -33,10 +33,13 @@ fn login(account: Account) -> SiteLogin {
 pub(super) fn brought(site: &Site) -> &'static str {
     match (site.headers, site.basic) {
         (true, true) => {
-            "by HTTP's Basic scheme, or by x-wordpress-url, x-wordpress-username and x-wordpress-password"
+            "send the name and password with HTTP's Basic scheme, or all three in the headers x-wordpress-url, \
+             x-wordpress-username and x-wordpress-password"
         }
-        (true, false) => "by the headers x-wordpress-url, x-wordpress-username and x-wordpress-password",
-        (false, true) => "by HTTP's Basic scheme, in the header Authorization",
+        (true, false) => {
+            "send them in the headers x-wordpress-url, x-wordpress-username and x-wordpress-password"
+        }
+        (false, true) => "send the name and password with HTTP's Basic scheme, in the Authorization header",
         (false, false) => "",
     }
 }

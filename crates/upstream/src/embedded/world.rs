@@ -1,4 +1,5 @@
-//! The port through which embedded servers send requests, over separate connections. It must not know the requests.
+//! The port through which embedded servers send requests, over separate connections. This module must not know the
+//! requests.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Derives a server's state from the facts about it. It must not know events.
+//! Derives a server's state from the facts about it. This module must not know events.
 
 use super::facts::{Down, KnownLists};
 use super::machine::HealthMachine;
@@ -9,7 +9,7 @@ impl HealthMachine {
     pub(super) fn derived(&self) -> (HealthWord, HealthCause) {
         let starting = |why: &str| (HealthWord::Starting, HealthCause::plain(why));
         if self.is_leaving {
-            return (HealthWord::Leaving, HealthCause::plain("it is no longer configured"));
+            return (HealthWord::Leaving, HealthCause::plain("the server is no longer configured"));
         }
         if let Some(cause) = &self.reach.unauthorized {
             return (HealthWord::AuthRequired, cause.clone());
@@ -19,14 +19,14 @@ impl HealthMachine {
         }
         if let Some(down) = &self.reach.down {
             if let Some(clients) = self.reach.starts_for {
-                let why = format!("starts only for clients with {clients}; for other clients");
+                let why = format!("the server starts only for clients with {clients}; for other clients");
                 return (HealthWord::Degraded, self.derived_down(down).1.after(&why));
             }
             return self.derived_down(down);
         }
         if self.lists.known == KnownLists::Nothing {
             return match &self.lists.failed {
-                Some(cause) => (HealthWord::Unreachable, cause.after("its lists cannot be fetched")),
+                Some(cause) => (HealthWord::Unreachable, cause.after("the server's lists cannot be fetched")),
                 None => self.derived_beginning(NOT_ASKED),
             };
         }
@@ -34,13 +34,14 @@ impl HealthMachine {
             return starting(OPENING);
         }
         if self.lists.known == KnownLists::Kept && self.lists.failed.is_none() {
-            return self
-                .derived_beginning("its lists are from an earlier run and have not been confirmed yet");
+            return self.derived_beginning(
+                "the server's lists are from an earlier run and have not been confirmed yet",
+            );
         }
         if self.connection.is_resting {
             return (
                 HealthWord::Resting,
-                HealthCause::plain("its process was stopped because nobody used it"),
+                HealthCause::plain("the server's process was stopped because nobody used it"),
             );
         }
         match self.flaw() {
@@ -61,12 +62,15 @@ impl HealthMachine {
     fn derived_down(&self, down: &Down) -> (HealthWord, HealthCause) {
         match (down, self.ends.in_a_row) {
             (Down::Ended(cause), Some(ends)) if self.is_child && ends.number > 1 => {
-                (HealthWord::BackingOff, cause.after(&format!("exited {}", ends.in_words())))
+                (HealthWord::BackingOff, cause.after(&format!("the process exited {}", ends.in_words())))
             }
-            (Down::Ended(cause), _) => (HealthWord::Starting, cause.after("it ended and is being reopened")),
-            (Down::NotStarted(cause), Some(ends)) => {
-                (HealthWord::BackingOff, cause.after(&format!("failed to start {}", ends.in_words())))
+            (Down::Ended(cause), _) => {
+                (HealthWord::Starting, cause.after("the connection ended and is being reopened"))
             }
+            (Down::NotStarted(cause), Some(ends)) => (
+                HealthWord::BackingOff,
+                cause.after(&format!("the process failed to start {}", ends.in_words())),
+            ),
             (Down::NotStarted(cause) | Down::Unreachable(cause), _) => {
                 (HealthWord::Unreachable, cause.clone())
             }
@@ -76,24 +80,26 @@ impl HealthMachine {
     /// Returns the reason why the server is not fully usable.
     fn flaw(&self) -> Option<HealthCause> {
         if let Some(cause) = &self.lists.failed {
-            return Some(cause.after("its lists may be out of date, because they cannot be fetched"));
+            return Some(
+                cause.after("the server's lists may be out of date, because they cannot be fetched"),
+            );
         }
         if let Some(cause) = &self.lists.partly {
-            return Some(cause.after("some of its lists cannot be fetched"));
+            return Some(cause.after("some of the server's lists cannot be fetched"));
         }
         if let Some(cause) = self.connection.lost_notices.values().next() {
-            return Some(cause.after("its notifications are not received"));
+            return Some(cause.after("the server's notifications are not received"));
         }
         (self.lists.left_out > 0).then(|| {
             let items = match self.lists.left_out {
-                1 => "1 item of its lists is".to_owned(),
-                number => format!("{number} items of its lists are"),
+                1 => "1 item in the server's lists is".to_owned(),
+                number => format!("{number} items in the server's lists are"),
             };
             HealthCause::plain(format!("{items} left out; the log says why"))
         })
     }
 }
 
-pub(super) const NOT_ASKED: &str = "it has not been contacted yet";
-const OPENING: &str = "a connection to it is being opened";
-const LISTING: &str = "its lists are being fetched";
+pub(super) const NOT_ASKED: &str = "the server has not been contacted yet";
+const OPENING: &str = "a connection to the server is being opened";
+const LISTING: &str = "the server's lists are being fetched";

@@ -1,4 +1,4 @@
-//! Events that concern a server's health. It must not know their consequences.
+//! Events that concern a server's health. This module must not know their consequences.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ pub enum Failure {
     Unreachable(HealthCause),
     /// The server may be gone: it stopped answering, or closed the connection.
     Doubtful(HealthCause),
-    /// The server is there, but did not answer correctly.
+    /// The server is reachable, but did not answer correctly.
     Unwell(HealthCause),
     /// The server requires a credential.
     Unauthorized(HealthCause),

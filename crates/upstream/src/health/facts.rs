@@ -1,4 +1,4 @@
-//! The facts about one server. It must not know events, or the state that follows from the facts.
+//! The facts about one server. This module must not know events, or the state that follows from the facts.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

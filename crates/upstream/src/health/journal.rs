@@ -1,5 +1,5 @@
-//! Log lines about changes of state: one line for each change, but only one per minute for a flapping server. It must
-//! not know states.
+//! Log lines about changes of state: one line for each change, but only one per minute for a flapping server. This
+//! module must not know states.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! The state of one server as a pure state machine: the input is events and the time, the output is changes of state.
 //! It keeps the facts about the server and derives the state from them, so no order of events can lead to a state
-//! without an exit. It must not know links, catalogues or the log.
+//! without an exit. This module must not know links, catalogues or the log.
 
 use std::time::{Duration, Instant};
 
@@ -205,7 +205,7 @@ impl HealthMachine {
         self.connection.lost_notices.clear();
     }
 
-    /// Records that the server is there, so that facts to the contrary no longer hold.
+    /// Records that the server is reachable, so that facts to the contrary no longer hold.
     fn opened_again(&mut self) {
         self.requests.release();
         (self.reach.down, self.reach.unauthorized, self.reach.starts_for) = (None, None, None);

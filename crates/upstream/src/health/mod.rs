@@ -1,6 +1,6 @@
 //! The health of one server: its current state, the time at which this state began, the reason for it, and the time of
-//! the next attempt. It must not know links, catalogues or clients: everything that happens arrives as an event, with
-//! the time.
+//! the next attempt. This module must not know links, catalogues or clients: everything that happens arrives as an
+//! event, with the time.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! The requests that wait for a server to come back: they are woken when it does, and let through in waves. It must
-//! not know what is waiting.
+//! The requests that wait for a server to come back: they are woken when it does, and let through in waves. This module
+//! must not know what is waiting.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
 //! The times of the next attempts at a failing server: at first, attempts are frequent, because a restarting server is
-//! back within seconds; later, they become rare. It must not know what failed, or read a clock.
+//! back within seconds; later, they become rare. This module must not know what failed, or read a clock.
 
 use std::time::{Duration, Instant};
 
@@ -49,8 +49,8 @@ impl Schedule {
         self.next
     }
 
-    /// Returns true if an attempt is due, which the caller then makes. If this attempt has no result, another one is
-    /// due after a pause.
+    /// Returns true if an attempt is due, which the caller then makes. If this attempt has no result, another
+    /// attempt is due after a pause.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         let is_due = self.next.is_some_and(|next| next <= now);
         if is_due {

@@ -1,4 +1,4 @@
-//! The states of a server, and their reasons. It must not know the events that lead to them.
+//! The states of a server, and their reasons. This module must not know the events that lead to them.
 
 use std::fmt::{self, Display};
 
@@ -94,37 +94,39 @@ impl HealthCause {
 fn brief(error: &LinkError) -> std::borrow::Cow<'static, str> {
     match error {
         LinkError::Http(e) => connection(e).into(),
-        LinkError::Status { status, .. } => format!("it answered HTTP {status}").into(),
-        LinkError::Unauthorized(refusal) => format!("it answered HTTP {}", refusal.status).into(),
-        LinkError::SessionGone => "it ended its session".into(),
+        LinkError::Status { status, .. } => format!("the server answered HTTP {status}").into(),
+        LinkError::Unauthorized(refusal) => format!("the server answered HTTP {}", refusal.status).into(),
+        LinkError::SessionGone => "the server ended its session".into(),
         LinkError::NotAMessage(_) | LinkError::BrokeOff(_) | LinkError::TooLong(_) | LinkError::Hello(_) => {
-            "it sent something unusable".into()
+            "the server sent something unusable".into()
         }
-        LinkError::OutOfMemory(_) => "no memory was left for its message".into(),
-        LinkError::Closed | LinkError::Broken(_) => "it closed its stream".into(),
-        LinkError::EventStream(_) => "it has no event stream".into(),
-        LinkError::Late(_) | LinkError::NotStarted { .. } => "it did not answer in time".into(),
-        LinkError::Child(_) => "its process failed".into(),
-        LinkError::Spawn(_) => "its process could not be started".into(),
-        LinkError::Refused { .. } => "it refused the handshake".into(),
-        LinkError::OtherEra { .. } | LinkError::Foreign(_) => "it changed its protocol version".into(),
-        LinkError::Resting { .. } => "it failed repeatedly".into(),
-        LinkError::TooMany(_) => "it answered HTTP 429".into(),
+        LinkError::OutOfMemory(_) => "no memory was left for the server's message".into(),
+        LinkError::Closed | LinkError::Broken(_) => "the server closed its stream".into(),
+        LinkError::EventStream(_) => "the server has no event stream".into(),
+        LinkError::Late(_) | LinkError::NotStarted { .. } => "the server did not answer in time".into(),
+        LinkError::Child(_) => "the server's process failed".into(),
+        LinkError::Spawn(_) => "the server's process could not be started".into(),
+        LinkError::Refused { .. } => "the server refused the handshake".into(),
+        LinkError::OtherEra { .. } | LinkError::Foreign(_) => {
+            "the server changed its protocol version".into()
+        }
+        LinkError::Resting { .. } => "the server failed repeatedly".into(),
+        LinkError::TooMany(_) => "the server answered HTTP 429".into(),
         LinkError::Unsent(why) => brief(why),
-        LinkError::HeldBack(_) => "it did not answer".into(),
+        LinkError::HeldBack(_) => "the server did not answer".into(),
         LinkError::Busy(_) => "too many calls are open".into(),
     }
 }
 
 fn connection(error: &ClientError) -> &'static str {
     match error {
-        ClientError::Refused { .. } => "connection refused",
-        ClientError::Dns { .. } => "its host name does not resolve",
-        ClientError::ConnectTimeout { .. } => "no connection in time",
-        ClientError::Unreachable { .. } => "no route to its host",
-        ClientError::Tls { .. } => "no secure connection",
-        ClientError::Timeout { .. } => "it did not answer in time",
-        ClientError::Closed { .. } => "it closed the connection",
+        ClientError::Refused { .. } => "the connection was refused",
+        ClientError::Dns { .. } => "the server's host name does not resolve",
+        ClientError::ConnectTimeout { .. } => "no connection was made in time",
+        ClientError::Unreachable { .. } => "there is no route to the server's host",
+        ClientError::Tls { .. } => "no secure connection could be made",
+        ClientError::Timeout { .. } => "the server did not answer in time",
+        ClientError::Closed { .. } => "the server closed the connection",
         _ => "the connection failed",
     }
 }

@@ -80,9 +80,15 @@ impl World {
 #[test]
 fn a_server_starts_lists_and_is_ready() {
     let mut world = World::new(false);
-    assert_eq!((world.word(), world.reason()), (HealthWord::Starting, "it has not been contacted yet"));
+    assert_eq!(
+        (world.word(), world.reason()),
+        (HealthWord::Starting, "the server has not been contacted yet")
+    );
     world.say(HealthEvent::ListingBegan);
-    assert_eq!((world.word(), world.reason()), (HealthWord::Starting, "a connection to it is being opened"));
+    assert_eq!(
+        (world.word(), world.reason()),
+        (HealthWord::Starting, "a connection to the server is being opened")
+    );
     world.say(HealthEvent::OpeningBegan);
     assert_eq!(world.word(), HealthWord::Starting);
     world.say(HealthEvent::OpeningEnded(Ok(())));
@@ -120,14 +126,14 @@ fn a_process_that_ends_once_starts_again_and_backs_off_when_it_keeps_ending() {
     let mut world = World::ready(true);
     world.say(HealthEvent::LinkEnded(1, why())).say(HealthEvent::LinkEnded(1, why()));
     assert_eq!(world.word(), HealthWord::Starting, "it ended once, though two noticed it");
-    assert_eq!(world.reason(), "it ended and is being reopened: the whole reason");
+    assert_eq!(world.reason(), "the connection ended and is being reopened: the whole reason");
     world.open();
     assert_eq!(world.word(), HealthWord::Ready);
     world.pass(10 * SECOND);
     world.say(HealthEvent::LinkEnded(2, why()));
     assert_eq!(
         (world.word(), world.reason()),
-        (HealthWord::BackingOff, "exited 2 times in 10 s: the whole reason")
+        (HealthWord::BackingOff, "the process exited 2 times in 10 s: the whole reason")
     );
     let next = world.now + 8 * SECOND;
     world.say(HealthEvent::NextStart(next));
@@ -144,7 +150,7 @@ fn a_process_that_cannot_start_backs_off_at_once() {
     world.fail_to_open(unreachable());
     assert_eq!(
         (world.word(), world.reason()),
-        (HealthWord::BackingOff, "failed to start once: the whole reason")
+        (HealthWord::BackingOff, "the process failed to start once: the whole reason")
     );
     assert!(world.machine.was_tried(world.now));
 }
@@ -169,11 +175,11 @@ fn a_server_is_degraded_until_nothing_is_missing() {
     assert_eq!(world.word(), HealthWord::Degraded);
     assert!(world.machine.next_try().is_some());
     world.say(HealthEvent::ListsFetchedInPart(3, 2, why()));
-    assert_eq!(world.reason(), "some of its lists cannot be fetched: the whole reason");
+    assert_eq!(world.reason(), "some of the server's lists cannot be fetched: the whole reason");
     world.say(HealthEvent::NoticesLost(7, why())).say(HealthEvent::ListsFetched(3, 2));
-    assert_eq!(world.reason(), "its notifications are not received: the whole reason");
+    assert_eq!(world.reason(), "the server's notifications are not received: the whole reason");
     world.say(HealthEvent::NoticesHeard(7));
-    assert_eq!(world.reason(), "2 items of its lists are left out; the log says why");
+    assert_eq!(world.reason(), "2 items in the server's lists are left out; the log says why");
     world.list();
     assert_eq!(world.word(), HealthWord::Ready);
 }
@@ -183,7 +189,7 @@ fn without_lists_a_server_whose_lists_fail_is_of_no_use() {
     let mut world = World::new(false);
     world.open();
     world.say(HealthEvent::ListsFailed(Failure::Unwell(why())));
-    assert_eq!(world.reason(), "its lists cannot be fetched: the whole reason");
+    assert_eq!(world.reason(), "the server's lists cannot be fetched: the whole reason");
     assert_eq!(world.word(), HealthWord::Unreachable);
 }
 

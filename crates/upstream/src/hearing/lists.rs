@@ -1,4 +1,5 @@
-//! Announced list changes: the lists are fetched before clients are notified. It must not know what a list holds.
+//! Announced list changes: the lists are fetched before clients are notified. This module must not know what a list
+//! holds.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -62,7 +63,7 @@ impl Ear {
     /// Does the same on a link that serves one client at a time: the items of that client's class are learned again,
     /// and clients of the class are notified if the items differ. If they do not differ, the client that has the link
     /// is notified nevertheless: the server may keep separate lists for each connection, and the known items may have
-    /// been learned on another one.
+    /// been learned on another connection.
     async fn changed_for_its_users(
         &self,
         upstream: &Upstream,

@@ -1,5 +1,5 @@
-//! The state that a server was sent on a link: the log level, and the resources to subscribe to. It must not know who
-//! wants them.
+//! The state that a server was sent on a link: the log level, and the resources to subscribe to. This module must not
+//! know who wants them.
 
 use std::sync::atomic::AtomicU64;
 

@@ -1,5 +1,5 @@
 //! Checks a link after a doubtful refusal, which may mean that the server now uses another version or has forgotten a
-//! session, and after a request that was not answered in time. It must not know the request.
+//! session, and after a request that was not answered in time. This module must not know the request.
 
 use proto::era::Doubt;
 use proto::mcp::Method;

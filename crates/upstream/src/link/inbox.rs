@@ -1,4 +1,4 @@
-//! Messages that reach a call outside its own stream. It must not know their content.
+//! Messages that reach a call outside its own stream. This module must not know their content.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

@@ -1,5 +1,5 @@
 //! One open link to a server over any transport: its requests, the messages that have not been answered yet, and its
-//! users. It must not know when links are opened.
+//! users. This module must not know when links are opened.
 //!
 //! | file | is for |
 //! |---|---|

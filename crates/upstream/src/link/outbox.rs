@@ -1,6 +1,6 @@
 //! Messages to a server that need no answer: answers to its questions, refusals, notifications. They are sent one
-//! after the other, which preserves their order. A slow message delays only later messages on the same link. It must
-//! not know their content.
+//! after the other, which preserves their order. A slow message delays only later messages on the same link. This
+//! module must not know their content.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The receivers of a server's messages on a link, other than answers to requests. It must not know the content of
-//! messages.
+//! The receivers of a server's messages on a link, other than answers to requests. This module must not know the
+//! content of messages.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

@@ -1,5 +1,5 @@
-//! The gateway's own requests, which change the state that a server keeps for a link. It must not know for whom they
-//! are sent.
+//! The gateway's own requests, which change the state that a server keeps for a link. This module must not know for
+//! whom they are sent.
 
 use std::sync::Arc;
 
@@ -29,9 +29,11 @@ pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, para
     match tokio::time::timeout(patience, answer).await {
         Ok(Ok(answer)) => return answer.kind() != FrameKind::Error,
         Ok(Err(e)) => {
-            tracing::debug!(server = %link.server.name(), "{}: {}", method.name(), link.server.describe(&e));
+            tracing::debug!(server = %link.server.name(), "{}: the server {}", method.name(), link.server.describe(&e));
         }
-        Err(_) => tracing::debug!(server = %link.server.name(), "{}: no answer", method.name()),
+        Err(_) => {
+            tracing::debug!(server = %link.server.name(), "{}: no answer arrived in time", method.name())
+        }
     }
     true
 }

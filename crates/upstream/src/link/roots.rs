@@ -1,6 +1,6 @@
 //! The question for the client's roots, which many servers ask as soon as a link is open. The first call waits for its
-//! answer, because a server that does not have the roots yet would execute the call with the wrong folders. It must
-//! not know the roots, or the link.
+//! answer, because a server that does not have the roots yet would execute the call with the wrong folders. This module
+//! must not know the roots, or the link.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Sends messages over an open link: requests, repeated requests after refusals, and messages that need no answer. It
-//! must not know their content.
+//! Sends messages over an open link: requests, repeated requests after refusals, and messages that need no answer. This
+//! module must not know their content.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -279,7 +279,7 @@ impl OpenLink {
                             && let Err(e) = link.notify(egress.client(), text).await
                         {
                             let why = link.server.describe(&e);
-                            tracing::warn!(server = %link.server.name(), "a message was not delivered: {why}");
+                            tracing::warn!(server = %link.server.name(), "a message was not delivered: the server {why}");
                         }
                     }
                 });

@@ -1,4 +1,4 @@
-//! A client with a session, as the links that its calls use see it. It must not know what a session is.
+//! A client with a session, as the links that its calls use see it. This module must not know what a session is.
 
 use std::sync::Arc;
 
@@ -57,8 +57,8 @@ pub trait LinkUser: Send + Sync {
     /// Notifies the client of the progress of one of its calls; `text` is in the client's form.
     fn progress(&self, text: Bytes);
 
-    /// Moves the client's subscriptions from this link, which belonged to the client and now serves another one, to
-    /// other links.
+    /// Moves the client's subscriptions from this link, which belonged to the client and now serves another client,
+    /// to other links.
     fn was_left(self: Arc<Self>, egress: &Egress, link: &Arc<OpenLink>);
 
     /// Joins the link that replaces a lost one, because the server has no state of the session there yet.

@@ -1,5 +1,5 @@
-//! One open transport to a server after the handshake, over HTTP or a child's pipe. It must not know who asks, or what
-//! the connection is for.
+//! One open transport to a server after the handshake, over HTTP or a child's pipe. This module must not know who asks,
+//! or what the connection is for.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! The handshake with a child over its pipe. It shows which of the requests is answered, even if the answer is late.
-//! It must not know who wants to reach the child.
+//! This module must not know who wants to reach the child.
 //!
 //! A child that is slow to start reads all requests at once when it is ready. Each request has its own id, so that its
 //! answer can be recognized. An answer to an earlier request counts if the newer request is refused.

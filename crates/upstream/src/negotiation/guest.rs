@@ -1,4 +1,4 @@
-//! The side that opens a handshake, as negotiation sees it. It must not know transports.
+//! The side that opens a handshake, as negotiation sees it. This module must not know transports.
 
 use std::time::Duration;
 

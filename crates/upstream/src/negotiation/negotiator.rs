@@ -1,5 +1,5 @@
-//! The protocol version and the transport for an upstream: candidates are tried in turn, and the result is remembered. It
-//! must not know how a connection is made.
+//! The protocol version and the transport for an upstream: candidates are tried in turn, and the result is remembered.
+//! This module must not know how a connection is made.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -279,7 +279,7 @@ impl Candidates {
 pub enum Verdict {
     /// The upstream does not support the version or the transport.
     Refused,
-    /// The upstream may or may not support the candidate; another one may work.
+    /// The upstream may or may not support the candidate; another candidate may work.
     Unclear,
     /// No other candidate would work either.
     Final,

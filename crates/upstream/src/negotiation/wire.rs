@@ -1,4 +1,4 @@
-//! The transports of a link. It must not know what a message means.
+//! The transports of a link. This module must not know what a message means.
 
 use std::sync::Arc;
 

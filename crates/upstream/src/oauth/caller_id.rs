@@ -1,4 +1,4 @@
-//! The owner of a consent. It must not know how the owner authenticates.
+//! The owner of a consent. This module must not know how the owner authenticates.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

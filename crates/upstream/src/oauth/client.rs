@@ -1,5 +1,5 @@
 //! Dragoman's client at an authorization server, which is configured or registered (RFC 7591), and the client's
-//! authentication (RFC 6749, 2.3). It must not know tokens.
+//! authentication (RFC 6749, 2.3). This module must not know tokens.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -140,7 +140,7 @@ pub(super) async fn register(
     let Some(place) = &service.registration else {
         return Err(format!("{} does not support client registration; {help}", service.issuer));
     };
-    let place = place.parse().map_err(|_| "its registration endpoint is not a URL".to_owned())?;
+    let place = place.parse().map_err(|_| "the registration endpoint is not a URL".to_owned())?;
     let is_local = redirect.starts_with("http:");
     let asked = json!({
         "client_name": "Dragoman",

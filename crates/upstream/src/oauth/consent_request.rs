@@ -1,6 +1,6 @@
 //! Consent requests that are still open: the page on which consent is given (RFC 6749, 4.1.1; RFC 7636; RFC 8707), and
-//! the parameters with which the browser returns (RFC 6749, 4.1.2; RFC 9207). It must not know how codes become
-//! tokens.
+//! the parameters with which the browser returns (RFC 6749, 4.1.2; RFC 9207). This module must not know how codes
+//! become tokens.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Finds the authorization server of a server that refused a request (MCP 2025-11-25, authorization: authorization
-//! server discovery). It must not know what is requested from the authorization server.
+//! server discovery). This module must not know what is requested from the authorization server.
 
 use engine::config::OAuthGrant;
 use engine::credential::challenge::Challenge;
@@ -45,7 +45,7 @@ pub(super) async fn discover(
         },
     };
     let mut why = issuer.map_or_else(String::new, |issuer| {
-        format!("it advertises an authorization server other than the configured {issuer} (`oauth.issuer`)")
+        format!("the server advertises an authorization server other than the configured {issuer} (`oauth.issuer`)")
     });
     for issuer in protected.issuers.iter().filter(|named| issuer.is_none_or(|own| is_same(own, named))) {
         match service(outside, issuer, grant, way).await {
@@ -76,8 +76,9 @@ async fn protected(
 ) -> Result<Option<Protected>, String> {
     if let Some(place) = &challenge.resource_metadata {
         let fetched = fetch(outside, place, way).await;
-        let body = fetched.map_err(|why| format!("its resource metadata: {why}"))?;
-        let read = read_resource(&body, url).map_err(|why| format!("its resource metadata: {why}"))?;
+        let body = fetched.map_err(|why| format!("the server's resource metadata cannot be used: {why}"))?;
+        let read = read_resource(&body, url)
+            .map_err(|why| format!("the server's resource metadata cannot be used: {why}"))?;
         return Ok(Some(read));
     }
     for place in resource_places(url) {
@@ -94,9 +95,9 @@ async fn service(
     grant: OAuthGrant,
     way: FetchRules<'_>,
 ) -> Result<Service, String> {
-    let url: Uri = issuer.parse().map_err(|_| "its issuer is not a URL".to_owned())?;
+    let url: Uri = issuer.parse().map_err(|_| "the issuer is not a URL".to_owned())?;
     if url.query().is_some() || issuer.contains('#') {
-        return Err("its issuer has a query or a fragment".to_owned());
+        return Err("the issuer has a query or a fragment".to_owned());
     }
     // Invalid metadata explains a failure better than missing metadata.
     let (mut why, mut is_there) = (String::new(), false);
@@ -118,10 +119,10 @@ async fn service(
 }
 
 async fn fetch(outside: &Outside, place: &str, way: FetchRules<'_>) -> Result<bytes::Bytes, String> {
-    let place: Uri = place.parse().map_err(|_| "the address of its metadata is not a URL".to_owned())?;
+    let place: Uri = place.parse().map_err(|_| "the address of the metadata is not a URL".to_owned())?;
     let answer = outside.get(&place, way).await?;
     if answer.status != StatusCode::OK {
-        return Err(format!("HTTP {}", answer.status.as_u16()));
+        return Err(format!("the answer was HTTP {}", answer.status.as_u16()));
     }
     Ok(answer.body)
 }

@@ -1,5 +1,5 @@
-//! Pairs of names and values in URLs and forms (WHATWG URL, application/x-www-form-urlencoded). It must not know their
-//! meaning.
+//! Pairs of names and values in URLs and forms (WHATWG URL, application/x-www-form-urlencoded). This module must not
+//! know their meaning.
 
 /// The maximum length of a query that is read, in bytes.
 pub(super) const LONGEST: usize = 16 << 10;

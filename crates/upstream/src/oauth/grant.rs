@@ -30,7 +30,7 @@ pub(super) const AGAIN: u64 = 30;
 /// The age below which tokens count as new.
 pub(super) const QUITE_NEW: Duration = Duration::from_secs(10);
 /// The reason why a retired grant gets no more tokens.
-const OTHERWISE: &str = "the configuration of its server has changed";
+const OTHERWISE: &str = "the server's configuration has changed";
 
 /// The configuration of a grant.
 #[derive(Debug, Clone)]
@@ -229,7 +229,7 @@ impl Grant {
 
     /// Stores new tokens, and uses them from now on. `before` are the tokens that were exchanged for them.
     async fn keep(&self, held: HeldTokens, before: Option<&HeldTokens>) -> Result<(), String> {
-        let header = held.tokens.header().ok_or("its token cannot be sent in a header")?;
+        let header = held.tokens.header().ok_or("the token cannot be sent in a header")?;
         if self.has_left() && before.is_none() {
             return Err(OTHERWISE.to_owned());
         }

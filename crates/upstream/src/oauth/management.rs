@@ -1,5 +1,5 @@
-//! Management of consents: starting, showing, renewing and withdrawing them. It must not know how these operations are
-//! requested.
+//! Management of consents: starting, showing, renewing and withdrawing them. This module must not know how these
+//! operations are requested.
 
 use engine::credential::challenge::Challenge;
 

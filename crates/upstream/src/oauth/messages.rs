@@ -1,5 +1,5 @@
-//! Messages about a server's refusals, including the server's own messages, without tokens. It must not know how
-//! tokens are obtained.
+//! Messages about a server's refusals, including the server's own messages, without tokens. This module must not know
+//! how tokens are obtained.
 
 use transport::up::CredentialRefusal;
 

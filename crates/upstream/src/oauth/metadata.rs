@@ -1,5 +1,5 @@
 //! The metadata of protected resources and authorization servers (RFC 9728, 2 and 3; RFC 8414, 2 and 3; `OpenID`
-//! Connect Discovery 1.0, 4), and the checks that it has to pass. It must not know how metadata is fetched.
+//! Connect Discovery 1.0, 4), and the checks that it has to pass. This module must not know how metadata is fetched.
 
 use engine::config::OAuthGrant;
 use engine::credential::challenge::scopes;
@@ -77,14 +77,14 @@ pub(super) fn read_resource(body: &[u8], url: &Uri) -> Result<Protected, String>
         scopes_supported: Vec<String>,
     }
     let written: ProtectedJson =
-        serde_json::from_slice(body).map_err(|_| "not the metadata of a resource")?;
+        serde_json::from_slice(body).map_err(|_| "the answer is not the metadata of a resource")?;
     // Otherwise this server could obtain a token for another resource.
     if !covers(&written.resource, url) {
-        return Err("it describes another resource".to_owned());
+        return Err("the metadata describes another resource".to_owned());
     }
     let issuers: Vec<String> = written.authorization_servers.into_iter().take(MOST_SERVERS).collect();
     if issuers.is_empty() {
-        return Err("it does not name an authorization server".to_owned());
+        return Err("the metadata does not name an authorization server".to_owned());
     }
     let scopes = scopes(&written.scopes_supported.join(" "));
     Ok(Protected { resource: written.resource, issuers, scopes })
@@ -134,24 +134,24 @@ pub(super) fn read_service(
         #[serde(default)]
         scopes_supported: Vec<String>,
     }
-    let written: ServiceJson =
-        serde_json::from_slice(body).map_err(|_| "not the metadata of an authorization server")?;
+    let written: ServiceJson = serde_json::from_slice(body)
+        .map_err(|_| "the answer is not the metadata of an authorization server")?;
     // Otherwise one issuer could impersonate another (RFC 8414, 3.3). A trailing slash does not count, because
     // libraries append one to URLs.
     if written.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
-        return Err("it belongs to another issuer".to_owned());
+        return Err("the metadata belongs to another issuer".to_owned());
     }
     let asks_users = grant == OAuthGrant::AuthorizationCode;
     if asks_users && written.authorization_endpoint.is_none() {
         return Err("it has no endpoint at which users give consent".to_owned());
     }
     if asks_users && !written.code_challenge_methods_supported.iter().any(|method| method == "S256") {
-        return Err("it does not support PKCE with S256, without which codes can be stolen".to_owned());
+        return Err("the authorization server does not support PKCE with S256, without which codes can be stolen".to_owned());
     }
     let others = written.authorization_endpoint.iter().chain(&written.registration_endpoint);
     for url in others.chain([&written.token_endpoint]) {
         if !url.parse().is_ok_and(|url| may_ask(&url, within)) || url.contains('#') {
-            return Err("one of its endpoints is not an https URL that is allowed here".to_owned());
+            return Err("an endpoint in the metadata is not an https URL that is allowed here".to_owned());
         }
     }
     Ok(Service {

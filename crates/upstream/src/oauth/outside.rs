@@ -1,5 +1,5 @@
-//! The HTTP port to authorization servers, whose addresses are chosen by others: it limits hosts, times and sizes. It
-//! must not know the requests.
+//! The HTTP port to authorization servers, whose addresses are chosen by others: it limits hosts, times and sizes. This
+//! module must not know the requests.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -84,9 +84,10 @@ impl Outside {
             if !answer.status.is_redirection() {
                 return Ok(answer);
             }
-            url = moved(&url, headers.get(LOCATION)).ok_or("it redirects without a valid address")?;
+            url =
+                moved(&url, headers.get(LOCATION)).ok_or("the address redirects, but not to a valid URL")?;
         }
-        Err("it redirects too often".to_owned())
+        Err("the address redirects too often".to_owned())
     }
 
     /// Sends a request once. A redirect counts as a normal response, because the body is meant only for this address.
@@ -160,8 +161,9 @@ fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
 
 /// Returns the network of the server at this address; hosts that the server names may be in the same network. An
 /// address counts as this machine only if the configuration itself names this machine: the owner of a host name
-/// decides to which address it resolves, and may change that at any time. For the same reason, a host name counts as a
-/// private network only if all connections to it went there (`is_near`), not because of one DNS lookup.
+/// decides to which address it resolves, and may change that at any time. For the same reason, a host name counts as
+/// part of a private network only if all connections to it led to addresses outside the public network (`is_near`);
+/// one DNS lookup is not enough.
 pub(super) fn within(url: &Uri, is_near: bool) -> Within {
     let Some(host) = url.host() else { return Within::Public };
     if is_local(url) {

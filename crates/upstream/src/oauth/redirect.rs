@@ -1,5 +1,6 @@
 //! Redirect URIs: the paths to which authorization servers send browsers back, one for each issuer (RFC 9700, 2.1 and 4.4),
-//! and the cases in which a manually registered client needs no separate path. It must not know the parameters of a redirect.
+//! and the cases in which a manually registered client needs no separate path. This module must not know the parameters
+//! of a redirect.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;

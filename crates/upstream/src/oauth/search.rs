@@ -1,5 +1,5 @@
-//! Searches for the authorization server at which consent to one server is given, and for the scopes to request. It
-//! must not know tokens.
+//! Searches for the authorization server at which consent to one server is given, and for the scopes to request. This
+//! module must not know tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,12 +45,12 @@ impl Grant {
         let mut known = self.known.lock();
         let why = match found {
             Ok(wanted) => {
-                tracing::info!(server = %self.server, issuer = %wanted.service.issuer, "it requires the consent of its user");
+                tracing::info!(server = %self.server, issuer = %wanted.service.issuer, "the server requires the consent of its user");
                 known.wanted = Some(wanted);
                 None
             }
             Err(why) => {
-                tracing::warn!(server = %self.server, why, "cannot request the consent of its user");
+                tracing::warn!(server = %self.server, why, "cannot request the consent of the server's user");
                 known.wanted = None;
                 Some(why)
             }
@@ -61,7 +61,8 @@ impl Grant {
     async fn search(&self, challenge: &Challenge) -> Result<ConsentTarget, String> {
         if !is_safe(&self.url) {
             return Err(
-                "it is reached over http, but tokens are sent only over TLS or on this machine".to_owned()
+                "the server is reached over http, but tokens are sent only over TLS or on this machine"
+                    .to_owned(),
             );
         }
         let nowhere = "the browser must return to a running gateway: run `dragoman serve` with this \
@@ -91,7 +92,7 @@ impl Grant {
                 }
             }
             if challenge.scopes.iter().all(|scope| held.contains(scope)) {
-                return Err("it requires scopes that were already granted".to_owned());
+                return Err("the server requires scopes that were already granted".to_owned());
             }
         }
         let before = before.filter(|b| *b.service == found.service && b.client.id == client.id);

@@ -1,6 +1,6 @@
 //! The start of a consent. A page of the gateway's own explains what the consent is for, and sets a cookie by which
 //! the browser is recognized when it returns. So an attacker cannot have a victim complete a consent by sending the
-//! victim the address. It must not know the page's form, or how callers authenticate.
+//! victim the address. This module must not know the page's form, or how callers authenticate.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! The storage that outlives the process: tokens and registrations, in the vault of the state folder. Without a state
-//! folder, they are kept in memory. It must not know what they are used for.
+//! folder, they are kept in memory. This module must not know what they are used for.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

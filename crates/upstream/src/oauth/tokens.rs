@@ -1,5 +1,5 @@
-//! Exchanges codes and refresh tokens for access tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). It must not know
-//! who asked for the tokens.
+//! Exchanges codes and refresh tokens for access tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). This module must not
+//! know who asked for the tokens.
 
 use engine::credential::challenge::scopes;
 use http::{HeaderValue, StatusCode};
@@ -74,7 +74,10 @@ pub(super) async fn ask(
     now: u64,
 ) -> Result<Tokens, NoTokens> {
     let Parties { service, client, resource, scopes } = parties;
-    let url = service.token.parse().map_err(|_| NoTokens::Refused("its address is not a URL".to_owned()))?;
+    let url = service
+        .token
+        .parse()
+        .map_err(|_| NoTokens::Refused("the address for tokens is not a URL".to_owned()))?;
     let mut form = match &grant {
         Grant::Code { code, verifier } => vec![
             ("grant_type", "authorization_code"),
@@ -107,7 +110,7 @@ fn read(answer: &Answer, asked: &[String], now: u64) -> Result<Tokens, NoTokens>
         refresh_token: Option<Secret>,
         scope: Option<String>,
     }
-    let odd = || NoTokens::Unavailable("its answer contains no valid token".to_owned());
+    let odd = || NoTokens::Unavailable("the answer contains no valid token".to_owned());
     if answer.status != StatusCode::OK {
         return Err(refused(answer));
     }
@@ -121,7 +124,7 @@ fn read(answer: &Answer, asked: &[String], now: u64) -> Result<Tokens, NoTokens>
         return Err(odd());
     }
     if !written.token_type.eq_ignore_ascii_case("bearer") {
-        return Err(NoTokens::Refused("its tokens are not bearer tokens".to_owned()));
+        return Err(NoTokens::Refused("the tokens are not bearer tokens".to_owned()));
     }
     let life = written.expires_in.as_ref().and_then(seconds).map(|life| life.min(LONGEST_LIFE));
     let said = written.scope.as_deref().map(scopes).filter(|scopes| !scopes.is_empty());
@@ -149,7 +152,7 @@ fn refused(answer: &Answer) -> NoTokens {
             let more = word("error_description").map(|text| format!(": {text}")).unwrap_or_default();
             NoTokens::Refused(format!("{code}{more}"))
         }
-        _ => NoTokens::Unavailable(format!("it answered with status {}", status.as_u16())),
+        _ => NoTokens::Unavailable(format!("the answer has status {}", status.as_u16())),
     }
 }
 

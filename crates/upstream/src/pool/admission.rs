@@ -1,4 +1,4 @@
-//! The wait of an owner for a dedicated link. It must not know what the link is for.
+//! The wait of an owner for a dedicated link. This module must not know what the link is for.
 
 use std::pin::pin;
 use std::sync::atomic::Ordering;

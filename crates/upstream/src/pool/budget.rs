@@ -1,5 +1,5 @@
-//! The number of dedicated links that one server may have, in the pools of all its callers together. It must not know
-//! pools.
+//! The number of dedicated links that one server may have, in the pools of all its callers together. This module must
+//! not know pools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
 //! The links of one server that serve one owner at a time: applies the decisions of [`Dispatch`] to cells and open
-//! links. It must not know what a call is for.
+//! links. This module must not know what a call is for.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,5 +1,5 @@
 //! Decides which owner gets which dedicated link. This is a state machine without input and output, so that tests can
-//! try all orders of events. The time is an argument. It must not know what a link is, or who owns one.
+//! try all orders of events. The time is an argument. This module must not know what a link is, or who owns one.
 //!
 //! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The
 //! first link opens immediately. A further link opens only if none has become free for a while, and never above
@@ -79,7 +79,7 @@ impl Slot {
         self.is_open && self.calls == 0 && !granted
     }
 
-    /// Returns true if the link may be closed to make room for another one.
+    /// Returns true if the link may be closed to make room for another link.
     fn can_go(&self, now: Instant) -> bool {
         let rest = if self.binding == Binding::Task { TASK_REST } else { Duration::ZERO };
         self.is_idle(now) && now.saturating_duration_since(self.used) >= rest

@@ -1,5 +1,5 @@
 //! The links that calls and tasks hold while they wait for their clients, and the choice of the one that is given up
-//! when others need a link. It must not know what a call is.
+//! when others need a link. This module must not know what a call is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! The pools of one server: the common pool, and those of the callers that have an upstream of their own. Together,
-//! they have as many links as one server may have. It must not know callers.
+//! they have as many links as one server may have. This module must not know callers.
 
 use std::sync::{Arc, Weak};
 
@@ -10,7 +10,7 @@ use super::dispatch::Spare;
 use super::dormant::DormantLinks;
 use crate::egress::Egress;
 
-/// A pool that can close a link for another one.
+/// A pool that can close a link to make room for another link.
 pub(super) trait GivesWay: Send + Sync {
     /// Returns the link that would be closed first if another caller of the server needs one.
     fn spare_for_others(&self) -> Option<Spare>;

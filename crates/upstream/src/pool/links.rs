@@ -1,5 +1,5 @@
 //! The links to one server that belong to no session: those that clients of one version share, and those that belong
-//! to one call. It must not know which messages arrive on them.
+//! to one call. This module must not know which messages arrive on them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

@@ -1,5 +1,5 @@
-//! Links that are opened on demand: those that clients share, and those that one call has for itself. It must not know
-//! what a call is for, or what a server offers.
+//! Links that are opened on demand: those that clients share, and those that one call has for itself. This module must
+//! not know what a call is for, or what a server offers.
 //!
 //! | file | is for |
 //! |---|---|

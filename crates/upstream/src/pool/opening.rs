@@ -151,7 +151,7 @@ impl Guest for LinkOpening<'_> {
     }
 
     fn hears(&self, candidate: Candidate, why: &LinkError) {
-        tracing::debug!(server = %self.server.name(), "{candidate}: {}", self.server.describe(why));
+        tracing::debug!(server = %self.server.name(), "{candidate}: the server {}", self.server.describe(why));
     }
 
     fn talk(&self) -> impl FnOnce(&str) + Send + 'static {

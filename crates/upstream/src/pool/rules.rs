@@ -1,5 +1,5 @@
-//! Limits on dedicated links: how many a server may have, and how long owners wait for one. It must not know who the owners
-//! are.
+//! Limits on dedicated links: how many a server may have, and how long owners wait for one. This module must not know
+//! who the owners are.
 
 use std::time::Duration;
 
@@ -63,8 +63,8 @@ const SESSIONS: PoolRules = PoolRules {
     unowned_rest: UNOWNED,
 };
 
-/// The idle time after which a session or a caller loses the link that was promised to it, if another one needs a link
-/// and the limit is reached. Many clients disappear without closing their sessions.
+/// The idle time after which a session or a caller loses the link that was promised to it, if another session or
+/// caller needs a link and the limit is reached. Many clients disappear without closing their sessions.
 const PROMISED: Duration = Duration::from_mins(5);
 
 /// Returns the limits of a server's pool; `are_children` is true if the pool's links are processes.

@@ -1,5 +1,5 @@
 //! The only link of a server that cannot run twice, or that keeps its state in its process: all clients use this link
-//! in turn. It must not know what a call is for.
+//! in turn. This module must not know what a call is for.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};

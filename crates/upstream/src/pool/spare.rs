@@ -1,5 +1,5 @@
-//! Closes dedicated links to make room: for a process of another server, or for a link of another caller. It must not
-//! know who needs the room.
+//! Closes dedicated links to make room: for a process of another server, or for a link of another caller. This module
+//! must not know who needs the room.
 
 use std::time::Instant;
 
@@ -18,8 +18,8 @@ impl SpareLinks for Dedicated {
         let spare = self.state.lock().dispatch.spare(Instant::now());
         let closed = spare.is_some_and(|spare| self.give_up(spare, egress));
         if closed {
-            tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and \
-                                                 `limits.children` processes are running");
+            tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and no more \
+                                                 processes may run (`limits.children`)");
         }
         closed
     }

@@ -1,5 +1,5 @@
-//! The history of a link's openings: the time of the next one, and the sessions that used the lost link. It must not
-//! know how a link is opened.
+//! The history of a link's openings: the time of the next one, and the sessions that used the lost link. This module
+//! must not know how a link is opened.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! Turns on a server's only link: a turn belongs to one owner that can be asked, or to all calls together that cannot
-//! be asked. This is a state machine without input and output. It must not know what a link is.
+//! be asked. This is a state machine without input and output. This module must not know what a link is.
 
 use std::collections::VecDeque;
 

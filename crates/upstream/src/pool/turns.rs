@@ -1,5 +1,5 @@
 //! Cells whose links come from a pool, on which owners take turns: how such a cell gets its link, loses it and gives it back.
-//! It must not know the choice of a link for each owner.
+//! This module must not know the choice of a link for each owner.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -82,7 +82,8 @@ impl LinkCell {
         starts.users = link.recipients.users().iter().map(Arc::downgrade).collect();
         tracing::info!(
             server = %self.server.name(),
-            "reopens its only connection: a client can answer kinds of questions that the server was not told about"
+            "reopening the server's only connection: a client can answer kinds of questions that the server was not told \
+             about"
         );
         link.close(egress.client()).await;
     }

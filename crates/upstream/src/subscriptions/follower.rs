@@ -1,5 +1,5 @@
 //! The task that subscribes at one upstream for all listeners: resource by resource in a session, or with one stream
-//! of notifications. It must not know who the listeners are.
+//! of notifications. This module must not know who the listeners are.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,7 +78,7 @@ impl Follower {
                 Err(e) => {
                     tracing::debug!(
                         server = %self.server().name(),
-                        "its notifications are not received: {}",
+                        "the server's notifications are not received: the server {}",
                         self.server().describe(&e)
                     );
                 }
@@ -209,12 +209,12 @@ impl Follower {
         match self.open(link, upto, number).await {
             Ok(Some(stream)) => return Some(stream),
             Ok(None) | Err(LinkError::Status { .. }) => {
-                tracing::debug!(server = %self.server().name(), "it refused a stream of notifications");
+                tracing::debug!(server = %self.server().name(), "the server refused a stream of notifications");
                 self.topics().state.lock().refuses_all = true;
             }
             Err(e) => {
                 tracing::debug!(server = %self.server().name(), "cannot open a stream of notifications: \
-                    {}", self.server().describe(&e));
+                    the server {}", self.server().describe(&e));
             }
         }
         None

@@ -1,5 +1,5 @@
 //! Resources of one server that clients listen to: the server is asked once for all of them, and its updates go to every
-//! listener. It must not know the listeners.
+//! listener. This module must not know the listeners.
 //!
 //! | file | is for |
 //! |---|---|

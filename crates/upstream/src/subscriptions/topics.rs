@@ -1,5 +1,5 @@
 //! Resources of one upstream that clients listen to: the upstream is asked once for all of them, and its updates go to
-//! every listener. It must not know more about listeners than how to reach them.
+//! every listener. This module must not know more about listeners than how to reach them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! The comparison of two builds of Dragoman, row by row. It must not know how measurements are made.
+//! The comparison of two builds of Dragoman, row by row. This module must not know how measurements are made.
 
 use super::contestant::Contestant;
 use super::results::{Results, Row, median};

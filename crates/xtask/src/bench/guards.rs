@@ -1,5 +1,5 @@
-//! The guards between a request and its tool in the guarded run: an API key, rules, a limit, the audit log. It must not
-//! know what is measured.
+//! The guards between a request and its tool in the guarded run: an API key, rules, a limit, the audit log. This module
+//! must not know what is measured.
 
 use super::plain_http::{ask, is};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! One HTTP request on its own connection. It must not know the server.
+//! One HTTP request on its own connection. This module must not know the server.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,7 +1,7 @@
 //! Running other programs: either to their end, with a deadline and a log, or in the background until
 //! dropped.
 //!
-//! It knows processes and logs. It must not know the programs.
+//! It knows processes and logs. This module must not know the programs.
 
 mod log;
 mod service;

@@ -33,7 +33,7 @@ const WARM_UP: u32 = 5;
 const USAGE: &str = "\
 cargo xtask soak [--minutes N | --seconds N] [--profile CARGO-PROFILE] [--no-build]
 
-  Clients of all versions open sessions, call servers of every transport and lifecycle, and close or abandon their sessions.
+  Clients of all versions open sessions, call servers with every transport and lifecycle, and close or abandon their sessions.
   Prints the gateway's memory, descriptors, threads and processes each 30 s, and fails if one of them grows after the first
   fifth of the run, or if a call fails.
 

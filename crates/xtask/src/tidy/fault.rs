@@ -1,4 +1,4 @@
-//! One violation of a rule, and its display. It must not know any rule.
+//! One violation of a rule, and its display. This module must not know any rule.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
 //! The maximum length of names. Clients and model APIs reject longer ones, and clients put a prefix of their own before each
-//! name. It must not know which names there are.
+//! name. This module must not know which names there are.
 
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ impl NameLimit {
         Cow::Owned(shortened(own, self.most, 0))
     }
 
-    /// Another short form of a name whose short form belongs to another item; each `turn` gives another one.
+    /// Another short form of a name, for use if the first one belongs to another item; each `turn` gives a new form.
     pub(super) fn fit_again(self, full: &str, turn: u32) -> String {
         shortened(full, self.most, turn)
     }

@@ -1,5 +1,5 @@
-//! Public names for the items of several servers: always unique, and stable when servers join or leave. It must not know
-//! what an item is.
+//! Public names for the items of several servers: always unique, and stable when servers join or leave. This module
+//! must not know what an item is.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -100,7 +100,7 @@ pub(super) fn algorithm(name: &str, shown: &str) -> Result<Algorithm, Flaw> {
     let names: Vec<&str> = Algorithm::ALL.iter().map(|(name, _)| *name).collect();
     let there_are = format!("available: {}", names.join(", "));
     if name.eq_ignore_ascii_case("none") {
-        return Err(Flaw::new("anybody could forge a token without a signature", there_are));
+        return Err(Flaw::new("tokens without a signature can be forged by anybody", there_are));
     }
     if ["HS256", "HS384", "HS512"].iter().any(|own| own.eq_ignore_ascii_case(name)) {
         let message = format!("`{name}` needs a shared secret, but an issuer's keys are public");

@@ -84,7 +84,7 @@ fn what_does_not_fit_is_refused_in_words() {
         (
             "checks",
             json!(["version"]),
-            "checks must be a list that orders version, id, method, params, known, initialized",
+            "checks must be a list of all of these words, in any order: version, id, method, params, known, initialized",
         ),
         ("ackStatus", json!(99), "ackStatus must be a whole number from 200 to 599"),
         ("unknownTool", json!({"kode":1}), "unknownTool has no member kode; it must be a mapping"),

@@ -6,7 +6,7 @@
 //! | `sink` | the side of calls: accepts entries without ever waiting |
 //! | `writer` | the thread: batches, recovery from file errors, pruning |
 //!
-//! It must not know what a call is or who may call: an [`AuditEntry`] contains everything.
+//! This module must not know what a call is or who may call: an [`AuditEntry`] contains everything.
 
 mod sink;
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Authentication: turns a request's headers into a [`Principal`], by any of the configured methods. It must not know
-//! what a principal may do.
+//! Authentication: turns a request's headers into a [`Principal`], by any of the configured methods. This module must
+//! not know what a principal may do.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -340,7 +340,7 @@ impl AuthMethods {
     ) -> Result<(Arc<Principal>, Duration), Refused> {
         let token = Token::read(text).map_err(Refused::Bad)?;
         let issuer = token.issuer().and_then(|url| self.issuers.iter().find(|issuer| issuer.url() == url));
-        let issuer = issuer.ok_or(Refused::Bad("tokens of its issuer are not accepted here"))?;
+        let issuer = issuer.ok_or(Refused::Bad("tokens from this issuer are not accepted here"))?;
         let accepted = issuer.check(&token, web, now).await?;
         if self.protected.required.iter().any(|scope| !accepted.scopes.contains(scope)) {
             return Err(Refused::TooLittle);

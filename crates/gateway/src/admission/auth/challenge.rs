@@ -1,5 +1,5 @@
-//! `WWW-Authenticate` (RFC 9110, 11.6.1; RFC 6750, 3; RFC 9728, 5.1): tells clients how to authenticate. It must not know
-//! credentials.
+//! `WWW-Authenticate` (RFC 9110, 11.6.1; RFC 6750, 3; RFC 9728, 5.1): tells clients how to authenticate. This module
+//! must not know credentials.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! The number of running calls of each principal, counted across all of its credentials. It must not know what is
-//! counted.
+//! The number of running calls of each principal, counted across all of its credentials. This module must not know what
+//! is counted.
 
 use std::collections::HashMap;
 use std::sync::Arc;

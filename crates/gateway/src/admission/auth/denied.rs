@@ -1,5 +1,5 @@
-//! Refusals: the reason why a credential was not accepted, and the refusal's form for clients. It must not know
-//! credentials.
+//! Refusals: the reason why a credential was not accepted, and the refusal's form for clients. This module must not
+//! know credentials.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Denied {
     pub(super) fn missing(challenges: &Challenges) -> Self {
         Self {
             condition: Condition::NoCredentials,
-            message: "authentication is required: send the header Authorization".to_owned(),
+            message: "authentication is required: send the Authorization header".to_owned(),
             challenge: challenges.value(Wrong::Missing),
             retry_after: None,
         }

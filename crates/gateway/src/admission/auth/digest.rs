@@ -1,5 +1,6 @@
 //! Credentials as digests under a key of this process: remembered digests reveal nothing to anyone who reads the
-//! process's memory or a core file, and no outsider can produce a collision. It must not know what a credential means.
+//! process's memory or a core file, and no outsider can produce a collision. This module must not know what a
+//! credential means.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 

@@ -1,5 +1,5 @@
 //! Limits wrong passwords: after several failures, further attempts from a client address are refused without a check.
-//! It must not know how a password is checked.
+//! This module must not know how a password is checked.
 //!
 //! An address that has used up its attempts may be shared by many callers: a network behind NAT, or a proxy that does
 //! not forward client addresses. Callers whose passwords were right before are still admitted, unless many passwords

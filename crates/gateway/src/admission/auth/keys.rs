@@ -1,4 +1,4 @@
-//! API keys: looks up keys, and creates the principals that they belong to. It must not know headers or files.
+//! API keys: looks up keys, and creates the principals that they belong to. This module must not know headers or files.
 
 use std::collections::HashSet;
 use std::sync::Arc;

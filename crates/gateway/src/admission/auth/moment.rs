@@ -1,4 +1,5 @@
-//! The time of a request, by a monotonic clock and by the calendar. It must not know what the time is used for.
+//! The time of a request, by a monotonic clock and by the calendar. This module must not know what the time is used
+//! for.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! The latest results of this thread: a cache in front of the one that all threads share (`recent`), because most
-//! requests carry the same credential as the request before. It must not know how a credential is checked.
+//! requests carry the same credential as the request before. This module must not know how a credential is checked.
 //!
 //! Entries are keyed by SipHash-2-4 with 128 bits under a random key (Aumasson and Bernstein, 2012), a MAC for short
 //! texts. Like a digest, this hash reveals nothing about the credential, and nobody can produce a collision without

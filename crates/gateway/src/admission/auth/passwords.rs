@@ -1,5 +1,5 @@
-//! Names with passwords: selects the method that checks them, queues expensive checks, and caches results. It must not
-//! know how a password is checked.
+//! Names with passwords: selects the method that checks them, queues expensive checks, and caches results. This module
+//! must not know how a password is checked.
 
 use std::net::IpAddr;
 use std::sync::Arc;

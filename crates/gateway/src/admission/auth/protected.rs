@@ -1,4 +1,4 @@
-//! The gateway as the protected resource that the configuration describes. It must not know credentials.
+//! The gateway as the protected resource that the configuration describes. This module must not know credentials.
 
 use engine::config::Auth;
 

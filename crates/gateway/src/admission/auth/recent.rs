@@ -1,5 +1,5 @@
-//! Recent results for credentials, limited in number and age; a look-up holds one lock briefly. It must not know what
-//! is remembered.
+//! Recent results for credentials, limited in number and age; a look-up holds one lock briefly. This module must not
+//! know what is remembered.
 
 use std::collections::HashMap;
 use std::time::Duration;

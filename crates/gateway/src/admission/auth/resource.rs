@@ -1,5 +1,5 @@
-//! This gateway as a protected resource of OAuth 2.1: its metadata (RFC 9728), and the paths of the metadata. It must
-//! not know tokens.
+//! This gateway as a protected resource of OAuth 2.1: its metadata (RFC 9728), and the paths of the metadata. This
+//! module must not know tokens.
 
 use bytes::Bytes;
 use http::Uri;

@@ -1,4 +1,5 @@
-//! Recent results of authentication: by credential, and by principal. It must not know how credentials are checked.
+//! Recent results of authentication: by credential, and by principal. This module must not know how credentials are
+//! checked.
 
 use std::sync::Arc;
 

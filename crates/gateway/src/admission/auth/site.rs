@@ -1,5 +1,5 @@
-//! A WordPress site as a user directory: it checks names and passwords, and its answer decides. It must not know the
-//! headers of clients.
+//! A WordPress site as a user directory: it checks names and passwords, and its answer decides. This module must not
+//! know the headers of clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,7 @@ struct User {
 
 impl Site {
     pub(super) fn new(config: &SiteCheck) -> Result<Self, NotSound> {
-        let bad = || NotSound(format!("the site {}: its address must be an http or https URL", config.url));
+        let bad = || NotSound(format!("the site {}: the address must be an http or https URL", config.url));
         let base = config.url.expose().trim_end_matches('/');
         let who_am_i: Uri =
             format!("{base}/wp-json/wp/v2/users/me?context=edit").parse().map_err(|_| bad())?;
@@ -97,7 +97,7 @@ impl Site {
             Ok(answer) => self.judged(&answer, now),
             Err(error) => {
                 tracing::warn!(site = &*self.name, %error, "cannot verify a user at the site");
-                Err(self.unavailable("it did not answer", RETRY))
+                Err(self.unavailable("the site did not answer", RETRY))
             }
         }
     }
@@ -107,7 +107,7 @@ impl Site {
         match answer.status {
             StatusCode::OK => {
                 let user: User = serde_json::from_slice(&answer.body)
-                    .map_err(|_| self.unavailable("its answer does not come from WordPress", RETRY))?;
+                    .map_err(|_| self.unavailable("the site's answer does not come from WordPress", RETRY))?;
                 self.principal(&user, now)
             }
             StatusCode::UNAUTHORIZED => Err(Refused::Bad(
@@ -115,15 +115,16 @@ impl Site {
             )),
             StatusCode::FORBIDDEN => Err(Refused::Forbidden(format!("{} rejected this user", self.name))),
             status if status.is_redirection() => {
-                Err(self.unavailable("it redirects elsewhere: check its address", RETRY))
+                Err(self.unavailable("the site redirects elsewhere: check the site's address", RETRY))
             }
             StatusCode::NOT_FOUND => {
-                Err(self.unavailable("it has no REST API below /wp-json: check its address", RETRY))
+                Err(self
+                    .unavailable("the site has no REST API below /wp-json: check the site's address", RETRY))
             }
             _ => {
                 tracing::warn!(site = &*self.name, status = code, "cannot verify a user at the site");
                 let retry = answer.retry_after.unwrap_or(RETRY);
-                Err(self.unavailable(&format!("it answered with status {code}"), retry))
+                Err(self.unavailable(&format!("the site answered with status {code}"), retry))
             }
         }
     }
@@ -137,7 +138,7 @@ impl Site {
         }
         let name = if user.username.is_empty() { &user.slug } else { &user.username };
         if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
-            return Err(self.unavailable("its answer names no user", RETRY));
+            return Err(self.unavailable("the site's answer names no user", RETRY));
         }
         let lasts = u64::try_from(LASTS.max(self.cache * 2).as_millis()).unwrap_or(u64::MAX);
         Ok(Arc::new(Principal {

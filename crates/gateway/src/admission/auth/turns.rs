@@ -1,6 +1,6 @@
 //! Limits expensive checks: a few run at a time, and the others wait in a queue of bounded length. Each client address
-//! has a limited share of the queue and of the turns, so one address with many requests cannot hold up the others. It
-//! must not know what is checked.
+//! has a limited share of the queue and of the turns, so one address with many requests cannot hold up the others. This
+//! module must not know what is checked.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,5 +1,5 @@
 //! Configured users: names with Argon2 hashes of their passwords (RFC 9106; the PHC string format). A check is slow on
-//! purpose, so checks run on other threads, a few at a time. It must not know headers.
+//! purpose, so checks run on other threads, a few at a time. This module must not know headers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ fn cost_alike(one: &PasswordHash, other: &PasswordHash) -> bool {
 
 /// Reads a hash; the error contains no part of the hash.
 fn read(hash: &str) -> Result<PasswordHash, &'static str> {
-    let form = "its hash is not of the form $argon2id$v=19$m=…,t=…,p=…$SALT$HASH";
+    let form = "the password hash is not of the form $argon2id$v=19$m=…,t=…,p=…$SALT$HASH";
     let hash = PasswordHash::new(hash).map_err(|_| form)?;
     Algorithm::try_from(hash.algorithm.as_str()).map_err(|_| form)?;
     if hash.salt.is_none() || hash.hash.is_none() {
@@ -126,7 +126,7 @@ fn read(hash: &str) -> Result<PasswordHash, &'static str> {
     }
     let params = Params::try_from(&hash).map_err(|_| form)?;
     if params.m_cost() > MOST_MEMORY {
-        return Err("its hash requires more than 1 GiB of memory");
+        return Err("the password hash requires more than 1 GiB of memory");
     }
     Ok(hash)
 }

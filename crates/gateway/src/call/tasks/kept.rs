@@ -111,7 +111,7 @@ pub(crate) struct TaskRequest<'a> {
 /// Returns the fault to answer with.
 pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) -> Result<(u16, Bytes), Fault> {
     let gone = || Fault::client(code::INVALID_PARAMS, format!("params.taskId {GONE}"));
-    let id = asked.frame.id().ok_or_else(|| Fault::gateway("a request without an id"))?;
+    let id = asked.frame.id().ok_or_else(|| Fault::gateway("the request has no id"))?;
     let home = asked.route.home.and_then(|number| context.state.homes.find(number));
     let home = home.filter(|home| home.is_there()).ok_or_else(gone)?;
     if asked.method == TaskMethod::Update && answered(context, &home, &asked)? {

@@ -156,7 +156,7 @@ impl Follower {
                 Ok(true) => {}
                 Err(e) => {
                     tracing::debug!(server = %self.upstream.name(), "cannot listen for notifications \
-                        about tasks: {}", self.upstream.server.describe(&e));
+                        about tasks: the server {}", self.upstream.server.describe(&e));
                 }
             }
             self.settle.send_replace(true);

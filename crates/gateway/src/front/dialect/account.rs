@@ -1,5 +1,5 @@
-//! The caller on a pipe: the configured account at the site that authenticates callers. It must not know how the site
-//! is queried, or how requests are refused.
+//! The caller on a pipe: the configured account at the site that authenticates callers. This module must not know how
+//! the site is queried, or how requests are refused.
 
 use std::sync::Arc;
 

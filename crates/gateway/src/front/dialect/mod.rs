@@ -11,7 +11,7 @@
 //! | `pipe` | the one client over stdin and stdout |
 //! | `account` | the caller on a pipe |
 //!
-//! It must not know the dialect, or how versions differ.
+//! This module must not know the dialect, or how versions differ.
 
 mod account;
 mod events;

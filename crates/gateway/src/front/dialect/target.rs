@@ -1,5 +1,5 @@
 //! The target of a dialect request, and the lookup that tells whether the caller can see it; used only for the record
-//! of calls. It must not know rows.
+//! of calls. This module must not know rows.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Log lines about requests at endpoints with a dialect: arrivals and results, including those of invalid and
-//! rate-limited messages. It must not know how a request is answered.
+//! rate-limited messages. This module must not know how a request is answered.
 
 use std::borrow::Cow;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The body of a request, with a size cap and a deadline. It must not know the content.
+//! The body of a request, with a size cap and a deadline. This module must not know the content.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The pages on which users begin to give consent, and to which an authorization server sends them back. The first
-//! page says what is requested, and asks its user to prove that they are the caller who will give consent. It must not
-//! know how a code becomes a token.
+//! page says what is requested, and asks its user to prove that they are the caller who will give consent. This module
+//! must not know how a code becomes a token.
 
 use std::net::{IpAddr, SocketAddr};
 

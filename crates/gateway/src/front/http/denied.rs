@@ -1,5 +1,5 @@
 //! Refusals of callers, in the form of the endpoint's dialect or of the standard (MCP 2025-11-25, authorization, error
-//! handling; RFC 6750, section 3). It must not know credentials.
+//! handling; RFC 6750, section 3). This module must not know credentials.
 
 use std::time::Duration;
 

@@ -230,7 +230,7 @@ impl Visit<'_> {
         let gateway = &self.shard.gateway;
         let found = gateway.process.dialect_sessions.get(id, who, &gateway.snapshot);
         if found.is_none() && in_query.is_some() && row.events.unknown_session == UnknownSession::Refuse {
-            let message = "this session is unknown or has ended with its event stream; open another";
+            let message = "this session is unknown or has ended with its event stream; open another session";
             return Err(Box::new(answer::refusal(StatusCode::NOT_FOUND, message)));
         }
         Ok(found)

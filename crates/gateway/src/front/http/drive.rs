@@ -1,4 +1,4 @@
-//! Runs a call on a stream of its session. It must not know which method is called.
+//! Runs a call on a stream of its session. This module must not know which method is called.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The first item of a call. It decides whether the request is answered with a single body or an event stream. It must
-//! not know the caller.
+//! The first item of a call. It decides whether the request is answered with a single body or an event stream. This
+//! module must not know the caller.
 
 use http::{Response, StatusCode};
 use tokio::time::{Instant, sleep_until};

@@ -92,7 +92,7 @@ async fn named(
         return Err(Box::new(answer::not_allowed()));
     }
     let session = find(shard, entry, headers, None).await?;
-    check_version(version.map(|version| version.unwrap_or("that is not readable text")), None)?;
+    check_version(version.map(|version| version.unwrap_or("(not readable text)")), None)?;
     Ok(session)
 }
 
@@ -118,7 +118,7 @@ pub(super) fn known(
     id: Option<&Id>,
 ) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
     let Some(name) = headers.get(names::SESSION_ID) else {
-        let message = "Mcp-Session-Id is missing; send an initialize request first, and then the id in \
+        let message = "the Mcp-Session-Id header is missing; send an initialize request first, and then the id in \
                        its response";
         return Err(Box::new(answer::refusal_of(StatusCode::BAD_REQUEST, message, id)));
     };
@@ -167,7 +167,8 @@ fn checked(
 }
 
 fn unknown(id: Option<&Id>) -> Box<Response<Body>> {
-    let message = "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";
+    let message =
+        "this session is unknown or has ended; send an initialize request without the Mcp-Session-Id header";
     Box::new(answer::refusal_of(StatusCode::NOT_FOUND, message, id))
 }
 
@@ -177,6 +178,6 @@ pub(super) fn check_version(version: Option<&str>, id: Option<&Id>) -> Result<()
     if by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Handshake) {
         return Ok(());
     }
-    let message = format!("MCP-Protocol-Version {version:?} is not supported here");
+    let message = format!("the version {version:?} in the MCP-Protocol-Version header is not supported here");
     Err(Box::new(answer::refusal_of(StatusCode::BAD_REQUEST, &message, id)))
 }

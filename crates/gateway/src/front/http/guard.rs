@@ -23,12 +23,12 @@ pub(super) fn check(
     only(headers, &HOST)?;
     let origin = only(headers, &ORIGIN)?;
     if !is_plainly_framed(headers) {
-        let message = "`Transfer-Encoding` must be a single `chunked`: other parsers could see a \
+        let message = "the `Transfer-Encoding` header must be a single `chunked`: other parsers could see a \
                        different end of this request";
         return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
     }
     if !names_one_host(headers, request.uri()) {
-        let message = "the header `Host` differs from the host in the request's target; send the same \
+        let message = "the `Host` header differs from the host in the request's target; send the same \
                        host in both";
         return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
     }
@@ -102,7 +102,7 @@ fn only<'a>(
     let mut all = headers.get_all(name).iter();
     let first = all.next();
     if all.next().is_some() {
-        return Err(forbidden(&format!("the header {name} occurs twice")));
+        return Err(forbidden(&format!("the {name} header occurs twice")));
     }
     Ok(first)
 }

@@ -1,4 +1,4 @@
-//! The caller of an HTTP request. It must not know how credentials are checked.
+//! The caller of an HTTP request. This module must not know how credentials are checked.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

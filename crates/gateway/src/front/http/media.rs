@@ -15,7 +15,7 @@ const EVENTS: &str = "text/event-stream";
 pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     check_json(headers)?;
     if !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) && headers.contains_key(ACCEPT) {
-        let message = format!("Accept must list {JSON} and {EVENTS}");
+        let message = format!("the Accept header must list {JSON} and {EVENTS}");
         return Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, &message)));
     }
     Ok(())
@@ -25,7 +25,8 @@ pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>>
 pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     let media = headers.get(CONTENT_TYPE).map_or(&b""[..], |value| essence(value.as_bytes()));
     if !media.eq_ignore_ascii_case(JSON.as_bytes()) {
-        let message = format!("Content-Type must be {JSON}, not {:?}", String::from_utf8_lossy(media));
+        let message =
+            format!("the Content-Type header must be {JSON}, not {:?}", String::from_utf8_lossy(media));
         return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));
     }
     Ok(())

@@ -74,7 +74,7 @@ pub(super) async fn take(
         Some(Ok(version)) => Some(version.trim()),
         Some(Err(_)) => {
             let id = if let Message::Single(frame) = &message { frame.id() } else { None };
-            let message = "MCP-Protocol-Version is not readable text";
+            let message = "the MCP-Protocol-Version header is not readable text";
             return answer::refusal_of(StatusCode::BAD_REQUEST, message, id);
         }
     };

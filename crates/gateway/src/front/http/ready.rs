@@ -1,6 +1,6 @@
 //! `/ready`: reports whether Dragoman accepts requests, and whether its servers are available. Anybody may ask, so the
-//! answer contains no text from a server, and no names if callers have to authenticate. It must not know how servers
-//! are monitored.
+//! answer contains no text from a server, and no names if callers have to authenticate. This module must not know how
+//! servers are monitored.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Replies of dialects as HTTP responses. It must not know what the replies mean.
+//! Replies of dialects as HTTP responses. This module must not know what the replies mean.
 
 use engine::dialect::DialectReply;
 use http::header::{HeaderName, HeaderValue};

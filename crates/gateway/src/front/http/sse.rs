@@ -317,6 +317,6 @@ pub(super) async fn post(
 }
 
 fn unknown() -> Response<Body> {
-    let message = "this session is unknown or has ended with its event stream; open another";
+    let message = "this session is unknown or has ended with its event stream; open another session";
     answer::refusal(StatusCode::NOT_FOUND, message)
 }

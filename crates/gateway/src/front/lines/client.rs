@@ -1,5 +1,5 @@
 //! One client whose messages arrive in order and whose answers leave in one stream: the lines of a pipe, or the POSTs
-//! and the event stream of HTTP+SSE. It must not know which of the two it serves.
+//! and the event stream of HTTP+SSE. This module must not know which of the two it serves.
 
 use std::collections::HashMap;
 use std::future::poll_fn;

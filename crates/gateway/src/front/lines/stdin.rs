@@ -1,4 +1,4 @@
-//! The lines of stdin. It must not know their content.
+//! The lines of stdin. This module must not know their content.
 
 use bytes::{Bytes, BytesMut};
 use proto::codec::line::LineDecoder;

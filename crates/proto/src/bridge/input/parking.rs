@@ -49,12 +49,12 @@ impl Parking {
     /// [`Unaskable`] if the client cannot be asked this question: report that to the server.
     pub fn ask(&mut self, question: &Frame) -> Result<(), Unaskable> {
         let refuse = |why: &str| Unaskable(why.to_owned());
-        let id = question.id().cloned().ok_or_else(|| refuse("it has no id"))?;
+        let id = question.id().cloned().ok_or_else(|| refuse("the question has no id"))?;
         if self.open.iter().any(|open| same_id(open.id.json(), id.json())) {
             return Ok(());
         }
         let method = asking_method(&question.method())
-            .ok_or_else(|| refuse("clients of this protocol version cannot be asked this"))?;
+            .ok_or_else(|| refuse("clients of this protocol version cannot be asked with this method"))?;
         if self.open.len() >= MAX_QUESTIONS {
             return Err(refuse("too many questions are open for this request"));
         }
@@ -62,7 +62,7 @@ impl Parking {
         let params = params.unwrap_or(Bytes::from_static(b"{}"));
         let params = shape::question(method.name(), &params, self.server, self.client, &mut String::new)?;
         if !declares_question(self.client, &self.capabilities, method, &params) {
-            return Err(refuse("this client did not declare the capability for it"));
+            return Err(refuse("this client did not declare the capability for this question"));
         }
         self.asked += 1;
         self.open.push(ParkedQuestion { key: format!("q{}", self.asked), id, method, params });

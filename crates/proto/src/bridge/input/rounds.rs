@@ -171,7 +171,8 @@ impl Rounds {
         });
         let name = name.ok_or(RoundsFault::Malformed("an entry of its inputRequests has no method"))?;
         let unaskable = |why: &str| RoundsFault::Unaskable { method: name.to_string(), why: why.to_owned() };
-        let method = asking_method(&name).ok_or_else(|| unaskable("clients cannot be asked that"))?;
+        let method =
+            asking_method(&name).ok_or_else(|| unaskable("clients cannot be asked with this method"))?;
         let params = entry.get(text, "params").filter(|span| span.of(text)[0] == b'{');
         let params = params.map_or(Bytes::from_static(b"{}"), |span| span.share(text));
         let put = shape::question(method.name(), &params, self.server, self.client, mint)
@@ -180,7 +181,7 @@ impl Rounds {
                 let declared = declares_question(self.client, &self.capabilities, method, &params);
                 declared
                     .then_some(params)
-                    .ok_or_else(|| "this client did not declare the capability for it".to_owned())
+                    .ok_or_else(|| "this client did not declare the capability for this question".to_owned())
             });
         match put {
             Ok(params) => {
@@ -215,7 +216,7 @@ impl Rounds {
             _ => {
                 let error = object.and_then(|span| crate::rpc::RpcError::of_value(frame.text(), span));
                 let message = error.and_then(|error| frame.string(error.message?));
-                let message = message.unwrap_or("it gave no reason".into()).into_owned();
+                let message = message.unwrap_or("the client gave no reason".into()).into_owned();
                 return Err(RoundsFault::Refused { method: open.method.name(), message });
             }
         };

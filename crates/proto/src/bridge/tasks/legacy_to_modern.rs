@@ -131,7 +131,8 @@ impl LegacyToModern {
             _ if entry.method == Method::Elicit => Bytes::from_static(CANCELLED),
             _ => {
                 let why = object.and_then(|span| RpcError::of_value(frame.text(), span)?.message);
-                let why = why.and_then(|span| frame.string(span)).unwrap_or("it gave no reason".into());
+                let why =
+                    why.and_then(|span| frame.string(span)).unwrap_or("the client gave no reason".into());
                 let message = format!(
                     "the task needs the client's answer to {}, but the client refused: {why}",
                     entry.method.name()
@@ -251,7 +252,7 @@ impl LegacyToModern {
                 let declared = declares_question(client, capabilities, method, &params);
                 declared
                     .then_some(params)
-                    .ok_or("this client did not declare the capability for it".to_owned())
+                    .ok_or("this client did not declare the capability for this question".to_owned())
             });
         let answer = match (&put, method) {
             (Ok(_), _) => QuestionAnswer::Awaited,

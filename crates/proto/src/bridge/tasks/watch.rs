@@ -46,10 +46,10 @@ impl Watch {
     /// # Errors
     /// The reason, for the server: clients cannot be asked this question, or too many questions are open.
     pub fn ask(&mut self, question: &Frame) -> Result<(), String> {
-        let id = question.id().cloned().ok_or("it has no id")?;
+        let id = question.id().cloned().ok_or("the question has no id")?;
         let method = Method::from_name(&question.method())
             .filter(|method| matches!(method, Method::Elicit | Method::CreateMessage | Method::RootsList))
-            .ok_or("clients cannot be asked this for a task")?;
+            .ok_or("a task cannot ask clients with this method")?;
         if self.open.len() >= MAX_QUESTIONS {
             return Err("too many questions of this task are open".to_owned());
         }

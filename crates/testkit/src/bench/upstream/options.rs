@@ -1,4 +1,4 @@
-//! The options of the upstream, and its limits. It must not know any answer.
+//! The options of the upstream, and its limits. This module must not know any answer.
 
 use super::request;
 

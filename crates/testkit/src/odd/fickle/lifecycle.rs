@@ -1,4 +1,4 @@
-//! The kinds of protocol versions that the server supports. It must not know any message.
+//! The kinds of protocol versions that the server supports. This module must not know any message.
 
 /// The lifecycles that the server supports.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! A client with a handshake: its capabilities, its stream of notifications, its open questions. It must not know
-//! any transport.
+//! A client with a handshake: its capabilities, its stream of notifications, its open questions. This module must not
+//! know any transport.
 
 use serde_json::Value;
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
 //! Reaps processes for which no other code in this process waits: those that a killed guardian left behind, and all
-//! orphans if this process is the first of a container. It must not know what these processes were.
+//! orphans if this process is the first of a container. This module must not know what these processes were.
 
 use std::collections::BTreeSet;
 

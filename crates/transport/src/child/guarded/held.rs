@@ -1,6 +1,6 @@
 //! One server under its holder, as the gateway sees it: a socket that reports when the server runs, when it has ended,
-//! and when none of the server's processes is left. It must not know grace periods: the owner decides when to end a
-//! server.
+//! and when none of the server's processes is left. This module must not know grace periods: the owner decides when to
+//! end a server.
 
 use std::{
     io,

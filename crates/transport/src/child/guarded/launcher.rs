@@ -1,5 +1,5 @@
 //! Starts the guardian with the first server, starts another guardian if this one was killed, and starts servers
-//! through the guardian. It must not know why servers are started.
+//! through the guardian. This module must not know why servers are started.
 
 use std::{
     ffi::OsString,
@@ -149,7 +149,7 @@ async fn greet(guardian: &PacketSocket) -> io::Result<()> {
         timeout(READY, guardian.receive()).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?;
     let note = frame.and_then(|frame| GuardianNote::decode(&frame));
     let Some(GuardianNote::Ready { sees_processes }) = note else {
-        return Err(io::Error::other("it ended at once"));
+        return Err(io::Error::other("the guardian ended at once"));
     };
     if !sees_processes {
         let means = "when a child ends, only its process group is stopped";

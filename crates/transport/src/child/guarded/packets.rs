@@ -1,4 +1,4 @@
-//! An async socket for packets. It must not know what a packet means.
+//! An async socket for packets. This module must not know what a packet means.
 
 use std::{
     io,

@@ -1,5 +1,5 @@
 //! The guardian: forks a holder for each server, and ends all processes that a killed holder left behind. It exits
-//! once the gateway is gone and no process is left. It must not know what a server is.
+//! once the gateway is gone and no process is left. This module must not know what a server is.
 
 use std::{
     os::fd::{AsFd, OwnedFd},

@@ -1,6 +1,6 @@
 //! The holder of one server: it is the server's parent, and reaps everything that the server leaves behind. It ends
 //! the whole tree when the server ends, when the gateway requests this, or when the gateway is gone. It exits when
-//! nothing is left. It must not know lines.
+//! nothing is left. This module must not know lines.
 //!
 //! A tree is gone exactly when this process has no children. A descendant whose parent has ended becomes a child of the
 //! nearest ancestor that adopts orphans, which is this process.

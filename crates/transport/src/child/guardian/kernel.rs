@@ -1,5 +1,5 @@
 //! The requests to the kernel that have no safe function: to fork, and to receive signals as bytes of a file. This is
-//! the guardian's only file with `unsafe`. It must not know what forks are for.
+//! the guardian's only file with `unsafe`. This module must not know what forks are for.
 #![allow(unsafe_code)]
 
 use std::{

@@ -1,5 +1,6 @@
 //! Messages between the gateway, its guardian and the holders of its children, as bytes. This file is pure. Every
-//! message is one packet of [`FRAME`] bytes, so no message needs a limit or has to be split. It must not know sockets.
+//! message is one packet of [`FRAME`] bytes, so no message needs a limit or has to be split. This module must not know
+//! sockets.
 
 use super::super::caps::ChildCaps;
 

@@ -20,7 +20,7 @@
 //! belonged. The server itself adopts no orphans: most programs never reap unknown children. The guardian and the
 //! holders have one thread and no runtime, because only such a process may continue after a fork. Each holder has a
 //! socket whose other end only the gateway holds. When that end is closed, for whatever reason, the holder ends its
-//! tree. It must not know the gateway's side, which is in `guarded`.
+//! tree. This module must not know the gateway's side, which is in `guarded`.
 
 mod guard;
 mod holder;

@@ -1,5 +1,6 @@
 //! The last steps in a holder's child before the server's program replaces it: the preparation of the program's
-//! environment, and the report to the holder if the program cannot run. It must not know what happens to the server.
+//! environment, and the report to the holder if the program cannot run. This module must not know what happens to the
+//! server.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! Packets over a socket, with descriptors attached. It must not know what a packet means.
+//! Packets over a socket, with descriptors attached. This module must not know what a packet means.
 
 use std::{
     io::{self, IoSlice, IoSliceMut},

@@ -1,5 +1,5 @@
-//! All descendants of a process, as `/proc` shows them, and signals that cannot reach any other process. It must not
-//! know why a tree is ended.
+//! All descendants of a process, as `/proc` shows them, and signals that cannot reach any other process. This module
+//! must not know why a tree is ended.
 
 use std::{collections::BTreeSet, os::fd::OwnedFd};
 

@@ -1,5 +1,5 @@
-//! The body of an upstream's answer. It holds the connection, and returns it to the pool when the body ends. It must
-//! not know what the bytes mean.
+//! The body of an upstream's answer. It holds the connection, and returns it to the pool when the body ends. This
+//! module must not know what the bytes mean.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

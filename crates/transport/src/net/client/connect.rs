@@ -1,10 +1,5 @@
-//! A new connection to an upstream: name lookup, TCP, a tunnel through a proxy, and TLS, all within one deadline. It must not
-//! know what is requested.
-//!
-//! Behind a proxy, [`Reach`](super::Reach) holds as without one. If an outsider may have chosen the host, the name is resolved and
-//! checked here, and the proxy gets the address (`CONNECT 192.0.2.7:443`): it has no name to resolve again, so a name server cannot
-//! give the proxy another address. If the configuration chose the host, the proxy gets the name, because many machines behind a
-//! proxy cannot resolve public names.
+//! A new connection to an upstream: name lookup, TCP and TLS, all within one deadline. This module must not know what
+//! is requested.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -1,5 +1,5 @@
 //! Failures of requests to upstreams. Each failure shows whether the upstream may have acted on the request, and
-//! suggests a fix. It must not know who made the request.
+//! suggests a fix. This module must not know who made the request.
 
 use std::io;
 use std::time::Duration;
@@ -294,12 +294,14 @@ fn tls_help(error: &io::Error) -> &'static str {
         }
         Some(Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
-        )) => "its certificate has expired: renew it there, or correct this machine's clock",
+        )) => {
+            "the server's certificate has expired: renew the certificate there, or correct this machine's clock"
+        }
         Some(Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        )) => "its certificate is for another name: use a name from the certificate",
+        )) => "the server's certificate is for another name: use a name from the certificate",
         Some(Error::InvalidMessage(_)) => "the port does not seem to use TLS: try http:// instead",
         Some(Error::General(_)) => "no trusted authorities were found: install the ca-certificates package",
-        _ => "check which TLS versions and ciphers it supports",
+        _ => "check which TLS versions and ciphers the server supports",
     }
 }

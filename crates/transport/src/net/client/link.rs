@@ -1,7 +1,7 @@
 //! One HTTP/1.1 connection to an upstream, driven by the request that waits for its answer. The request's own future
 //! reads and writes the socket, so no other task has to be woken or handed the data. A waiting connection holds no
-//! buffer: data is read and written through a buffer that all connections of the thread share. It must not know the
-//! pool.
+//! buffer: data is read and written through a buffer that all connections of the thread share. This module must not
+//! know the pool.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};

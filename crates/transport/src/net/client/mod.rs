@@ -1,6 +1,6 @@
 //! Requests to upstreams over pooled connections: HTTP/1.1 and HTTP/2, in plain text and over TLS. There are no
-//! redirects, no cookies and no decompression: the caller gets the upstream's answer unchanged. It must not know what
-//! is requested.
+//! redirects, no cookies and no decompression: the caller gets the upstream's answer unchanged. This module must not
+//! know what is requested.
 //!
 //! A client belongs to one shard, whose tasks drive the client's connections. The pool and the HTTP/1.1 connections
 //! are Dragoman's own code (httparse reads the heads): an exchange inside the request's own future, with a prepared

@@ -1,5 +1,5 @@
 //! One origin (scheme, host, port) with its connections: either idle HTTP/1.1 connections, of which the newest is used
-//! first, or a single HTTP/2 connection that all requests share. It must not know what is requested.
+//! first, or a single HTTP/2 connection that all requests share. This module must not know what is requested.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

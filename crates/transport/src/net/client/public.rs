@@ -1,6 +1,6 @@
 //! Recognizes addresses of the public network. If an outsider chooses the host, only these may be requested
 //! (server-side request forgery). The ranges come from the registries of special addresses (RFC 6890 and later IANA
-//! entries). It must not know why a request is made.
+//! entries). This module must not know why a request is made.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,5 +1,5 @@
 //! TLS to upstreams, and the trusted authorities. The authorities are loaded when the first `https` connection needs
-//! them, because reading those of the system costs milliseconds and memory. It must not know connections.
+//! them, because reading those of the system costs milliseconds and memory. This module must not know connections.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

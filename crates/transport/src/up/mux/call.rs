@@ -1,4 +1,4 @@
-//! One exchange's end of a shared stream. It must not know how messages are assigned to exchanges.
+//! One exchange's end of a shared stream. This module must not know how messages are assigned to exchanges.
 
 use std::time::Duration;
 

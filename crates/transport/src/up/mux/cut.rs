@@ -1,5 +1,5 @@
 //! Finds out, from the beginning of a message, which request the message answers; used for messages that are too long
-//! to be kept. It must not know how long messages may be.
+//! to be kept. This module must not know how long messages may be.
 
 /// Returns the `id` in the beginning of a message, if it is a number and only scalar members precede it.
 pub(super) fn named_in(beginning: &[u8]) -> Option<u64> {

@@ -1,5 +1,5 @@
 //! One stream of messages that many exchanges share. Each exchange receives its own messages, which are assigned by
-//! the ids that the gateway chose. It must not know which transport carries the stream.
+//! the ids that the gateway chose. This module must not know which transport carries the stream.
 
 mod call;
 mod cut;
@@ -46,19 +46,19 @@ pub enum MuxFault {
     #[error("{0}")]
     Child(ChildError),
     /// A message was longer than this number of bytes, so it was dropped.
-    #[error("sent more than {0} bytes in one message, which was dropped")]
+    #[error("the server sent more than {0} bytes in one message, which was dropped")]
     TooLong(usize),
     /// No memory became free for a message, so it was dropped.
-    #[error("sent a large message, which was dropped: {0}")]
+    #[error("the server sent a large message, which was dropped: {0}")]
     OutOfMemory(OutOfMemory),
     /// The server ended its event stream, and thereby the session.
-    #[error("closed its event stream")]
+    #[error("the server closed its event stream")]
     Ended,
     /// The event stream broke.
-    #[error("its event stream broke: {0}")]
+    #[error("the server's event stream broke: {0}")]
     Broken(Arc<str>),
     /// The link was stopped.
-    #[error("the link to it was closed")]
+    #[error("the link to the server was closed")]
     Stopped,
 }
 

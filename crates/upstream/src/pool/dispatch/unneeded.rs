@@ -1,5 +1,5 @@
 //! Links that nobody needs: those that have been idle long enough, and the one that is closed first if another server
-//! needs a process. It must not know other pools.
+//! needs a process. This module must not know other pools.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! The messages that a client receives, and the check that each was meant for it. It must not know how messages are
-//! transported.
+//! The messages that a client receives, and the check that each was meant for it. This module must not know how
+//! messages are transported.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};

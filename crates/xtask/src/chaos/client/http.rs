@@ -1,4 +1,4 @@
-//! One HTTP/1.1 exchange on its own connection, with a deadline. It must not know MCP.
+//! One HTTP/1.1 exchange on its own connection, with a deadline. This module must not know MCP.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,5 +1,4 @@
-//! Strongly connected components of a graph, which are its circles. It must not know the meaning of its
-//! nodes.
+//! Strongly connected components of a graph, which are its circles. This module must not know the meaning of its nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,6 @@
 //! Discovers the address of an issuer's keys, if the configuration does not contain it: from the metadata of the
-//! authorization server (RFC 8414, 3) or of `OpenID` Connect (Discovery 1.0, 4). It must not know keys or tokens.
+//! authorization server (RFC 8414, 3) or of `OpenID` Connect (Discovery 1.0, 4). This module must not know keys or
+//! tokens.
 
 use std::time::Duration;
 
@@ -37,22 +38,23 @@ async fn keys_at(
     web: &dyn Web,
     within: Duration,
 ) -> Result<Uri, String> {
-    let place: Uri = place.parse().map_err(|_| "no URL".to_owned())?;
+    let place: Uri = place.parse().map_err(|_| "the address is not a URL".to_owned())?;
     let get = Get { url: &place, authorization: None, cap: LONGEST, within };
     let answer = web.get(get).await.map_err(|error| error.to_string())?;
     if answer.status != StatusCode::OK {
-        return Err(format!("HTTP {}", answer.status.as_u16()));
+        return Err(format!("the answer was HTTP {}", answer.status.as_u16()));
     }
     let metadata: Metadata = serde_json::from_slice(&answer.body)
         .map_err(|_| "the metadata has no `issuer` or no `jwks_uri`".to_owned())?;
     // Otherwise one issuer could impersonate another (RFC 8414, 3.3).
     if metadata.issuer != issuer {
-        return Err("it is the metadata of another issuer".to_owned());
+        return Err("the metadata belongs to another issuer".to_owned());
     }
-    let keys: Uri = metadata.jwks_uri.parse().map_err(|_| "its `jwks_uri` is not a URL".to_owned())?;
+    let keys: Uri =
+        metadata.jwks_uri.parse().map_err(|_| "the `jwks_uri` in the metadata is not a URL".to_owned())?;
     // An issuer elsewhere must not make the gateway send requests to the gateway's own machine.
     if !is_safe(&keys) || (is_local(&keys) && !is_local(url)) {
-        return Err("its `jwks_uri` is not https".to_owned());
+        return Err("the `jwks_uri` in the metadata is not https".to_owned());
     }
     Ok(keys)
 }

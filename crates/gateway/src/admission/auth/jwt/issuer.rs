@@ -88,15 +88,16 @@ impl Issuer {
             return Err(bad(&format!("it {safe} without a query")));
         }
         let jwks = config.jwks.as_ref().map(|place| place.expose().parse::<Uri>()).transpose();
-        let jwks = jwks.map_err(|_| bad("the address of its keys is not a URL"))?;
+        let jwks = jwks.map_err(|_| bad("the address of the issuer's keys is not a URL"))?;
         if jwks.as_ref().is_some_and(|keys| !is_safe(keys)) {
-            return Err(bad(&format!("the address of its keys {safe}")));
+            return Err(bad(&format!("the address of the issuer's keys {safe}")));
         }
         let mut audiences: Vec<Box<str>> =
             config.audience.iter().map(|audience| audience.expose().into()).collect();
         if audiences.is_empty() {
-            let resource = resource
-                .ok_or_else(|| bad("neither its audience nor this gateway's resource is configured"))?;
+            let resource = resource.ok_or_else(|| {
+                bad("neither an audience of the issuer nor this gateway's resource is configured")
+            })?;
             audiences.extend(spellings(resource));
         }
         if config.algorithms.is_empty() {
@@ -126,7 +127,7 @@ impl Issuer {
         now: Moment,
     ) -> Result<Accepted, Refused> {
         if !self.algorithms.contains(&token.algorithm) {
-            return Err(Refused::Bad("its algorithm is not allowed for its issuer"));
+            return Err(Refused::Bad("the token's algorithm is not allowed for this issuer"));
         }
         // Check the claims first: if they are wrong, no key has to be fetched. They are trusted only after the check
         // of the signature below.
@@ -145,7 +146,7 @@ impl Issuer {
                 return Ok(accepted);
             }
         }
-        Err(Refused::Bad("its signature is wrong"))
+        Err(Refused::Bad("the token's signature is wrong"))
     }
 
     /// Returns fresh keys that include the wanted one; older or other keys if no fresh ones can be fetched.
@@ -168,7 +169,7 @@ impl Issuer {
             (Err(_), Some(kept)) => return Ok(kept),
             (Err(_), None) => {
                 let turn = tokio::time::timeout(2 * WITHIN, self.fetching.lock()).await;
-                turn.map_err(|_| self.unavailable(BETWEEN, "too many requests are waiting for them"))?
+                turn.map_err(|_| self.unavailable(BETWEEN, "too many requests are waiting for these keys"))?
             }
         };
         // Another request may have fetched the keys in the meantime.
@@ -187,7 +188,7 @@ impl Issuer {
                 }
             }
         }
-        let why = fetching.failed.as_deref().unwrap_or("they are too old");
+        let why = fetching.failed.as_deref().unwrap_or("the kept keys are too old");
         let kept = self.kept.load_full().filter(|kept| now < kept.at + STALE);
         kept.ok_or_else(|| self.unavailable(BETWEEN, why))
     }
@@ -203,20 +204,20 @@ impl Issuer {
             fetching.place = Some(place);
             Ok(keys)
         });
-        fetched.await.unwrap_or_else(|_| Err("it did not answer in time".to_owned()))
+        fetched.await.unwrap_or_else(|_| Err("the issuer did not answer in time".to_owned()))
     }
 
     async fn fetch_from(&self, place: &Uri, web: &dyn Web) -> Result<KeySet, String> {
         let get = Get { url: place, authorization: None, cap: LONGEST, within: WITHIN };
         let answer = web.get(get).await.map_err(|error| error.to_string())?;
         if answer.status != StatusCode::OK {
-            return Err(format!("{place}: HTTP {}", answer.status.as_u16()));
+            return Err(format!("{place} answered HTTP {}", answer.status.as_u16()));
         }
         let keys = KeySet::read(&answer.body, &self.algorithms);
-        let keys = keys.ok_or_else(|| format!("{place}: not a key set (RFC 7517)"))?;
+        let keys = keys.ok_or_else(|| format!("the answer from {place} is not a key set (RFC 7517)"))?;
         tracing::debug!(issuer = &*self.url, ?keys, "read the keys of a token issuer");
         if keys.is_empty() {
-            return Err(format!("{place}: none of its keys is for a configured algorithm"));
+            return Err(format!("{place} has no key for a configured algorithm"));
         }
         Ok(keys)
     }
@@ -232,7 +233,7 @@ impl CachedKeys {
         match self.keys.find(wanted.kid, wanted.algorithm) {
             KeyMatch::Key(key) => Ok(key),
             KeyMatch::Unfit(why) => Err(Refused::Bad(why)),
-            KeyMatch::Unknown => Err(Refused::Bad("its issuer has no such key")),
+            KeyMatch::Unknown => Err(Refused::Bad("the token's issuer has no key for this token")),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! An issuer's public keys: a JWK set (RFC 7517), reduced to the keys that can verify signatures here. It must not know
-//! where the keys come from.
+//! An issuer's public keys: a JWK set (RFC 7517), reduced to the keys that can verify signatures here. This module must
+//! not know where the keys come from.
 
 use aws_lc_rs::signature::{ParsedPublicKey, RsaPublicKeyComponents};
 use base64::Engine as _;
@@ -51,9 +51,11 @@ impl KeySet {
         let mut fit = named.clone().filter_map(|key| key.way(algorithm));
         match (fit.next(), fit.next()) {
             (Some(key), None) => KeyMatch::Key(key),
-            (Some(_), Some(_)) => KeyMatch::Unfit("it does not say which of its issuer's keys signed it"),
+            (Some(_), Some(_)) => {
+                KeyMatch::Unfit("the token does not say which of the issuer's keys signed it")
+            }
             (None, _) if kid.is_some() && named.count() > 0 => {
-                KeyMatch::Unfit("its algorithm is not allowed for this issuer and its key")
+                KeyMatch::Unfit("the token's algorithm is not allowed for this issuer and this key")
             }
             (None, _) => KeyMatch::Unknown,
         }

@@ -86,7 +86,7 @@ async fn two_credentials_are_none() {
     headers.append(AUTHORIZATION, right.clone());
     let denied = closed.identify_at(&headers, at(0)).await.unwrap_err();
     assert_eq!(denied.condition, Condition::BadCredentials);
-    assert_eq!(denied.message, "the header Authorization occurs more than once");
+    assert_eq!(denied.message, "the Authorization header occurs more than once");
     // This holds whether or not the credential is cached.
     assert!(closed.identify_at(&bearer(TOKEN), at(0)).await.is_ok());
     assert!(closed.identify_at(&headers, at(1)).await.is_err());

@@ -52,10 +52,16 @@ async fn what_was_discovered_is_kept_until_it_fails() {
     world.page(PLACES[0], 200, metadata(ISSUER, moved));
     world.page(moved, 200, key_set(&[rsa_jwk("new", &RSA)]));
     let new = signed("RS256", "new", &claims(&json!({})));
-    assert_eq!(why(authenticator.identify_at(&bearer(&new), at(1)).await), "its issuer has no such key");
+    assert_eq!(
+        why(authenticator.identify_at(&bearer(&new), at(1)).await),
+        "the token's issuer has no key for this token"
+    );
     assert_eq!(world.asked(), [KEYS]);
     world.gone(KEYS);
-    assert_eq!(why(authenticator.identify_at(&bearer(&new), at(20)).await), "its issuer has no such key");
+    assert_eq!(
+        why(authenticator.identify_at(&bearer(&new), at(20)).await),
+        "the token's issuer has no key for this token"
+    );
     assert!(authenticator.identify_at(&bearer(&new), at(40)).await.is_ok());
     assert_eq!(world.asked(), [KEYS, PLACES[0], moved]);
 }
@@ -63,17 +69,17 @@ async fn what_was_discovered_is_kept_until_it_fails() {
 #[tokio::test]
 async fn metadata_that_speaks_for_others_or_points_elsewhere_is_refused() {
     for (issuer, keys, expected) in [
-        ("https://id.example.com", KEYS, "it is the metadata of another issuer"),
-        ("https://id.example.com/tenant/", KEYS, "it is the metadata of another issuer"),
-        (ISSUER, "http://id.example.com/tenant/jwks", "its `jwks_uri` is not https"),
-        (ISSUER, "http://127.0.0.1:9/jwks", "its `jwks_uri` is not https"),
-        (ISSUER, "https://127.0.0.1:9/jwks", "its `jwks_uri` is not https"),
-        (ISSUER, "https://[::1]/jwks", "its `jwks_uri` is not https"),
-        (ISSUER, "https://localhost/jwks", "its `jwks_uri` is not https"),
-        (ISSUER, "https://me@id.example.com/jwks", "its `jwks_uri` is not https"),
-        (ISSUER, "file:///etc/passwd", "its `jwks_uri` is not a URL"),
-        (ISSUER, "/jwks", "its `jwks_uri` is not https"),
-        (ISSUER, "", "its `jwks_uri` is not a URL"),
+        ("https://id.example.com", KEYS, "the metadata belongs to another issuer"),
+        ("https://id.example.com/tenant/", KEYS, "the metadata belongs to another issuer"),
+        (ISSUER, "http://id.example.com/tenant/jwks", "the `jwks_uri` in the metadata is not https"),
+        (ISSUER, "http://127.0.0.1:9/jwks", "the `jwks_uri` in the metadata is not https"),
+        (ISSUER, "https://127.0.0.1:9/jwks", "the `jwks_uri` in the metadata is not https"),
+        (ISSUER, "https://[::1]/jwks", "the `jwks_uri` in the metadata is not https"),
+        (ISSUER, "https://localhost/jwks", "the `jwks_uri` in the metadata is not https"),
+        (ISSUER, "https://me@id.example.com/jwks", "the `jwks_uri` in the metadata is not https"),
+        (ISSUER, "file:///etc/passwd", "the `jwks_uri` in the metadata is not a URL"),
+        (ISSUER, "/jwks", "the `jwks_uri` in the metadata is not https"),
+        (ISSUER, "", "the `jwks_uri` in the metadata is not a URL"),
     ] {
         let (world, authenticator) = place();
         for place in PLACES {

@@ -92,7 +92,7 @@ async fn no_signature_and_no_algorithm_pass() {
             let token = format!("{head}.{}.{signature}", encoded(sound.to_string()));
             assert_eq!(
                 refused(&authenticator, &token).await,
-                "its signature algorithm is not supported",
+                "the token's signature algorithm is not supported",
                 "{name}"
             );
         }
@@ -101,11 +101,11 @@ async fn no_signature_and_no_algorithm_pass() {
         [json!({ "kid": "rsa" }), json!({ "alg": null }), json!({ "alg": ["RS256"] }), json!({ "alg": 1 })]
     {
         let token = signed_as("RS256", &head, &sound);
-        assert_eq!(refused(&authenticator, &token).await, "its header names no algorithm");
+        assert_eq!(refused(&authenticator, &token).await, "the token's header names no algorithm");
     }
     let token = signed("RS256", "rsa", &sound);
     let bare = token.rsplit_once('.').unwrap().0;
-    assert_eq!(refused(&authenticator, &format!("{bare}.")).await, "it is not signed");
+    assert_eq!(refused(&authenticator, &format!("{bare}.")).await, "the token is not signed");
 }
 
 #[tokio::test]
@@ -118,11 +118,14 @@ async fn a_public_key_is_not_taken_for_a_shared_secret() {
     for key in [pem.as_bytes(), pem.trim().as_bytes(), &der, &modulus(&RSA), b"a shared secret", b""] {
         for name in ["HS256", "HS384", "HS512"] {
             let token = signed_by_secret(&header(name, "rsa"), &claims(&json!({})), key);
-            assert_eq!(refused(&authenticator, &token).await, "its signature algorithm is not supported");
+            assert_eq!(
+                refused(&authenticator, &token).await,
+                "the token's signature algorithm is not supported"
+            );
         }
         // The other way round: an HMAC tag instead of a signature.
         let token = signed_by_secret(&header("RS256", "rsa"), &claims(&json!({})), key);
-        assert_eq!(refused(&authenticator, &token).await, "its signature is wrong");
+        assert_eq!(refused(&authenticator, &token).await, "the token's signature is wrong");
     }
 }
 
@@ -134,11 +137,11 @@ async fn an_algorithm_goes_with_its_issuer_and_its_key() {
         let token = signed(algorithm, "rsa", &sound);
         assert_eq!(
             refused(&authenticator, &token).await,
-            "its algorithm is not allowed for its issuer",
+            "the token's algorithm is not allowed for this issuer",
             "{algorithm}"
         );
     }
-    let unfit = "its algorithm is not allowed for this issuer and its key";
+    let unfit = "the token's algorithm is not allowed for this issuer and this key";
     for (algorithm, kid) in [("RS256", "p256"), ("ES256", "rsa"), ("EdDSA", "p256"), ("ES256", "ed")] {
         assert_eq!(
             refused(&authenticator, &signed(algorithm, kid, &sound)).await,
@@ -170,7 +173,7 @@ async fn keys_out_of_the_token_and_keys_for_other_things_do_not_count() {
         let text = format!("{}.{}", encoded(head.to_string()), encoded(sound.to_string()));
         let signature = rsa_signature(&OTHER_RSA, &RSA_PKCS1_SHA256, text.as_bytes());
         let token = format!("{text}.{}", encoded(signature));
-        assert_eq!(refused(&authenticator, &token).await, "its signature is wrong", "{name}");
+        assert_eq!(refused(&authenticator, &token).await, "the token's signature is wrong", "{name}");
     }
     assert_eq!(world.asked(), [KEYS], "nothing else was asked for");
     let odd: [(&str, Value); 5] = [
@@ -186,7 +189,11 @@ async fn keys_out_of_the_token_and_keys_for_other_things_do_not_count() {
         world.page(KEYS, 200, key_set(&[key, rsa_jwk("other", &OTHER_RSA)]));
         let authenticator = open(&auth(""), &world);
         let token = signed("RS256", "rsa", &sound);
-        assert_eq!(refused(&authenticator, &token).await, "its issuer has no such key", "{name} {value}");
+        assert_eq!(
+            refused(&authenticator, &token).await,
+            "the token's issuer has no key for this token",
+            "{name} {value}"
+        );
     }
 }
 
@@ -197,11 +204,11 @@ async fn a_token_without_the_name_of_its_key_needs_an_issuer_with_one() {
     assert!(authenticator.identify_at(&bearer(&unnamed("RS256")), at(0)).await.is_ok());
     world.page(KEYS, 200, key_set(&[rsa_jwk("a", &RSA), rsa_jwk("b", &OTHER_RSA)]));
     let authenticator = open(&auth(""), &world);
-    let which = "it does not say which of its issuer's keys signed it";
+    let which = "the token does not say which of the issuer's keys signed it";
     assert_eq!(refused(&authenticator, &unnamed("RS256")).await, which);
     for kid in [json!(1), json!({}), json!("x".repeat(513))] {
         let token = signed_as("RS256", &json!({ "alg": "RS256", "kid": kid }), &claims(&json!({})));
-        assert_eq!(refused(&authenticator, &token).await, "its header has a malformed key id");
+        assert_eq!(refused(&authenticator, &token).await, "the token's header has a malformed key id");
     }
 }
 
@@ -233,9 +240,9 @@ async fn no_subject_is_taken_for_a_client_nor_a_client_for_a_subject() {
 #[tokio::test]
 async fn claims_that_do_not_fit_are_refused() {
     let (_, authenticator) = place("");
-    let issuer = "tokens of its issuer are not accepted here";
-    let audience = "it was issued for another audience, not for this gateway";
-    let subject = "it has no subject";
+    let issuer = "tokens from this issuer are not accepted here";
+    let audience = "the token was issued for another audience, not for this gateway";
+    let subject = "the token has no subject";
     let cases = [
         (json!({ "iss": null }), issuer),
         (json!({ "iss": "https://id.example.com/tenant/" }), issuer),
@@ -249,22 +256,25 @@ async fn claims_that_do_not_fit_are_refused() {
         (json!({ "aud": "https://mcp.example.com/mcp https://other.example" }), audience),
         (json!({ "aud": ["https://other.example", [RESOURCE]] }), audience),
         (json!({ "aud": { "a": RESOURCE } }), audience),
-        (json!({ "exp": null, "iat": NOW }), "it has no expiry time"),
-        (json!({ "exp": NOW.to_string() }), "one of its times is not a number"),
-        (json!({ "exp": -1 }), "one of its times is not a number"),
-        (json!({ "exp": [] }), "one of its times is not a number"),
-        (json!({ "exp": NOW - 60 }), "it has expired"),
-        (json!({ "exp": 0 }), "it has expired"),
-        (json!({ "nbf": NOW + 61 }), "it is not valid yet"),
-        (json!({ "nbf": "never" }), "one of its times is not a number"),
+        (json!({ "exp": null, "iat": NOW }), "the token has no expiry time"),
+        (json!({ "exp": NOW.to_string() }), "one of the token's times is not a number"),
+        (json!({ "exp": -1 }), "one of the token's times is not a number"),
+        (json!({ "exp": [] }), "one of the token's times is not a number"),
+        (json!({ "exp": NOW - 60 }), "the token has expired"),
+        (json!({ "exp": 0 }), "the token has expired"),
+        (json!({ "nbf": NOW + 61 }), "the token is not valid yet"),
+        (json!({ "nbf": "never" }), "one of the token's times is not a number"),
         (json!({ "sub": null }), subject),
         (json!({ "sub": "" }), subject),
         (json!({ "sub": "a\nb" }), subject),
         (json!({ "sub": 7 }), subject),
         (json!({ "sub": "x".repeat(513) }), subject),
-        (json!({ "scope": 7 }), "its scopes are malformed"),
-        (json!({ "scope": ["mcp", 7] }), "its scopes are malformed"),
-        (json!({ "cnf": { "jkt": "x" } }), "it is bound to a key and cannot be used as a bearer token"),
+        (json!({ "scope": 7 }), "the token's scopes are malformed"),
+        (json!({ "scope": ["mcp", 7] }), "the token's scopes are malformed"),
+        (
+            json!({ "cnf": { "jkt": "x" } }),
+            "the token is bound to a key and cannot be used as a bearer token",
+        ),
     ];
     for (changes, expected) in cases {
         let token = signed("RS256", "rsa", &claims(&changes));
@@ -286,7 +296,7 @@ async fn clocks_may_differ_by_what_is_configured() {
     }
     let (_, strict) = place(", clockSkew: 0s");
     let token = signed("RS256", "rsa", &claims(&json!({ "exp": NOW })));
-    assert_eq!(refused(&strict, &token).await, "it has expired");
+    assert_eq!(refused(&strict, &token).await, "the token has expired");
 }
 
 #[tokio::test]
@@ -304,7 +314,7 @@ async fn other_kinds_of_tokens_are_refused() {
         let head = json!({ "alg": "RS256", "kid": "rsa", "typ": kind });
         assert_eq!(
             refused(&authenticator, &signed_as("RS256", &head, &sound)).await,
-            "it is not an access token"
+            "the token is not an access token"
         );
     }
     for kind in ["jwt", "JWT", "AT+JWT", "application/at+jwt"] {
@@ -317,7 +327,7 @@ async fn other_kinds_of_tokens_are_refused() {
     for critical in [json!(["b64"]), json!([]), json!(null)] {
         let head = json!({ "alg": "RS256", "kid": "rsa", "b64": false, "crit": critical });
         let said = refused(&authenticator, &signed_as("RS256", &head, &sound)).await;
-        assert_eq!(said, "its header has an unsupported extension");
+        assert_eq!(said, "the token's header has an unsupported extension");
     }
 }
 

@@ -34,8 +34,8 @@ async fn a_new_key_is_found_at_once_and_an_old_one_forgotten() {
     assert!(identify(token("new", "a"), 1).await.is_ok());
     assert_eq!(world.asked(), [KEYS, KEYS]);
     assert!(identify(token("rsa", "a"), 2).await.is_ok(), "who was let in a moment ago is remembered");
-    assert_eq!(why(identify(token("rsa", "b"), 3).await), "its issuer has no such key");
-    assert_eq!(why(identify(token("rsa", "a"), 30).await), "its issuer has no such key");
+    assert_eq!(why(identify(token("rsa", "b"), 3).await), "the token's issuer has no key for this token");
+    assert_eq!(why(identify(token("rsa", "a"), 30).await), "the token's issuer has no key for this token");
     assert!(identify(token("new", "b"), 31).await.is_ok());
 }
 
@@ -51,7 +51,7 @@ async fn another_key_under_the_same_name_is_found_at_once() {
     assert_eq!(world.asked(), [] as [&str; 0], "it is known now");
     assert_eq!(
         why(authenticator.identify_at(&bearer(&token("rsa", "b")), at(15)).await),
-        "its signature is wrong"
+        "the token's signature is wrong"
     );
     assert_eq!(world.asked(), [KEYS]);
 }
@@ -64,7 +64,7 @@ async fn forged_tokens_do_not_keep_a_new_key_from_being_found() {
     for second in 1..35 {
         let forged = signed_with(&OTHER_RSA, "rsa", &claims(&json!({ "sub": second.to_string() })));
         let refused = authenticator.identify_at(&bearer(&forged), at(second)).await;
-        assert_eq!(why(refused), "its signature is wrong", "{second}");
+        assert_eq!(why(refused), "the token's signature is wrong", "{second}");
     }
     world.page(KEYS, 200, key_set(&[rsa_jwk("new", &RSA)]));
     assert!(authenticator.identify_at(&bearer(&token("new", "a")), at(35)).await.is_ok());
@@ -80,7 +80,7 @@ async fn forged_tokens_do_not_make_us_ask_all_the_time() {
             let forged =
                 signed_with(&OTHER_RSA, "rsa", &claims(&json!({ "exp": NOW + 1000, "sub": subject })));
             let refused = authenticator.identify_at(&bearer(&forged), at(second)).await;
-            assert_eq!(why(refused), "its signature is wrong", "{subject}");
+            assert_eq!(why(refused), "the token's signature is wrong", "{subject}");
         }
     }
     let asked = world.asked().len();
@@ -118,7 +118,7 @@ async fn made_up_keys_do_not_make_us_ask_all_the_time() {
             let made_up = token(&format!("{second}-{name}"), "a");
             assert_eq!(
                 why(authenticator.identify_at(&bearer(&made_up), at(second)).await),
-                "its issuer has no such key"
+                "the token's issuer has no key for this token"
             );
         }
     }
@@ -229,6 +229,6 @@ async fn nobody_is_remembered_beyond_the_end_of_a_token() {
     let brief = signed("RS256", "rsa", &claims(&json!({ "exp": NOW - 50 })));
     assert!(authenticator.identify_at(&bearer(&brief), at(0)).await.is_ok());
     assert!(authenticator.identify_at(&bearer(&brief), at(9)).await.is_ok());
-    assert_eq!(why(authenticator.identify_at(&bearer(&brief), at(10)).await), "it has expired");
+    assert_eq!(why(authenticator.identify_at(&bearer(&brief), at(10)).await), "the token has expired");
     assert_eq!(world.asked(), [KEYS]);
 }

@@ -23,7 +23,7 @@ fn what_cannot_be_is_named() {
     without.oauth = None;
     assert_eq!(
         fault(&without),
-        "the issuer https://id.example.com: neither its audience nor this gateway's resource is configured"
+        "the issuer https://id.example.com: neither an audience of the issuer nor this gateway's resource is configured"
     );
     let mut lonely = config(sound);
     lonely.jwt.clear();

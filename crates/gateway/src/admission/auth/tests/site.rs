@@ -107,7 +107,7 @@ async fn the_sites_answer_is_not_mistaken() {
     }
     let (_, authenticator) = place();
     let denied = authenticator.identify_at(&basic("ann", "x"), at(0)).await.unwrap_err();
-    assert_eq!(denied.message, format!("cannot verify this user at {SITE}: it did not answer"));
+    assert_eq!(denied.message, format!("cannot verify this user at {SITE}: the site did not answer"));
     assert_eq!(denied.status().as_u16(), 503);
 }
 

@@ -26,11 +26,11 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         put "/activity/{id}/notification";
     "buddyboss_list_activity_comments", "List activity comments", "Returns the comments on an activity.",
         [int("id", "ID of the activity.").required(),
-         text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"])];
+         text("display_comments", "Form in which comments are returned.").among(&["stream", "threaded"])];
         get "/activity/{id}/comment";
     "buddyboss_create_activity_comment", "Comment on an activity", "Creates a comment on an activity and returns the comment.",
         [int("id", "ID of the activity.").required(),
-         text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"]),
+         text("display_comments", "Form in which comments are returned.").among(&["stream", "threaded"]),
          html("content", "Content.").required(),
          int("parent_id", "ID of the parent comment."),
          integers("bp_media_ids", "IDs of uploaded photos to attach."),
@@ -98,7 +98,7 @@ pub(super) const COMMENTS: &[ToolRow] = &[titled(
         int("comment_id", "ID of the comment.").required(),
         int("id", "ID of the activity.").required(),
         html("content", "Content.").required(),
-        text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"]),
+        text("display_comments", "Form in which comments are returned.").among(&["stream", "threaded"]),
     ],
     // If a call does not name the comment to reply to, the route treats the new comment as one on the activity itself.
     &[

@@ -91,7 +91,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn decimals(value: &Value) -> Result<u32, FormulaFault> {
     let number = u32::try_from(value.whole()?).ok().filter(|number| *number <= 36);
-    number.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 36"))
+    number.ok_or_else(|| FormulaFault::wanted("an integer from 0 to 36 (the number of decimal places)"))
 }
 
 /// Converts small units to large ones: exact if there is no remainder.

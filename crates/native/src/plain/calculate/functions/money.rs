@@ -70,7 +70,7 @@ fn ratio(part: f64, whole: f64) -> FormulaResult {
 
 fn places(decimals: &Value) -> Result<usize, FormulaFault> {
     let number = usize::try_from(decimals.whole()?).ok().filter(|number| *number <= 15);
-    number.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 15"))
+    number.ok_or_else(|| FormulaFault::wanted("an integer from 0 to 15 (the number of decimal places)"))
 }
 
 fn plain(value: &Value) -> Result<String, FormulaFault> {

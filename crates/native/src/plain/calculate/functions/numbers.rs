@@ -202,7 +202,8 @@ fn rounded(value: &Value, how: fn(f64) -> f64) -> FormulaResult {
 pub(super) fn round_to(number: f64, decimals: &Value) -> Result<f64, FormulaFault> {
     let decimals = decimals.whole()?;
     let decimals = i32::try_from(decimals).ok().filter(|d| (0..=15).contains(d));
-    let decimals = decimals.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 15"))?;
+    let decimals = decimals
+        .ok_or_else(|| FormulaFault::wanted("an integer from 0 to 15 (the number of decimal places)"))?;
     let scale = 10_f64.powi(decimals);
     let scaled = number * scale;
     // Beyond this limit, a double has no decimals to remove.

@@ -135,8 +135,8 @@ fn a_result_that_does_not_say_what_it_wants_is_a_fault() {
 #[test]
 fn what_a_client_cannot_be_asked_ends_the_request_with_the_reason() {
     let table = [
-        (ALL, "tools/call", "{}", "clients cannot be asked that"),
-        (ALL, "made/up", "{}", "clients cannot be asked that"),
+        (ALL, "tools/call", "{}", "clients cannot be asked with this method"),
+        (ALL, "made/up", "{}", "clients cannot be asked with this method"),
         ("{}", "roots/list", "{}", "did not declare"),
         ("{}", "sampling/createMessage", r#"{"messages":[]}"#, "did not declare"),
         (
@@ -201,7 +201,7 @@ fn an_error_of_the_client_closes_a_users_question_and_ends_any_other() {
         let mut wordless = rounds(&V2025_11_25, ALL, 9);
         asked(&mut wordless, &result);
         let fault = wordless.reply(0, &frame(r#"{"jsonrpc":"2.0","id":1,"result":7}"#)).unwrap_err();
-        assert!(fault.to_string().ends_with("it gave no reason"), "{fault}");
+        assert!(fault.to_string().ends_with("the client gave no reason"), "{fault}");
     }
 }
 

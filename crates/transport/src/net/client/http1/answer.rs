@@ -1,5 +1,5 @@
 //! The answers on one connection, parsed from the bytes of reads: a head, the pieces of a body, and finally the
-//! decision whether the connection can be used again. It must not know sockets.
+//! decision whether the connection can be used again. This module must not know sockets.
 
 use bytes::Bytes;
 

@@ -14,6 +14,6 @@ pub enum Http1Error {
     #[error("{0}")]
     Head(#[from] httparse::Error),
     /// The head of an answer is longer than allowed.
-    #[error("its header section is too long")]
+    #[error("the header section is too long")]
     LongHead,
 }

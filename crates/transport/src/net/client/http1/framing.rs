@@ -1,5 +1,5 @@
-//! Finds the end of an HTTP/1.1 answer's body, and removes the framing from its bytes (RFC 9112, sections 6 and 7). It
-//! must not know sockets.
+//! Finds the end of an HTTP/1.1 answer's body, and removes the framing from its bytes (RFC 9112, sections 6 and 7).
+//! This module must not know sockets.
 
 use bytes::{Buf, Bytes};
 

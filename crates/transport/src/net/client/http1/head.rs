@@ -1,4 +1,4 @@
-//! Parses an answer's head (RFC 9112, sections 4 to 6). It must not know sockets.
+//! Parses an answer's head (RFC 9112, sections 4 to 6). This module must not know sockets.
 
 use std::mem::MaybeUninit;
 use std::time::Duration;
@@ -102,9 +102,11 @@ fn one(
         return Ok(None);
     };
     let status = parsed.code.and_then(|code| StatusCode::from_u16(code).ok());
-    let status = status.ok_or(Http1Error::Malformed("its status is invalid"))?;
+    let status = status.ok_or(Http1Error::Malformed("the status is invalid"))?;
     if status == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(Http1Error::Malformed("it switches to another protocol, which was not requested"));
+        return Err(Http1Error::Malformed(
+            "the answer switches to another protocol, which was not requested",
+        ));
     }
     if status.is_informational() {
         return Ok(Some((None, length)));
@@ -170,7 +172,7 @@ impl ConnectionHeaders {
             for one in value.split(|byte| *byte == b',') {
                 let one = length(one.trim_ascii())?;
                 if self.length.replace(one).is_some_and(|before| before != one) {
-                    return Err(Http1Error::Malformed("it has contradictory lengths"));
+                    return Err(Http1Error::Malformed("the answer has contradictory lengths"));
                 }
             }
             return Ok(true);
@@ -209,7 +211,7 @@ impl ConnectionHeaders {
 
 fn length(digits: &[u8]) -> Result<u64, Http1Error> {
     let number = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
-    number.and_then(|text| text.parse().ok()).ok_or(Http1Error::Malformed("its length is not a number"))
+    number.and_then(|text| text.parse().ok()).ok_or(Http1Error::Malformed("the length is not a number"))
 }
 
 /// Returns true if a list of options contains this one.

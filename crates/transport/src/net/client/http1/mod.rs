@@ -1,5 +1,5 @@
 //! HTTP/1.1 as bytes (RFC 9112): requests are written and answers are read without a socket, so that tests can try
-//! every byte that an upstream may send. It must not know connections, the pool or TLS.
+//! every byte that an upstream may send. This module must not know connections, the pool or TLS.
 //!
 //! | file | is for |
 //! |---|---|

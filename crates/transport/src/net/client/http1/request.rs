@@ -1,4 +1,4 @@
-//! Writes a request's head (RFC 9112, section 3). It must not know sockets.
+//! Writes a request's head (RFC 9112, section 3). This module must not know sockets.
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION, TRANSFER_ENCODING};
