@@ -146,7 +146,10 @@ pub(super) fn read_service(
         return Err("it has no endpoint at which users give consent".to_owned());
     }
     if asks_users && !written.code_challenge_methods_supported.iter().any(|method| method == "S256") {
-        return Err("the authorization server does not support PKCE with S256, without which codes can be stolen".to_owned());
+        return Err(
+            "the authorization server does not support PKCE with S256, without which codes can be stolen"
+                .to_owned(),
+        );
     }
     let others = written.authorization_endpoint.iter().chain(&written.registration_endpoint);
     for url in others.chain([&written.token_endpoint]) {
