@@ -236,7 +236,7 @@ impl Ear {
                         }
                     }
                     Err(e) => {
-                        tracing::debug!(server = %link.server.name(), "the server {}", link.server.describe(&e))
+                        tracing::debug!(server = %link.server.name(), "the server {}", link.server.describe(&e));
                     }
                 },
             }

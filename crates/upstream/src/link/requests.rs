@@ -32,7 +32,7 @@ pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, para
             tracing::debug!(server = %link.server.name(), "{}: the server {}", method.name(), link.server.describe(&e));
         }
         Err(_) => {
-            tracing::debug!(server = %link.server.name(), "{}: no answer arrived in time", method.name())
+            tracing::debug!(server = %link.server.name(), "{}: no answer arrived in time", method.name());
         }
     }
     true
