@@ -213,13 +213,13 @@ impl DefinitionRecord {
             };
             tools.iter().map(known).collect()
         };
-        let pairs = known.into_iter().zip(tools).map(|(known, tool)| match known {
-            Some(known) => (known, None),
-            None => {
-                let body = normal_form(&tool.text);
-                let one = Sighting { tool: tool.key.as_str().into(), fingerprint: fingerprint(&body) };
-                (one, Some(body))
+        let pairs = known.into_iter().zip(tools).map(|(known, tool)| {
+            if let Some(known) = known {
+                return (known, None);
             }
+            let body = normal_form(&tool.text);
+            let one = Sighting { tool: tool.key.as_str().into(), fingerprint: fingerprint(&body) };
+            (one, Some(body))
         });
         let (seen, bodies): (Vec<Sighting>, Vec<Option<Bytes>>) = pairs.unzip();
         let mut state = self.state.lock();
