@@ -19,6 +19,7 @@
 //! | [`known_servers`] | servers of which one process serves all |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
+//! | [`schema_family`] | forms of input schemas that families of clients accept |
 //! | [`session`] | state for clients of handshake eras: open questions, events to replay |
 //! | [`fault`] | an error in the form that a client gets |
 
@@ -39,6 +40,7 @@ pub mod places;
 pub mod principal;
 pub mod rate;
 pub mod redaction;
+pub mod schema_family;
 pub mod sealer;
 pub mod session;
 pub mod snapshot;
