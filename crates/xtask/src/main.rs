@@ -10,6 +10,7 @@ mod bench;
 mod chaos;
 mod community;
 mod conformance;
+mod corpus;
 mod first_contact;
 mod peers;
 mod root;

@@ -15,6 +15,7 @@ use super::hidden::{Screening, screen, screen_text};
 use super::page_queue::{PageQueue, PageRequest};
 use super::selection::ToolSelection;
 use super::soundness::{Soundness, check};
+use super::suitability::RefusalsCell;
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
 use crate::config::ServerTools;
@@ -272,6 +273,7 @@ impl Gather {
             reader: None,
             is_confirmed: true,
             failed: self.failed,
+            refusals: RefusalsCell::default(),
             lists: Arc::new(self.lists),
         }
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use proto::era::{CacheHint, CacheScope, ServerHello, by_version};
 use proto::json::{Elements, MAX_DEPTH, Members, quote, unquote};
 
+use super::suitability::RefusalsCell;
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
 use crate::config::ServerTools;
@@ -78,6 +79,7 @@ pub fn read(text: &[u8], served: &ServerTools) -> Option<UpstreamCatalogue> {
         reader: None,
         is_confirmed: false,
         failed: ListFaults::default(),
+        refusals: RefusalsCell::default(),
         lists: Arc::new(lists),
     })
 }
@@ -120,6 +122,7 @@ mod tests {
             reader,
             is_confirmed,
             failed,
+            refusals: RefusalsCell::default(),
             lists,
         };
         let mut text = String::new();

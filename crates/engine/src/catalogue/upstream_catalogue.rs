@@ -8,6 +8,7 @@ use proto::bridge::shape::item;
 use proto::era::{CacheHint, Era, ServerHello};
 
 use super::item::listed;
+use super::suitability::RefusalsCell;
 use super::{Item, ListKind};
 
 /// The interpretation of a call's arguments by a server whose changes to arguments are known.
@@ -51,6 +52,7 @@ pub struct UpstreamCatalogue {
     /// unconfirmed schema rejects no arguments.
     pub is_confirmed: bool,
     pub(super) failed: ListFaults,
+    pub(super) refusals: RefusalsCell,
     /// The lists themselves, shared by all catalogues that have the same lists.
     pub(super) lists: Arc<Lists>,
 }

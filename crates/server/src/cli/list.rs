@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use engine::catalogue::{Item, ListKind, UpstreamCatalogue};
+use engine::catalogue::{Item, ListKind, Refusals, UpstreamCatalogue};
 use proto::era::ServerHello;
 use serde_json::Value;
 
@@ -80,7 +80,12 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
             raw(&catalogue, &kinds)
         } else {
             let head = introduced(&connection.hello, connection.transport(), console);
-            format!("{head}{}", table(&catalogue, &kinds, console))
+            let refusals = if kinds.contains(&ListedKind::Tools) {
+                refusals(&catalogue, console)
+            } else {
+                String::new()
+            };
+            format!("{head}{}{refusals}", table(&catalogue, &kinds, console))
         };
         console.print(&text)
     })
@@ -107,7 +112,11 @@ fn raw(catalogue: &UpstreamCatalogue, kinds: &[ListedKind]) -> String {
             catalogue.list(kind.list()).iter().map(|item| String::from_utf8_lossy(&item.text)).collect();
         format!("\"{}\":[{}]", kind.list().member(), items.join(","))
     };
-    format!("{{{}}}", kinds.iter().map(list).collect::<Vec<_>>().join(","))
+    let mut members: Vec<String> = kinds.iter().map(list).collect();
+    if kinds.contains(&ListedKind::Tools) {
+        members.push(format!("\"refusals\":{}", Refusals::listed(&catalogue.refusals())));
+    }
+    format!("{{{}}}", members.join(","))
 }
 
 /// The server's name, version, protocol version and transport.
@@ -137,6 +146,22 @@ fn table(catalogue: &UpstreamCatalogue, kinds: &[ListedKind], console: &Console)
         }
     }
     if text.is_empty() { "\nIt offers nothing.\n".to_owned() } else { text }
+}
+
+/// The families of clients that refuse tools, a line for each; nothing if none does.
+fn refusals(catalogue: &UpstreamCatalogue, console: &Console) -> String {
+    let all = catalogue.refusals();
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", console.out.bold("Clients that refuse tools"));
+    for one in all.iter() {
+        let _ = writeln!(text, "  {}", one_line(&one.to_string()));
+    }
+    let help =
+        "A profile can show these tools in a form that the clients accept: `tools: { schemas: portable }`.";
+    let _ = writeln!(text, "  {}", console.out.dim(help));
+    text
 }
 
 /// The first line of an entry's description, or its title if it has none.

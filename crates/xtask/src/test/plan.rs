@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{auth, chaos, peers, sites, tidy};
+use crate::{auth, chaos, corpus, peers, sites, tidy};
 use std::time::Duration;
 
 /// The step that builds the programs for later steps.
@@ -107,6 +107,9 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         }),
         with_peers("chaos", 10, |context, log| {
             Ok(chaos::short(&context.tools()?.node, &Context::programs(), log))
+        }),
+        with_peers("schema-families", 30, |context, log| {
+            corpus::checked(context.tools()?, &Context::programs(), log)
         }),
         with_peers("sites", 10, |context, log| {
             sites::with_sites(context.tools()?, &Context::programs(), &[], log)

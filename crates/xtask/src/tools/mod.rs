@@ -13,4 +13,5 @@ mod wordpress;
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;
 pub(crate) use node::Node;
+pub(crate) use python::environment;
 pub(crate) use wordpress::{wordpress, wordpress_for_communities};
