@@ -168,7 +168,7 @@ impl Snapshot {
                 upstreams: shown,
                 server_info: server_info(rules, version),
                 dialect: places.at(&format!("/mcp/{slug}")).and_then(|place| place.dialect.clone()),
-                rules: rules.clone(),
+                rules: with_overrides(rules),
                 is_there: true,
             };
             match numbers.get(slug).and_then(|at| profiles.get_mut(*at)) {
@@ -362,6 +362,13 @@ fn takes_own_consent(link: &Link) -> bool {
     let Link::Http(http) = link else { return false };
     !http.headers.contains_key(&http::header::AUTHORIZATION)
         && !http.oauth.as_ref().is_some_and(|own| own.shared)
+}
+
+/// The rules of a profile with the changes to tools that its configuration describes.
+fn with_overrides(rules: &Profile) -> Profile {
+    let mut rules = rules.clone();
+    rules.tool_settings.add(&rules.servers, &rules.tools.overrides);
+    rules
 }
 
 fn server_info(profile: &Profile, version: &str) -> String {

@@ -56,7 +56,7 @@ fn who_may_how_often_asks_for_no_memory() {
         profile: "default",
         is_call: true,
         tool: Some("a__read"),
-        is_shown: true,
+        identity: Some("a__t"),
     };
     let first = limiter.check(&request, Duration::from_secs(1));
     assert!(first.is_some_and(|verdict| verdict.allowed));

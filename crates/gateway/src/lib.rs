@@ -4,8 +4,7 @@
 //! | room | is for |
 //! |---|---|
 //! | `admission` | authentication, rate limits, and the record of calls |
-//! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration
-//! |
+//! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration |
 //! | `view` | one profile as one server: from catalogues to ready bytes |
 //! | `session` | the state of a client with a handshake: streams, subscriptions, open questions |
 //! | `call` | one request from a client: decided, forwarded, answered, parked, recorded |
@@ -19,7 +18,7 @@
 //!
 //! Each room may use those above it.
 
-// To determine if a future is `Send`, the compiler examines everything nested in it.
+// The compiler examines everything nested in a future to find out whether the future is `Send`.
 #![recursion_limit = "256"]
 
 mod admission;

@@ -1,4 +1,5 @@
-//! The files of `tls`: read, checked, and reloaded when they change. It must not know connections, or how TLS works.
+//! Reads and checks the files of `tls`, and reloads them when they change. It must not know connections, or how TLS
+//! works.
 
 use std::fmt;
 use std::fs::File;
@@ -14,7 +15,7 @@ use jiff::Timestamp;
 use secrecy::zeroize::Zeroizing;
 use transport::net::tls::{ServerCertificate, ServerPem, ServerTls, TlsPart, Validity};
 
-/// The maximum size of a file, in bytes.
+/// The maximum size of each file, in bytes.
 const MOST: u64 = 1 << 20;
 
 /// An unusable file, the reason, and what to do about it.
@@ -88,18 +89,18 @@ fn open(tls: &Tls) -> Result<ServerTls, TlsFault> {
     ServerTls::new(&TlsContents::read(tls)?.pem()).map_err(|error| named(tls, &error))
 }
 
-/// Warnings about usable files.
+/// Returns warnings about usable files.
 fn notes(tls: &Tls) -> Vec<String> {
     validity(tls).into_iter().chain(open_key(tls)).collect()
 }
 
-/// Warnings about the files of a configuration that is not being served.
+/// Returns warnings about the files of a configuration that is not being served.
 pub fn check(tls: &Tls) -> Vec<String> {
     let fault = open(tls).err().map(|fault| format!("{fault}; `dragoman serve` would not start"));
     fault.into_iter().chain(notes(tls)).collect()
 }
 
-/// A warning about a certificate that is not valid now.
+/// Returns a warning about a certificate that is not valid now.
 fn validity(tls: &Tls) -> Option<String> {
     let certificate = certificate(tls)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -122,7 +123,7 @@ fn validity(tls: &Tls) -> Option<String> {
     }
 }
 
-/// A warning about a private key that other users can read.
+/// Returns a warning about a private key that other users can read.
 fn open_key(tls: &Tls) -> Option<String> {
     let mode = std::fs::metadata(&tls.key).ok()?.permissions().mode() & 0o777;
     let file = tls.key.display();
@@ -135,8 +136,8 @@ fn certificate(tls: &Tls) -> Option<ServerCertificate> {
     ServerCertificate::read(&contents("cert", &tls.cert).ok()?).ok()
 }
 
-/// The origin at which clients on this machine reach the address, such as `https://mcp.example.com:8443`: with TLS, a
-/// name from the certificate that resolves to this machine, if there is one.
+/// Returns the origin at which clients on this machine reach the address, such as `https://mcp.example.com:8443`. With
+/// TLS, the host is a name from the certificate that resolves to this machine, if there is one.
 pub fn origin(config: &Config, here: SocketAddr) -> String {
     let Some(tls) = &config.tls else { return format!("http://{here}") };
     let host = certificate(tls).and_then(|certificate| {
@@ -159,13 +160,13 @@ pub fn origin(config: &Config, here: SocketAddr) -> String {
 /// A file's metadata, which changes with its content; `None` if the file does not exist.
 type Stamp = Option<(i64, i64, u64, u64)>;
 
-/// The files of one listener, and the settings to replace when they change.
+/// The files of one listener, and the settings that are replaced when the files change.
 pub(crate) struct TlsWatch {
     files: Arc<Tls>,
     serves: ServerTls,
     seen: Vec<Stamp>,
-    /// The latest change that was seen: files are read only once they stay the same, because they may still be being
-    /// written.
+    /// The latest change that was seen. The files are read only once they stay the same, because they may still be
+    /// being written.
     differs: Option<Vec<Stamp>>,
 }
 
@@ -183,13 +184,13 @@ impl TlsWatch {
         Ok(Self { files: Arc::new(files), serves, seen, differs: None })
     }
 
-    /// The TLS settings made from the files.
+    /// Returns the TLS settings that were made from the files.
     pub(crate) fn serves(&self) -> ServerTls {
         self.serves.clone()
     }
 
     /// Checks the files, and reloads them if they have changed and then stayed the same since the last check, or if
-    /// `is_told`.
+    /// `is_told` is true.
     pub(crate) async fn look(&mut self, is_told: bool) {
         let files = self.files.clone();
         let Ok(now) = tokio::task::spawn_blocking(move || stamps(&files)).await else { return };

@@ -7,7 +7,7 @@
 //! | [`preset`] | built-in configurations that behave like other systems |
 //! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
 
-// Whether a future can move between threads depends on everything nested in it.
+// The compiler examines everything nested in a future to find out whether the future can move between threads.
 #![recursion_limit = "256"]
 
 mod cli;

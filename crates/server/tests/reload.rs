@@ -198,7 +198,8 @@ async fn excluded_tools_are_gone_everywhere() {
     for answer in [session.call("more__echo", &said).await, one.call("echo", &said).await] {
         assert!(error_message(&answer).contains("unknown tool"), "{answer}");
     }
-    assert!(error_message(&session.call("echo", &said).await).contains("unknown tool"));
+    // Another server of the default profile has such a tool, so it has this name now.
+    assert!(session.call("echo", &said).await["result"]["content"].is_array());
     place.to(&[("more", "{ native: demo, disabledTools: [hello] }")], rest).await;
     list_has(&session, "more__echo", true).await;
     list_has(&session, "more__hello", false).await;

@@ -1,4 +1,4 @@
-//! Transports that move frames, in both directions: Streamable HTTP, HTTP+SSE and stdio.
+//! The transports, which move frames in both directions: Streamable HTTP, HTTP+SSE and stdio.
 
 pub mod budget;
 pub mod child;

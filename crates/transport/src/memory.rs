@@ -1,7 +1,7 @@
-//! Protects the memory of this process, which holds secrets of the configuration, tokens and messages. The process
+//! Protects the memory of this process, which contains secrets of the configuration, tokens and messages. The process
 //! writes no core dump, and no other process of the same user can attach to it or read its memory. Children are not
-//! affected, because a new program is dumpable again; they inherit only the limit of core dumps. It must not know
-//! what the memory holds.
+//! affected, because a new program is dumpable again; they inherit only the limit of core dumps. It must not know what
+//! the memory contains.
 //!
 //! This module also makes the allocator return its free memory to the operating system.
 
@@ -12,15 +12,15 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 /// Protects the memory of this process from now on.
 ///
 /// # Errors
-/// The system's error; then none or only one of the two protections is active.
+/// Returns the system's error; then either none or only one of the two protections is active.
 pub fn protect() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
 
-/// Makes the allocator return its free memory, in the arenas of all threads, to the operating system. It walks through the
-/// heap, so call it only when much memory has become free, and on threads without connections.
+/// Makes the allocator return its free memory, in the arenas of all threads, to the operating system. This walks
+/// through the heap, so call this function only when much memory has become free, and on threads without connections.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "glibc offers this only as a C function")]
 pub fn give_back() {
@@ -28,7 +28,7 @@ pub fn give_back() {
     unsafe { libc::malloc_trim(0) };
 }
 
-/// Other allocators return memory by themselves.
+/// Does nothing, because other allocators return memory by themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back() {}
 

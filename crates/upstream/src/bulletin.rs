@@ -14,24 +14,25 @@ use crate::server::Server;
 /// The number of notes about one server that are remembered.
 const MAX_NOTES: usize = 256;
 
-/// The latest log lines about a server, so that the log has one line per change.
+/// The latest log lines about a server; with these, the log contains one line per change.
 #[derive(Default)]
 pub struct Bulletin(Mutex<Said>);
 
 #[derive(Default)]
 struct Said {
-    /// The problem that the last line reported, without its numbers.
+    /// The problem that the last line reported, with the numbers removed.
     trouble: Option<String>,
     notes: HashSet<u64>,
 }
 
 impl Bulletin {
-    /// Notes that the server answered: the next failure is news.
+    /// Notes that the server has answered, so that the next failure is news.
     pub fn is_well(&self) {
         self.0.lock().trouble = None;
     }
 
-    /// Notes a failure. Returns `true` if it is news; a difference in numbers, such as times or process ids, is not.
+    /// Notes a failure. Returns `true` if the failure is news; a difference in numbers, such as times or process ids,
+    /// is not news.
     pub fn fails(&self, reason: &str) -> bool {
         let bare = || reason.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
         let mut said = self.0.lock();
@@ -54,7 +55,7 @@ impl Bulletin {
 }
 
 impl Server {
-    /// Logs the size of the server's fetched lists, and their notes.
+    /// Logs the number of items in the server's fetched lists, and the notes about the lists.
     pub fn tell_lists(&self, catalogue: &UpstreamCatalogue) {
         let name = self.name();
         let [tools, prompts, resources, templates] = ListKind::ALL.map(|kind| catalogue.list(kind).len());
@@ -66,7 +67,7 @@ impl Server {
         }
     }
 
-    /// The reason why some of the server's lists could not be fetched; `None` if all were.
+    /// Returns the reason why some of the server's lists could not be fetched; `None` if all were fetched.
     pub fn flaw(&self, catalogue: &UpstreamCatalogue) -> Option<HealthCause> {
         let failed = ListKind::ALL.into_iter().filter(|kind| catalogue.failure(*kind).is_some());
         let failed: Vec<&str> = failed.map(|kind| kind.method().name()).collect();
@@ -75,10 +76,10 @@ impl Server {
             .then(|| HealthCause { brief: failed.join(", "), detail: self.concealed(&reasons.join("; ")) })
     }
 
-    /// Logs a failure, once until it changes; `what` is the beginning of the log message.
+    /// Logs a failure, but only once until the failure changes; `what` is the beginning of the log message.
     pub fn tell_failure(&self, what: &str, error: &LinkError) {
         let (name, reason) = (self.name(), self.describe(error));
-        // A change of state logs the reason as well, and the reason why a server rests has been logged before.
+        // A change of state logs the reason as well; and if a server rests, the reason has been logged before.
         let is_told = matches!(error, LinkError::Resting { .. }) || self.health.has_told(&reason);
         if self.bulletin.fails(&reason) && !is_told {
             tracing::warn!(server = %name, "{what}{reason}");

@@ -1,5 +1,5 @@
-//! Announced list changes, handled one after the other in a separate task, so that the link's stream continues. It must not
-//! know what a list holds.
+//! Announced list changes, which are handled one after the other in a separate task, so that the link's stream
+//! continues. It must not know what a list contains.
 
 mod pace;
 
@@ -11,17 +11,17 @@ use proto::mcp::Notice;
 use self::pace::ChangePace;
 use crate::egress::Announcement;
 
-/// Changes that were heard together.
+/// The changes that were heard together.
 pub struct HeardChanges {
-    /// The lists.
+    /// The lists that have changed.
     pub lists: Vec<Notice>,
-    /// The number of the fetch that is new enough.
+    /// The number of the first fetch that is new enough to include the changes.
     pub wanted: u64,
     before: Vec<Announcement>,
 }
 
 impl HeardChanges {
-    /// Notifies the clients that were not told of a difference since the first of these changes was heard.
+    /// Notifies those clients that have not been told of a difference since the first of these changes was heard.
     pub fn announce(self, lists: &[Notice]) {
         for announce in self.before.into_iter().filter(|_| !lists.is_empty()) {
             announce(lists);
@@ -44,8 +44,8 @@ struct Told {
 }
 
 impl Changes {
-    /// Notes that a list has changed. Returns `true` if the caller has to handle the change. Repeated notifications about one
-    /// list count as one.
+    /// Notes that a list has changed. Returns `true` if the caller has to handle the change. Repeated notifications
+    /// about the same list count as one.
     pub fn note(&self, list: Notice, wanted: u64, before: impl FnOnce() -> Vec<Announcement>) -> bool {
         let mut told = self.0.lock();
         told.wanted = wanted;
@@ -58,8 +58,8 @@ impl Changes {
         !std::mem::replace(&mut told.is_seen_to, true)
     }
 
-    /// The time at which the unhandled changes are to be handled, assuming that they were heard now. If there are none,
-    /// the caller is done.
+    /// Returns the time at which the unhandled changes have to be handled, assuming that they were heard at `now`;
+    /// `None` if there are none, so that the caller is done.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         let mut told = self.0.lock();
         told.is_seen_to = !told.lists.is_empty();
@@ -74,14 +74,14 @@ impl Changes {
         HeardChanges { lists, wanted: told.wanted, before }
     }
 
-    /// Notes if the lists differed from those before.
+    /// Notes whether the lists differed from the earlier ones.
     pub fn found(&self, differs: bool) {
         self.0.lock().pace.found(differs);
     }
 }
 
 /// The time within which the same announcement on another link counts as an echo: a server with several links announces a
-/// change on each. On a link that was opened after the first announcement, it means another change.
+/// change on each of them. On a link that was opened after the first announcement, it means another change.
 const ECHO: Duration = Duration::from_secs(1);
 
 /// The link on which an announcement was heard.
@@ -91,18 +91,18 @@ pub struct HeardOn {
     pub id: u64,
     /// The time when the link was opened.
     pub opened: Instant,
-    /// True if the link leads to a process that serves one client at a time: an announcement from that process concerns
+    /// True if the link leads to a process that serves one client at a time: an announcement of that process concerns
     /// no other link.
     pub is_own_process: bool,
 }
 
-/// The announcements of one server that were passed on: the list, the link, and the time.
+/// The announcements of one server that were passed on, each with the list, the number of the link, and the time.
 #[derive(Default)]
 pub struct Announced(Mutex<Vec<(Notice, u64, Instant)>>);
 
 impl Announced {
-    /// The lists whose announcement on this link is not an echo of another link's recent announcement. They are recorded as
-    /// passed on.
+    /// Returns those lists whose announcement on this link is not an echo of another link's recent announcement, and
+    /// records them as passed on.
     pub fn news(&self, lists: &[Notice], link: HeardOn, now: Instant) -> Vec<Notice> {
         let news = self.no_echoes(lists, link, now);
         let mut announced = self.0.lock();
@@ -111,7 +111,7 @@ impl Announced {
         news
     }
 
-    /// Does the same as [`Announced::news`] without recording anything.
+    /// Returns the same lists as [`Announced::news`], without recording anything.
     pub fn no_echoes(&self, lists: &[Notice], link: HeardOn, now: Instant) -> Vec<Notice> {
         let mut announced = self.0.lock();
         announced.retain(|(.., at)| now.saturating_duration_since(*at) < ECHO);

@@ -3,17 +3,17 @@
 
 use tokio::sync::Semaphore;
 
-/// The number of futures that close something at once.
+/// The maximum number of closings that run at the same time.
 const AT_ONCE: usize = 64;
 
 static ROOM: Semaphore = Semaphore::const_new(AT_ONCE);
 
-/// Runs `closing` soon, in a separate task. There are at most as many such tasks as there were sessions and links.
+/// Runs `closing` soon, in a separate task. The number of such tasks is limited by the number of sessions and links.
 pub fn beside(closing: impl Future<Output = ()> + Send + 'static) {
     tokio::spawn(in_turn(closing));
 }
 
-/// Runs `closing` when its turn comes.
+/// Runs `closing` when it is its turn.
 pub async fn in_turn(closing: impl Future<Output = ()>) {
     // The semaphore is never closed.
     let _place = ROOM.acquire().await;

@@ -1,5 +1,5 @@
-//! The calls that run concurrently at one server, and those that wait for their turn, shared fairly among their callers. It
-//! must not know what a call is for.
+//! The calls that run at the same time at one server, and those that wait for their turn; turns are shared fairly
+//! among the callers. It must not know what a call is for.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use tokio::sync::oneshot;
 
 use crate::quota::{Holder, Permit, Quota, QuotaError};
 
-/// One waiting call in the count, whose lower half counts the running calls: a single atomic decides if a call may begin at
-/// once.
+/// The value of one waiting call in the count, whose lower half counts the running calls. With a single atomic for
+/// both, it is known immediately whether a call may begin.
 const WAITING: u64 = 1 << 32;
 
-/// The calls at one server, including those at its per-caller upstreams.
+/// The calls at one server, including those at the server's per-caller upstreams.
 pub struct Concurrency {
     /// The running calls in the lower half, the waiting ones in the upper half.
     count: AtomicU64,
@@ -38,7 +38,7 @@ struct QueuedTurn {
 /// A call that counts as running until this value is dropped.
 pub struct RunningCall(Arc<Concurrency>);
 
-/// A call that waits for its turn; it leaves the queue when this value is dropped.
+/// A call that waits for its turn; dropping this value takes the call out of the queue.
 pub struct QueuedCall {
     limit: Arc<Concurrency>,
     ticket: u64,
@@ -46,7 +46,7 @@ pub struct QueuedCall {
     _place: Permit,
 }
 
-/// The answer for a call that could not begin at once.
+/// The result for a call that could not begin immediately.
 pub enum QueueEntry {
     /// Another call has just ended, so this one runs.
     Runs(RunningCall),
@@ -93,7 +93,8 @@ impl Concurrency {
         None
     }
 
-    /// Begins a call even at the limit of running calls: one of those waits for this one.
+    /// Begins a call even if the limit of running calls is reached, because one of the running calls waits for this
+    /// one.
     pub fn join(self: &Arc<Self>) -> RunningCall {
         self.count.fetch_add(1, Ordering::SeqCst);
         RunningCall(self.clone())
@@ -102,7 +103,7 @@ impl Concurrency {
     /// Begins a call, or lets it wait for its turn.
     ///
     /// # Errors
-    /// The queue is full, or the caller has used up its share of the queue.
+    /// Fails if the queue is full, or if the caller has used up its share of the queue.
     pub fn wait(self: &Arc<Self>, holder: Holder) -> Result<QueueEntry, QuotaError> {
         let place = self.places.take(holder.clone())?;
         let mut queue = self.queue.lock();
@@ -126,13 +127,13 @@ impl Concurrency {
         Ok(QueueEntry::Waits(QueuedCall { limit: self.clone(), ticket, turn: receiver, _place: place }))
     }
 
-    /// The numbers of running and waiting calls.
+    /// Returns the numbers of running and of waiting calls.
     pub fn counts(&self) -> (u64, u64) {
         let count = self.count.load(Ordering::Relaxed);
         (running(count), waiting(count))
     }
 
-    /// The limit of running calls.
+    /// Returns the limit of running calls.
     pub fn most(&self) -> u64 {
         self.most.load(Ordering::Relaxed)
     }
@@ -140,7 +141,7 @@ impl Concurrency {
     /// Gives turns to waiting calls while fewer calls run than allowed.
     fn serve(self: &Arc<Self>) {
         while let Some(waiter) = self.next_turn() {
-            // If the call was dropped meanwhile, its turn is dropped here, and the next call gets it.
+            // If the call was dropped in the meantime, its turn is dropped here, and the next call gets it.
             drop(waiter.turn.send(RunningCall(self.clone())));
         }
     }
@@ -166,7 +167,7 @@ impl Concurrency {
 }
 
 impl QueuedCall {
-    /// Waits for its turn.
+    /// Waits for the call's turn.
     pub async fn turn(&mut self) -> RunningCall {
         match (&mut self.turn).await {
             Ok(running) => running,

@@ -1,4 +1,4 @@
-//! The address of an upstream: a URL, a child process, or this process. It must not know the requests.
+//! The destination of an upstream: a URL, a child process, or this process. It must not know the requests.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use transport::up::{HttpLimits, HttpTarget};
 use crate::embedded;
 use crate::oauth::{CallerId, Consents, Grant};
 
-/// The caps on what a server over HTTP may send.
+/// Returns the caps on what a server over HTTP may send.
 fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
     let limits = &snapshot.limits;
     HttpLimits {
@@ -25,7 +25,7 @@ fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
     }
 }
 
-/// The address or command of an upstream.
+/// The destination to which links to an upstream lead.
 pub enum Destination {
     /// A URL.
     Http(Arc<HttpTarget>),
@@ -36,10 +36,10 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// The configured destination, and the OAuth grant if its credential comes from users' consent.
+    /// Returns the configured destination, and the OAuth grant if the credential comes from users' consent.
     ///
     /// # Errors
-    /// Returns a human-readable message that names the invalid setting.
+    /// Returns a message that names the invalid setting.
     pub fn of(
         spec: &UpstreamSpec,
         snapshot: &Snapshot,
@@ -67,15 +67,15 @@ impl Destination {
         Ok((place, grant))
     }
 
-    /// Applies the limits of another snapshot, in which the server is `spec`, to every later request.
+    /// Applies the limits of another snapshot to every later request; `spec` is the server's entry in that snapshot.
     pub fn follow(&self, spec: &UpstreamSpec, snapshot: &Snapshot) {
         if let Self::Http(target) = self {
             target.limits.set(http_limits(spec, snapshot));
         }
     }
 
-    /// The same destination for one caller only, with the caller's own grant if every caller gives consent separately; `None`
-    /// if one consent counts for all.
+    /// Returns the same destination for one caller only. If every caller gives consent separately, it comes with the
+    /// caller's own grant; `None` if one consent counts for all.
     pub fn owned(
         &self,
         spec: &UpstreamSpec,
@@ -104,7 +104,7 @@ impl Destination {
     }
 }
 
-/// The configured program.
+/// Returns the configured program.
 pub fn child(link: &StdioLink) -> Spec {
     Spec {
         program: link.command.expose().to_owned(),
@@ -119,7 +119,7 @@ pub fn child(link: &StdioLink) -> Spec {
     }
 }
 
-/// The configured headers of requests to the server.
+/// Returns the configured headers of requests to the server.
 ///
 /// # Errors
 /// Returns a message that names the invalid header.

@@ -1,4 +1,5 @@
-//! Waits until nothing runs any more: tasks signal their end, and the waiter checks again. It must not know what runs.
+//! Waits until nothing is running any more: tasks signal their end, and the waiter checks again. It must not know what
+//! is running.
 
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The time for which nothing must run before the wait ends: a call that has just begun is not counted yet.
+/// The time for which nothing must be running before the wait ends: a call that has just begun is not counted yet.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// A set of running activities, as seen by a task that waits for their end.
@@ -17,7 +18,7 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// Signals the end of an activity, which may have been the last.
+    /// Signals the end of an activity, which may have been the last one.
     pub fn note(&self) {
         // Pairs with the fence below: either this task sees that somebody waits, or the waiter sees that the activity has
         // ended.
@@ -27,7 +28,7 @@ impl Drain {
         }
     }
 
-    /// Waits until nothing `runs` any more, or until the deadline `until`. Checks again at each signal.
+    /// Waits until `runs` returns false, or until the deadline `until`. Checks again at each signal.
     pub async fn reached(&self, until: Instant, runs: impl Fn() -> bool) {
         self.awaited.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);

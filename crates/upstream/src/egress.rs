@@ -1,5 +1,5 @@
-//! The means by which a thread reaches servers: its own connections, the configuration that it began with, and the state that
-//! all threads share. It must not know what is asked of servers, or by whom.
+//! The means by which a thread reaches servers: its own connections, the configuration with which it began, and the
+//! state that all threads share. It must not know what is asked of servers, or by whom.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -23,12 +23,12 @@ pub trait Audience: Send + Sync {
     /// finished, and are notified after that.
     fn catalogue_changed(self: Arc<Self>, snapshot: &Snapshot, server: &Arc<Server>) -> Updating;
 
-    /// Prepares for an announced list change, before the lists are fetched. Call the returned function once they are fetched:
-    /// it notifies the clients that were not notified of a difference in what they see.
+    /// Prepares for an announced list change before the lists are fetched. Call the returned function once they have
+    /// been fetched: it notifies the clients that have not been notified of a difference in what they see.
     fn before_change(&self, server: &Arc<Server>) -> Announcement;
 
-    /// Returns true if some client receives notifications of this server's list changes, on a notification stream or, if
-    /// `sessions` count, in a session.
+    /// Returns true if any client receives notifications of this server's list changes: on a notification stream or,
+    /// if `sessions` is true, in a session.
     fn listens(&self, server: &Server, sessions: bool) -> bool;
 }
 
@@ -38,12 +38,12 @@ pub trait Audience: Send + Sync {
 pub struct Updating(Option<JoinHandle<()>>);
 
 impl Updating {
-    /// An update that has finished: all views are built.
+    /// Returns an update that has already finished: all views are built.
     pub fn done() -> Self {
         Self(None)
     }
 
-    /// Begins to build the views on the blocking pool. They are built even if nobody waits.
+    /// Begins to build the views on the blocking pool. This continues even if nobody waits.
     pub fn on_the_blocking_pool(build: impl FnOnce() + Send + 'static) -> Self {
         Self(Some(tokio::task::spawn_blocking(build)))
     }
@@ -61,15 +61,15 @@ impl Updating {
 /// The notification to send once changed lists have been fetched.
 pub type Announcement = Box<dyn FnOnce(&[Notice]) + Send>;
 
-/// The time that reaping a killed process may take.
+/// The maximum time for reaping a killed process.
 const REAPING: Duration = Duration::from_secs(1);
 
 /// The links of one server, some of which can be closed so that a process of another server may start.
 pub trait SpareLinks: Send + Sync {
-    /// The time of the last use of the link to close first, and true if the link has an owner.
+    /// Returns the time of the last use of the link that would be closed first, and true if that link has an owner.
     fn spare(&self) -> Option<(bool, Instant)>;
 
-    /// Closes that link, unless it is needed by now.
+    /// Closes the link that would be closed first, unless it is needed by now; returns true if it was closed.
     fn close_spare(&self, egress: &Egress) -> bool;
 }
 
@@ -101,7 +101,7 @@ impl EgressProcess {
         })
     }
 
-    /// Sets the clients that see the catalogues of servers; once.
+    /// Sets the clients that see the catalogues of servers; called only once.
     pub fn set_audience(&self, audience: Weak<dyn Audience>) {
         let _ = self.audience.set(audience);
     }
@@ -113,13 +113,13 @@ impl EgressProcess {
         spare.push(links);
     }
 
-    /// A request key that no other request has.
+    /// Returns a request key that no other request has.
     pub fn next_key(&self) -> u64 {
         self.keys.fetch_add(1, Ordering::Relaxed)
     }
 }
 
-/// A thread's access to servers. Its clones share one allocation.
+/// A thread's access to servers. Clones share one allocation.
 #[derive(Clone)]
 pub struct Egress(Arc<EgressParts>);
 
@@ -135,18 +135,18 @@ impl Egress {
         Self(Arc::new(EgressParts { client, snapshot, process }))
     }
 
-    /// The thread's own connections.
+    /// Returns the thread's own connections.
     pub fn client(&self) -> &Client {
         &self.0.client
     }
 
-    /// The configuration that was in force when this value was created.
+    /// Returns the configuration that was in force when this value was created.
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.0.snapshot
     }
 
     /// Closes the least recently used spare link of any server, and waits until another process may be started; returns
-    /// `false` if there is no such link. Links with owners are closed only if `also_owned`.
+    /// `false` if there is no such link. Links with owners are closed only if `also_owned` is true.
     pub async fn make_room(&self, also_owned: bool) -> bool {
         let mut spare: Vec<((bool, Instant), Arc<dyn SpareLinks>)> = {
             let links = self.0.process.spare.lock();
@@ -154,16 +154,16 @@ impl Egress {
         };
         in_turn(&mut spare, also_owned);
         let is_closed = spare.iter().any(|(_, links)| links.close_spare(self));
-        // A process has two graces before it is killed.
+        // A process has two grace periods before it is killed.
         is_closed && self.supervisor().room(self.snapshot().limits.child_stop_timeout * 2 + REAPING).await
     }
 
-    /// A request key that no other request has.
+    /// Returns a request key that no other request has.
     pub fn next_key(&self) -> u64 {
         self.0.process.next_key()
     }
 
-    /// The links that the whole process is opening.
+    /// Returns the links that the whole process is opening.
     pub fn starts(&self) -> &Starts {
         &self.0.process.starts
     }
@@ -173,28 +173,29 @@ impl Egress {
         self.0.process.add_spare(links);
     }
 
-    /// The supervisor that starts and ends children.
+    /// Returns the supervisor that starts and ends children.
     pub fn supervisor(&self) -> &Supervisor {
         &self.0.process.supervisor
     }
 
-    /// Raised when the process ends.
+    /// Returns the signal that is raised when the process ends.
     pub fn stop(&self) -> &Stop {
         &self.0.process.stop
     }
 
-    /// The limits for reading a message.
+    /// Returns the limits for reading a message.
     pub fn frame_limits(&self) -> FrameLimits {
         engine::snapshot::frame_limits(&self.snapshot().limits)
     }
 
-    /// The clients that see the catalogues of servers; `None` if there are none.
+    /// Returns the clients that see the catalogues of servers; `None` if there are none.
     pub fn audience(&self) -> Option<Arc<dyn Audience>> {
         self.0.process.audience.get().and_then(Weak::upgrade)
     }
 }
 
-/// Puts links in the order in which they are closed: those without an owner first, the least recently used first.
+/// Puts links in the order in which they are closed: links without an owner come first, and among equals the least
+/// recently used.
 fn in_turn<T>(spare: &mut Vec<((bool, Instant), T)>, also_owned: bool) {
     spare.retain(|((is_owned, _), _)| also_owned || !is_owned);
     spare.sort_by_key(|(which, _)| *which);

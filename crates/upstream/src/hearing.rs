@@ -1,4 +1,4 @@
-//! Unsolicited messages from upstreams: changes, log messages, questions. This module listens to every link that opens.
+//! Listens for unsolicited messages on every link that opens: changes, log messages, questions.
 
 mod attempts;
 mod lists;
@@ -22,7 +22,7 @@ use crate::pool::link_cell::OpenedLink;
 use crate::pool::{LinkCell, LinkListener};
 use crate::upstream::Upstream;
 
-/// The first and the longest wait before a lost stream is opened again.
+/// The first and the longest wait before a lost stream is reopened.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 impl LinkListener for Upstream {
@@ -33,7 +33,7 @@ impl LinkListener for Upstream {
         for user in users {
             user.rejoin(egress, self.server.spec.id);
         }
-        // A server that came back may have other lists, or be another server.
+        // A server that has come back may have other lists, or may be another server.
         if was_gone && askable.is_nothing() {
             let (catalogue, egress) = (self.catalogue.clone(), egress.clone());
             tokio::spawn(async move { catalogue.refresh(&egress).await });
@@ -42,7 +42,7 @@ impl LinkListener for Upstream {
     }
 }
 
-/// Starts to listen to an open link. The tasks end with the link, or with its cell if the link is being opened again.
+/// Starts to listen on an open link. The tasks end with the link, or, while the link is being reopened, with its cell.
 fn start(
     egress: &Egress,
     upstream: &Arc<Upstream>,
@@ -66,7 +66,7 @@ fn start(
                 ear.hear(&link, frame, owner);
             }
             ear.note_end();
-            // A broken stream is noticed at once.
+            // If the stream breaks, this is noticed immediately.
             if is_stream {
                 ear.revive().await;
             }
@@ -85,7 +85,7 @@ fn start(
     }
 }
 
-/// The filter of a listen request for the changes that the upstream announces; `None` if it announces none.
+/// Returns the filter of a request to listen for the changes that the upstream announces; `None` if it announces none.
 fn announced_changes(link: &OpenLink) -> Option<String> {
     let has = |name: &str| engine::catalogue::declares(&link.hello.capabilities, name, Some("listChanged"));
     let members: Vec<String> = ["tools", "prompts", "resources"]
@@ -113,7 +113,7 @@ enum Listening {
 }
 
 impl Ear {
-    /// Keeps a stream open as long as the link lives, and opens a lost link again.
+    /// Keeps a stream open as long as the link lives, and reopens a lost link.
     async fn keep_open(&self, what: Listening) {
         let mut wait = WAIT.0;
         let mut attempt = Attempt::default();
@@ -130,17 +130,17 @@ impl Ear {
             };
             attempt.ended(&link, outcome.as_ref().err());
             match outcome {
-                // The session has only just been opened, so the server must mean that it has no stream.
+                // The session has only just been opened, so the answer must mean that the server has no stream.
                 Ok(false) | Err(LinkError::SessionGone) if !again => return,
                 Err(LinkError::SessionGone) => link.bury(),
-                // The server used to have a stream. Fetching its lists shows if it is still the same server.
+                // The server had a stream before. Fetching its lists shows whether it is still the same server.
                 Ok(false) if link.is_alive() => {
                     let Some(upstream) = self.upstream.upgrade() else { return };
                     if upstream.catalogue.refresh(&self.egress).await {
                         return;
                     }
                 }
-                // The health machine checks if the server is still there.
+                // The health machine checks whether the server is still there.
                 Err(e) if e.passing().is_some() => link.server.note_lost_stream(&e),
                 Ok(_) | Err(_) => {}
             }
@@ -177,7 +177,7 @@ impl Ear {
         }
     }
 
-    /// Opens the link again: while it has users, changes must be heard.
+    /// Reopens the link: as long as it has users, changes must be heard.
     async fn revive(&self) {
         let mut wait = WAIT.0;
         while self.pause(wait).await {
@@ -202,7 +202,8 @@ impl Ear {
     /// Listens on the standing stream until it ends; returns `false` if the upstream has no such stream.
     async fn stand(&self, link: &Arc<OpenLink>, attempt: &mut Attempt) -> Result<bool, LinkError> {
         let Wire::Http(http) = &link.wire else { return Ok(false) };
-        // A proxy may hold back the response head until the first event, so only the end of the link limits the wait.
+        // A proxy may hold back the head of the response until the first event, so only the end of the link limits the
+        // wait.
         let opened = tokio::select! {
             opened = http.listen(self.egress.client()) => opened?,
             () = self.egress.stop().stopped() => return Ok(false),
@@ -228,7 +229,8 @@ impl Ear {
                 StreamItem::Message(text) => match messages(text, link.era.batches, limits) {
                     Ok(frames) => {
                         for frame in frames {
-                            // Calls have streams of their own on this transport, so messages on this stream name no call.
+                            // On this transport, calls have streams of their own, so messages on this stream name no
+                            // call.
                             let owner = link.calls.sole_owner();
                             self.hear(link, frame, owner);
                         }
@@ -276,7 +278,7 @@ impl Ear {
         }
     }
 
-    /// Handles one message; `owner` receives it if it is a log message.
+    /// Handles one message. If it is a log message, `owner` receives it.
     fn hear(&self, link: &Arc<OpenLink>, frame: Frame, owner: Option<Owner>) {
         match frame.kind() {
             FrameKind::Request => self.question(link, frame),
@@ -294,7 +296,7 @@ impl Ear {
         if frame.method() == Method::RootsList.name()
             && let Some(upstream) = self.upstream.upgrade()
         {
-            // The server takes its client's roots for those of the link.
+            // The server takes the roots of one client for those of the whole link.
             upstream.links.dedicated.bind(link, Binding::Owner);
             if link.note_roots_question() {
                 upstream.catalogue.save();
@@ -330,7 +332,7 @@ impl Ear {
                 }
             }
             Some(Notice::Acknowledged) => {}
-            // The token is the gateway's own, and only concerns the client behind the call.
+            // The token is the gateway's own, and concerns only the client behind the call.
             Some(Notice::Progress) => {
                 if let Some((user, text)) = link.recipients.progress_of(&frame) {
                     user.progress(text);
@@ -358,7 +360,7 @@ impl Ear {
     /// Notifies the listeners of a resource that it has changed.
     fn updated(&self, link: &Arc<OpenLink>, frame: Frame) {
         let Some(upstream) = self.upstream.upgrade() else { return };
-        // Each link to a child is a process, and only the process in which something changed may know of the change.
+        // Each link to a child is a process, and a change may be known only to the process in which it happened.
         let is_own = self.cell.upgrade().is_some_and(|cell| cell.is_own());
         let is_for_all = matches!(link.wire, Wire::Pipe(_)) && !is_own;
         let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
@@ -369,7 +371,7 @@ impl Ear {
             }
         }
         drop(uri);
-        // Clients that listen without a session are notified of everything heard on links that belong to no session.
+        // Clients that listen without a session are notified of everything that is heard on links without a session.
         if is_for_all || !is_own {
             upstream.topics.publish(link.era, &Arc::from(frame));
         }
@@ -383,7 +385,7 @@ fn pass_on(egress: &Egress, link: &OpenLink, frame: &Frame) {
     }
 }
 
-/// Passes a notification to one session, if that session wants it.
+/// Passes a notification to one session, if the session wants it.
 fn pass_to(egress: &Egress, user: &Arc<dyn LinkUser>, link: &OpenLink, frame: &Frame) {
     if (link.own || user.wants(frame)) && user.may_use(link.server.spec.id) {
         user.receive(egress, link, frame);

@@ -7,9 +7,9 @@
 //! | [`negotiation`] | the choice of the protocol version and the transport for a server |
 //! | [`oauth`] | this gateway as an OAuth client of servers, on behalf of their users |
 //! | [`embedded`] | servers that live in the binary |
-//! | [`health`] | the state of a server, since when, and why |
+//! | [`health`] | the state of a server, the time at which it began, and the reason |
 //! | [`server`], [`destination`], [`bulletin`] | one configured server: the facts about it, its address, its log lines |
-//! | `liveness`, [`roots_habit`], [`server_shutdown`] | the time when a server last answered; whether it asks for roots at once; its shutdown |
+//! | `liveness`, [`roots_habit`], [`server_shutdown`] | the time when a server last answered; whether it asks for roots right after a link opens; its shutdown |
 //! | [`egress`] | the means by which a thread reaches servers |
 //! | [`link`] | one open link: its requests, and the messages that it receives |
 //! | [`pool`] | links that are opened on demand: shared links, and dedicated links for one call each |
@@ -21,7 +21,7 @@
 //!
 //! Each module may use the modules above it.
 
-// To decide if a future is `Send`, the compiler descends into all futures nested in it.
+// The compiler descends into all futures nested in a future to find out whether it is `Send`.
 #![recursion_limit = "256"]
 
 pub mod bulletin;
@@ -59,7 +59,7 @@ pub use server::Server;
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;
 
-/// The gateway's implementation info for servers.
+/// The implementation info with which the gateway introduces itself to servers.
 pub const CLIENT_INFO: &str =
     concat!("{\"name\":\"dragoman\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
 

@@ -1,4 +1,4 @@
-//! The times at which a server answered, failed, or kept a client waiting. It must not know why.
+//! The times at which a server answered, failed, or made a client wait in vain. It must not know why.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// The time for which no client waits for a server after one has waited in vain.
+/// The time for which no client waits for a server after a client has waited in vain.
 const UNRESPONSIVE: Duration = Duration::from_secs(30);
 
-/// The time that a server that does not answer may take to restart. After it, requests to the server fail at once.
+/// The time that a server that does not answer may take to restart. After this time, requests to the server fail
+/// immediately.
 const RESTART: Duration = Duration::from_mins(1);
 
 /// The reference point of stored times.
@@ -18,11 +19,12 @@ static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 /// The recent answers and failures of one server.
 #[derive(Default)]
 pub(crate) struct Liveness {
-    /// The time of the first failure since the server last answered, in milliseconds since [`EPOCH`]; 0 while it answers.
+    /// The time of the first failure since the server last answered, in milliseconds since [`EPOCH`]; 0 as long as the
+    /// server answers.
     down_since: AtomicU64,
     /// True if a request failed a short time ago, so that successes have to be reported.
     is_watched: AtomicBool,
-    /// The time when a client last waited in vain, unless the server has answered since.
+    /// The time at which a client last waited in vain; `None` if the server has answered since.
     unresponsive_since: Mutex<Option<Instant>>,
 }
 

@@ -1,12 +1,12 @@
-//! Masks the secrets of the configuration, even if a server repeats them: some servers return a token that they refuse,
-//! others print their environment before they exit. Only the gateway's messages about servers are masked; a server's own
-//! messages to clients stay unchanged.
+//! Masks the secrets of the configuration, even if a server repeats them: some servers return a token that they
+//! refuse, others print their environment before they exit. Only the gateway's own messages about servers are masked;
+//! a server's messages to clients stay unchanged.
 
 use std::fmt::{self, Display};
 
 use engine::config::{Link, Text};
 
-/// The length below which a text does not count as a secret, because it would match everywhere.
+/// The length, in bytes, below which a text does not count as a secret, because it would match everywhere.
 const LEAST: usize = 6;
 
 /// The secrets of one server.
@@ -14,8 +14,8 @@ const LEAST: usize = 6;
 pub struct Mask(Vec<Box<str>>);
 
 impl Mask {
-    /// The secrets of a link: the values of headers and environment variables, the values in a URL's query, and the texts
-    /// that `${…}` was replaced by, including those in arguments, URLs and folders.
+    /// Returns the mask for the secrets of a link: the values of headers and environment variables, the values in a
+    /// URL's query, and the texts with which `${…}` was replaced, including those in arguments, URLs and folders.
     pub fn of(link: &Link) -> Self {
         let mut words: Vec<Box<str>> = filled(link).map(Into::into).collect();
         let mut add = |text: &str| {
@@ -38,13 +38,13 @@ impl Mask {
             Link::Native(_) => {}
         }
         filled(link).for_each(&mut add);
-        // A longer text comes before the texts that it contains.
+        // A longer text must come before the texts that it contains.
         words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         words.dedup();
         Self(words)
     }
 
-    /// The text of a value, with the secrets masked.
+    /// Returns a value as text in which the secrets are masked.
     pub fn show(&self, what: &dyn Display) -> String {
         let text = what.to_string();
         self.0
@@ -59,7 +59,7 @@ impl fmt::Debug for Mask {
     }
 }
 
-/// The texts that `${…}` was replaced by.
+/// Returns the texts with which `${…}` was replaced.
 fn filled(link: &Link) -> impl Iterator<Item = &str> {
     let texts: Vec<&Text> = match link {
         Link::Http(http) => http.headers.values().chain([&http.url]).collect(),

@@ -1,6 +1,7 @@
-//! Per-caller upstreams, for servers to which each caller gives its own consent, or whose configuration separates callers.
-//! The links, the catalogue and the subscriptions of one caller are in a separate [`Upstream`], which other callers cannot
-//! see. Until a server requires consent, its callers share everything that needs none. It must not know how consent is given.
+//! Per-caller upstreams, for servers to which each caller gives its own consent, or whose configuration separates
+//! callers. The links, the catalogue and the subscriptions of one caller are in a separate [`Upstream`], which other
+//! callers cannot see. Until a server requires consent, its callers share everything. It must not know how consent is
+//! given.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::oauth::{CallerId, Consents};
 use crate::pool::LinkCell;
 use crate::upstream::Upstream;
 
-/// The number of callers of one server that have their own upstream.
+/// The maximum number of callers of one server that have their own upstream.
 const MOST: usize = 256;
 
 /// One server, and the callers that have their own upstream for it.
@@ -34,7 +35,8 @@ impl PerCaller {
         Arc::new(Self { common, own: Mutex::default() })
     }
 
-    /// The upstream of this caller. Callers beyond the limit share the common upstream, which sends no credential.
+    /// Returns the upstream of this caller. Callers above the limit share the common upstream, which sends no
+    /// credential.
     pub fn of(&self, caller: &CallerId, consents: &Consents) -> Arc<Upstream> {
         if !self.common.server.is_per_caller() {
             return self.common.clone();
@@ -59,13 +61,13 @@ impl PerCaller {
         upstream
     }
 
-    /// The common upstream, and all per-caller upstreams of the server.
+    /// Returns the common upstream, and all per-caller upstreams of the server.
     pub fn family(&self) -> Vec<Arc<Upstream>> {
         let own: Vec<_> = self.own.lock().values().map(|own| own.upstream.clone()).collect();
         std::iter::once(self.common.clone()).chain(own).collect()
     }
 
-    /// The per-caller upstreams that have not been used for `after`, with their callers' names.
+    /// Returns the per-caller upstreams that have not been used for the time `after`, with their callers' names.
     pub fn idle(&self, after: Duration) -> Vec<(Arc<str>, Arc<Upstream>)> {
         let is_busy =
             |cell: &Arc<LinkCell>| cell.is_needed() || cell.current().is_some_and(|link| link.is_used());

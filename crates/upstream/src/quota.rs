@@ -12,13 +12,13 @@ use engine::access::{Principal, Scheme};
 use engine::config::address_block;
 use parking_lot::Mutex;
 
-/// One holder's share: a quarter of the whole.
+/// The divisor for one holder's share: a quarter of the whole.
 const SHARE: usize = 4;
 
-/// The number of bits of an IPv6 address that identify a caller: a host usually has a whole network with this prefix length.
+/// The number of bits of an IPv6 address that identify a caller; a host usually has a whole network of this size.
 const IPV6_BITS: u8 = 64;
 
-/// The time between two searches of a full table for entries to remove.
+/// The minimum time between two searches of a full table for entries to remove.
 const SEARCH_EVERY: Duration = Duration::from_secs(1);
 
 /// The holder of permits.
@@ -34,7 +34,7 @@ pub enum Holder {
 }
 
 impl Holder {
-    /// The holder for a caller.
+    /// Returns the holder of a caller's permits.
     pub fn of(principal: &Principal, client: Option<&ClientAddress>) -> Self {
         if principal.scheme != Scheme::Anyone {
             return Self::Principal(principal.id.clone());
@@ -68,15 +68,15 @@ struct HeldPermits {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuotaError {
     #[error("too many")]
-    /// All permits are taken: this many.
+    /// All permits are taken; the value is their number.
     Whole(usize),
     #[error("too many of your")]
-    /// The holder has used up its share: this many.
+    /// The holder has used up its share; the value is the number of permits in the share.
     Own(Holder, usize),
 }
 
 impl QuotaError {
-    /// A sentence for the caller: the exceeded limit, and the configuration key that raises it.
+    /// Returns a sentence for the caller: the exceeded limit, and the configuration key that raises it.
     pub fn describe(&self, what: &str, key: &str) -> String {
         match self {
             Self::Whole(max) => {
@@ -103,7 +103,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The holder of the permit.
+    /// Returns the holder of the permit.
     pub fn holder(&self) -> &Holder {
         &self.holder
     }
@@ -115,7 +115,7 @@ impl Quota {
         Arc::new(Self { max: AtomicUsize::new(max), held: Mutex::default() })
     }
 
-    /// Changes the number of permits. Permits already held stay valid.
+    /// Changes the number of permits. Permits that are already held stay valid.
     pub fn resize(&self, max: usize) {
         self.max.store(max, Ordering::Relaxed);
     }
@@ -138,7 +138,7 @@ impl Quota {
         Ok(Permit { quota: self.clone(), holder })
     }
 
-    /// The holder of the most permits.
+    /// Returns the holder of the most permits.
     pub fn largest_holder(&self) -> Option<Holder> {
         let held = self.held.lock();
         held.by.iter().max_by_key(|(_, count)| **count).map(|(holder, _)| holder.clone())
@@ -155,7 +155,7 @@ impl Drop for Permit {
                 held.by.remove(&self.holder);
             }
         }
-        // Gives back the memory that a rush of callers took.
+        // This gives back the memory that a rush of callers took.
         if held.by.capacity() > 64 && held.by.len() * 4 < held.by.capacity() {
             held.by.shrink_to_fit();
         }

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 /// The record of a server that does not ask for roots when a link opens, so that calls need not wait for its question.
 #[derive(Default)]
 pub struct RootsHabit {
-    /// The introduction of the program that was seen not to ask; another program may.
+    /// The introduction of the program that was seen not to ask; another program may ask.
     silent: Mutex<Option<Bytes>>,
 }
 
@@ -21,12 +21,12 @@ impl RootsHabit {
         *self.silent.lock() = Some(info.clone());
     }
 
-    /// Notes that the server has asked after all; returns true if it was known not to.
+    /// Notes that the server has asked after all; returns true if it was known not to ask.
     pub fn forget_silence(&self) -> bool {
         self.silent.lock().take().is_some()
     }
 
-    /// The introduction of the program that is known not to ask.
+    /// Returns the introduction of the program that is known not to ask.
     pub fn silent(&self) -> Option<Bytes> {
         self.silent.lock().clone()
     }

@@ -1,5 +1,5 @@
-//! One configured server: the facts about it, and the record of what was reported about them. It must not know links, or what the
-//! server offers.
+//! One configured server: the facts about it, and the record of which facts were reported. It must not know links, or
+//! what the server offers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,13 +27,13 @@ use crate::oauth::{CallerId, Consents, Grant};
 use crate::roots_habit::RootsHabit;
 use crate::server_shutdown::ServerShutdown;
 
-/// The number of characters that are shown of a server's last stderr line.
+/// The maximum number of characters that are shown of a server's last stderr line.
 const LAST_WORDS: usize = 300;
 
-/// Records if callers have separate upstreams for a server, because each gives its own consent.
+/// The record of whether callers have separate upstreams for a server, because each caller gives its own consent.
 #[derive(Default)]
 pub struct CallerSeparation {
-    /// True if the server has required consent.
+    /// True once the server has required consent.
     wants: AtomicBool,
     /// True if callers that were connected before do not know of the separation yet.
     is_news: AtomicBool,
@@ -51,17 +51,17 @@ pub struct Server {
     pub(crate) bulletin: Bulletin,
     /// The server's state and its reason.
     pub health: ServerHealth,
-    /// The grant whose token the server's links send: one caller's, or that of all callers. `None` for the common upstream if
-    /// callers are separated.
+    /// The grant whose token the server's links send: the grant of one caller, or of all callers. `None` for the
+    /// common upstream if callers are separated.
     pub grant: Option<Arc<Grant>>,
     separation: Option<CallerSeparation>,
     next_id: AtomicU64,
     liveness: Liveness,
-    /// The server's end, once it is no longer configured.
+    /// The server's shutdown, once it is no longer configured.
     pub shutdown: ServerShutdown,
     /// The calls that run concurrently at the server; shared with its per-caller upstreams.
     pub concurrency: Arc<Concurrency>,
-    /// The record of whether the server asks for roots at once; shared with its per-caller upstreams.
+    /// The record of whether the server asks for roots right after a link opens; shared with its per-caller upstreams.
     pub roots: Arc<RootsHabit>,
 }
 
@@ -69,7 +69,7 @@ impl Server {
     /// Creates the server of a configuration.
     ///
     /// # Errors
-    /// Returns a human-readable message that names the invalid setting.
+    /// Returns a message that names the invalid setting.
     pub fn new(spec: UpstreamSpec, snapshot: &Snapshot, consents: &Consents) -> Result<Self, String> {
         let at = Destination::of(&spec, snapshot, consents)?;
         let asks_consent = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
@@ -117,12 +117,12 @@ impl Server {
         }
     }
 
-    /// The server's configured name.
+    /// Returns the server's configured name.
     pub fn name(&self) -> &Arc<str> {
         &self.spec.name
     }
 
-    /// The message for an error of this server, with its secrets masked.
+    /// Returns the message for an error of this server, with the server's secrets masked.
     pub fn describe(&self, what: &LinkError) -> String {
         let (said, what) = (self.mask.show(what), what.cause());
         match (&self.grant, what) {
@@ -138,7 +138,7 @@ impl Server {
         }
     }
 
-    /// A text of the server, with its secrets masked.
+    /// Returns a text of the server, with its secrets masked.
     pub fn concealed(&self, text: &str) -> String {
         let said = self.mask.show(&text);
         match &self.grant {
@@ -147,7 +147,7 @@ impl Server {
         }
     }
 
-    /// Handles a refusal as far as possible without a user; returns `true` if the request may be sent again.
+    /// Handles a refusal as far as this is possible without a user; returns `true` if the request may be sent again.
     pub async fn is_let_in(&self, refusal: &CredentialRefusal) -> bool {
         if let Some(grant) = &self.grant {
             return grant.answer(refusal).await;
@@ -165,7 +165,7 @@ impl Server {
         self.separation.as_ref().is_some_and(|separation| separation.wants.load(Ordering::Relaxed))
     }
 
-    /// Returns true once after callers have become separated.
+    /// Returns true only once, after callers have become separated.
     pub fn take_news(&self) -> bool {
         self.separation.as_ref().is_some_and(|separation| separation.is_news.swap(false, Ordering::SeqCst))
     }
@@ -185,15 +185,16 @@ impl Server {
         matches!(self.destination, Destination::Child(_))
     }
 
-    /// Returns true if the server may ask its clients something by requests, so that each of those clients needs its own
-    /// link.
+    /// Returns true if the server may ask its clients something by requests, so that each client that can be asked
+    /// needs a link of its own.
     pub fn may_ask(&self) -> bool {
         self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.negotiator.is_stateless_only()
     }
 
-    /// The version in which links for clients of a version are opened. Over HTTP this is the client's own version if the
-    /// server may accept it, so that nothing has to be translated. A pipe is a process, so all clients with sessions share
-    /// one. Clients without sessions share another one if the server supports such clients.
+    /// Returns the protocol version with which links are opened for clients that use the version `client`. Over HTTP,
+    /// this is the same version if the server may accept it, so that nothing has to be translated. On a pipe, each
+    /// link is a process, so all clients with sessions share one link. Clients without sessions share another one if
+    /// the server supports such clients.
     pub fn link_era(&self, client: &'static Era) -> &'static Era {
         match &self.destination {
             Destination::Native(_) => client,
@@ -208,7 +209,7 @@ impl Server {
         }
     }
 
-    /// Notes that a client waited in vain for the server's lists, or that they arrived.
+    /// Notes that a client waited in vain for the server's lists, or that the lists have arrived.
     pub fn note_hang(&self, hangs: bool) {
         self.liveness.note_hang(hangs);
     }
@@ -228,19 +229,19 @@ impl Server {
         self.liveness.note_down();
     }
 
-    /// Notes that a client's request failed with a possibly temporary error: the server may be gone.
+    /// Notes that a client's request failed with an error that may be temporary: the server may be gone.
     pub fn note_failed(&self, why: &LinkError) {
         self.note_down();
         self.health.note(HealthEvent::ExchangeFailed(self.failure(why)));
     }
 
-    /// Does the same for a stream of the gateway's own.
+    /// Notes the same for a stream of the gateway's own.
     pub fn note_lost_stream(&self, why: &LinkError) {
         self.note_down();
         self.health.note(HealthEvent::StreamFailed(self.failure(why)));
     }
 
-    /// The meaning of a failure for the server's health.
+    /// Returns what a failure means for the server's health.
     pub fn failure(&self, why: &LinkError) -> Failure {
         let cause = HealthCause::of(why, self.describe(why));
         match why.cause() {
@@ -271,7 +272,7 @@ impl Server {
         !self.has_ended() && self.liveness.answered_lately()
     }
 
-    /// The meaning of a failure to open a link.
+    /// Returns what a failure to open a link means for the server's health.
     pub fn failure_to_open(&self, why: &LinkError) -> Failure {
         match why.cause() {
             LinkError::Child(e) => Failure::Unwell(self.ending(e)),
@@ -280,18 +281,19 @@ impl Server {
         }
     }
 
-    /// The reason for the end of a process: how it ended, and the last line of its stderr.
+    /// Returns the reason for the end of a process: how it ended, and the last line of its stderr.
     fn ending(&self, why: &ChildError) -> HealthCause {
         let brief = why.in_brief();
         let detail = match why.last_line() {
-            // Masks before cutting: half a secret would not be recognized.
+            // Secrets are masked before the line is cut, because half a secret would not be recognized.
             Some(line) => format!("{brief}: {}", clipped(&self.mask.show(&line))),
             None => brief.clone(),
         };
         HealthCause { brief, detail }
     }
 
-    /// The reason for the end of a shared transport that ended on its own; `None` for one that the gateway closed.
+    /// Returns the reason for the end of a shared transport that ended by itself; `None` for a transport that the
+    /// gateway closed.
     pub fn own_end(&self, why: &MuxFault) -> Option<HealthCause> {
         match why {
             MuxFault::Child(e) => e.is_own_end().then(|| self.ending(e)),
@@ -303,19 +305,19 @@ impl Server {
         }
     }
 
-    /// Begins the shutdown, because the server is no longer configured: running calls may finish, and nothing listens to it
-    /// any more.
+    /// Begins the shutdown, because the server is no longer configured: running calls may finish, and nothing listens
+    /// to the server any more.
     pub fn leave(&self) {
         self.shutdown.begin();
         self.health.note(HealthEvent::Leaving);
     }
 
-    /// A number for the id of a question.
+    /// Returns a number for the id of a question.
     pub fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Prevents any further opening of links, without a notification.
+    /// Prevents any further opening of links, without notifying anybody.
     pub fn shut(&self) {
         self.shutdown.complete();
     }
@@ -331,13 +333,13 @@ impl Server {
         self.shutdown.is_complete()
     }
 
-    /// A request of the gateway's own to the server.
+    /// Returns a request of the gateway's own to the server.
     pub fn own_request(&self, era: &'static Era, key: u64, body: Bytes, method: Method) -> Outbound {
         Outbound { upstream: self.spec.id, era, key, body, mirror: mirror(era, method) }
     }
 }
 
-/// A line that is short enough for a reason.
+/// Returns a line in a form that is short enough for a reason.
 fn clipped(line: &str) -> std::borrow::Cow<'_, str> {
     match line.char_indices().nth(LAST_WORDS) {
         Some((end, _)) => format!("{}…", &line[..end]).into(),
@@ -345,7 +347,7 @@ fn clipped(line: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// The header mirror of a request of the gateway's own, in versions that have one.
+/// Returns the header mirror of a request of the gateway's own, in versions that have one.
 pub fn mirror(era: &Era, method: Method) -> Option<Mirror> {
     era.mirrored_headers.then(|| Mirror::of_method(method))
 }

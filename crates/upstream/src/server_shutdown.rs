@@ -7,7 +7,7 @@ use transport::net::Stop;
 
 use crate::drain::Drain;
 
-/// The shutdown of one server: begun, drained, complete.
+/// The shutdown of one server in three stages: begun, drained, complete.
 pub struct ServerShutdown {
     /// Raised when the shutdown begins: running calls may finish, and nothing listens to the server any more.
     pub begun: Stop,

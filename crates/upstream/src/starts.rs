@@ -1,5 +1,5 @@
-//! The limit on links that the whole process opens at a time, so that many servers that start together do not compete for the
-//! machine's resources. It must not know what is opened.
+//! Limits the number of links that the whole process opens at the same time, so that many servers that start together
+//! do not compete for the machine's resources. It must not know what is opened.
 
 use std::future::Future;
 use std::num::NonZero;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// The minimum number of processes that may start at a time.
+/// The minimum of the number of processes that may start at the same time.
 const LEAST_CHILDREN: usize = 4;
 
-/// The number of sessions that are opened at a time.
+/// The number of sessions that may be opened at the same time.
 const SESSIONS: usize = 64;
 
-/// The time for which an opening counts, so that nothing waits longer for an unresponsive server.
+/// The time for which an opening counts; after it, nothing waits any longer for an unresponsive server.
 const COUNTS_FOR: Duration = Duration::from_secs(2);
 
 /// The openings in progress.
@@ -32,7 +32,7 @@ impl Default for Starts {
 }
 
 impl Starts {
-    /// Runs an opening when its turn comes.
+    /// Runs an opening when it is its turn.
     pub async fn run<T>(&self, is_child: bool, opening: impl Future<Output = T>) -> T {
         in_turn(if is_child { &self.children } else { &self.sessions }, COUNTS_FOR, opening).await
     }

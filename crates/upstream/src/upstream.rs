@@ -52,17 +52,17 @@ impl Upstream {
         })
     }
 
-    /// The server's configured name.
+    /// Returns the server's configured name.
     pub fn name(&self) -> &Arc<str> {
         self.server.name()
     }
 
-    /// The link that clients of this version share.
+    /// Returns the link that clients of this version share.
     pub fn shared_link(&self, client: &'static Era) -> Arc<LinkCell> {
         self.links.shared_link(client)
     }
 
-    /// A link for one session; `params` are those of the client's `initialize`.
+    /// Returns a link for one session; `params` are the params of the client's `initialize`.
     pub fn own_link(
         &self,
         kind: &LinkKey,
@@ -73,7 +73,7 @@ impl Upstream {
         self.links.own_link(kind, params, session, holder)
     }
 
-    /// All links that belong to no session.
+    /// Returns all links that belong to no session.
     pub fn cells(&self) -> Vec<Arc<LinkCell>> {
         self.links.cells()
     }
@@ -88,34 +88,36 @@ impl Upstream {
         announcing::is_behind(&self.topics, link)
     }
 
-    /// Sends a link the subscriptions; continues in the background if that takes longer.
+    /// Sends the subscriptions on a link; continues in the background if this takes longer than a moment.
     pub async fn announce_topics(&self, egress: &Egress, link: &Arc<OpenLink>) {
         announcing::announce_topics(egress, &self.links, &self.topics, link).await;
     }
 
-    /// Fetches the server's lists again, because the server may now accept the gateway, or no longer.
+    /// Fetches the server's lists again, because the server may now accept the gateway, or may have stopped accepting
+    /// it.
     pub fn ask_again(&self, egress: &Egress) {
         let (catalogue, egress) = (self.catalogue.clone(), egress.clone());
         tokio::spawn(async move { catalogue.fetch_again(&egress).await });
     }
 
-    /// Closes links that were not used for `after`; they are opened again on demand.
+    /// Closes links that have not been used for the time `after`; they are opened again on demand.
     pub fn rest_idle(&self, egress: &Egress, after: Duration) {
         self.links.rest_idle(egress, after, |asked, link| self.is_heard(egress, asked, link));
     }
 
-    /// Returns true if some client would no longer hear of changes without this shared link.
+    /// Returns true if any client would no longer hear of changes without this shared link.
     fn is_heard(&self, egress: &Egress, asked: &'static Era, link: &OpenLink) -> bool {
         if self.topics.is_followed() {
             return true;
         }
-        // The lists are fetched again when a child starts again.
+        // If a child is started again, its lists are fetched again.
         let is_child = matches!(link.wire, Wire::Pipe(_));
         self.catalogue.is_heard_on(asked)
             && egress.audience().is_some_and(|audience| audience.listens(&self.server, !is_child))
     }
 
-    /// Forgets the links and the catalogue, once all links are closed: references among them would keep them alive otherwise.
+    /// Forgets the links and the catalogue once all links are closed; otherwise, the references among them would keep
+    /// them alive.
     pub fn forget_all(&self) {
         self.links.forget_all();
         self.catalogue.forget_all();

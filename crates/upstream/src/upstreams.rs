@@ -15,14 +15,14 @@ use crate::per_caller::PerCaller;
 use crate::server::Server;
 use crate::upstream::Upstream;
 
-/// All servers.
+/// All servers, by their ids.
 pub struct Upstreams {
     /// The servers in the order of their ids.
     all: ArcSwap<Vec<Arc<PerCaller>>>,
     changing: Mutex<()>,
     /// The registry of upstreams that may need their users' consent.
     consents: Arc<Consents>,
-    /// The placeholder for a server that was removed.
+    /// The placeholder that replaces a removed server.
     gone: Arc<PerCaller>,
 }
 
@@ -34,7 +34,7 @@ impl Upstreams {
     /// Creates the servers of a snapshot.
     ///
     /// # Errors
-    /// Returns which server is invalid, and why.
+    /// Returns the name of the invalid server, and the reason.
     pub fn new(snapshot: &Snapshot, consents: Arc<Consents>) -> Result<Self, String> {
         let gone = Upstream::new(Server::new(UpstreamSpec::nobody(), snapshot, &consents)?);
         gone.server.shut();
@@ -47,7 +47,7 @@ impl Upstreams {
     /// Creates the servers of a snapshot that do not exist yet, without starting anything.
     ///
     /// # Errors
-    /// Returns which server is invalid, and why.
+    /// Returns the name of the invalid server, and the reason.
     pub fn missing(&self, snapshot: &Snapshot) -> Result<Vec<Arc<Upstream>>, String> {
         let all = self.all.load();
         let is_new = |spec: &&UpstreamSpec| all.binary_search_by_key(&spec.id, id).is_err();
@@ -70,7 +70,7 @@ impl Upstreams {
         });
     }
 
-    /// Applies the limits of another snapshot to everything that begins from now on. Links and children stay.
+    /// Applies the limits of another snapshot to everything that begins from now on. Links and children are kept.
     pub fn follow(&self, snapshot: &Snapshot) {
         for one in self.all.load().iter() {
             let server = &one.common.server;
@@ -93,29 +93,29 @@ impl Upstreams {
         self.all.store(Arc::new(all));
     }
 
-    /// The server with this id and its callers, or the placeholder for a removed server.
+    /// Returns the server with this id and its callers, or the placeholder for a removed server.
     pub fn entry(&self, server: UpstreamId) -> Arc<PerCaller> {
         let all = self.all.load();
         all.binary_search_by_key(&server, id).map_or(&self.gone, |at| &all[at]).clone()
     }
 
-    /// The server with this id, or the placeholder for a removed server.
+    /// Returns the server with this id, or the placeholder for a removed server.
     pub fn get(&self, server: UpstreamId) -> Arc<Upstream> {
         let all = self.all.load();
         all.binary_search_by_key(&server, id).map_or(&self.gone, |at| &all[at]).common.clone()
     }
 
-    /// The upstream of this caller for the server with this id.
+    /// Returns the upstream of this caller for the server with this id.
     pub fn of(&self, server: UpstreamId, caller: &CallerId) -> Arc<Upstream> {
         self.entry(server).of(caller, &self.consents)
     }
 
-    /// All servers, including their per-caller upstreams.
+    /// Returns all servers, including their per-caller upstreams.
     pub fn families(&self) -> Vec<Arc<Upstream>> {
         self.all.load().iter().flat_map(|one| one.family()).collect()
     }
 
-    /// All servers, each with its callers.
+    /// Returns all servers, each with its callers.
     pub fn all(&self) -> Arc<Vec<Arc<PerCaller>>> {
         self.all.load_full()
     }

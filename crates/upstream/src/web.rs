@@ -29,13 +29,13 @@ pub struct Get<'a> {
 pub struct Answer {
     /// The status of the response.
     pub status: StatusCode,
-    /// `Retry-After`, if it was given in seconds.
+    /// The time in the header `Retry-After`, if it was given in seconds.
     pub retry_after: Option<Duration>,
     /// The whole body.
     pub body: Bytes,
 }
 
-/// The human-readable reason why there is no response, with the host and, if there is one, a suggested fix.
+/// The reason, in words for people, why there is no response. It names the host and suggests a fix, if there is one.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct WebError(pub String);
@@ -45,7 +45,7 @@ pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, WebError>> +
 
 /// A client for requests to other servers.
 pub trait Web: Send + Sync {
-    /// Sends a GET; dropping the future cancels it.
+    /// Sends a GET; dropping the future cancels the request.
     fn get<'a>(&'a self, get: Get<'a>) -> Answering<'a>;
 }
 
@@ -84,7 +84,7 @@ fn host(url: &Uri) -> &str {
     url.authority().map_or("the server", http::uri::Authority::as_str)
 }
 
-/// Returns true if `url` may be asked for something that decides about access: it uses TLS, or is on this machine.
+/// Returns true if decisions about access may depend on an answer from `url`: it uses TLS, or is on this machine.
 pub fn is_safe(url: &Uri) -> bool {
     let Some(host) = url.host().filter(|_| !has_user(url)) else { return false };
     match url.scheme_str() {
@@ -108,8 +108,8 @@ fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
-/// The addresses of an issuer's metadata, in the order in which they are tried (MCP, authorization: authorization server
-/// metadata discovery).
+/// Returns the addresses of an issuer's metadata, in the order in which they are tried (MCP, authorization:
+/// authorization server metadata discovery).
 pub fn issuer_places(issuer: &Uri) -> Vec<String> {
     let origin = format!(
         "{}://{}",

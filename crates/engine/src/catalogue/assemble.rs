@@ -9,9 +9,10 @@ use proto::bridge::tasks::without_list;
 use smallvec::SmallVec;
 
 use super::capabilities::merge;
-use super::entry::renames_among;
+use super::entry::{ToolChanges, renames_among};
+use super::fixed_arguments::FixedArguments;
 use super::mirrored::{MirroredParam, annotated};
-use super::names::{NameBook, PublicNames, identity, meant};
+use super::names::{NameBook, PublicNames, identity, meant, opened};
 use super::pages::Shown;
 use super::part::Part;
 use super::validator::{KnownNames, LazyValidator};
@@ -56,7 +57,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         let public = PublicNames::new(kind, (naming, self.spec.limit), &self.spec.profile.servers, each);
         let mut taken: HashMap<String, Arc<str>> = HashMap::new();
         let mut named = Vec::with_capacity(all.len());
-        let (mut fresh, mut kept) = (NameBook::default(), self.spec.names.map(|names| names.lock()));
+        let (mut fresh, mut kept) = (NameBook::default(), self.spec.names.map(opened));
         let book = kept.as_deref_mut().unwrap_or(&mut fresh);
         for (part, own, shown) in all {
             let upstream = part.upstream;
@@ -122,8 +123,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let schema = own.member("inputSchema");
             let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
             let (real_name, key) = renamed(own, item, &name);
-            let set = profile.tool_settings.of(&part.upstream.name, &own.key);
-            let set = set.and_then(|set| set.input_schema.clone());
+            let setting = profile.tool_settings.of(&part.upstream.name, &own.key);
+            let set = setting.and_then(|set| set.input_schema.clone());
             let names = part.catalogue.reader.as_ref().filter(|_| set.is_none());
             let names =
                 names.map(|reader| KnownNames { reader: reader.clone(), tool: own.key.as_str().into() });
@@ -131,15 +132,16 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let is_current = part.catalogue.is_confirmed && part.catalogue.failure(ListKind::Tools).is_none();
             let (schema, names) = if is_current { (schema, names) } else { (None, None) };
             let name: Arc<str> = name.into();
-            let identity = if identity == *name { name.clone() } else { identity.into() };
+            let identity = (identity != *name).then(|| identity.into());
+            let changes = ToolChanges::of(identity, setting.and_then(FixedArguments::of));
             let entry = ToolEntry {
                 upstream: part.upstream.id,
                 name: name.clone(),
-                identity,
                 real_name,
                 mirrored: mirrored.into(),
                 tasks: part.task_support(own),
                 annotations: Annotations::of_tool(&own.text),
+                changes,
                 validator: LazyValidator::new(set.or(schema), self.spec.schema_bytes, names),
             };
             let known = before.and_then(|before| before.get(&name)).filter(|known| known.is_like(&entry));

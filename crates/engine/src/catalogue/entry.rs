@@ -1,15 +1,15 @@
 //! The parts of a view, and the clients that it is built for. It must not know how a view is built.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use parking_lot::Mutex;
 use proto::bridge::tasks::TaskSupport;
 use proto::era::{Era, Tasks};
 use proto::json::quote;
 
 use super::UpstreamCatalogue;
+use super::fixed_arguments::FixedArguments;
 use super::mirrored::MirroredParam;
 use super::names::{NameBook, NameLimit};
 use super::validator::LazyValidator;
@@ -65,6 +65,22 @@ pub struct ViewSpec<'a> {
     pub personal: bool,
 }
 
+/// The changes of a profile to a tool, apart from those that clients see in lists.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ToolChanges {
+    /// Its identity, if its name is another one.
+    pub(super) identity: Option<Arc<str>>,
+    /// The arguments that clients cannot set.
+    pub(super) fixed: Option<FixedArguments>,
+}
+
+impl ToolChanges {
+    /// The changes; `None` if there are none.
+    pub(super) fn of(identity: Option<Arc<str>>, fixed: Option<FixedArguments>) -> Option<Box<Self>> {
+        (identity.is_some() || fixed.is_some()).then(|| Box::new(Self { identity, fixed }))
+    }
+}
+
 /// A tool that can be called.
 #[derive(Debug)]
 pub struct ToolEntry {
@@ -72,8 +88,6 @@ pub struct ToolEntry {
     pub upstream: UpstreamId,
     /// Its public name.
     pub name: Arc<str>,
-    /// Its identity, by which rules and records mean it: `server__name`, with the server's own name for it.
-    pub identity: Arc<str>,
     /// Its name at the upstream, a JSON string that is a slice of the catalogue's text; `None` if it equals the
     /// public name.
     pub real_name: Option<Bytes>,
@@ -83,6 +97,8 @@ pub struct ToolEntry {
     pub tasks: TaskSupport,
     /// The server's annotations.
     pub annotations: Annotations,
+    /// The changes that the profile makes to it; most tools are unchanged.
+    pub(super) changes: Option<Box<ToolChanges>>,
     pub(super) validator: LazyValidator,
 }
 
@@ -90,10 +106,10 @@ impl ToolEntry {
     /// Returns true if another entry describes the same tool in the same way.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.upstream, &self.name, &self.real_name) == (other.upstream, &other.name, &other.real_name)
-            && self.identity == other.identity
             && self.mirrored == other.mirrored
             && self.tasks == other.tasks
             && self.annotations == other.annotations
+            && self.changes == other.changes
             && self.validator.is_like(&other.validator)
     }
 
@@ -109,6 +125,17 @@ impl ToolEntry {
     /// may use another name than the listed one.
     pub fn renaming(&self, called: &str) -> Option<Bytes> {
         renaming((&self.name, self.real_name.as_ref()), called)
+    }
+
+    /// Its identity, by which rules and records mean it: `server__name`, with the server's own name for it.
+    pub fn identity(&self) -> &Arc<str> {
+        let other = self.changes.as_ref().and_then(|changes| changes.identity.as_ref());
+        other.unwrap_or(&self.name)
+    }
+
+    /// The arguments that clients cannot set.
+    pub fn fixed(&self) -> Option<&FixedArguments> {
+        self.changes.as_ref()?.fixed.as_ref()
     }
 
     /// Its name at the upstream.

@@ -2,6 +2,8 @@
 //! one server has such an item, the server's own names. The pages of MCP Apps call the tools of their server by the server's
 //! own names (ext-apps 2026-01-26). It must not know how names are formed.
 
+use std::sync::Arc;
+
 use super::names::SEPARATOR;
 use super::{ListKind, PromptEntry, ToolEntry, UpstreamId, View};
 
@@ -9,9 +11,14 @@ impl View {
     /// The tool with this name. The listed name counts first.
     pub fn tool(&self, name: &str) -> Option<&ToolEntry> {
         self.tools.get(name).map(|tool| &**tool).or_else(|| {
-            let all = self.tools.values().map(|tool| (tool.upstream, &*tool.identity, &**tool));
+            let all = self.tools.values().map(|tool| (tool.upstream, &**tool.identity(), &**tool));
             self.otherwise_named(ListKind::Tools, name, all)
         })
+    }
+
+    /// The identity of the tool with this name.
+    pub fn identity_of(&self, tool: &str) -> Option<Arc<str>> {
+        self.tool(tool).map(|tool| tool.identity().clone())
     }
 
     /// The prompt with this name. The listed name counts first.

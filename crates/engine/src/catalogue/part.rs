@@ -6,13 +6,13 @@ use proto::bridge::handshake::server_capabilities;
 use proto::bridge::shape::item;
 use proto::bridge::tasks::{TaskSupport, offers_tasks, supporting_tasks};
 use proto::era::{Era, Tasks};
-use proto::json::{Members, Span, Splice, quote};
 
 use super::capabilities::declares;
 use super::item::listed;
+use super::overridden::overridden;
 use super::suited::suited;
 use super::{Item, ListKind, UpstreamCatalogue, ViewSource};
-use crate::config::{Profile, ToolSetting};
+use crate::config::Profile;
 use crate::schema_family::SchemaFamily;
 
 /// The catalogue of an available upstream, as seen from an era.
@@ -45,8 +45,8 @@ impl<'a> Part<'a> {
         let (from, speaks) = (catalogue.listed_in, catalogue.hello.era);
         let (server, settings) = (&*upstream.name, &profile.tool_settings);
         let family = SchemaFamily::of(profile.tools.schemas);
-        let set = |tool: Item, own: &Item, notes: &mut Vec<String>| {
-            let tool = set(tool, settings.of(server, &own.key))?;
+        let shown_tool = |tool: Item, own: &Item, notes: &mut Vec<String>| {
+            let tool = overridden(tool, settings.of(server, &own.key))?;
             Some(match family {
                 Some(family) => suited(tool, family, (era, server), notes),
                 None => tool,
@@ -59,7 +59,7 @@ impl<'a> Part<'a> {
         };
         if from == era && (settings.concern(server) || family.is_some()) {
             let mut one = |kind: ListKind, own: &Item| match kind {
-                ListKind::Tools => set(own.clone(), own, notes),
+                ListKind::Tools => shown_tool(own.clone(), own, notes),
                 _ => Some(own.clone()),
             };
             let shown =
@@ -88,7 +88,7 @@ impl<'a> Part<'a> {
                 ));
             }
             match kind {
-                ListKind::Tools => set(shown?, own, notes),
+                ListKind::Tools => shown_tool(shown?, own, notes),
                 _ => shown,
             }
         };
@@ -130,24 +130,4 @@ impl<'a> Part<'a> {
             own("prompts") || own("resources")
         }
     }
-}
-
-/// A tool with its setting applied; `None` if it is hidden.
-fn set(tool: Item, setting: Option<&ToolSetting>) -> Option<Item> {
-    let Some(setting) = setting else { return Some(tool) };
-    if setting.disabled {
-        return None;
-    }
-    let Some(members) = Members::of_value(&tool.text, Span::new(0, tool.text.len())) else {
-        return Some(tool);
-    };
-    let description = setting.description.as_deref().map(quote);
-    let mut splice = Splice::new(&tool.text);
-    if let Some(description) = &description {
-        splice.set(&members, b"description", description.as_bytes());
-    }
-    if let Some(schema) = &setting.input_schema {
-        splice.set(&members, b"inputSchema", schema);
-    }
-    Item::read(ListKind::Tools, splice.finish())
 }

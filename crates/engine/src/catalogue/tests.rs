@@ -16,6 +16,7 @@ mod guarded;
 mod holding;
 mod mixed;
 mod naming;
+mod overrides;
 mod settings;
 mod uri_rules;
 

@@ -10,7 +10,7 @@ use proto::json::unquote;
 use super::assemble::{Assembly, ToolTable, is_awaited};
 use super::capabilities::{declares, names_extension};
 use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec, present};
-use super::names::{FormerNames, NameLimit, SEPARATOR, meant};
+use super::names::{FormerNames, NameLimit, SEPARATOR, meant, opened};
 use super::pages::Shown;
 use super::part::Part;
 use super::resources::{ResourceTable, TemplateOwner};
@@ -113,7 +113,7 @@ impl View {
             ListKind::Prompts => prompts.contains_key(name),
             _ => tools.contains_key(name),
         };
-        let reserved = spec.names.map(|names| names.lock().reserved(is_shown)).unwrap_or_default();
+        let reserved = spec.names.map(|book| opened(book).reserved(is_shown)).unwrap_or_default();
         Self {
             era: spec.era,
             pages,
@@ -127,7 +127,7 @@ impl View {
             restrictions: Restrictions::new(spec.guard.cloned(), hidden, barred, denied),
             naming: spec.profile.names,
             limit: spec.limit,
-            former: spec.names.map(|names| names.lock().former()).unwrap_or_default(),
+            former: spec.names.map(|book| opened(book).former()).unwrap_or_default(),
             reserved: reserved.into(),
             separate: spec.separate,
         }
@@ -148,7 +148,7 @@ impl View {
         let server = self.server(tool.upstream);
         let also = || meant(self.naming, server, &tool.own_name());
         let what = (tool.annotations, arguments);
-        self.restrictions.admits_named((server, ListKind::Tools, &tool.identity), also, what)
+        self.restrictions.admits_named((server, ListKind::Tools, tool.identity()), also, what)
     }
 
     /// Checks if the clients may use a prompt with these arguments. A denied prompt appears not to exist.

@@ -8,10 +8,11 @@ use schemars::{Schema, json_schema};
 
 use super::check::{self, Flaw, MAX_PUBLIC_NAME};
 use super::glob::Glob;
+use super::overrides::ToolOverride;
 use super::parse::Entry;
 use super::read::{Reader, clip};
 use super::rows::section;
-use super::spellings::{Mapping, Maybe, Parsed, Spelling, Spelt, Word, globs};
+use super::spellings::{Afresh, Mapping, Maybe, Parsed, Spelling, Spelt, Word, globs};
 use super::text::Text;
 use super::words::words;
 
@@ -30,6 +31,12 @@ section! {
         "deny" deny: Vec<Glob> = globs();
         /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = new_names();
+        /// Changes to single tools, by `server__tool` with the server's own name for the tool.
+        "overrides" overrides: IndexMap<String, ToolOverride> = Mapping {
+            what: "a mapping from tools to changes",
+            key: |name| Ok(name.to_owned()),
+            value: Afresh,
+        }, absent "no changes", see "[a tool](#changes-to-tools)";
         /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and
         /// `call_tool` are listed; a client uses them to find and call all tools. `hybrid`: the same, and the tools of
         /// `direct` are listed, too.
@@ -160,11 +167,16 @@ fn new_names() -> impl Spelling<IndexMap<String, String>> {
     Mapping {
         what: "a mapping from old names to new names",
         key: |name| Ok(name.to_owned()),
-        value: Spelt { spelling: Parsed("the new name", new_name), schema: new_name_schema },
+        value: new_name(),
     }
 }
 
-fn new_name(name: &Text) -> Result<String, Flaw> {
+/// The spelling of a new name.
+pub(super) fn new_name() -> Spelt<Parsed> {
+    Spelt { spelling: Parsed("the new name", checked_name), schema: new_name_schema }
+}
+
+fn checked_name(name: &Text) -> Result<String, Flaw> {
     check::public_name(name.expose()).map(|()| name.expose().to_owned())
 }
 

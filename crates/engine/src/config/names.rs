@@ -88,16 +88,19 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Checks names as clients see them.
+    /// Checks names in rules about callers or rates. An access rule means an item by its server's name for it, so that a
+    /// renaming does not change the rule.
     pub(super) fn public(&self, reader: &mut Reader<'_>, entry: &Entry, what: What) {
         let profiles = &self.config.profiles;
-        let is_new = |profile: &Profile, name: &str| {
-            profile.tools.rename.values().chain(profile.prompts.rename.values()).any(|new| new == name)
-        };
+        let old = |name: &str| profiles.values().find_map(|profile| old_name(profile, name));
         let servers: Vec<&str> = self.config.mcp_servers.keys().map(String::as_str).collect();
         let all_begin_alike = profiles.values().all(|profile| profile.names == Naming::Prefix);
         texts(reader, entry, |reader, node, name| {
-            if profiles.values().any(|profile| is_new(profile, name)) {
+            if let Some(old) = old(name) {
+                if what == What::Either {
+                    let message = "rules use the server's own name for an item, and this is a new name";
+                    reader.note(&node.at, message, format!("write {}", clip(&old)));
+                }
                 return;
             }
             if all_begin_alike {
@@ -173,6 +176,13 @@ impl<'a> Names<'a> {
         self.known.borrow_mut().insert(server.to_owned(), offered.clone());
         offered
     }
+}
+
+/// The name that an item with a new name in a profile has without it.
+fn old_name(profile: &Profile, new: &str) -> Option<String> {
+    let renamed = profile.tools.rename.iter().chain(&profile.prompts.rename);
+    let overridden = profile.tools.overrides.iter().filter_map(|(old, own)| Some((old, own.name.as_ref()?)));
+    renamed.chain(overridden).find(|(_, own)| *own == new).map(|(old, _)| old.clone())
 }
 
 /// Returns true if the text may match more than one name: it is a pattern, or it contains a colon and is therefore a

@@ -48,7 +48,8 @@ section! {
         "methods" methods: RateMethods = Word;
         /// Limits the rule to these profiles (patterns).
         "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Profile))), absent "all";
-        /// Limits the rule to calls to these tools, given as patterns for the names that clients see.
+        /// Limits the rule to calls to these tools, given as patterns for `server__name`, with the server's own name
+        /// for the tool, or for the name that clients see.
         "tools" tools: Option<Vec<Glob>> = Maybe(some_globs(None)), absent "all";
         /// The number of requests and the time: `60/1m`, `10/s`.
         "rate" rate: RequestRate = Rate { least: 0 }, needed "rate: 60/1m";

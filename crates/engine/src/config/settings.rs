@@ -1,20 +1,73 @@
-//! Settings of individual tools in a profile, made at run time. This module must not know how they are stored.
+//! The changes of a profile to individual tools, from its configuration and from settings made at run time. It must not know
+//! how these are stored.
 
 use bytes::Bytes;
 use indexmap::IndexMap;
 
-/// The settings of one tool.
+use super::access::AnnotationHint;
+use super::overrides::ToolOverride;
+use super::text::Text;
+
+/// The changes to one argument of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ToolSetting {
-    /// True if the tool is not shown.
-    pub disabled: bool,
-    /// The name under which the tool is shown; if there is none, the profile's rules determine the name.
-    pub name: Option<String>,
+pub struct ArgumentSetting {
+    /// The value that every call gets, JSON text; it may be a secret.
+    pub value: Option<Text>,
+    /// True if clients neither see the argument nor set it.
+    pub hidden: bool,
     /// The description that replaces the server's.
     pub description: Option<String>,
+}
+
+/// The changes to one tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolSetting {
+    /// True if it is not shown.
+    pub disabled: bool,
+    /// The name under which it is shown; if there is none, the profile's rules determine the name.
+    pub name: Option<String>,
+    /// The title that replaces the server's.
+    pub title: Option<String>,
+    /// The description that replaces the server's.
+    pub description: Option<String>,
+    /// The hints that replace the server's for clients. Rules do not use them.
+    pub annotations: Vec<(AnnotationHint, bool)>,
+    /// The changes to arguments, by name.
+    pub arguments: IndexMap<String, ArgumentSetting>,
     /// The input schema that replaces the server's, a JSON object. It is shown to clients, and calls are checked against
     /// it.
     pub input_schema: Option<Bytes>,
+}
+
+impl ToolSetting {
+    /// The changes that a configuration describes.
+    fn of(written: &ToolOverride) -> Self {
+        let text = |text: &Option<Text>| text.as_ref().map(|text| text.expose().to_owned());
+        let arguments = written.arguments.iter().map(|(name, own)| {
+            let (value, description) = (own.value.clone(), text(&own.description));
+            let hidden = own.hidden || value.is_some();
+            (name.clone(), ArgumentSetting { value, hidden, description })
+        });
+        Self {
+            name: written.name.clone(),
+            title: text(&written.title),
+            description: text(&written.description),
+            annotations: written.annotations.iter().map(|(hint, value)| (*hint, *value)).collect(),
+            arguments: arguments.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds what a setting made at run time changes; where both change the same, that setting counts.
+    fn overridden_by(self, set: Self) -> Self {
+        Self {
+            disabled: set.disabled,
+            name: set.name.or(self.name),
+            description: set.description.or(self.description),
+            input_schema: set.input_schema.or(self.input_schema),
+            ..self
+        }
+    }
 }
 
 /// Settings by server, and by the server's own name of the tool.
@@ -30,5 +83,25 @@ impl ToolSettings {
     /// Returns true if there are settings for tools of this server.
     pub fn concern(&self, server: &str) -> bool {
         self.0.get(server).is_some_and(|tools| !tools.is_empty())
+    }
+
+    /// Adds the changes that a profile's configuration describes, by `server__tool`. Keys that begin with none of these servers
+    /// are ignored.
+    pub(crate) fn add(&mut self, servers: &[String], written: &IndexMap<String, ToolOverride>) {
+        for (identity, change) in written {
+            let own = |server: &String| identity.strip_prefix(&**server)?.strip_prefix("__");
+            // A server's name may be the beginning of another one's.
+            let mut parts: Vec<(&String, &str)> =
+                servers.iter().filter_map(|server| Some((server, own(server)?))).collect();
+            parts.sort_by_key(|(server, _)| std::cmp::Reverse(server.len()));
+            let Some((server, tool)) = parts.first() else { continue };
+            let setting = ToolSetting::of(change);
+            let tools = self.0.entry((*server).clone()).or_default();
+            let setting = match tools.shift_remove(*tool) {
+                Some(set) => setting.overridden_by(set),
+                None => setting,
+            };
+            tools.insert((*tool).to_owned(), setting);
+        }
     }
 }

@@ -11,6 +11,7 @@ use super::management::Management;
 use super::model::Config;
 use super::name_rules::{NameRules, ToolRules};
 use super::native::{NativeLink, Requests, Site};
+use super::overrides::{ArgumentOverride, ToolOverride};
 use super::profiles::{Profile, UriRules};
 use super::rates::RateLimit;
 use super::section::{KeyRow, documented};
@@ -32,6 +33,8 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("requests", documented::<Requests>()),
         ("a profile", documented::<Profile>()),
         ("tool rules", documented::<ToolRules>()),
+        ("changes to a tool", documented::<ToolOverride>()),
+        ("changes to an argument", documented::<ArgumentOverride>()),
         ("name rules", documented::<NameRules>()),
         ("URI rules", documented::<UriRules>()),
         ("an endpoint", documented::<Endpoint>()),

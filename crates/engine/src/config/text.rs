@@ -80,6 +80,8 @@ impl PartialEq for Text {
     }
 }
 
+impl Eq for Text {}
+
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.shown, f)

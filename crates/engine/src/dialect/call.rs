@@ -33,8 +33,10 @@ pub(super) fn call(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Res
     let repaired =
         if has_repairs(row) { repair(row, &written, schema_of(view, &name).as_deref()) } else { None };
     let sent = repaired.as_deref().unwrap_or(&written);
+    // The values that the profile fixes are added later.
+    let fixed = tool.fixed().and_then(|fixed| fixed.apply(Some(sent)).ok());
     if row.calls.check_arguments
-        && let Err(misfit) = tool.check(Some(sent))
+        && let Err(misfit) = tool.check(Some(fixed.as_deref().unwrap_or(sent)))
     {
         let missing = schema_of(view, &name).and_then(|schema| missing(&schema, sent));
         let why =

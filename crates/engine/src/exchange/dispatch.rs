@@ -39,6 +39,8 @@ pub struct Route<'v> {
     pub rename: Option<(Span, Bytes)>,
     /// The called tool, if the request is a call.
     pub tool: Option<&'v ToolEntry>,
+    /// The arguments for the upstream, JSON text, if they are not those that the client sent.
+    pub arguments: Option<Bytes>,
     /// The request's method.
     pub method: Cow<'static, str>,
     /// The tasks that the messages of the exchange may name.
@@ -70,6 +72,7 @@ impl Route<'_> {
             upstream,
             rename: None,
             tool: None,
+            arguments: None,
             method,
             names: TaskNames::None,
             unchecked: false,
@@ -224,6 +227,10 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
     let tool = view.tool(&name).ok_or_else(|| missing("tool", &name, view))?;
     let arguments = frame.param("arguments")?.map(|span| span.of(frame.text()));
+    let fixed = tool.fixed().map(|fixed| fixed.apply(arguments)).transpose();
+    let fixed = fixed.map_err(|argument| fixed_argument(&name, argument))?;
+    // The rules see the arguments that the server gets.
+    let arguments = fixed.as_deref().or(arguments);
     let admits = |arguments: Option<&[u8]>| view.admits_call(tool, arguments);
     // The tool is listed, so some arguments are allowed. The rules also apply to the arguments as the server
     // interprets them.
@@ -235,9 +242,17 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     Ok(Route {
         rename: tool.renaming(&name).map(|real| (span, real)),
         tool: Some(tool),
+        arguments: fixed,
         names: if tasks::renames(view) { TaskNames::New } else { TaskNames::None },
         ..Route::to(tool.upstream, Cow::Borrowed(Method::ToolsCall.name()))
     })
+}
+
+fn fixed_argument(tool: &str, argument: &str) -> Fault {
+    let message = format!(
+        "the argument {argument:?} of tool {tool:?} is set by this gateway and cannot be changed; leave it out"
+    );
+    Fault::client(code::INVALID_PARAMS, message).about(Condition::InvalidArguments, tool)
 }
 
 fn denied_arguments(tool: &str) -> Fault {

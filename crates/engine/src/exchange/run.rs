@@ -78,19 +78,20 @@ impl Exchange {
     ///
     /// # Errors
     /// Returns the fault to answer with if nothing is sent.
-    pub fn begin(start: Start<'_>) -> Result<Self, Fault> {
-        let Start { frame, route, key, now, .. } = &start;
+    pub fn begin(mut start: Start<'_>) -> Result<Self, Fault> {
+        if let (Some(tool), Some(headers)) = (start.route.tool, start.headers)
+            && start.client.mirrored_headers
+        {
+            check_param_headers(&start.frame, tool, start.frame.param("arguments")?, headers)?;
+        }
+        start.set_arguments()?;
+        let Start { frame, key, now, .. } = &start;
         let id = frame.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
         let arguments = frame.param("arguments")?;
         let mut steps = SmallVec::new();
         let mut open = true;
         let mut cross = None;
         let bridge = TaskBridge::of(&start)?.map(Box::new);
-        if let (Some(tool), Some(headers)) = (route.tool, start.headers)
-            && start.client.mirrored_headers
-        {
-            check_param_headers(frame, tool, arguments, headers)?;
-        }
         if let Some(misfit) = check_arguments(&start, arguments)? {
             let body = result_response(&id, &misfit);
             steps.push(Step::Answer(ExchangeAnswer::upstream(200, body, false)));

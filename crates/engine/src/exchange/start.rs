@@ -3,10 +3,12 @@
 use std::time::Instant;
 
 use proto::era::Era;
-use proto::rpc::Frame;
+use proto::json::Splice;
+use proto::rpc::{Frame, FrameLimits};
 
 use super::outbound::Headers;
 use super::{Binding, Route, Sealer, TaskNames, Timeouts};
+use crate::fault::Fault;
 use crate::tasks::Renaming;
 
 /// The inputs of an exchange.
@@ -44,6 +46,20 @@ pub struct Start<'a> {
 }
 
 impl Start<'_> {
+    /// Writes the arguments that the upstream gets into the request, if they are not those that the client sent.
+    pub(super) fn set_arguments(&mut self) -> Result<(), Fault> {
+        let Some(arguments) = self.route.arguments.take() else { return Ok(()) };
+        let Some(params) = self.frame.params() else { return Ok(()) };
+        let mut splice = Splice::new(self.frame.text());
+        splice.set(&params.members, b"arguments", &arguments);
+        self.frame = Frame::parse(splice.finish(), FrameLimits::default())
+            .map_err(|e| Fault::gateway(format!("the arguments cannot be written: {e}")))?;
+        if let (Some((span, _)), Some(name)) = (&mut self.route.rename, self.frame.param("name")?) {
+            *span = name;
+        }
+        Ok(())
+    }
+
     /// The replacement of task ids in the messages of this exchange; `None` if there is none.
     pub(super) fn renaming(&self) -> Option<Renaming> {
         match &self.route.names {

@@ -37,11 +37,11 @@ pub struct RatedRequest<'a> {
     pub profile: &'a str,
     /// True if the request is a `tools/call`.
     pub is_call: bool,
-    /// The public name of the called tool; not needed if [`Limiter::asks_for_tools`] is false.
+    /// The name by which the client calls the tool; not needed if [`Limiter::asks_for_tools`] is false.
     pub tool: Option<&'a str>,
-    /// True if the caller can see this tool. Unknown names share one counter, because anybody can invent any number
-    /// of them; not needed if [`Limiter::tells_tools_apart`] is false.
-    pub is_shown: bool,
+    /// The tool's identity, `server__tool`, if the caller can see the tool: a tool can have several names. Names of no tool share
+    /// one counter, because anybody can invent any number of them. Not needed if [`Limiter::asks_for_tools`] is false.
+    pub identity: Option<&'a str>,
 }
 
 /// A caller that has not authenticated yet.
@@ -90,7 +90,9 @@ impl ActiveLimit {
         let RateLimit { methods, profiles, tools, .. } = &self.limit;
         (*methods == RateMethods::All || request.is_call)
             && profiles.as_ref().is_none_or(|globs| fits(globs, request.profile))
-            && tools.as_ref().is_none_or(|globs| request.tool.is_some_and(|tool| fits(globs, tool)))
+            && tools.as_ref().is_none_or(|globs| {
+                [request.tool, request.identity].into_iter().flatten().any(|name| fits(globs, name))
+            })
     }
 
     fn asks_for_tools(&self) -> bool {
@@ -142,7 +144,7 @@ impl ActiveLimit {
                     address.map(|address| address_block(address, IPV6_BITS)).hash(&mut hasher);
                 }
                 RatePer::Profile => request.profile.hash(&mut hasher),
-                RatePer::Tool => request.tool.filter(|_| request.is_shown).hash(&mut hasher),
+                RatePer::Tool => request.identity.hash(&mut hasher),
             }
         }
         hasher.finish()
@@ -156,7 +158,6 @@ pub struct Limiter {
     cells: Cells,
     seed: u64,
     asks_for_tools: bool,
-    tells_tools_apart: bool,
 }
 
 impl Limiter {
@@ -171,8 +172,7 @@ impl Limiter {
         let enabled = limits.iter().enumerate().filter(|(_, limit)| limit.enabled);
         let rules: Box<[ActiveLimit]> = enabled.map(rule).collect();
         let asks_for_tools = rules.iter().any(ActiveLimit::asks_for_tools);
-        let tells_tools_apart = rules.iter().any(|rule| rule.limit.per.contains(&RatePer::Tool));
-        Self { rules, cells: Cells::new(cap), seed, asks_for_tools, tells_tools_apart }
+        Self { rules, cells: Cells::new(cap), seed, asks_for_tools }
     }
 
     /// Returns true if there are no limits.
@@ -183,11 +183,6 @@ impl Limiter {
     /// Returns true if some limit concerns tools, so that a request must name the tool that it calls.
     pub fn asks_for_tools(&self) -> bool {
         self.asks_for_tools
-    }
-
-    /// Returns true if some limit counts each tool separately, so that a request must say if the tool exists.
-    pub fn tells_tools_apart(&self) -> bool {
-        self.tells_tools_apart
     }
 
     /// Counts a request at `now`, the time since any fixed point. If several limits concern the request, it is counted
@@ -271,7 +266,7 @@ impl Limiter {
             profile,
             is_call: false,
             tool: None,
-            is_shown: false,
+            identity: None,
         };
         let rules = self.rules.iter().enumerate();
         let speaking = rules.filter(move |(_, rule)| rule.is_at_door() && rule.speaks_of(&at(profile)));

@@ -33,7 +33,7 @@ fn call(principal: &str) -> RatedRequest<'_> {
         profile: "default",
         is_call: true,
         tool: Some("t"),
-        is_shown: true,
+        identity: Some("t"),
     }
 }
 
@@ -87,8 +87,8 @@ fn everybody_has_a_count_of_their_own_as_the_limit_says() {
         (RatePer::Principal, RatedRequest { principal: "b", ..one }),
         (RatePer::Ip, RatedRequest { address: address("192.0.2.2"), ..one }),
         (RatePer::Profile, RatedRequest { profile: "p", ..one }),
-        (RatePer::Tool, RatedRequest { tool: Some("u"), ..one }),
-        (RatePer::Tool, RatedRequest { tool: None, ..one }),
+        (RatePer::Tool, RatedRequest { tool: Some("u"), identity: Some("u"), ..one }),
+        (RatePer::Tool, RatedRequest { tool: None, identity: None, ..one }),
     ];
     for (per, other) in others {
         assert_eq!(check(&[per], [one, other]), [true, true], "{per:?}");
@@ -115,7 +115,7 @@ fn names_that_are_no_tools_share_one_count() {
     let mut through = 0;
     for number in 0..1000 {
         let name = format!("no-tool-{number}");
-        let request = RatedRequest { tool: Some(&name), is_shown: false, ..call("eve") };
+        let request = RatedRequest { tool: Some(&name), identity: None, ..call("eve") };
         through += u32::from(limiter.check(&request, SECOND).unwrap().allowed);
     }
     assert_eq!((through, limiter.len()), (100, 1));
@@ -172,7 +172,7 @@ fn limits_speak_of_what_they_name() {
     assert!(!says(RateLimit { tools: globs("u*"), ..plain.clone() }, call("a")));
     assert!(!says(
         RateLimit { tools: globs("*"), ..plain.clone() },
-        RatedRequest { tool: None, ..call("a") }
+        RatedRequest { tool: None, identity: None, ..call("a") }
     ));
     assert!(!says(RateLimit { profiles: globs("p*"), ..plain }, call("a")));
     assert!(Limiter::new(&[], 100, 7).is_empty());
@@ -313,7 +313,7 @@ fn what_comes_together_is_counted_as_a_whole_or_not_at_all() {
 fn of_two_limits_none_counts_what_the_other_one_refuses() {
     let tools = RateLimit { per: vec![RatePer::Tool], ..limit(1, MINUTE, 2) };
     let limiter = Limiter::new(&[limit(1, MINUTE, 10), tools], 100, 7);
-    let of = |tool| RatedRequest { tool: Some(tool), ..call("a") };
+    let of = |tool| RatedRequest { tool: Some(tool), identity: Some(tool), ..call("a") };
     let both = [of("x"), of("x"), of("y")];
     assert!(limiter.check_all(&both, SECOND).unwrap().allowed);
     let refused = limiter.check_all(&[of("y"), of("y")], SECOND).unwrap();
@@ -347,7 +347,7 @@ fn sixty_four_threads_with_several_at_once_get_no_more_than_the_burst() {
 #[test]
 fn many_counts_at_once_keep_to_the_cap() {
     let limiter = Limiter::new(&[RateLimit { per: vec![RatePer::Tool], ..limit(1, MINUTE, 1) }], 4, 7);
-    let of = |tool| RatedRequest { tool: Some(tool), ..call("a") };
+    let of = |tool| RatedRequest { tool: Some(tool), identity: Some(tool), ..call("a") };
     assert!(!limiter.check_all(&["a", "b", "c", "d", "e"].map(of), SECOND).unwrap().allowed);
     assert_eq!(limiter.len(), 0);
     assert!(limiter.check_all(&["a", "b", "c"].map(of), SECOND).unwrap().allowed);

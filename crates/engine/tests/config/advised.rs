@@ -117,10 +117,15 @@ fn names_that_nothing_has() {
             &format!("2:58 profiles.one.tools.allow[1] [blog__echo] {}", unknown("blog", "available: docs")),
         ],
     );
-    // There is no note if names are formed in another way, or are new ones.
+    noted(
+        "profiles: { default: { tools: { rename: { docs__echo: echo } } } }\naccess: [{ deny: echo }]",
+        &[
+            "3:18 access[0].deny[0] [echo] rules use the server's own name for an item, and this is a new name => write docs__echo",
+        ],
+    );
+    // There is no note if names are formed in another way.
     for fine in [
         "profiles: { default: { names: plain } }\naccess: [{ deny: echo }]",
-        "profiles: { default: { tools: { rename: { docs__echo: echo } } } }\naccess: [{ deny: echo }]",
         "access: [{ deny: '${SECRET}' }]",
     ] {
         noted(fine, &[]);

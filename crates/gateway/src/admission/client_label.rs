@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// The maximum length of a recorded name, and of a version, in bytes.
+/// The maximum length, in bytes, of a recorded name, and of a recorded version.
 const LONGEST: usize = 64;
 
-/// A client's introduction, and the label derived from it.
+/// A client's introduction, and the label that was derived from it.
 type Labelled = (Box<[u8]>, Arc<str>);
 
 thread_local! {
@@ -19,7 +19,7 @@ thread_local! {
     static PROGRAM: RefCell<Option<Labelled>> = const { RefCell::new(None) };
 }
 
-/// An address as a text.
+/// Returns an address as text.
 pub(crate) fn address(address: IpAddr) -> Arc<str> {
     ADDRESS.with_borrow_mut(|last| match last {
         Some((known, text)) if *known == address => text.clone(),
@@ -31,7 +31,7 @@ pub(crate) fn address(address: IpAddr) -> Arc<str> {
     })
 }
 
-/// The name and version of a client, from the JSON object of its introduction.
+/// Returns the name and version of a client, from the JSON object with which the client introduced itself.
 pub(crate) fn program(info: &[u8]) -> Option<Arc<str>> {
     PROGRAM.with_borrow_mut(|last| {
         if let Some((known, text)) = last
@@ -55,14 +55,14 @@ pub(crate) fn program(info: &[u8]) -> Option<Arc<str>> {
     })
 }
 
-/// The name and version in the params of a message that contains an introduction.
+/// Returns the name and version from the params of a message that contains an introduction.
 pub(crate) fn program_in(message: &[u8]) -> Option<Arc<str>> {
     let message: Value = serde_json::from_slice(message).ok()?;
     let info = message.get("params")?.get("clientInfo")?;
     program(info.to_string().as_bytes())
 }
 
-/// A text of limited length on one line.
+/// Returns the text on one line, clipped to the maximum length.
 fn clipped(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(LONGEST)];
     text.chars().filter(|one| !one.is_control()).collect()

@@ -10,7 +10,7 @@ use transport::net::client::{Client, ClientLimits, Trust};
 
 use super::auth::{Authenticator, KeyBook, StoredKeys};
 
-/// Creates the authenticator that admits callers.
+/// Creates the authenticator that checks callers' credentials.
 pub(crate) fn door(auth: &Auth, folder: Option<&Path>) -> Result<Authenticator, String> {
     let book: Option<Arc<dyn KeyBook>> = match folder.filter(|_| auth.keys) {
         Some(folder) => {
@@ -19,7 +19,7 @@ pub(crate) fn door(auth: &Auth, folder: Option<&Path>) -> Result<Authenticator, 
         }
         None => None,
     };
-    // This client only fills the argument: each shard replaces it with a client of its own.
+    // This client is only a placeholder: each shard replaces it with a client of its own.
     let nobody = Client::new(ClientLimits::default(), Trust::default());
     Authenticator::new(auth, book, Arc::new(nobody)).map_err(|e| e.to_string())
 }

@@ -1,7 +1,8 @@
-//! Rate limits: the engine's limits with a clock, plus the check whether a name in a request is that of a tool. It must
-//! not know the form of a refusal.
+//! Rate limits: the engine's limits with a clock, and the flag that says whether the client can see the tool that it
+//! calls. It must not know the form of a refusal.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::config::RateLimit;
@@ -15,27 +16,33 @@ use tracing::field::display;
 use crate::admission::identity::Identity;
 use crate::admission::refusals::Refusals;
 
-/// The maximum number of counts; idle ones are dropped first.
+/// The maximum number of counts that are kept; idle ones are dropped first.
 const COUNTS: usize = 100_000;
 
-/// All limits.
+/// All rate limits that apply to one profile, or to management.
 pub(crate) struct Rates {
     limiter: Limiter,
     start: Instant,
     refusals: Refusals,
 }
 
-/// A message, in the form that rate limits read.
+/// A message, reduced to what rate limits need.
 pub(crate) struct LimitedMessage<'a> {
     is_call: bool,
     tool: Option<Cow<'a, str>>,
-    is_shown: bool,
+    /// The identity of the tool, if the client can see it.
+    identity: Option<Arc<str>>,
 }
 
 impl LimitedMessage<'_> {
-    /// Stores whether the client can see the tool.
-    pub(crate) fn set_shown(&mut self, is_shown: bool) {
-        self.is_shown = is_shown;
+    /// Returns the name of the called tool, if a limit depends on which tool it is.
+    pub(crate) fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
+    }
+
+    /// Stores the identity of the tool if the client can see it.
+    pub(crate) fn set_identity(&mut self, identity: Option<Arc<str>>) {
+        self.identity = identity;
     }
 }
 
@@ -57,13 +64,13 @@ impl ManageRates {
 }
 
 impl Rates {
-    /// Creates the configured limits, with a name for each in log lines; `seed` is random.
+    /// Creates the configured limits. `name` returns the name of each limit for log lines; `seed` is random.
     pub(crate) fn new(limits: &[RateLimit], name: impl Fn(usize) -> String, seed: u64) -> Self {
         let refusals = Refusals::new((0..limits.len()).map(name));
         Self { limiter: Limiter::new(limits, COUNTS, seed), start: Instant::now(), refusals }
     }
 
-    /// Counts a request: a message, or a request that opens or ends something. Returns `None` if no limit applies.
+    /// Counts a request, which is a message, or opens or ends something. Returns `None` if no limit applies.
     pub(crate) fn check(
         &self,
         identity: &Identity,
@@ -80,7 +87,7 @@ impl Rates {
         verdict
     }
 
-    /// Counts messages that arrive together, either all of them or none. Returns `None` if no limit applies.
+    /// Counts messages that arrive together: either all of them, or none. Returns `None` if no limit applies.
     pub(crate) fn check_all(
         &self,
         identity: &Identity,
@@ -101,8 +108,8 @@ impl Rates {
         verdict
     }
 
-    /// Counts an authentication attempt at a profile, by the profile's name in the request; returns true if it was
-    /// counted. A caller with `is_familiar` may exceed the limit.
+    /// Counts an authentication attempt at a profile, by the profile's name in the request; returns true if the
+    /// attempt was counted. A caller for which `is_familiar` returns true may exceed the limit.
     ///
     /// # Errors
     /// Returns the verdict of an exceeded limit.
@@ -140,7 +147,7 @@ impl Rates {
         tracing::info!(limit, principal, peer, client, profile, count, "rate limit exceeded");
     }
 
-    /// Takes back the count for a caller that was admitted.
+    /// Takes back the counted attempt of a caller that was admitted.
     pub(crate) fn let_in(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) {
         self.limiter.let_in(&Self::entering(anyone, headers, profile));
     }
@@ -154,17 +161,12 @@ impl Rates {
         }
     }
 
-    /// A message in the form that rate limits read, for a caller that sees no tools.
+    /// Returns a message in the form that rate limits need, for a caller that sees no tools.
     pub(crate) fn nowhere<'a>(&self, frame: &'a Frame) -> LimitedMessage<'a> {
-        LimitedMessage { is_call: is_call(frame), tool: self.tool(frame), is_shown: false }
+        LimitedMessage { is_call: is_call(frame), tool: self.tool(frame), identity: None }
     }
 
-    /// The tool whose visibility matters, if tools are counted separately.
-    pub(crate) fn asks_about<'c>(&self, counted: &'c LimitedMessage<'_>) -> Option<&'c str> {
-        counted.tool.as_deref().filter(|_| self.limiter.tells_tools_apart())
-    }
-
-    /// The tool that a message calls, if a limit depends on tools.
+    /// Returns the tool that a message calls, if a limit depends on tools.
     fn tool<'a>(&self, frame: &'a Frame) -> Option<Cow<'a, str>> {
         if !self.limiter.asks_for_tools() || !is_call(frame) {
             return None;
@@ -185,7 +187,7 @@ impl Rates {
             profile,
             is_call: message.is_some_and(|message| message.is_call),
             tool: message.and_then(|message| message.tool.as_deref()),
-            is_shown: message.is_some_and(|message| message.is_shown),
+            identity: message.and_then(|message| message.identity.as_deref()),
         }
     }
 
@@ -199,7 +201,7 @@ impl Rates {
     }
 }
 
-/// The connection of a request, for limits with their own trusted proxies.
+/// Returns the connection of a request, for limits with their own trusted proxies.
 fn connection<'a>(identity: &Identity, headers: &'a HeaderMap) -> Option<Connection<'a>> {
     identity.client_address.map(|client| Connection { peer: client.peer, headers })
 }
@@ -208,7 +210,7 @@ fn is_call(frame: &Frame) -> bool {
     frame.method() == Method::ToolsCall.name()
 }
 
-/// A verdict in the form that dialects use.
+/// Returns a verdict in the form that dialects use.
 pub(crate) fn rate(verdict: &Verdict) -> Rate {
     Rate {
         limit: verdict.limit.into(),
@@ -218,7 +220,7 @@ pub(crate) fn rate(verdict: &Verdict) -> Rate {
     }
 }
 
-/// A duration in whole seconds, rounded up: a client that waits this long is not too early.
+/// Returns a duration in whole seconds, rounded up, so that a client that waits this long is not too early.
 pub(crate) fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

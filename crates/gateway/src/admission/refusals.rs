@@ -1,6 +1,6 @@
-//! Log lines about rate-limited requests: the first one immediately, then at most one line per minute and limit with
-//! the number of refusals since. A flood of requests therefore does not flood the log. It must not know how a limit
-//! counts.
+//! Log lines about rate-limited requests: the first refusal is logged immediately; after that, each limit logs at most
+//! one line per minute, with the number of refusals since the last line. A flood of requests therefore does not flood
+//! the log. It must not know how a limit counts.
 
 use std::mem;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use parking_lot::Mutex;
 /// The minimum time between two lines about the same limit.
 const BETWEEN: Duration = Duration::from_mins(1);
 
-/// The refusals of some limits.
+/// The refusals by several limits.
 pub(crate) struct Refusals(Box<[(String, Mutex<Row>)]>);
 
-/// The refusals of one limit.
+/// The refusals by one limit.
 #[derive(Default)]
 struct Row {
     /// The number of refusals since the last line.
@@ -38,8 +38,8 @@ impl Refusals {
         Self(names.map(|name| (name, Mutex::default())).collect())
     }
 
-    /// Counts a refusal by the limit at this index. If a line is due, returns the limit's name and the number of
-    /// refusals since the last line.
+    /// Counts a refusal by the limit with the index `place`. If a line is due, returns the limit's name and the number
+    /// of refusals since the last line.
     pub(crate) fn count(&self, place: usize, now: Duration) -> Option<(&str, u64)> {
         let (name, row) = self.0.get(place)?;
         let mut row = row.lock();
@@ -47,7 +47,8 @@ impl Refusals {
         row.due(now).map(|count| (name.as_str(), count))
     }
 
-    /// The names and numbers of the limits whose line is due even though no further refusal occurred.
+    /// Returns the names of the limits whose lines are due even though no further refusal occurred, each with its
+    /// number of refusals.
     pub(crate) fn rest(&self, now: Duration) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().filter_map(move |(name, row)| row.lock().due(now).map(|count| (name.as_str(), count)))
     }

@@ -91,7 +91,7 @@ impl Call {
         self.upstream.name()
     }
 
-    /// The answer that replaces an interrupted long answer, for a client that waits on its own stream.
+    /// Returns the answer for a client that waits on its own stream, after a long answer was interrupted.
     pub(crate) fn broken(&self) -> ExchangeAnswer {
         let name = self.upstream.name();
         let message = format!("server {name:?} sent an answer that was incomplete or too long");
@@ -103,20 +103,20 @@ impl Call {
         self.exchange.deadline()
     }
 
-    /// Makes a stateless request cancellable by a notification; used if the request has no stream of its own to
-    /// close.
+    /// Lets a notification cancel a stateless request; used if the request has no stream of its own that its client
+    /// could close.
     pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
         self.client.cancelled = Some(cancelled);
     }
 
-    /// Declares that the client accepts an answer while it is still arriving, and that the call's waiter polls it again
-    /// at `silent` if nothing has arrived by then.
+    /// Declares that the client accepts an answer that is still arriving, and that the call's waiter polls the call
+    /// again at `silent` if nothing has arrived by then.
     pub(crate) fn attend_until(&mut self, silent: Instant) {
         self.client.takes_long = true;
         self.client.attended_until = Some(silent);
     }
 
-    /// Resumes the call with the answers that its client sent.
+    /// Resumes the call with the answers that its client has sent.
     ///
     /// # Errors
     /// Returns the fault to answer with; the call then waits as before.
@@ -136,7 +136,7 @@ fn side_channel(context: &CallContext) -> SideChannel {
     SideChannel::open(context.egress.next_key())
 }
 
-/// Removes a request that is not carried out from its session.
+/// Removes a request that is not carried out from its client's session.
 fn forget(caller: &Caller, id: Option<&Id>) {
     if let (Caller::Session(session), Some(id)) = (caller, id) {
         session.requests.end(id);
@@ -185,8 +185,8 @@ fn exchange(
 }
 
 impl Call {
-    /// Begins the exchange again, because the server uses another protocol version than expected; nothing has been
-    /// sent yet.
+    /// Begins the exchange again because the server does not use the expected protocol version; nothing has been sent
+    /// yet.
     ///
     /// # Errors
     /// Returns the fault; the exchange is unchanged.
@@ -213,8 +213,8 @@ impl Call {
         }
     }
 
-    /// Restarts the exchange with the current form of `request`. Returns `false` if its headers would be the same: then
-    /// they cannot have caused the error, and the request may have been executed.
+    /// Restarts the exchange with the current form of `request`. Returns `false` if the headers would be the same as
+    /// before: then they cannot have caused the error, and the request may have been executed.
     ///
     /// # Errors
     /// Returns the fault; the exchange is unchanged.

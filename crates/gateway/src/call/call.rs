@@ -26,22 +26,21 @@ use upstream::Upstream;
 use upstream::link::Inbound;
 use upstream::link::reply::{Item, Reply};
 
-/// The time for which a cancellation waits for a request that is still being sent, if the cancellation is a separate
-/// message.
+/// The time for which a cancellation by a message of its own waits while its request is still being sent.
 const SETTLE: Duration = Duration::from_millis(250);
 
-/// An item that a call produces.
+/// A result or message that a running call produces.
 #[derive(Debug)]
 pub(crate) enum Progress {
     /// The answer; the call is over.
     Answer(ExchangeAnswer),
-    /// A long answer that is still arriving and is to be passed on as it arrives; the call is over.
+    /// A long answer that is still arriving, and that the client receives as it arrives; the call is over.
     Pass(Body),
     /// A message to pass to the client before the answer.
     Relay(Bytes),
     /// The upstream closed its stream and will be asked again after this many milliseconds.
     Paused(Option<u64>),
-    /// The answer asks the client something; the call waits for the client under the ticket ([`Call::park`]).
+    /// The answer contains questions for the client; the call waits for it under the ticket ([`Call::park`]).
     Park(Ticket, ExchangeAnswer),
     /// The call is over and has no answer.
     End,
@@ -57,22 +56,22 @@ pub(crate) struct Call {
     pub(crate) client: WaitingClient,
     pub(crate) retries: Retries,
     pub(crate) over: bool,
-    /// Its permit among its caller's calls, if the caller has no session.
+    /// The call's permit among its caller's calls, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
-    /// Its turn among all calls to its server.
+    /// The call's turn among all calls to its server.
     pub(super) turn: CallTurn,
-    /// Its record for the audit.
+    /// The call's entry in the record of calls.
     pub(crate) record: Option<Box<Record>>,
-    /// Its channel for messages outside its own stream; needed only between different eras.
+    /// The channel for messages outside the call's own stream; needed only between different eras.
     pub(crate) side_channel: Option<SideChannel>,
 }
 
-/// A call that is running towards its next [`Progress`].
+/// A call on its way to its next [`Progress`].
 pub(crate) type Running = Pin<Box<dyn Future<Output = (Box<Call>, Progress)> + Send>>;
 
 impl Call {
-    /// Runs until there is something for the client. The future owns the call, so its waiter can do other things
-    /// without interrupting it. It is constructed inside its box, to avoid a copy.
+    /// Runs until there is something for the client. The future owns the call, so the code that waits can do other
+    /// things without interrupting the call. The future is constructed inside its box, to avoid a copy.
     pub(crate) fn run(mut self: Box<Self>) -> Running {
         let running = Box::write(Box::new_uninit(), async move {
             let attended = self.client.attended_until.take();
@@ -176,8 +175,8 @@ impl Call {
         None
     }
 
-    /// Receives the upstream's messages while a client that received questions in a result is away. Never returns; the waiter
-    /// can drop the future at any time.
+    /// Receives the upstream's messages while the client, which received questions in a result, is away. Never
+    /// returns; the waiter can drop the future at any time.
     pub(crate) async fn attend(&mut self) -> std::convert::Infallible {
         loop {
             while let Some(step) = self.exchange.poll() {
@@ -273,7 +272,7 @@ impl Call {
                 Err(e) => Progress::Answer(self.failed(&e)),
             });
         }
-        // Boxed: otherwise every call would carry the space for this future.
+        // Boxed, because otherwise every call would carry the space for this future.
         Box::pin(self.read_long(long)).await
     }
 
@@ -332,7 +331,8 @@ impl Call {
             reply = &mut delivering => CallInput::Replied(reply),
             notice = client.cancellation() => {
                 if settles {
-                    // Otherwise the cancellation could overtake its request, which would then run for nobody.
+                    // If it did not wait, the cancellation could overtake its request, which would then run for
+                    // nobody.
                     let _ = timeout(SETTLE, delivering).await;
                 }
                 CallInput::Cancelled(notice)

@@ -28,7 +28,7 @@ impl Caller {
         }
     }
 
-    /// The view that this client sees.
+    /// Returns the view that this client sees.
     pub(crate) fn view(&self) -> Option<Arc<ViewCell>> {
         match self {
             Self::Session(session) => session.view(),
@@ -36,7 +36,7 @@ impl Caller {
         }
     }
 
-    /// Its capabilities as a JSON object, if they are fixed for its session.
+    /// Returns the client's capabilities as a JSON object, if they are fixed for its session.
     pub(crate) fn capabilities(&self) -> &[u8] {
         match self {
             Self::Session(session) => &session.client.key.capabilities,
@@ -44,8 +44,8 @@ impl Caller {
         }
     }
 
-    /// The owner of the states and tasks of its requests: the session, or, without a session, every caller that is
-    /// the same principal.
+    /// Returns the owner of the states and tasks that result from the client's requests: its session, or, for a client
+    /// without one, its principal.
     pub(crate) fn owner(&self) -> &str {
         match self {
             Self::Session(session) => session.owner(),
@@ -53,7 +53,7 @@ impl Caller {
         }
     }
 
-    /// The owner of messages that the upstream sends during its next call.
+    /// Returns the owner of the messages that the upstream sends during the client's next call.
     pub(super) fn attribution(&self) -> Owner {
         match self {
             Self::Session(session) => session.links.attribution,
@@ -61,7 +61,7 @@ impl Caller {
         }
     }
 
-    /// Its identity.
+    /// Returns the client's identity.
     pub(crate) fn identity(&self) -> &Identity {
         match self {
             Self::Session(session) => &session.identity,
@@ -80,6 +80,6 @@ pub(crate) struct Request<'a> {
     pub(crate) server_info: &'a str,
     /// The credentials that the request carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
-    /// True if the call counts among its caller's calls; a session counts its own.
+    /// True if the call counts among its caller's calls; false in a session, which counts its own.
     pub(crate) counted: bool,
 }

@@ -6,7 +6,7 @@ use proto::mcp::meta;
 
 use crate::call::caller::{Caller, Request};
 
-/// A client's capabilities, and the messages that it wants; needed only between different eras.
+/// A client's capabilities, introduction and log level for a server of another era; empty if the eras are the same.
 #[derive(Default)]
 pub(crate) struct ClientIntroduction {
     pub(crate) capabilities: Bytes,

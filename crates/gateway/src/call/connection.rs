@@ -1,5 +1,5 @@
-//! The connection of a call to its server: the links that it uses, and the reply that it reads. It must not know the
-//! client.
+//! The connection of a call to its server: the links that the call uses, and the reply that it reads. It must not know
+//! the client.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct CallConnection {
     pub(crate) source: Option<ReplySource>,
     /// The key of the call's progress notifications on its link.
     pub(crate) progress: Option<u64>,
-    /// The credentials that its request carries for the site behind an embedded server.
+    /// The credentials that the call's request carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
 }
 
@@ -44,7 +44,7 @@ impl CallConnection {
         self.held.as_ref().map(HeldLink::link)
     }
 
-    /// The upstream's next message; pending if none can come.
+    /// Returns the upstream's next message; never completes if none can come.
     pub(super) async fn next_item(
         &mut self,
         context: &Arc<CallContext>,
@@ -63,7 +63,7 @@ impl CallConnection {
         }
     }
 
-    /// Expects progress notifications under another key.
+    /// Expects the call's progress notifications under another key.
     pub(super) fn expect_progress(&mut self, key: Option<u64>) {
         if let (Some(old), Some(link)) = (std::mem::replace(&mut self.progress, key), self.link()) {
             link.recipients.forget_progress(old);

@@ -1,5 +1,5 @@
-//! Servers that require their users' consent: errors that point clients to the consent page, and fresh lists once
-//! consent has been given. It must not know how consent is obtained.
+//! Servers that require their users' consent: errors that direct clients to the consent page, and lists that are
+//! fetched again once consent has been given. It must not know how consent is obtained.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::call::caller::Caller;
 use upstream::Upstream;
 use upstream::oauth::{CallerId, Page};
 
-/// The address at which browsers reach a gateway that listens on `addrs`: the configured one, or else one of this
-/// machine; `None` for a gateway that does not listen.
+/// Returns the address at which browsers reach a gateway that listens on `addrs`: the configured one, or else an
+/// address of this machine; `None` for a gateway that does not listen.
 pub(crate) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
     let first = addrs.first()?;
     if let Some(url) = &config.public_url {
@@ -40,7 +40,7 @@ pub(crate) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
     Some(crate::tls::origin(config, SocketAddr::new(here, first.port())))
 }
 
-/// Dragoman's configured client at a server's authorization server.
+/// Returns the OAuth client that is configured for a server's authorization server.
 pub(crate) fn client(spec: &UpstreamSpec) -> Option<&OAuthClient> {
     match &spec.link {
         LinkConfig::Http(http) => http.oauth.as_ref(),
@@ -49,7 +49,7 @@ pub(crate) fn client(spec: &UpstreamSpec) -> Option<&OAuthClient> {
 }
 
 impl CallContext {
-    /// The servers of a profile that require this caller's consent, each with the address of its consent page.
+    /// Returns the servers of a profile that require this caller's consent, each with the address of its consent page.
     pub(crate) fn consents_wanted(&self, profile: usize, identity: &Identity) -> Vec<(String, String)> {
         let all = self.egress.snapshot().profiles[profile]
             .upstreams
@@ -58,8 +58,8 @@ impl CallContext {
         all.filter_map(|upstream| Some((upstream.name().to_string(), page(&upstream)?.url))).collect()
     }
 
-    /// The same fault with the address of the consent page, if its server requires this caller's consent; in the form for
-    /// this caller.
+    /// Returns the fault with the address of the consent page, if its server requires this caller's consent; the form
+    /// of the fault depends on the caller's era and capabilities.
     pub(crate) fn pointing(&self, fault: Fault, caller: &Caller, identity: &Identity) -> Fault {
         let Some(name) = fault.subject.as_deref().filter(|_| fault.condition == Condition::UpstreamDown)
         else {
@@ -92,7 +92,8 @@ impl CallContext {
 }
 
 impl Call {
-    /// Ends with an answer that points to the consent page if consent is missing; returns the answer for the client.
+    /// Ends the call, with an answer that points to the consent page if consent is missing; returns the answer for the
+    /// client.
     pub(crate) fn end_pointing(&mut self, mut answer: ExchangeAnswer) -> ExchangeAnswer {
         if let Some(fault) = answer.fault.take_if(|fault| fault.condition == Condition::UpstreamDown) {
             let fault = self.context.pointing(*fault, &self.caller, self.caller.identity());
@@ -115,7 +116,7 @@ fn page(upstream: &Upstream) -> Option<Page> {
     upstream.server.grant.as_ref()?.page()
 }
 
-/// Fetches a server's lists again, because its user has granted more, or less, access.
+/// Fetches a server's lists again, because its user has granted or withdrawn access.
 pub(crate) fn changed(context: &Arc<CallContext>, server: &str, caller: Option<&CallerId>) {
     if let Some(upstream) = context.upstream_named(server) {
         context.view.state.upstream_by(upstream.server.spec.id, caller).ask_again(&context.egress);

@@ -18,7 +18,7 @@ use crate::session::SessionContext;
 use crate::session::sealer::StateSealer;
 use crate::view::ViewContext;
 
-/// The limits for kept outcomes: their number, and their total size in bytes.
+/// The limits for kept outcomes of tasks: their number, and their total size in bytes.
 const HELD: (usize, usize) = (1024, 32 << 20);
 
 /// The state that all threads share.
@@ -29,7 +29,7 @@ pub(crate) struct CallState {
     pub(crate) held: Mutex<HeldOutcomes>,
     /// The quota of streams of notifications.
     pub(crate) listens: Arc<Quota>,
-    /// Tools whose arguments are not checked.
+    /// The tools that were logged because their arguments are not validated.
     pub(crate) unchecked: Unchecked,
     /// The record of calls.
     pub(crate) audit: AuditSink,
@@ -79,7 +79,7 @@ impl CallContext {
         &self.session.state.sealer
     }
 
-    /// The binding of states of `era`; reads the clock only if the era has states.
+    /// Returns the binding of states of `era`; reads the clock only if the era has states.
     pub(crate) fn binding<'a>(&self, principal: &'a str, server: &'a str, era: &Era) -> Binding<'a> {
         let lifetime = self.egress.snapshot().limits.request_state_lifetime;
         let now = match era.asks {

@@ -26,8 +26,8 @@ use crate::session::session::Session;
 use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
 use crate::view::view_cell::ViewCell;
 
-/// The page size above which memory is returned to the system after sending: otherwise the allocator would keep the
-/// memory of a large page's temporary copies.
+/// The size of a page, in bytes, above which free memory is returned to the system after sending: otherwise the
+/// allocator would keep the memory of the page's temporary copies.
 const LARGE: usize = 256 << 10;
 
 /// The size of a ready result, in bytes, above which it is sent in pieces instead of being copied.
@@ -39,11 +39,11 @@ pub(crate) enum Decision {
     Done(u16, Bytes),
     /// A long answer that is ready, in pieces.
     Long(Vec<Bytes>),
-    /// A stream of notifications that is to be opened.
+    /// A stream of notifications, which the caller of this function has to open.
     Listen(Arc<ViewCell>, Frame),
-    /// A subscription that the server has already been asked for.
+    /// A subscription for which the server has already been asked.
     Wait(Id, Subscribing),
-    /// Nothing: the client cancelled the request while lists were awaited.
+    /// Nothing, because the client cancelled the request while it waited for lists.
     Cancelled,
     /// A call to an upstream, and the change of the session's subscriptions that depends on the answer.
     Call(Box<Call>, Option<Change>),
@@ -55,9 +55,9 @@ pub(crate) struct Requester<'a> {
     /// The sender of this request.
     pub(crate) identity: &'a Identity,
     pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
-    /// True if only the server validates the arguments.
+    /// True if only the server validates the arguments; Dragoman does not.
     pub(crate) unchecked: bool,
-    /// True if a call counts among its caller's calls; a session counts its own.
+    /// True if a call counts among its caller's calls; false in a session, which counts its own.
     pub(crate) counted: bool,
 }
 
@@ -175,7 +175,7 @@ fn request_id(frame: &Frame) -> Result<&Id, Fault> {
     frame.id().ok_or_else(|| Fault::gateway("a request without an id"))
 }
 
-/// The caller's view, including the servers that its request may concern.
+/// Returns the caller's view, including the servers that its request may concern.
 async fn what_it_sees(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -197,8 +197,8 @@ async fn what_it_sees(
     }
 }
 
-/// Waits until a session's view has the servers that a request may be about; `None` if the client cancels the request. A
-/// call is registered only once it is known which server it goes to.
+/// Waits until a session's view contains the servers that a request may concern; returns `None` if the client cancels
+/// the request. A call is registered only once it is known which server it goes to.
 async fn completed_or_cancelled(context: &CallContext, session: &Arc<Session>, frame: &Frame) -> Option<()> {
     let mut held = frame.id().and_then(|id| session.requests.hold(id.clone()));
     let cancelled = held.as_mut().and_then(HeldRequest::cancelled);
@@ -213,7 +213,7 @@ async fn completed_or_cancelled(context: &CallContext, session: &Arc<Session>, f
     }
 }
 
-/// A session's view as it is now.
+/// Returns a session's current view.
 fn current_view(session: &Session) -> Result<(Arc<ViewCell>, Arc<View>), Fault> {
     let cell = session.view().ok_or_else(|| Fault::gateway("the session has no view"))?;
     let view = cell.view();
@@ -307,7 +307,7 @@ fn request<'a>(
     CallRequest { frame, route, server, headers, server_info, carried, counted: requester.counted }
 }
 
-/// The change of a session's subscriptions at this server that a request asks for.
+/// Returns the change that a request makes to a session's subscriptions at this server.
 fn changing(
     context: &Arc<CallContext>,
     session: &Arc<Session>,
@@ -331,7 +331,7 @@ fn subscription(frame: &Frame, method: &str) -> Option<Subscription> {
     Some(Subscription { uri, on })
 }
 
-/// The call that a retry belongs to, resumed with the retry's answers; `None` for any other request.
+/// Returns the call that a retry belongs to, resumed with the retry's answers; `None` for any other request.
 async fn resumed(
     (context, waiting): (&CallContext, &Parked),
     identity: &Identity,
@@ -345,7 +345,7 @@ async fn resumed(
     match call.resume(frame.clone()) {
         Ok(()) => Ok(Some(call)),
         Err(refused) => {
-            // The call waits again as before. There is room for it, because taking it out has just freed its place.
+            // The call waits again as before. There is room for it, because it has just been removed.
             let _ = waiting.keep(ticket, call);
             Err(refused)
         }

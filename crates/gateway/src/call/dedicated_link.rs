@@ -1,5 +1,5 @@
-//! The calls that get a dedicated link: those of clients without a session that can be asked, or that want log messages,
-//! at a server with a handshake. A question on such a link belongs to its call.
+//! Chooses the calls that get a dedicated link: calls of clients without a session that can be asked or want log
+//! messages, at servers with a handshake. A question on such a link belongs to its call.
 
 use std::sync::Arc;
 
@@ -16,13 +16,14 @@ use upstream::{Egress, LinkKey, Upstream};
 use crate::call::caller::{Caller, Request};
 use crate::call::client_introduction::ClientIntroduction;
 
-/// The dedicated link of a call, if it needs one. It is for clients without a session that can be asked or want log
-/// messages, at servers that ask with requests and keep a log level per session; and for sessions whose log level cannot be
-/// set on their shared link.
+/// Returns the dedicated link of a call, if it needs one. Such links are for clients without a session that can be
+/// asked or want log messages, at servers that ask with requests and keep a log level per session; and for sessions
+/// whose log level cannot be set on their shared link.
 ///
 /// # Errors
-/// Returns the fault to answer with if too many calls are waiting and this one can be asked something: on a shared link,
-/// its server would proceed without asking. A call that only wants log messages proceeds without them.
+/// Returns the fault to answer with if too many calls are waiting for dedicated links and the client of this one can
+/// be asked: on a shared link, the server would proceed without asking. A call that only wants log messages proceeds
+/// without them.
 pub(crate) fn dedicated_link(
     egress: &Egress,
     caller: &Caller,
@@ -68,7 +69,7 @@ pub(crate) fn dedicated_link(
     }
 }
 
-/// The fault if too many calls wait.
+/// Returns the fault for a call that needs a dedicated link while too many calls already wait for one.
 fn refusal(server: &str, full: &QuotaError) -> Fault {
     let (whose, count) = match full {
         QuotaError::Whole(count) => ("", count),

@@ -22,17 +22,18 @@ use upstream::link::{HeldLink, LinkUser, OpenLink};
 use upstream::pool::single::{LinkTurn, SingleLink};
 use upstream::pool::{DedicatedLink, TurnParty};
 
-/// The number of times that a call yields the link that it was about to use to another one.
+/// The maximum number of times that a call looks for another link because the one that it was about to use was given
+/// away.
 const TRIES: usize = 8;
 
-/// The destination of a call's request, and its owner.
+/// The destination of a call's request, and the call's owner.
 #[derive(Clone, Copy)]
 pub(crate) struct Delivery<'a> {
     pub(crate) upstream: &'a Arc<Upstream>,
     pub(crate) caller: &'a Caller,
     pub(crate) dedicated: Option<&'a (DedicatedLink, Option<Bytes>)>,
     pub(crate) side_channel: Option<&'a SideChannel>,
-    /// The owner of messages that are sent during the call.
+    /// The owner of the messages that the server sends during the call.
     pub(crate) owner: Owner,
     /// The credentials that the request carries for the site behind an embedded server.
     pub(crate) carried: Option<&'a Carried>,
@@ -40,7 +41,7 @@ pub(crate) struct Delivery<'a> {
     pub(crate) has_waited: bool,
 }
 
-/// Sends a request over the caller's link, and a second time over a new link if it was certainly not executed.
+/// Sends a request over the caller's link; sends it again over a new link if it was certainly not executed.
 pub(crate) async fn deliver(
     context: &Arc<CallContext>,
     way: Delivery<'_>,
@@ -57,8 +58,8 @@ pub(crate) async fn deliver(
         Some(single) => Some(Box::pin(way.turn(context, single, record)).await?),
     };
     let turn = turn.as_ref();
-    // The link is nearly always open. Opening one is boxed, because otherwise every call would carry the space for
-    // that future.
+    // The link is nearly always open. The future that opens one is boxed, because otherwise every call would carry the
+    // space for it.
     let link = if let Some(link) = way.ready() {
         link
     } else {
@@ -103,8 +104,8 @@ fn waits(record: &mut Option<Box<Record>>) {
     }
 }
 
-/// Checks that a link speaks the version that the request was written for. If it does not, the caller writes the request
-/// again.
+/// Checks that a link uses the version for which the request was written. If it does not, the caller of this function
+/// writes the request again.
 fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
     if link.era == outbound.era {
         return Ok(());
@@ -112,7 +113,7 @@ fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
     Err(LinkError::OtherEra { expected: outbound.era.version, speaks: link.era.version })
 }
 
-/// Sends an upstream the call's log level, and the subscriptions of others, on the call's dedicated link.
+/// Sends the call's log level, and the topics to which others subscribe, to the upstream on the call's dedicated link.
 async fn send_state(
     context: &Arc<CallContext>,
     upstream: &Upstream,
@@ -131,7 +132,7 @@ async fn send_state(
 }
 
 impl Delivery<'_> {
-    /// Sends a link the state that a call on it needs.
+    /// Sends the state that a call needs on its link to the server.
     async fn send_state(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) {
         match (self.dedicated, self.caller) {
             (Some((_, level)), _) if link.own => {
@@ -147,7 +148,7 @@ impl Delivery<'_> {
         }
     }
 
-    /// Waits for the turn on a server's only link. If the owner can be asked, the link is opened in such a way that the
+    /// Waits for the call's turn on a server's only link. If the owner can be asked, the link is opened so that the
     /// server knows this.
     async fn turn(
         &self,
@@ -177,7 +178,7 @@ impl Delivery<'_> {
         Ok(turn)
     }
 
-    /// The session that can be asked during its turn on a server's only link.
+    /// Returns the session that can be asked during the call's turn on a server's only link.
     fn asked_session(&self) -> Option<Weak<dyn LinkUser>> {
         match self.caller {
             Caller::Session(session) => Some(weak_user(session)),
@@ -193,7 +194,7 @@ impl Delivery<'_> {
         }
     }
 
-    /// An open link. If this fails, the request was not sent.
+    /// Returns an open link. If this fails, the request was not sent.
     async fn open(&self, context: &Arc<CallContext>) -> Result<Arc<OpenLink>, LinkError> {
         self.opened(context).await.map_err(LinkError::unsent)
     }
@@ -214,8 +215,8 @@ impl Delivery<'_> {
         }
     }
 
-    /// Records the link that a call uses, and registers the call there for messages outside its own stream. A dedicated
-    /// link may just have been given to another owner; the call then waits for another one.
+    /// Records the link that a call uses, and registers the call there for messages outside its own stream. If a
+    /// dedicated link has just been given to another owner, the call waits for another link.
     async fn enter(
         &self,
         context: &Arc<CallContext>,
@@ -240,7 +241,7 @@ impl Delivery<'_> {
         Ok(link)
     }
 
-    /// A hold on a link; `None` if it is a dedicated link that meanwhile belongs to another owner.
+    /// Returns a hold on a link; `None` if it is a dedicated link that meanwhile belongs to another owner.
     fn need(
         &self,
         context: &Arc<CallContext>,

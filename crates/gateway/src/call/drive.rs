@@ -1,4 +1,5 @@
-//! Runs a call to its end and delivers its items to its client. It must not know how the client receives them.
+//! Runs a call to its end and delivers messages and answer to its client. It must not know how the client receives
+//! them.
 
 use bytes::Bytes;
 use engine::exchange::ExchangeAnswer;
@@ -7,9 +8,10 @@ use transport::net::Body;
 use super::call::{Call, Progress, Running};
 use super::parked::Parked;
 
-/// The receiver of a call's items.
+/// The receiver of a call's messages and of its end.
 pub(crate) trait ClientSink: Send {
-    /// Receives a message that precedes the answer; returns `false` if the client is gone, so the call is given up.
+    /// Receives a message that precedes the answer; returns `false` if the client is gone, so that the call is given
+    /// up.
     fn relay(&mut self, call: &Call, text: Bytes) -> impl Future<Output = bool> + Send;
 
     /// Called when the upstream has closed its stream and will be asked again after this many milliseconds.
@@ -18,13 +20,13 @@ pub(crate) trait ClientSink: Send {
     /// Receives the end of the call.
     fn end(&mut self, end: CallEnd) -> impl Future<Output = ()> + Send;
 
-    /// Returns true if an answer can ask the client something, and the client sends its own answers in a later
+    /// Returns true if an answer can contain questions for the client, and the client sends its own answers in a later
     /// request.
     fn comes_back(&self) -> bool {
         true
     }
 
-    /// Returns when the client is gone and the call has to be given up.
+    /// Completes when the client is gone and the call has to be given up.
     fn gone(&mut self) -> impl Future<Output = ()> + Send {
         std::future::pending()
     }
@@ -32,7 +34,7 @@ pub(crate) trait ClientSink: Send {
 
 /// The end of a call, for its client.
 pub(crate) enum CallEnd {
-    /// An answer, or a question for which the call waits for its client.
+    /// An answer; with the call if the answer contains questions and the call waits for its client.
     Answer(ExchangeAnswer, Option<Box<Call>>),
     /// A long answer that is still arriving; only for clients that accept one.
     Long(Body, Box<Call>),

@@ -23,15 +23,14 @@ use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::{Dormant, Sleeper};
 
 impl Call {
-    /// Ends with an answer; returns the one for the client.
+    /// Ends the call with an answer; returns the answer for the client.
     pub(crate) fn end(&mut self, answer: ExchangeAnswer) -> ExchangeAnswer {
         (self.over, self.turn) = (true, CallTurn::Over);
         let masked = self.client.masked.take().filter(|_| !answer.ok);
         let (era, id) = (self.caller.era(), self.exchange.id());
         let answer =
             masked.map_or(answer, |masked| ExchangeAnswer::fault(masked.http_status(era), *masked, id));
-        // A translated answer, or one with another id, has a new buffer; the buffer that was read is about to be
-        // freed.
+        // A translated answer, or one with another id, has a new buffer; the buffer that was read will soon be freed.
         let answer =
             ExchangeAnswer { body: budget::of_process().count(Part::Answers, answer.body), ..answer };
         if let Some(record) = &mut self.record {
@@ -68,7 +67,7 @@ impl Call {
 }
 
 impl Call {
-    /// The answer for a client whose exchange is already over.
+    /// Returns the answer for a client whose exchange is already over, after its link failed with `error`.
     pub(super) fn failed(&self, error: &LinkError) -> ExchangeAnswer {
         let failure = self.failure(self.upstream.server.describe(error), error.execution());
         ExchangeAnswer::fault(200, failure.fault(self.upstream.name()), self.exchange.id())
@@ -79,13 +78,13 @@ impl Call {
         self.connection.link()
     }
 
-    /// Marks its dedicated link, if it has one, as waiting for the client.
+    /// Marks the call's dedicated link, if there is one, as waiting for the client.
     pub(crate) fn sleep(&mut self, sleeper: Sleeper) -> Option<Dormant> {
         self.connection.dedicated.as_mut().map(|(dedicated, _)| dedicated.wait(sleeper))
     }
 
-    /// Returns true if a message for the client is a log message below its level, from a link whose level others may have
-    /// set.
+    /// Returns true if a message for the client is a log message below the client's level, from a link whose level
+    /// others may have set.
     pub(crate) fn is_unwanted(&self, text: &Bytes) -> bool {
         let Some(link) = self.link() else { return false };
         let frame = || Frame::parse(text.clone(), self.context.egress.frame_limits());
@@ -106,8 +105,9 @@ impl Call {
         }
     }
 
-    /// Marks the call's dedicated link as unfit for other calls if the server may still use it. After a cancellation, the
-    /// server may have asked something just before, or may continue to work, and its questions would reach another client.
+    /// Marks the call's dedicated link as unfit for other calls if the server may still use it. After a cancellation,
+    /// the server may have asked something just before, or may continue to work; its questions would reach another
+    /// client.
     pub(crate) fn leave_dedicated_link(&mut self) {
         if let Some((dedicated, _)) = &mut self.connection.dedicated
             && !self.exchange.is_answered()
@@ -123,7 +123,7 @@ impl Call {
 }
 
 impl Call {
-    /// Takes its record, for the code that reports the result to the client.
+    /// Takes the call's record, for the code that reports the result to the client.
     pub(crate) fn take_record(&mut self) -> Option<Box<Record>> {
         self.record.take()
     }
@@ -151,8 +151,8 @@ impl Call {
 }
 
 impl Call {
-    /// Switches to the caller's own upstream, after the shared one refused the request; returns `false` if that is
-    /// not possible.
+    /// Switches to the caller's own upstream after the shared one refused the request; returns `false` if that is not
+    /// possible.
     pub(crate) fn switch_to_own_server(&mut self) -> bool {
         let own = self.context.view.state.upstream_of(self.upstream.server.spec.id, self.caller.identity());
         if Arc::ptr_eq(&own, &self.upstream) || self.connection.dedicated.is_some() {
@@ -165,7 +165,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        // Drop this first: otherwise the other end would wake this very task for nothing.
+        // Drop this first, because otherwise the other end would wake this very task for nothing.
         self.client.cancelled = None;
         if let Caller::Session(session) = &self.caller {
             session.requests.end(self.exchange.id());
@@ -179,7 +179,7 @@ impl Drop for Call {
         if let Some(key) = self.connection.progress {
             link.recipients.forget_progress(key);
         }
-        // The client is gone. If that means that it wants no answer, notify its upstream.
+        // The client is gone. If that means that it wants no answer, notify the call's upstream.
         if self.over || matches!(&self.caller, Caller::Session(s) if !s.era().disconnect_cancels) {
             return;
         }

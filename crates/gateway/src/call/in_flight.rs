@@ -1,5 +1,6 @@
 //! The limit of running calls: per session, and per caller for clients without a session. A call above the limit is
-//! refused as rate-limited, with the same message everywhere. Sessions of the protocol count their own calls.
+//! refused as rate-limited, with the same message everywhere. The protocol's own sessions count their calls
+//! themselves.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Handles a session's responses and notifications.
+//! Handles the responses and notifications that arrive in a session.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::CallContext;
 use crate::session::question_origin::QuestionOrigin;
 use crate::session::session::Session;
 
-/// Passes a client's response to the side that sent the request.
+/// Passes a client's response to the call or the server that sent the request.
 pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame: &Frame) {
     let asked = session.asks.lock().answer(frame);
     let Some(asked) = asked else {
@@ -42,7 +42,7 @@ pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame
     }
 }
 
-/// A client's response, with the task's id translated back to the server's own.
+/// Returns a client's response with the task's id translated back to the server's own id.
 fn named(text: Bytes, ids: TaskIds<'_>, server: &str) -> Bytes {
     let Ok(frame) = Frame::parse(text.clone(), FrameLimits::default()) else { return text };
     let edits = inbound_edits(&frame, ids, server);
@@ -53,7 +53,7 @@ fn named(text: Bytes, ids: TaskIds<'_>, server: &str) -> Bytes {
     splice.finish()
 }
 
-/// A client's response in the era of the server that asked.
+/// Returns a client's response in the form of the era of the server that asked.
 fn answered(client: &'static Era, server: &'static Era, method: &str, text: Bytes) -> Bytes {
     if client == server {
         return text;

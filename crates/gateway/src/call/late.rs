@@ -1,4 +1,4 @@
-//! The deadline of a call's next message, armed as late as possible. It must not know calls.
+//! The deadline of a call's next message, with a timer that is set as late as possible. It must not know calls.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,9 +8,9 @@ use tokio::time::{Sleep, sleep_until};
 
 /// A future that completes once an instant has passed.
 ///
-/// Nearly every call is answered long before its deadline, and setting and removing a timer costs about 800 instructions.
-/// The waiter of a call has a shorter timer of its own and polls the call again when that timer expires, so this timer
-/// need not be set before the second poll.
+/// Nearly every call is answered long before its deadline, and setting and removing a timer costs about 800
+/// instructions. The waiter of a call has a shorter timer of its own, and polls the call again when it expires. The
+/// timer for the deadline is therefore not needed before the second poll.
 pub(crate) struct Late {
     at: Instant,
     attended: bool,
@@ -18,12 +18,12 @@ pub(crate) struct Late {
 }
 
 impl Late {
-    /// Completes at `at`.
+    /// Creates a future that completes at `at`.
     pub(crate) fn new(at: Instant) -> Self {
         Self::attended(at, None)
     }
 
-    /// Completes at `at`; its owner polls it again at `until`, unless it is dropped before that.
+    /// Creates a future that completes at `at`; its owner promises to poll it again at `until`, or to drop it before.
     pub(crate) fn attended(at: Instant, until: Option<Instant>) -> Self {
         Self { at, attended: until.is_some_and(|until| until < at), sleep: None }
     }

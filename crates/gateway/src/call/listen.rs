@@ -27,13 +27,13 @@ use upstream::subscriptions::topics::{Heard, Listener, Listening, ResourceNotice
 /// The number of notifications that may wait for a slow client.
 const BEHIND: usize = 256;
 
-/// The interval of keep-alive events on an idle stream.
+/// The interval between keep-alive events on an idle stream.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// The time that an upstream may take to start listening.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The notifications that a client requests, as far as they are honoured.
+/// The notifications that a client requests and that the gateway can send.
 pub(crate) struct Filter {
     tools: bool,
     prompts: bool,
@@ -74,7 +74,7 @@ impl Sink {
 }
 
 impl Filter {
-    /// Reads the filter of a listen request, and omits the parts that cannot be honoured.
+    /// Reads the filter of a listen request, and omits the parts that the gateway cannot honour.
     pub(crate) fn read(
         context: &Arc<CallContext>,
         cell: &ViewCell,
@@ -118,7 +118,7 @@ impl Filter {
         })
     }
 
-    /// The filter as the acknowledgement repeats it.
+    /// Returns the filter in the form of the acknowledgement.
     fn honoured(&self) -> String {
         let flags = [
             (self.tools, "toolsListChanged"),
@@ -143,7 +143,7 @@ impl Filter {
         self.uris.retain(|(of, uri)| *of != owner || !refused.contains(uri));
     }
 
-    /// The resources in the filter, by upstream.
+    /// Returns the resources in the filter, grouped by upstream.
     fn by_owner(&self) -> BTreeMap<UpstreamId, Vec<String>> {
         let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (owner, uri) in &self.uris {
@@ -188,7 +188,7 @@ pub(crate) fn open(
 /// Takes a permit for another stream.
 ///
 /// # Errors
-/// Fails if the caller already has as many as allowed, or if all are taken.
+/// Fails if the caller already has as many streams as allowed, or if all streams are taken.
 pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<Permit, Fault> {
     let listens = &context.state.listens;
     listens.resize(context.egress.snapshot().limits.listen_streams);
@@ -203,7 +203,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(context, cell, &filter);
     let (following, mut of_tasks) = tasks::follow(context, &filter.tasks, cell.caller.as_ref());
-    // Every change after the acknowledgement is reported, so the upstreams must be listening before it is sent.
+    // Every change after the acknowledgement is reported, so upstreams must be listening before it is sent.
     let settled = async {
         for one in &listening {
             one.handle().settled().await;
@@ -248,7 +248,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
             }
             () = sink.gone() => return,
             () = context.egress.stop().stopped() => break,
-            // The configuration has changed: the client must listen again, to what is configured now.
+            // The configuration has changed: the client must send a new request to listen to what is configured now.
             () = cell.retired.stopped() => break,
             () = any_leaves(&listening) => break,
             () = tokio::time::sleep(KEEP_ALIVE_EVERY) => sink.keep_alive().await,
@@ -258,13 +258,13 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
     let _ = sink.send(listen_result(id)).await;
 }
 
-/// The notification of a changed list, under the client's subscription.
+/// Returns the notification of a changed list, under the client's subscription id.
 fn list_changed(list: Notice, id: &Id) -> Bytes {
     let params = format!("\"_meta\":{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);
     notice(list.name(), params.as_bytes())
 }
 
-/// Listens to the resources of a filter at their upstreams.
+/// Listens to the resources in a filter at the upstreams that own them.
 fn follow(context: &Arc<CallContext>, cell: &ViewCell, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
     let caller = cell.caller.as_ref();
     let join = |(owner, uris)| {
@@ -274,7 +274,7 @@ fn follow(context: &Arc<CallContext>, cell: &ViewCell, filter: &Filter) -> (Vec<
     filter.by_owner().into_iter().map(join).unzip()
 }
 
-/// Returns when one of the upstreams is no longer configured.
+/// Completes when one of the upstreams is no longer configured.
 async fn any_leaves(listening: &[Listening]) {
     let mut leaving: Vec<_> =
         listening.iter().map(|one| Box::pin(one.handle().server().shutdown.begun.stopped())).collect();
@@ -285,7 +285,7 @@ async fn any_leaves(listening: &[Listening]) {
     .await;
 }
 
-/// The next notification from any upstream.
+/// Returns the next notification from any upstream.
 async fn next(heard: &mut [Heard]) -> Option<ResourceNotice> {
     std::future::poll_fn(|context| {
         for one in heard.iter_mut() {
@@ -298,7 +298,7 @@ async fn next(heard: &mut [Heard]) -> Option<ResourceNotice> {
     .await
 }
 
-/// The text of a notification under the client's own subscription.
+/// Returns the text of a notification under the client's own subscription id.
 fn notice_under(told: &ResourceNotice, id: &Id) -> Bytes {
     match told {
         ResourceNotice::Notice(frame) => under(frame, id),
@@ -309,8 +309,8 @@ fn notice_under(told: &ResourceNotice, id: &Id) -> Bytes {
     }
 }
 
-/// An upstream's notification under the client's own subscription id: it replaces the upstream's id, or is added if that
-/// era has none.
+/// Returns an upstream's notification with the client's own subscription id: in place of the upstream's, or added if
+/// the upstream's era has none.
 fn under(frame: &Frame, id: &Id) -> Bytes {
     let key = meta::SUBSCRIPTION_ID.as_bytes();
     let whole = format!("{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);

@@ -12,14 +12,14 @@ use crate::call::call::Call;
 use upstream::pool::dormant::{Dormant, Sleeper};
 use upstream::quota::{Permit, Quota, QuotaError};
 
-/// All parked calls.
+/// All parked calls, by their tickets.
 pub(crate) struct Parked {
     quota: Arc<Quota>,
     lifetime: Mutex<Duration>,
     waiting: Mutex<HashMap<Ticket, ParkedCall>>,
 }
 
-/// The channel that requests the call back. A parked call whose channel is dropped is given up.
+/// The channel through which the call is fetched back. If the channel is dropped, the parked call is given up.
 type HandoverSender = oneshot::Sender<oneshot::Sender<Box<Call>>>;
 
 struct ParkedCall {
@@ -34,14 +34,15 @@ impl Parked {
         Self { quota: Quota::new(max), lifetime: Mutex::new(lifetime), waiting: Mutex::default() }
     }
 
-    /// Changes the number of calls that may be parked, and the time limit. Parked calls are not affected.
+    /// Changes the maximum number of parked calls, and the time for which calls stay parked. Calls that are already
+    /// parked are not affected.
     pub(crate) fn follow(&self, max: usize, lifetime: Duration) {
         self.quota.resize(max);
         *self.lifetime.lock() = lifetime;
     }
 
-    /// Keeps a call until its client comes back; meanwhile the call receives its upstream's messages. If too many calls
-    /// wait, the call is dropped, which cancels it at its upstream.
+    /// Keeps a call until its client comes back; meanwhile the call receives its upstream's messages. If too many
+    /// calls are parked, the call is dropped, which cancels it at its upstream.
     pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {
         let permit = self.quota.take(call.caller.identity().holder())?;
         let (wanted, asked_for) = oneshot::channel();
@@ -52,7 +53,7 @@ impl Parked {
         Ok(())
     }
 
-    /// Takes the call of a ticket; works only once.
+    /// Takes the call with this ticket out of the table; a second attempt finds nothing.
     pub(crate) async fn take(&self, ticket: Ticket) -> Option<Box<Call>> {
         let found = self.waiting.lock().remove(&ticket)?;
         if found.until <= Instant::now() {
@@ -63,7 +64,7 @@ impl Parked {
         call.await.ok()
     }
 
-    /// Gives up the calls whose clients did not come back, and forgets those that have given way to others.
+    /// Gives up the calls whose clients did not come back, and forgets the calls that made way for others.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
         let late: Vec<ParkedCall> = {
@@ -77,8 +78,8 @@ impl Parked {
     }
 }
 
-/// Waits with a call until it is taken, given up, or has to give way to another call. Dropping a call cancels it at its
-/// upstream.
+/// Holds a call until it is taken or given up, or until it has to make way for another call. Dropping a call cancels
+/// it at its upstream.
 async fn wait(
     mut call: Box<Call>,
     mut wanted: oneshot::Receiver<oneshot::Sender<Box<Call>>>,

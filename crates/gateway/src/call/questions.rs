@@ -1,4 +1,4 @@
-//! Questions from a call's server to its client. This module must not know how the client answers.
+//! Questions from a call's server to its client. It must not know how the client answers.
 
 use std::time::Instant;
 
@@ -31,11 +31,11 @@ impl Call {
         None
     }
 
-    /// Refuses a question on a pipe that clients use in turns, if another client's abandoned call may have asked it; returns
-    /// false if there is no such doubt.
+    /// Refuses a question on a pipe that clients use in turn, if another client's abandoned call may have asked it;
+    /// returns `false` if this is ruled out.
     pub(super) fn refuses_doubtful(&self, frame: &Frame) -> bool {
         let Some(link) = self.link().filter(|_| frame.kind() == FrameKind::Request) else { return false };
-        // Over HTTP it came on the call's own stream.
+        // Over HTTP, the question came on the call's own stream.
         let is_refused = !matches!(link.wire, Wire::Http(_)) && link.is_in_doubt();
         if is_refused {
             link.refuse(&self.context.egress, frame, DOUBTFUL);
@@ -64,7 +64,7 @@ impl Call {
         None
     }
 
-    /// Withdraws an upstream's question; returns the text for the client's stream, if the client was asked.
+    /// Withdraws an upstream's question; returns the text for the client's stream if the client was asked.
     pub(super) fn withdraw(&self, notice: &Frame) -> Option<Bytes> {
         let Caller::Session(session) = &self.caller else { return None };
         session.asks.lock().withdraw(&QuestionOrigin::Link(self.link()?.clone()), notice)

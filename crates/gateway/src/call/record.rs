@@ -20,9 +20,9 @@ use crate::call::CallContext;
 pub(crate) struct Record {
     sink: AuditSink,
     started: Instant,
-    /// The start of its wait, while it waits to be sent.
+    /// The time at which the request began to wait until it can be sent; `None` if it does not wait.
     waits_since: Option<Instant>,
-    /// `Some` until the request is over.
+    /// The entry; `None` once it has been recorded.
     entry: Option<AuditEntry>,
 }
 
@@ -37,7 +37,7 @@ impl Record {
         Self::of(context, identity, profile, frame, None)
     }
 
-    /// Begins the record of a request to `server`; `tool` if it is a call.
+    /// Begins the record of a request to `server`; `tool` is set if the request calls a tool.
     pub(crate) fn forwarded(
         context: &Arc<CallContext>,
         identity: &Identity,
@@ -81,7 +81,7 @@ impl Record {
             tool: name,
             method: Method::from_name(&method)
                 .map_or_else(|| Cow::Owned(method.clone().into_owned()), |known| Cow::Borrowed(known.name())),
-            // The outcome of a record that nobody completes.
+            // The outcome if nobody completes the record.
             outcome: CallOutcome::Error,
             code: None,
             duration_us: 0,
@@ -172,7 +172,7 @@ impl Record {
 
     /// Records a refusal.
     pub(crate) fn refused(&mut self, fault: &Fault) {
-        // The caller sees no difference between the two.
+        // The caller cannot distinguish the two cases.
         let is_absent = matches!(
             fault.condition,
             Condition::UnknownTool | Condition::UnknownPrompt | Condition::UnknownResource
@@ -190,7 +190,7 @@ impl Record {
         });
     }
 
-    /// Records the body that was sent to the client, if its endpoint has texts and codes of its own.
+    /// Records the body that was sent to the client, if its endpoint has its own texts and codes.
     pub(crate) fn answered_with(&mut self, body: &[u8]) {
         self.note(|entry| {
             entry.response_bytes = body.len() as u64;
@@ -253,12 +253,12 @@ impl Drop for Record {
     }
 }
 
-/// The microseconds since then.
+/// Returns the number of microseconds since then.
 fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The code of an error response.
+/// Returns the code of an error response.
 fn error_code(body: &[u8]) -> Option<i32> {
     let members = Members::of_document(body, MAX_DEPTH).ok()?;
     RpcError::of_value(body, members.get(body, "error")?).map(|error| error.code)

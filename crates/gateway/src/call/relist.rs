@@ -1,6 +1,6 @@
-//! A call whose upstream rejects the headers that its list asked for. The list must have changed since, so it is fetched
-//! again, and the call is sent once more (MCP 2026-07-28, streamable HTTP: custom headers from parameters). It must not
-//! know the headers.
+//! Handles a call whose upstream rejects the headers that its list of tools requires. The list must have changed, so
+//! it is fetched again, and the call is sent once more (MCP 2026-07-28, streamable HTTP: custom headers from
+//! parameters). It must not know the headers.
 
 use engine::exchange::{Dispatch, dispatch};
 use engine::tasks::TaskIds;
@@ -12,8 +12,8 @@ use crate::view::ViewCell;
 use proto::era::{Era, by_version};
 
 impl Call {
-    /// Fetches its upstream's lists again and restarts the exchange; returns `false` if that changes nothing, so the
-    /// answer remains valid.
+    /// Fetches the lists of the call's upstream again and restarts the exchange; returns `false` if that changes
+    /// nothing, so that the answer remains valid.
     pub(crate) async fn relist(&mut self) -> bool {
         if std::mem::replace(&mut self.retries.rewrites.relisted, true) {
             return false;
@@ -23,7 +23,7 @@ impl Call {
         let Some(cell) = self.caller.view() else { return false };
         let catalogue = self.upstream.catalogue.clone();
         if self.caller.era() == server {
-            // A client that sends such headers fetches the list again on its own; make sure that it gets a fresh one.
+            // A client that sends such headers fetches the list again by itself; make sure that it gets a fresh one.
             tokio::spawn(async move { catalogue.refresh(&context.egress).await });
             return false;
         }
@@ -35,7 +35,7 @@ impl Call {
         self.dispatched_again(&cell, server, |call, request| matches!(call.begin_again(request), Ok(true)))
     }
 
-    /// Rewrites its request for the version that its link actually speaks; returns `false` if that does not help.
+    /// Rewrites the call's request for the version that the link actually uses; returns `false` if that does not help.
     pub(super) fn rewrite(&mut self, speaks: &str) -> bool {
         if self.retries.rewrites.renegotiated == RENEGOTIATIONS {
             return false;
@@ -45,7 +45,7 @@ impl Call {
         self.dispatched_again(&cell, server, |call, request| call.begin_anew(request).is_ok())
     }
 
-    /// Dispatches its request again, and restarts the exchange if the request still goes to the same server.
+    /// Dispatches the call's request again, and restarts the exchange if the request still goes to the same server.
     fn dispatched_again(
         &mut self,
         cell: &ViewCell,
@@ -60,7 +60,7 @@ impl Call {
             Ok(Dispatch::Forward(mut route)) if route.upstream == self.upstream.server.spec.id => {
                 route.unchecked = self.retries.rewrites.unchecked;
                 route.keeps_tasks = context.state.homes.has_room();
-                // The client's own headers were based on the list that it knows; its body is authoritative.
+                // The client's own headers were based on the list that the client knows; its body is authoritative.
                 let (headers, carried, counted) = (None, self.connection.carried.clone(), false);
                 let request = Request { frame, route, server, headers, server_info: info, carried, counted };
                 begin(self, request)

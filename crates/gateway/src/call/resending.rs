@@ -17,7 +17,7 @@ use super::late::Late;
 #[derive(Clone, Copy)]
 pub(super) struct Pause {
     length: Duration,
-    /// True if the server itself asked for it; then nothing ends it early.
+    /// True if the server itself asked for this pause; then nothing ends the pause early.
     is_asked_for: bool,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Pause {
 const KEPT: usize = 64 << 10;
 
 impl Call {
-    /// The pause before a failed request is sent again; `None` if it is not sent again.
+    /// Returns the pause before a failed request is sent again; `None` if it is not sent again.
     pub(super) fn pause_before_resend(&mut self, error: &LinkError) -> Option<Pause> {
         // The caller needs a link with its own credentials from now on.
         if matches!(error, LinkError::Unauthorized(_)) {
@@ -67,8 +67,8 @@ impl Call {
         self.sent(outbound, None).await
     }
 
-    /// Ends with a failure of its link. If a server refused because of too many requests and sent a message, that
-    /// message is passed on.
+    /// Ends the call because its link failed. If a server refused because of too many requests and sent a message,
+    /// that message is passed on.
     pub(super) fn fail(&mut self, error: &LinkError) {
         if let LinkError::TooMany(refusal) = error
             && let Some(text) = refusal.message.clone()
@@ -79,19 +79,19 @@ impl Call {
         self.fail_in_words(self.upstream.server.describe(error), error.execution());
     }
 
-    /// Ends with a failure described by `message`.
+    /// Ends the call with the failure that `message` describes.
     pub(super) fn fail_in_words(&mut self, message: String, execution: Execution) {
         let failure = self.failure(message, execution);
         self.feed(Event::Failed(failure));
     }
 
-    /// The failure, in the form for its client.
+    /// Returns the failure in the form for the call's client.
     pub(super) fn failure(&self, message: String, execution: Execution) -> LinkFailure {
         LinkFailure { message, execution, retry: self.retries.policy.is_harmless(execution) }
     }
 
-    /// Checks if a server that did not answer in time is alive; if it is not, that counts as a failure of the server. A call
-    /// that waits for its client is not checked.
+    /// Checks whether a server that did not answer in time is alive; if it is not, the silence counts as a failure of
+    /// the server. Nothing is checked if the call waits for its client.
     pub(super) fn note_silence(&self) {
         let Some(link) = self.link().filter(|_| !self.exchange.is_waiting()) else { return };
         let (link, egress) = (Arc::clone(link), self.context.egress.clone());
@@ -102,15 +102,15 @@ impl Call {
         });
     }
 
-    /// Keeps a request whose answer is arriving, if it may be sent again after an interruption. A request in the queue of
-    /// a shared stream is kept as well, because it may turn out that it was never sent.
+    /// Keeps a request whose answer is arriving, if the request may be sent again after an interruption. A request in
+    /// the queue of a shared stream is kept as well, because it may turn out that it was never sent.
     pub(super) fn keep_repeatable(&mut self, outbound: Outbound) {
         let may_be_queued = self.link().is_some_and(|link| matches!(link.wire, Wire::Pipe(_) | Wire::Sse(_)));
         let is_kept = (may_be_queued || self.retries.policy.is_repeatable()) && outbound.body.len() <= KEPT;
         self.retries.repeatable = is_kept.then_some(outbound);
     }
 
-    /// The request to send again because its answer was interrupted, and the pause before that.
+    /// Returns the request that is sent again because its answer was interrupted, and the pause before that.
     pub(super) fn repeats(&mut self, input: &CallInput) -> Option<(Outbound, Pause)> {
         let (CallInput::Item(Err(error)) | CallInput::Replied(Err(error))) = input else { return None };
         let outbound = self.retries.repeatable.take()?;

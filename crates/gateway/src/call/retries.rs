@@ -1,33 +1,33 @@
-//! State for sending a call's request again. It must not know calls.
+//! The state that a call needs for sending its request again. It must not know calls.
 
 use engine::exchange::{Outbound, ResendPolicy};
 
-/// State for sending a call's request again.
+/// The state that a call needs for sending its request again.
 pub(crate) struct Retries {
-    /// The rewrites that its request has been through.
+    /// The ways in which the request has already been rewritten.
     pub(super) rewrites: Rewrites,
-    /// The policy for sending its request again after a link fails.
+    /// The policy for sending the request again after a link fails.
     pub(crate) policy: ResendPolicy,
-    /// Its request, while it may be sent again even though it may have been executed.
+    /// The request, as long as it may be sent again even if it may have been executed.
     pub(super) repeatable: Option<Outbound>,
 }
 
-/// The number of times that a request is rewritten for another version: a restarting server may be reached in both
-/// lifecycles.
+/// The maximum number of times that a request is rewritten for another version: while a server restarts, both of its
+/// lifecycles may be met.
 pub(super) const RENEGOTIATIONS: u8 = 3;
 
 /// The ways in which a call's request has been rewritten.
 pub(crate) struct Rewrites {
-    /// True if its upstream's lists were fetched again for this call.
+    /// True if the upstream's lists were fetched again for this call.
     pub(super) relisted: bool,
-    /// The number of times that its link used another version than expected.
+    /// The number of times that the link did not use the expected version.
     pub(super) renegotiated: u8,
-    /// True if only its server validates the arguments.
+    /// True if only the server validates the arguments; Dragoman does not.
     pub(super) unchecked: bool,
 }
 
 impl Rewrites {
-    /// No rewrites so far.
+    /// Creates the state of a request that has not been rewritten.
     pub(super) fn of(unchecked: bool) -> Self {
         Self { relisted: false, renegotiated: 0, unchecked }
     }

@@ -1,4 +1,4 @@
-//! Messages that reach a call outside its own stream: those of its upstream, and its client's replies. It must not
+//! Messages that reach a call outside its own stream: those of its upstream, and replies of its client. It must not
 //! know their content.
 
 use upstream::link::{Inbound, Inbox};
@@ -9,7 +9,7 @@ use crate::session::question_origin::QuestionOrigin;
 pub(crate) struct SideChannel {
     number: u64,
     pub(crate) inbox: Inbox,
-    /// True if its client may still owe it a reply.
+    /// True if the client has been asked something, so that its reply may still arrive.
     has_asked: bool,
 }
 
@@ -18,19 +18,19 @@ impl SideChannel {
         Self { number, inbox: Inbox::default(), has_asked: false }
     }
 
-    /// The origin of a question from this call.
+    /// Returns the origin of the call's question with this index.
     pub(crate) fn asks(&mut self, question: usize) -> QuestionOrigin {
         self.has_asked = true;
         QuestionOrigin::Call(self.number, question, self.inbox.sender())
     }
 
-    /// The origin of its questions, if there were any.
+    /// Returns the origin of the call's questions, if it has asked any.
     pub(crate) fn asked(&self) -> Option<QuestionOrigin> {
         self.has_asked.then(|| QuestionOrigin::Call(self.number, 0, self.inbox.sender()))
     }
 }
 
-/// The next message that reaches the call outside its own stream.
+/// Returns the next message that reaches the call outside its own stream.
 pub(crate) async fn next_message(side_channel: &mut Option<SideChannel>) -> Inbound {
     match side_channel {
         Some(side_channel) => side_channel.inbox.next().await,

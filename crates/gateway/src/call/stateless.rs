@@ -12,13 +12,13 @@ use proto::rpc::Frame;
 use crate::admission::Identity;
 use crate::admission::rates::{LimitedMessage, Rates};
 use crate::call::CallContext;
-use crate::view::ClientClass;
 use crate::view::view_cell::ViewCell;
+use crate::view::{ClientClass, NoKnownView};
 use upstream::catalogue::Learner;
 use upstream::pool::DedicatedLink;
 use upstream::{LinkKey, Upstream};
 
-/// The view of clients without a session that use this era and cannot be asked.
+/// Returns the view of clients without a session that use this era and cannot be asked.
 pub(crate) async fn view(
     context: &Arc<CallContext>,
     profile: usize,
@@ -28,7 +28,7 @@ pub(crate) async fn view(
     context.view.state.views.get(&context.view, profile, ClientClass::plain(era), identity, |_| None).await
 }
 
-/// The view of a client without a session; its request declares its capabilities.
+/// Returns the view of a client without a session, whose request declares its capabilities.
 pub(crate) async fn view_of(
     context: &Arc<CallContext>,
     profile: usize,
@@ -42,8 +42,9 @@ pub(crate) async fn view_of(
     context.view.state.views.get(&context.view, profile, clients, identity, learner).await
 }
 
-/// The link for fetching what a server shows to clients like this one. If the server accepts capabilities per request, it is
-/// the shared link; otherwise it is a dedicated link that calls use in turn.
+/// Returns the link over which a server's lists are fetched as it shows them to clients like this one. If the server
+/// accepts capabilities per request, this is the shared link; otherwise, it is a dedicated link that calls use in
+/// turn.
 fn learner(
     context: &Arc<CallContext>,
     upstream: &Arc<Upstream>,
@@ -55,7 +56,7 @@ fn learner(
         let cell = upstream.shared_link(era);
         return Some(Learner { cell, dedicated: None, capabilities: Bytes::from(asks), era });
     }
-    // Everybody sees what the only link of a server lists.
+    // On the only link of a server, everybody sees the same lists.
     if upstream.server.spec.is_single() {
         return None;
     }
@@ -65,8 +66,8 @@ fn learner(
     Some(Learner { cell: dedicated.cell.clone(), dedicated: Some(dedicated), capabilities, era })
 }
 
-/// A message in the form that a profile's rate limits read. If tools are counted separately and no view is known, the
-/// tool is looked up in the view of clients of this era.
+/// Returns a message in the form that a profile's rate limits need. If tools are counted separately and no view is
+/// known, the tool is looked up in the view of clients of this era.
 pub(crate) async fn counted<'f>(
     context: &Arc<CallContext>,
     rates: &Rates,
@@ -75,16 +76,16 @@ pub(crate) async fn counted<'f>(
     frame: &'f Frame,
 ) -> LimitedMessage<'f> {
     let mut counted = rates.nowhere(frame);
-    let Some(tool) = rates.asks_about(&counted) else { return counted };
-    let is_shown = match context.view.state.views.show(&context.view, profile, identity, tool) {
-        Some(is_shown) => is_shown,
-        None => Box::pin(view(context, profile, era, identity)).await.view().tool(tool).is_some(),
+    let Some(tool) = counted.tool() else { return counted };
+    let identity = match context.view.state.views.show(&context.view, profile, identity, tool) {
+        Ok(identity) => identity,
+        Err(NoKnownView) => Box::pin(view(context, profile, era, identity)).await.view().identity_of(tool),
     };
-    counted.set_shown(is_shown);
+    counted.set_identity(identity);
     counted
 }
 
-/// The view of such a client for one request, including the servers that the request may concern.
+/// Returns the view of a client without a session for one request, including the servers that the request may concern.
 pub(crate) async fn view_for(context: &Arc<CallContext>, cell: &Arc<ViewCell>, frame: &Frame) -> Arc<View> {
     let view = cell.view();
     if !cell.is_early_for(frame, &view) {

@@ -1,5 +1,5 @@
-//! A task of a server with the experimental tasks, started for a client without a session: the link that knows the task,
-//! and the questions that its server asks while the result is awaited.
+//! A task that a client without a session started at a server with the experimental tasks: the link that knows the
+//! task, and the questions that the server asks while the result is awaited.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -24,10 +24,10 @@ use upstream::link::{HeldLink, OpenLink};
 use upstream::pool::DedicatedLink;
 use upstream::pool::dormant::{AGE, Dormant};
 
-/// The time for which a client waits for the question of a task that requires input.
+/// The time for which a request waits for the question of a task that requires input.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A task and its resources.
+/// A task, with the link that it needs and its open questions.
 pub(crate) struct Home {
     upstream: Arc<Upstream>,
     link: Arc<OpenLink>,
@@ -38,15 +38,15 @@ pub(crate) struct Home {
     /// Keeps other calls off the link on which this task asks; `None` once the task has ended, or if it cannot ask.
     own: Mutex<Option<OwnLink>>,
     asking: Mutex<Option<Asking>>,
-    /// Counts changes of its open questions.
+    /// A counter that changes whenever the task's open questions change.
     changed: watch::Sender<u64>,
 }
 
-/// The hold on a dedicated link, where no other client's calls run.
+/// The hold on a dedicated link on which no other client's calls run.
 struct OwnLink {
     dedicated: DedicatedLink,
     dormant: Arc<Dormant>,
-    /// Waits until others need the link.
+    /// The background task that gives way when others need the link.
     watcher: AbortHandle,
     _needed: HeldLink,
 }
@@ -57,14 +57,14 @@ impl Drop for OwnLink {
     }
 }
 
-/// The state while the result is awaited; only then can the server ask.
+/// The state while the result is awaited; the server can ask only during this time.
 struct Asking {
     watch: Watch,
     waiting: AbortHandle,
 }
 
 impl Home {
-    /// A task that runs on this link; `own` if the link is reserved for it.
+    /// Creates a task that runs on this link; `own` is set if the link is reserved for the task.
     pub(crate) fn new(
         upstream: Arc<Upstream>,
         needed: HeldLink,
@@ -88,7 +88,7 @@ impl Home {
         })
     }
 
-    /// Notes that its client has asked about it.
+    /// Notes that the client has asked about the task.
     pub(crate) fn touch(&self) {
         if let Some(own) = self.own.lock().as_ref() {
             own.dormant.touch(Instant::now());
@@ -181,8 +181,8 @@ impl Home {
         });
     }
 
-    /// The server's questions that a client with these capabilities can answer: the content of `inputRequests`. Waits
-    /// briefly for them, because the server has only now been allowed to ask.
+    /// Returns the server's questions that a client with these capabilities can answer: the content of
+    /// `inputRequests`. Waits briefly for questions, because the server has only now been allowed to ask.
     pub(crate) async fn questions(
         self: &Arc<Self>,
         egress: &Egress,
@@ -297,8 +297,8 @@ impl Home {
     }
 }
 
-/// Gives way to callers that need the link: immediately if the task has ended, and otherwise once no client has asked
-/// about it for a while.
+/// Gives way to callers that need the link: immediately if the task has ended, and otherwise as soon as no client has
+/// asked about the task for a while.
 async fn make_way(home: Weak<Home>, egress: Egress, dormant: Arc<Dormant>) {
     loop {
         dormant.asked_to_leave().await;

@@ -1,4 +1,5 @@
-//! Tasks that need the link on which they were started, by number, until no client asks about them any more.
+//! Tasks that need the link on which they were started. Each has a number, and is kept as long as clients ask about
+//! it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,13 +9,13 @@ use parking_lot::Mutex;
 
 use super::task_home::Home;
 
-/// All such tasks.
+/// All tasks that need their link, by number.
 pub(crate) struct Homes {
     rules: Mutex<HomeRules>,
     residents: Mutex<HashMap<u64, Resident>>,
 }
 
-/// The maximum number of tasks, and the time for which each is kept after a client has asked about it.
+/// The maximum number of tasks, and the time for which each is kept after a client has last asked about it.
 #[derive(Clone, Copy)]
 struct HomeRules {
     max: usize,
@@ -27,12 +28,12 @@ struct Resident {
 }
 
 impl Homes {
-    /// Creates a table of at most `max` tasks. Each is kept until no client has asked about it for `lifetime`.
+    /// Creates a table of at most `max` tasks. A task is kept until no client has asked about it for `lifetime`.
     pub(crate) fn new(max: usize, lifetime: Duration) -> Self {
         Self { rules: Mutex::new(HomeRules { max, lifetime }), residents: Mutex::default() }
     }
 
-    /// Changes the maximum number of tasks and the time for which they are kept. Tasks in the table are kept.
+    /// Changes the maximum number of tasks, and the time for which they are kept. Tasks already in the table stay.
     pub(crate) fn follow(&self, max: usize, lifetime: Duration) {
         *self.rules.lock() = HomeRules { max, lifetime };
     }

@@ -1,4 +1,4 @@
-//! A call's turn among all calls at its server: the call runs immediately, or waits until another one has ended. It
+//! A call's turn among all calls at its server: the call runs immediately, or waits until another call has ended. It
 //! must not know links.
 
 use std::time::Instant;
@@ -19,15 +19,15 @@ use super::waiting_client::WaitingClient;
 pub(crate) enum CallTurn {
     /// The call waits for its turn.
     Waits(QueuedCall),
-    /// The call counts among the running calls as long as this is held.
+    /// The call counts among the running calls as long as this value is held.
     Runs { _held: RunningCall },
     /// The call waits for its client, or has ended.
     Over,
 }
 
 impl CallTurn {
-    /// The turn of a new call. A client that has been asked something may make a call before it answers. Such a call does not
-    /// queue behind the call that waits for that answer.
+    /// Returns the turn of a new call. A client that has been asked something may make a call before it answers. Such
+    /// a call does not queue behind the call that waits for the answer.
     ///
     /// # Errors
     /// Returns the fault to answer with if too many calls are already waiting.
@@ -49,12 +49,12 @@ impl CallTurn {
         }
     }
 
-    /// The turn of a call that continues after its client has answered.
+    /// Returns the turn of a call that continues after its client has answered.
     pub(super) fn joined(upstream: &Upstream) -> Self {
         Self::Runs { _held: upstream.server.concurrency.join() }
     }
 
-    /// Waits for its turn; returns the input that ended the wait if the turn did not come.
+    /// Waits for the call's turn; if something else ended the wait, returns that input.
     pub(super) async fn take(
         &mut self,
         upstream: &Upstream,
@@ -77,24 +77,24 @@ impl CallTurn {
         None
     }
 
-    /// The message for a call whose turn did not come in time.
+    /// Returns the message for a call whose turn did not come in time.
     pub(super) fn overdue(upstream: &Upstream) -> String {
         let most = upstream.server.concurrency.most();
         format!("runs {most} calls (`concurrentCalls` of the server), and none of them ended in time")
     }
 
-    /// Returns true if it counts among the running calls.
+    /// Returns true if the call counts among the running calls.
     pub(super) fn is_running(&self) -> bool {
         matches!(self, Self::Runs { .. })
     }
 
-    /// Returns true if it waits for another call to end.
+    /// Returns true if the call waits for another call to end.
     pub(super) fn is_waiting(&self) -> bool {
         matches!(self, Self::Waits(_))
     }
 }
 
-/// The fault for a call above the limit.
+/// Returns the fault for a call above the limit.
 fn refusal(upstream: &Upstream, full: &QuotaError) -> Fault {
     let (most, server) = (upstream.server.concurrency.most(), upstream.name());
     let (whose, count, key) = match full {

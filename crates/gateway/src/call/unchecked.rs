@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 /// The maximum number of remembered tools; further ones are not logged.
 const MOST: usize = 4096;
 
-/// The tools that were logged.
+/// The tools that have been logged.
 #[derive(Debug, Default)]
 pub(crate) struct Unchecked(Mutex<HashSet<(UpstreamId, Arc<str>)>>);
 

@@ -10,11 +10,11 @@ use tokio::sync::oneshot;
 pub(crate) struct WaitingClient {
     /// The client's cancellation, if it can send one; carries the notification, if there is one.
     pub(crate) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
-    /// True if it accepts an answer while it is still arriving.
+    /// True if the client accepts an answer that is still arriving.
     pub(crate) takes_long: bool,
-    /// The latest time at which the call is polled again; used for the request that is sent next.
+    /// The time at which the call is polled again at the latest; used for the request that is sent next.
     pub(crate) attended_until: Option<Instant>,
-    /// The fault that the client receives instead if the call fails.
+    /// The fault that the client receives in place of the real one if the call fails.
     pub(crate) masked: Option<Box<Fault>>,
 }
 
@@ -26,7 +26,7 @@ impl WaitingClient {
         Self { cancelled, takes_long: false, attended_until: None, masked }
     }
 
-    /// Waits for the client's cancellation; never returns if it cannot cancel.
+    /// Waits for the client's cancellation; never completes if the client cannot cancel.
     pub(super) async fn cancellation(&mut self) -> Option<Frame> {
         let Some(receiver) = &mut self.cancelled else { return std::future::pending().await };
         let notice = receiver.await;

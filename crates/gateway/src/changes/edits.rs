@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::{Differences, Refusal, Standing};
 
-/// An edit of the configuration: returns the id of its subject, and the state after the edit.
+/// An edit of the configuration: a function that returns the id of its subject, and the state after the edit.
 pub(crate) type Edit = Box<dyn FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send>;
 
 /// A requested edit, and the channel for its result.
@@ -18,16 +18,16 @@ pub(crate) struct EditRequest {
 
 /// An edit that is in force.
 pub(crate) struct Edited {
-    /// The id of its subject.
+    /// The id of the edit's subject.
     pub(crate) id: String,
     /// The state after the edit.
     pub(crate) standing: Arc<Standing>,
-    /// The differences that the edit made.
+    /// The differences between the configurations before and after the edit.
     pub(crate) what: Differences,
 }
 
 impl Edited {
-    /// The edit's subject, in the form that the API shows.
+    /// Returns the edit's subject in the form that the API shows.
     pub(crate) fn of(
         &self,
         show: impl FnOnce(&Standing, &str) -> Result<Value, Refusal>,

@@ -1,4 +1,4 @@
-//! Changes of servers and profiles while Dragoman is running: which requests are valid, the resulting configuration,
+//! Changes to servers and profiles while Dragoman is running: which requests are valid, which configuration results,
 //! and how it is stored and shown. It must not know HTTP, or how a configuration is put into force.
 //!
 //! | file | is for |

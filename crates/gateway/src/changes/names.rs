@@ -14,7 +14,7 @@ const TAKEN: &[&str] = &["batch-status"];
 /// Slugs that would collide with segments of the API's paths.
 const TAKEN_SLUGS: &[&str] = &["by-slug", "by-name"];
 
-/// Checks a slug: it consists of lower-case letters, digits and hyphens, and begins with a letter.
+/// Checks a slug: it must consist of lower-case letters, digits and hyphens, and begin with a letter.
 pub(super) fn check_slug(slug: &str) -> Result<(), Refusal> {
     let is_letter = slug.starts_with(|first: char| first.is_ascii_lowercase());
     let is_plain = slug.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
@@ -30,7 +30,7 @@ pub(super) fn check_slug(slug: &str) -> Result<(), Refusal> {
     )))
 }
 
-/// The id for a server with this name: valid in a configuration, and not in use.
+/// Returns the id for a server with this name: it is valid in a configuration, and not in use.
 pub(super) fn new_id(name: &str, is_taken: impl Fn(&str) -> bool) -> Result<String, Refusal> {
     let mut id = String::new();
     for char in name.trim().chars().map(|char| char.to_ascii_lowercase()) {

@@ -10,14 +10,14 @@ use super::standing::{Member, ProfileChange, Standing};
 /// The maximum length of a name or description, in bytes.
 const LONGEST: usize = 4096;
 
-/// All profiles.
+/// Returns all profiles in the form that the API shows.
 pub(crate) fn profiles(standing: &Standing) -> Value {
     let all: Vec<Value> =
         standing.config.profiles.keys().filter_map(|slug| profile(standing, slug).ok()).collect();
     json!({ "profiles": all })
 }
 
-/// One profile.
+/// Returns one profile in the form that the API shows.
 pub(crate) fn profile(standing: &Standing, slug: &str) -> Result<Value, Refusal> {
     let change = change_of(standing, slug)?;
     Ok(json!({
@@ -30,7 +30,7 @@ pub(crate) fn profile(standing: &Standing, slug: &str) -> Result<Value, Refusal>
     }))
 }
 
-/// The servers of a profile, in order.
+/// Returns the servers of a profile in order, in the form that the API shows.
 pub(crate) fn profile_servers(standing: &Standing, slug: &str) -> Result<Value, Refusal> {
     let change = change_of(standing, slug)?;
     Ok(json!({ "servers": members(standing, &change) }))
@@ -43,20 +43,20 @@ fn members(standing: &Standing, change: &ProfileChange) -> Vec<Value> {
     there.enumerate().map(shown).collect()
 }
 
-/// The stored changes of a profile, or the changes that would produce it.
+/// Returns the stored changes of a profile, or the changes that would produce the profile.
 pub(super) fn change_of(standing: &Standing, slug: &str) -> Result<ProfileChange, Refusal> {
     let known: &Profile = standing.config.profiles.get(slug).ok_or_else(|| Refusal::no_profile(slug))?;
     let change = standing.changes.profiles.get(slug).cloned().flatten();
     Ok(change.unwrap_or_else(|| ProfileChange::of(known)))
 }
 
-/// The position of a server in a profile.
+/// Returns the position of a server in a profile.
 pub(super) fn members_of(change: &ProfileChange, slug: &str, server: &str) -> Result<usize, Refusal> {
     let at = change.servers.iter().position(|member| member.server == server);
     at.ok_or_else(|| Refusal::not_in_profile(server, slug))
 }
 
-/// Adds a profile. Returns its slug, and the state afterwards.
+/// Adds a profile. Returns its slug, and the resulting state.
 pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
     let slug = match (text(body, "slug")?, text(body, "name")?) {
         (Some(slug), _) | (None, Some(slug)) => slug.to_owned(),
@@ -80,7 +80,7 @@ pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, 
     Ok((slug, then))
 }
 
-/// Changes a profile's name, description or slug. Returns its slug, and the state afterwards.
+/// Changes a profile's name, description or slug. Returns its slug, and the resulting state.
 pub(crate) fn change_profile(
     standing: &Standing,
     slug: &str,
@@ -98,7 +98,7 @@ pub(crate) fn change_profile(
         return Err(Refusal::slug_exists(&new));
     }
     refuse_named(&standing.base, slug)?;
-    // Other settings of the profile in the file, such as who may call what, would not follow a new slug.
+    // Other settings of the profile in the file, such as who may call which tool, would not follow a new slug.
     if standing.base.profiles.contains_key(slug) {
         return Err(Refusal::profile_in_use(format!(
             "the profile {slug:?} is defined in the configuration file, whose rules use this slug; change \
@@ -127,7 +127,7 @@ fn forget(standing: &Standing, changes: &mut super::Changes, slug: &str) {
     }
 }
 
-/// Refuses to modify a profile that the configuration depends on.
+/// Refuses to modify a profile if the configuration file depends on it.
 fn refuse_named(base: &Config, slug: &str) -> Result<(), Refusal> {
     if slug == DEFAULT_PROFILE {
         return Err(Refusal::profile_in_use("the default profile cannot be removed; it is served at /mcp"));

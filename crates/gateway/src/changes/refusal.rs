@@ -81,8 +81,8 @@ impl Refusal {
         Self::new(500, "INTERNAL_ERROR", message)
     }
 
-    /// The faults in the configuration that the request would produce: the path and the problem of each, without the
-    /// surrounding text.
+    /// Returns a refusal that lists the faults in the configuration that the request would produce: path and problem
+    /// of each fault.
     pub(super) fn faults(faults: &Faults) -> Self {
         let one =
             |fault: &engine::config::Fault| format!("{}: {} ({})", fault.path, fault.message, fault.help);

@@ -21,11 +21,11 @@ type Object = Map<String, Value>;
 
 /// A server before it is changed.
 pub(super) struct Before<'b> {
-    /// Its form in the API.
+    /// The server's form in the API.
     pub(super) shown: &'b Value,
-    /// Its entry among the changes. If the entry has no link, it only amends a server from the file.
+    /// The server's entry among the changes. If the entry has no link, it only amends a server from the file.
     pub(super) entry: Option<&'b Object>,
-    /// Its link.
+    /// The server's link.
     pub(super) link: &'b Link,
 }
 
@@ -34,11 +34,11 @@ pub(super) fn says_link(entry: &Object) -> bool {
     ["url", "command", "native"].iter().any(|key| entry.contains_key(*key))
 }
 
-/// A server in the form of a configuration, from the request. Fields that are missing, or equal to the form that the API
-/// shows, stay unchanged.
+/// Returns the server that a request describes, in the form of a configuration. Fields that are missing, or equal to
+/// what the API shows, stay unchanged.
 pub(super) fn written(body: &Value, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
     let Some(sent) = body.as_object() else { return Err(Refusal::request("send a JSON object")) };
-    // Fields equal to the form that the API shows keep their stored values, including hidden ones.
+    // Fields equal to what the API shows keep their stored values, including hidden ones.
     let as_shown =
         |key: &str, before: &Before<'_>| sent.get(key).is_none_or(|sent| *sent == before.shown[key]);
     let kept = before.and_then(|before| before.entry);
@@ -67,14 +67,14 @@ pub(super) fn written(body: &Value, before: Option<&Before<'_>>) -> Result<Objec
     }
     match sent.get("isActive") {
         None | Some(Value::Null) => {}
-        // This applies even if the file says otherwise.
+        // This applies even if the file has another value.
         Some(Value::Bool(active)) => drop(server.insert("disabled".to_owned(), (!active).into())),
         Some(_) => return Err(Refusal::config("`isActive` must be true or false")),
     }
     Ok(server)
 }
 
-/// The link of a server, from the request.
+/// Returns the link of the server that a request describes.
 fn linked(sent: &Object, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
     let shown = before.map(|before| &before.shown["type"]);
     let kind = match sent.get("type").or(shown) {
@@ -96,8 +96,8 @@ fn linked(sent: &Object, before: Option<&Before<'_>>) -> Result<Object, Refusal>
     }
 }
 
-/// The original of a text that may be a placeholder for a hidden one: the stored text at this position, or the only
-/// one with this placeholder.
+/// Returns the original of a text that may contain a placeholder for a secret: the stored text at this position if it
+/// is shown as `text`, or the only stored text that is shown so.
 fn revealed(text: &str, key: &str, known: &[Text], at: usize, may: bool) -> Result<String, Refusal> {
     let hidden: Vec<&Text> = known.iter().filter(|one| one.hides() && one.shown() == text).collect();
     let own = known.get(at).filter(|own| own.shown() == text);
@@ -112,7 +112,7 @@ fn revealed(text: &str, key: &str, known: &[Text], at: usize, may: bool) -> Resu
     })
 }
 
-/// Scheme, host and port: the origin for which headers are intended.
+/// Returns scheme, host and port of a URL: the origin for which its headers are intended.
 fn origin(url: &str) -> Option<(String, String, Option<u16>)> {
     let url: http::Uri = url.parse().ok()?;
     let (scheme, host) = (url.scheme_str()?.to_ascii_lowercase(), url.host()?.to_ascii_lowercase());
@@ -166,8 +166,8 @@ fn remote(config: &Object, transport: &str, before: Option<&Before<'_>>) -> Resu
     Ok(server)
 }
 
-/// The path of the stream: the given one, or the default if the URL has none. The stream itself announces the path
-/// for messages.
+/// Returns the path of the stream: the given one, or the default if the URL has none. The stream itself announces the
+/// path for messages.
 fn stream(url: &str, path: Option<&str>) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let is_bare = rest.split_once('/').is_none_or(|(_, path)| path.is_empty());
@@ -213,9 +213,9 @@ fn external(config: &Object, before: Option<&Before<'_>>) -> Result<Object, Refu
     Ok(server)
 }
 
-/// Values by name, none of which is ever shown. Values that are missing or hidden in the request stay unchanged, but
-/// only if `before` is still the server that they were given to, as described by `whose`: no other server receives
-/// them.
+/// Returns values by name, none of which is ever shown. Values that are missing or hidden in the request stay
+/// unchanged, but only if `before` still leads to the server for which they were given, as `whose` describes: no other
+/// server receives them.
 fn secrets(
     config: &Object,
     key: &str,
@@ -286,7 +286,7 @@ pub(super) fn add_key(server: &mut Object, key: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A server in the form that the API shows.
+/// Returns a server in the form that the API shows.
 pub(super) fn shown(id: &str, server: &Server, is_kept: bool) -> Value {
     let hidden = |names: Vec<String>| {
         let all: Object = names.into_iter().map(|name| (name, HIDDEN.into())).collect();

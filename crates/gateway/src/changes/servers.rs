@@ -7,13 +7,13 @@ use super::server_form::{Before, add_key, says_link, shown, written};
 use super::standing::Standing;
 use super::{Refusal, names};
 
-/// All servers.
+/// Returns all servers in the form that the API shows.
 pub(crate) fn servers(standing: &Standing) -> Value {
     let all: Vec<Value> = standing.config.mcp_servers.keys().filter_map(|id| one(standing, id)).collect();
     json!({ "servers": all })
 }
 
-/// One server.
+/// Returns one server in the form that the API shows.
 pub(crate) fn server(standing: &Standing, id: &str) -> Result<Value, Refusal> {
     one(standing, id).ok_or_else(|| Refusal::no_server(id))
 }
@@ -23,12 +23,12 @@ fn one(standing: &Standing, id: &str) -> Option<Value> {
     standing.config.mcp_servers.get(id).map(|server| shown(id, server, is_kept))
 }
 
-/// A server's entry among the changes.
+/// Returns a server's entry among the changes.
 fn kept<'s>(standing: &'s Standing, id: &str) -> Option<&'s Map<String, Value>> {
     standing.changes.servers.get(id)?.as_ref()
 }
 
-/// Adds a server. Returns its id, and the state afterwards.
+/// Adds a server. Returns its id, and the resulting state.
 pub(crate) fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
     let name = body.get("name").and_then(Value::as_str);
     let Some(name) = name else { return Err(Refusal::config("`name` is missing")) };
@@ -38,7 +38,7 @@ pub(crate) fn add_server(standing: &Standing, body: &Value) -> Result<(String, S
     Ok((id, then))
 }
 
-/// Replaces a server. Fields that are missing, or equal to the form that the API shows, stay unchanged.
+/// Replaces a server. Fields that are missing, or equal to what the API shows, stay unchanged.
 pub(crate) fn change_server(standing: &Standing, id: &str, body: &Value) -> Result<Standing, Refusal> {
     let shown = server(standing, id)?;
     let link = &standing.config.mcp_servers[id].link;

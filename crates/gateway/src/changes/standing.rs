@@ -59,7 +59,7 @@ pub(crate) struct Standing {
 
 impl Standing {
     /// # Errors
-    /// Returns why the changes do not fit the configuration.
+    /// Returns the reason why the changes do not fit the configuration.
     pub(crate) fn new(base: Config, changes: Changes) -> Result<Self, Refusal> {
         let config = changes.over(&base)?;
         Ok(Self { base, changes, config })
@@ -94,15 +94,15 @@ impl Standing {
         &self.changes
     }
 
-    /// The same changes applied to another configuration.
+    /// Returns the same changes, applied to another configuration.
     ///
     /// # Errors
-    /// Returns why they do not fit it.
+    /// Returns the reason why the changes do not fit that configuration.
     pub(crate) fn over(&self, base: Config) -> Result<Self, Refusal> {
         Self::new(base, self.changes.clone())
     }
 
-    /// The same configuration with other changes.
+    /// Returns the same configuration with other changes.
     pub(super) fn changed(&self, how: impl FnOnce(&mut Changes)) -> Result<Self, Refusal> {
         let mut changes = self.changes.clone();
         how(&mut changes);
@@ -122,10 +122,10 @@ impl Changes {
         serde_json::from_str(text).map_err(|e| e.to_string())
     }
 
-    /// The text to store.
+    /// Returns the text to store.
     ///
     /// # Errors
-    /// Fails if it is too long.
+    /// Fails if the text would be too long.
     pub(crate) fn text(&self) -> Result<String, Refusal> {
         let text = serde_json::to_string(self).map_err(|e| Refusal::internal(e.to_string()))?;
         if text.len() > LONGEST {
@@ -134,7 +134,7 @@ impl Changes {
         Ok(text)
     }
 
-    /// The configuration that results from the changes.
+    /// Returns the configuration that results from the changes.
     fn over(&self, base: &Config) -> Result<Config, Refusal> {
         let mut config = base.clone();
         let default_has_all = config.default_has_all();
@@ -175,7 +175,7 @@ impl Changes {
 }
 
 impl ProfileChange {
-    /// The changes that would produce this profile.
+    /// Returns the changes that would produce this profile.
     pub(super) fn of(profile: &Profile) -> Self {
         let servers = profile.servers.iter();
         Self {
@@ -203,7 +203,7 @@ impl ProfileChange {
     }
 }
 
-/// The same value with `${` written as `$${`, so that the configuration substitutes nothing.
+/// Returns the same value with `${` written as `$${`, so that the configuration substitutes nothing.
 fn literal(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("${", "$${")),

@@ -10,7 +10,7 @@ use super::Refusal;
 use super::profiles::{change_of, members_of};
 use super::standing::{ProfileChange, Standing};
 
-/// The maximum number of tools that can be set at once.
+/// The maximum number of tools whose settings one request can change.
 const MOST: usize = 1000;
 
 /// The settings of a tool.
@@ -40,7 +40,7 @@ struct Named {
     setting: Sent,
 }
 
-/// The request's form of a setting; a missing field and `null` mean the same.
+/// A setting as the request contains it; a missing field and `null` mean the same.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Sent {
@@ -65,6 +65,7 @@ impl Setting {
             name: self.custom_name.clone(),
             description: self.custom_description.clone(),
             input_schema: schema.map(Bytes::from),
+            ..ToolSetting::default()
         }
     }
 
@@ -77,7 +78,7 @@ impl Setting {
     }
 }
 
-/// The tools of a server in a profile: the server's list combined with the profile's settings.
+/// Returns the tools of a server in a profile: the server's list combined with the profile's settings.
 pub(crate) fn profile_tools(
     standing: &Standing,
     slug: &str,
@@ -107,7 +108,7 @@ fn shown(name: &str, set: Option<&Setting>, tool: Option<&ListedTool>) -> Value 
     })
 }
 
-/// Changes settings of tools of a server in a profile; tools that are not named stay unchanged.
+/// Changes the settings of a server's tools in a profile; tools that are not named stay unchanged.
 pub(crate) fn set_profile_tools(
     standing: &Standing,
     slug: &str,

@@ -1,4 +1,4 @@
-//! Cached lists of tools in the form of dialects. It must not know who asks.
+//! Cached lists of tools in the form that dialects use. It must not know who asks.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::view::ViewCell;
 /// The maximum number of cached lists.
 const MAX_LISTS: usize = 64;
 
-/// The tools of views in the form of rows, built once for each state of a view.
+/// The tools of views as rows for dialects, built once for each state of a view.
 #[derive(Default)]
 pub(crate) struct Lists(Mutex<Vec<CachedList>>);
 

@@ -1,5 +1,5 @@
 //! The state of clients at endpoints with a dialect: sessions, event streams, subscriptions, ready lists. It must not
-//! know transports, or what the state is for.
+//! know transports, or the purpose of the state.
 //!
 //! | file | is for |
 //! |---|---|

@@ -24,18 +24,18 @@ use upstream::quota::QuotaError;
 
 /// A client's event stream.
 pub(crate) struct DialectStream {
-    /// Receives its events.
+    /// The sender through which the client receives its events.
     pub(crate) events: mpsc::Sender<Bytes>,
-    /// Permits for the client's concurrent requests.
+    /// Permits for the client's requests that run at the same time.
     pub(crate) room: Arc<Semaphore>,
-    /// Its entry among the open streams; they end when their credentials do.
+    /// The entry of this stream among the open streams; the stream ends when its credentials do.
     pub(crate) held: Arc<HeldOpen>,
-    /// Its subscriptions.
+    /// The client's subscriptions.
     pub(crate) subscriptions: Subscriptions,
-    /// Its owner, and the version in which the gateway serves it.
+    /// The owner of the stream, and the version in which the gateway serves it.
     pub(crate) identity: Identity,
     pub(crate) era: &'static Era,
-    /// The number of the rules in force when it was opened.
+    /// The regime: identifies the access rules that were in force when the stream was opened.
     pub(crate) regime: u64,
     /// Raised when the stream no longer matches the configuration.
     pub(crate) ends: Stop,
@@ -43,20 +43,21 @@ pub(crate) struct DialectStream {
 
 /// The session of one client.
 pub(crate) struct Session {
-    /// Its owner. Only this caller may use the session, and only with the rights that it had at the start.
+    /// The owner of the session. Only this caller may use it, and only with the rights that the caller had at the
+    /// start.
     identity: Identity,
     pub(crate) profile: usize,
     initialized: AtomicBool,
-    /// The name and version of its client, once it has introduced itself.
+    /// The name and version of the client, once it has introduced itself.
     program: OnceLock<Arc<str>>,
-    /// Its event stream, if it has one.
+    /// The client's event stream, if it has one.
     stream: Option<DialectStream>,
-    /// Its running requests; the row does not limit their number.
+    /// The client's running requests; their number is not limited here.
     pub(crate) requests: OpenRequests,
-    /// Its running calls to servers, whatever their ids.
+    /// The client's running calls to servers, whatever their ids.
     pub(crate) in_flight: Calls,
     usage: Usage,
-    /// The time without a message after which the session ends; `None` if it never does.
+    /// The time without a message after which the session ends; `None` if it does not end for this reason.
     idle: Option<Duration>,
 }
 
@@ -93,13 +94,13 @@ impl Session {
         self.initialized.store(true, Ordering::Release);
     }
 
-    /// The name and version of its client.
+    /// Returns the name and version of the client.
     pub(crate) fn program(&self) -> Option<&Arc<str>> {
         self.program.get()
     }
 
-    /// Registers a request, which stays cancellable while the returned value is alive; `None` if it has no id, or if the
-    /// id is in use.
+    /// Registers a request, which can be cancelled as long as the returned value is alive. Returns `None` if the
+    /// request has no id, or if the id is in use.
     pub(crate) fn begin(&self, id: &[u8]) -> Option<HeldRequest<'_>> {
         self.requests.hold(Id::from_json(Bytes::copy_from_slice(id)).ok()?)
     }
@@ -112,7 +113,8 @@ impl Session {
         self.stream.is_some()
     }
 
-    /// Sends an event on its stream; returns `false` if it has no stream, or if the client is too far behind.
+    /// Sends an event on the session's stream; returns `false` if there is no stream, or if the client is too far
+    /// behind.
     pub(crate) fn send(&self, event: Bytes) -> bool {
         self.stream.as_ref().is_some_and(|stream| stream.events.try_send(event).is_ok())
     }
@@ -138,8 +140,8 @@ impl Evictable for Session {
     }
 }
 
-/// The time for which a session must have been unused since its introduction before it can be evicted for another
-/// one.
+/// The time for which a session must have been unused since its introduction before it can be evicted to make room for
+/// another.
 const UNUSED_FOR: Duration = Duration::from_mins(1);
 
 /// All sessions of dialects.
@@ -158,7 +160,7 @@ impl Sessions {
     /// Adds a session of a caller.
     ///
     /// # Errors
-    /// Fails if the caller already has as many as allowed, or if all are taken and none can be evicted.
+    /// Fails if the caller already has as many sessions as allowed, or if all are taken and none can be evicted.
     pub(crate) fn add(
         &self,
         id: &str,
@@ -196,8 +198,8 @@ impl Sessions {
         })
     }
 
-    /// Ends the event streams that no longer match the configuration, so that their clients connect again: `fits`
-    /// receives a stream's regime and its profile.
+    /// Ends the event streams that no longer match the configuration, so that their clients connect again. `fits`
+    /// receives the regime and the profile of a stream.
     pub(crate) fn end_streams(&self, fits: impl Fn(u64, usize) -> bool) {
         let is_unfit = |session: &Session| {
             session.stream.as_ref().is_some_and(|stream| !fits(stream.regime, session.profile))

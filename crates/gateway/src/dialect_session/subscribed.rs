@@ -25,7 +25,7 @@ use crate::view::view_cell::ViewCell;
 use upstream::Upstream;
 use upstream::subscriptions::topics::{Heard, Listener, Listening, ResourceNotice};
 
-/// The time that a server may take to accept; after that, the client is told that the server accepted.
+/// The time that a server may take to accept a subscription; after this time, the client is told that it was accepted.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The resources that a client listens to, by URI.
@@ -66,7 +66,8 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// The change that a request asks for, if the client sees the resource and its server sends updates.
+    /// Returns the change that a request asks for, if the client sees the resource and the resource's server sends
+    /// updates.
     pub(crate) fn of(context: &Arc<CallContext>, cell: &ViewCell, request: &Frame) -> Option<Self> {
         let view = cell.view();
         let on = match Method::from_name(&request.method()) {
@@ -135,8 +136,8 @@ impl Subscriptions {
         again
     }
 
-    /// Listens to a resource at its current server; `None` if the resource is no longer wanted, or if no server sends
-    /// updates.
+    /// Listens to a resource at its current server; returns `None` if the resource is no longer wanted, or if no
+    /// server sends updates about it.
     async fn take_up(
         &self,
         context: &Arc<CallContext>,
@@ -177,7 +178,7 @@ pub(crate) async fn change(
 ) -> Option<DialectOutcome> {
     let stream = session.stream()?;
     let outcome = stream.subscriptions.change(context, change, &stream.events).await;
-    // A configuration that took effect meanwhile did not see this subscription.
+    // If another configuration took effect meanwhile, it did not see this subscription.
     follow(context, session);
     Some(outcome)
 }
@@ -199,7 +200,7 @@ pub(crate) fn follow(context: &Arc<CallContext>, session: &Arc<Session>) {
                 () = stream.events.closed() => return,
             };
             if taken.is_some() {
-                // Nobody has reported changes that happened in between.
+                // Changes that happened in between were not reported.
                 session.send(updated(&quote(&uri)));
             } else {
                 stream.subscriptions.give_up(&uri);
@@ -208,7 +209,7 @@ pub(crate) fn follow(context: &Arc<CallContext>, session: &Arc<Session>) {
     });
 }
 
-/// The event for an updated resource; `uri` is JSON.
+/// Returns the event for an updated resource; `uri` is a JSON string.
 fn updated(uri: &str) -> Bytes {
     event(&proto::era::notice(Notice::ResourceUpdated.name(), format!("\"uri\":{uri}").as_bytes()))
 }

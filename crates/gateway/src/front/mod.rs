@@ -1,4 +1,4 @@
-//! The entry points for clients. This module must not know how a call is performed.
+//! The entry points for clients. It must not know how a call is performed.
 //!
 //! | folder, file | is for |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The one client over stdin and stdout: one message per line, in every era, answered in any order.
+//! The one client over stdin and stdout: one message per line, in any version, answered in any order.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::front::lines::stdin::{Stdin, StdinLine};
 use crate::process::Shard;
 use engine::snapshot::frame_limits;
 
-/// The number of bytes that are written at once.
+/// The size of a write, in bytes, above which no further lines are added to it.
 const BATCH: usize = 64 << 10;
 
 /// Serves until stdin ends or the gateway stops.
@@ -126,7 +126,8 @@ async fn write(mut queue: mpsc::Receiver<Bytes>) {
     }
 }
 
-/// Appends a message as one line. In JSON, raw line breaks occur only between tokens, where they are insignificant.
+/// Appends a message as one line. In JSON text, raw line breaks occur only between tokens, where they are
+/// insignificant.
 fn append(out: &mut Vec<u8>, message: &[u8]) {
     out.extend(message.iter().map(|b| if matches!(b, b'\n' | b'\r') { b' ' } else { *b }));
     out.push(b'\n');

@@ -17,25 +17,25 @@ const FILE: &str = "file";
 /// The maximum length of a change's description, in bytes.
 const LONGEST: usize = 1000;
 
-/// A change of the configuration, or a refused one.
+/// A change of the configuration, or a refused attempt to change it.
 pub(crate) struct ManagementAction<'a> {
-    /// Its author.
+    /// The author of the change.
     pub(crate) who: Arc<str>,
-    /// Its author's address, if known.
+    /// The author's address, if known.
     pub(crate) address: Option<IpAddr>,
-    /// The request.
+    /// The request: its method and path, or a description.
     pub(crate) asked: Cow<'static, str>,
-    /// The server that it concerns.
+    /// The server that the change concerns.
     pub(crate) server: Option<&'a str>,
-    /// The profile that it concerns.
+    /// The profile that the change concerns.
     pub(crate) profile: Option<&'a str>,
-    /// Its outcome.
+    /// The outcome of the request.
     pub(crate) outcome: CallOutcome,
-    /// The status of its refusal.
+    /// The HTTP status of the refusal, if there was one.
     pub(crate) status: Option<u16>,
-    /// The differences that it made.
+    /// The differences that the change made.
     pub(crate) what: Option<&'a Differences>,
-    /// The time that it took.
+    /// The time that the change took.
     pub(crate) took: Duration,
 }
 
@@ -74,7 +74,7 @@ impl<'a> ManagementAction<'a> {
     }
 }
 
-/// Writes it to the record of calls, if there is one.
+/// Writes the change to the record of calls, if there is one.
 pub(crate) fn record(shard: &Shard, action: &ManagementAction<'_>) {
     let sink = &shard.call.state.audit;
     if !sink.is_on() {
@@ -101,7 +101,7 @@ pub(crate) fn record(shard: &Shard, action: &ManagementAction<'_>) {
     });
 }
 
-/// The request and its outcome, with names only.
+/// Returns the request and its outcome, with names only.
 fn summary(action: &ManagementAction<'_>) -> Cow<'static, str> {
     let Some(what) = action.what else { return action.asked.clone() };
     let mut text = format!("{}: {what}", action.asked);
@@ -112,7 +112,7 @@ fn summary(action: &ManagementAction<'_>) -> Cow<'static, str> {
     text.into()
 }
 
-/// Writes it to the log and to the record of calls.
+/// Writes the change to the log and to the record of calls.
 pub(crate) fn log_and_record(shard: &Shard, action: &ManagementAction<'_>) {
     let ManagementAction { who, asked, status, .. } = action;
     if let (CallOutcome::Ok, Some(what)) = (action.outcome, action.what) {

@@ -12,15 +12,15 @@ use crate::changes::{Changes, Refusal};
 #[derive(Clone)]
 pub(crate) struct ChangesFile {
     folder: Arc<Path>,
-    /// Opened once there is something to store.
+    /// The open file; it is opened once there is something to store.
     file: Arc<Mutex<Option<store::changes::StoredChanges>>>,
 }
 
 impl ChangesFile {
-    /// Opens the file in this folder; returns its content.
+    /// Opens the file in this folder; returns the changes that are stored in it.
     ///
     /// # Errors
-    /// Returns why the file cannot be used, and what to do about it.
+    /// Returns the reason why the file cannot be used, and what to do about it.
     pub(crate) fn open(folder: &Path) -> Result<(Self, Changes), String> {
         let told = |e: store::Error| format!("{e}; {}", e.help());
         let file = store::changes::StoredChanges::open_existing(folder, &fresh_bytes()?).map_err(told)?;

@@ -22,19 +22,19 @@ const PATIENCE: Duration = Duration::from_secs(8);
 const ADVICE: &str = "clients were moved to another connection and lost the state that the server kept for them in memory: set \
                       `affinity: session` if the server keeps such state, or raise `dedicatedConnections`";
 
-/// A server, as seen by this caller.
+/// Returns a server as seen by this caller.
 fn upstream(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Option<Arc<Upstream>> {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == name)?;
     Some(shard.view.state.upstream_of(spec.id, identity))
 }
 
-/// The version of the clients for which the server's lists are fetched first.
+/// Returns the version of the clients for which the server's lists are fetched first.
 fn era(upstream: &Upstream) -> &'static Era {
     if upstream.server.over_http() { newest_stateless() } else { newest_handshake() }
 }
 
-/// The status of one server. `status` and `error` keep their established values; `state` is the same health state as in the
-/// log.
+/// Returns the status of one server. `status` and `error` keep their established values; `state` is the same state of
+/// health as in the log.
 pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Value {
     let Some(upstream) = upstream(shard, identity, name) else {
         return json!({
@@ -80,7 +80,7 @@ pub(crate) async fn examine(shard: &Arc<Shard>, identity: &Identity, name: &str)
     }
 }
 
-/// The tools of a server that families of clients refuse, as far as this is known.
+/// Returns the tools of a server that families of clients refuse, as far as this is known.
 pub(crate) fn refusals(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Value {
     let known =
         upstream(shard, identity, name).and_then(|upstream| upstream.catalogue.tools(era(&upstream)).ok());
@@ -88,7 +88,7 @@ pub(crate) fn refusals(shard: &Arc<Shard>, identity: &Identity, name: &str) -> V
     known.map_or_else(|| json!([]), |catalogue| Refusals::listed(&catalogue.refusals()))
 }
 
-/// The name that other gateways use for a state.
+/// Returns the name that other gateways use for a state.
 fn status_of(state: HealthWord) -> &'static str {
     match state {
         HealthWord::Ready | HealthWord::Degraded => "connected",
@@ -100,13 +100,13 @@ fn status_of(state: HealthWord) -> &'static str {
     }
 }
 
-/// A time, to the second.
+/// Returns a time as text, to the second.
 fn shown(at: SystemTime) -> Option<String> {
     let seconds = at.duration_since(UNIX_EPOCH).ok()?.as_secs();
     Timestamp::from_second(i64::try_from(seconds).ok()?).ok().map(|at| at.to_string())
 }
 
-/// The tools in a server's list; if `fresh`, the list is fetched again.
+/// Returns the tools in a server's list; if `fresh` is true, the list is fetched again.
 ///
 /// # Errors
 /// Returns the reason why the list is unknown.
@@ -134,7 +134,7 @@ pub(crate) async fn tools(
     Ok(tools.filter_map(|tool| serde_json::from_slice(&tool.text).ok()).collect())
 }
 
-/// Tools in the form that profiles use.
+/// Returns tools in the form that profiles use.
 pub(crate) fn known(tools: &[Value]) -> Vec<ListedTool> {
     let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
     let one = |tool: &Value| {

@@ -29,7 +29,7 @@ pub(crate) struct Gateway {
     pub(crate) standing: Arc<Standing>,
     /// The hosts and origins whose requests are answered.
     pub(crate) hosts: Hosts,
-    /// The authenticator of callers; it has no connections of its own.
+    /// The authenticator of callers; it has no connections of its own, because each thread adds them.
     pub(crate) door: Authenticator,
     pub(crate) rates: Arc<Rates>,
     /// The rate limits of management; `None` if management is disabled.
@@ -48,7 +48,7 @@ pub(crate) struct GatewayParts {
     pub(crate) door: Authenticator,
     pub(crate) rates: Arc<Rates>,
     pub(crate) manage_rates: Option<Arc<ManageRates>>,
-    /// The addresses that it listens at.
+    /// The addresses at which the gateway listens.
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
@@ -96,7 +96,7 @@ impl Gateway {
         }
     }
 
-    /// The client's address of a request, as seen through trusted proxies.
+    /// Returns a client's address as seen through trusted proxies; `peer` is the address of the connection.
     pub(crate) fn client_of(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
         ClientAddress::of(peer, headers, &self.snapshot.proxies)
     }
@@ -106,10 +106,11 @@ impl Gateway {
     }
 }
 
-/// Computed only once: the machine's memory does not change while the process runs.
+/// The default memory budget, in bytes. It is computed only once, because the machine's memory does not change while
+/// the process runs.
 static DEFAULT_MEMORY: LazyLock<usize> = LazyLock::new(budget::default_total);
 
-/// The allowed origins of web pages: the configured ones, and the gateway's own public origin.
+/// Returns the allowed origins of web pages: the configured ones, and the gateway's own public origin.
 fn origins(config: &Config) -> Vec<String> {
     let own = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
     let own = own
@@ -125,7 +126,8 @@ fn new_rates(limits: &[RateLimit], name: impl Fn(usize) -> String) -> Result<Rat
     Ok(Rates::new(limits, name, session::seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
 }
 
-/// The rate limits of management: for managers, and for failed attempts by address; `None` if management is disabled.
+/// Returns the rate limits of management: those for managers, and those for failed attempts by address; `None` if
+/// management is disabled.
 pub(crate) fn manage_rates(config: &Config) -> Result<Option<Arc<ManageRates>>, String> {
     let Some(management) = &config.management else { return Ok(None) };
     let limit = |per| RateLimit {

@@ -10,10 +10,10 @@ use parking_lot::{Condvar, Mutex};
 use store::catalogues::{ServerDigest, StoredCatalogues};
 use upstream::catalogue::CatalogueStore;
 
-/// The minimum time between two writes; of several changes in between, only the last state is stored.
+/// The minimum time between two writes; if several changes occur in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The file, and the texts that wait to be written to it. At most one text waits for each configured server.
+/// The file, and the texts that wait to be written to it: at most one for each configured server.
 struct FileState {
     file: Mutex<StoredCatalogues>,
     waiting: Mutex<UnwrittenCatalogues>,
@@ -26,15 +26,15 @@ struct UnwrittenCatalogues {
     is_over: bool,
 }
 
-/// Catalogues in a file. [`KeptCatalogues::close`] writes whatever is still waiting.
+/// The catalogues in the file. [`KeptCatalogues::close`] writes everything that is still waiting.
 pub(crate) struct KeptCatalogues {
     state: Arc<FileState>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl KeptCatalogues {
-    /// The file in this folder. Without a folder, or if the file cannot be used, catalogues are kept in memory only, and this
-    /// is logged.
+    /// Opens the file in this folder. Without a folder, or if the file cannot be used, catalogues are kept in memory
+    /// only; a file that cannot be used is logged.
     pub(crate) fn open(folder: Option<&Path>) -> Option<Arc<Self>> {
         let folder = folder?;
         let mut fresh = [0; 32];
@@ -57,7 +57,7 @@ impl KeptCatalogues {
 }
 
 impl KeptCatalogues {
-    /// Writes what is still waiting, and ends. Later changes are not stored.
+    /// Writes everything that is still waiting, and ends. Later changes are not stored.
     pub(crate) fn close(&self) {
         self.state.waiting.lock().is_over = true;
         self.state.changed.notify_one();

@@ -11,10 +11,10 @@ use store::sessions::{SessionKey, SessionRow, StoredSessions};
 
 use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
 
-/// The minimum time between two writes; of several changes in between, only the last state is stored.
+/// The minimum time between two writes; if several changes occur in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The maximum number of sessions that wait to be written. Beyond that, the disk is too slow for the clients, and further
+/// The maximum number of sessions that wait to be written. Above it, the disk is too slow for the clients, and further
 /// changes are not stored.
 const MOST_WAITING: usize = 100_000;
 
@@ -47,15 +47,15 @@ impl Unwritten {
     }
 }
 
-/// Sessions in a file. [`KeptSessions::close`] writes whatever is still waiting.
+/// The sessions in the file. [`KeptSessions::close`] writes everything that is still waiting.
 pub(crate) struct KeptSessions {
     state: Arc<SessionsFile>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl KeptSessions {
-    /// The file in this folder; its rows are kept for the time `kept` after their last use. Without a folder, or if the file
-    /// cannot be used, nothing is stored, and this is logged.
+    /// Opens the file in this folder; its rows are kept for the time `kept` after their last use. Without a folder, or
+    /// if the file cannot be used, nothing is stored; a file that cannot be used is logged.
     pub(crate) fn open(folder: Option<&Path>, kept: Duration) -> Option<Arc<Self>> {
         let opened = StoredSessions::open(folder?);
         let (file, moved) = opened
@@ -86,7 +86,7 @@ impl KeptSessions {
         *self.state.kept.lock() = kept;
     }
 
-    /// Writes what is still waiting, and ends. Later changes are not stored.
+    /// Writes everything that is still waiting, and ends. Later changes are not stored.
     pub(crate) fn close(&self) {
         self.state.waiting.lock().is_over = true;
         self.state.changed.notify_one();
@@ -107,7 +107,7 @@ impl SessionsFile {
             return tracing::debug!("a session is not stored: too many are waiting to be written");
         }
         change(&mut row);
-        // The writer sleeps only while nothing waits, or for its pause.
+        // The writer sleeps only while nothing is waiting, or during its pause.
         let is_first = waiting.rows.is_empty();
         waiting.rows.extend(row.map(|row| (key, row)));
         drop(waiting);

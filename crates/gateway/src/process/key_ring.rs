@@ -1,5 +1,5 @@
-//! The gateway's key ring: opened at the start, checked every second, rotated when due. It must not know what is
-//! sealed.
+//! The gateway's key ring: opened at the start, checked every second, and rotated when this is due. It must not know
+//! what is sealed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::session::seal::{Seal, fill};
 /// The number of sealed texts after which a key is replaced: nonces are random, and none may occur twice.
 const MOST_SEALS: u64 = 1 << 31;
 
-/// The minimum time between two attempts to renew the ring.
+/// The minimum time between two attempts to renew the ring, in milliseconds.
 const AGAIN_MS: u64 = 60 * 60 * 1000;
 
-/// The ring, and the keys that the gateway uses from it.
+/// The ring, and the keys in it that the gateway uses.
 pub(crate) struct KeyRing {
-    /// The keys.
+    /// The keys that seal and open texts.
     pub(crate) seal: Arc<Seal>,
     kept: Mutex<Duration>,
     state: Mutex<RingState>,
@@ -27,18 +27,18 @@ pub(crate) struct KeyRing {
 
 struct RingState {
     ring: Ring,
-    /// `None` if the ring exists only in memory.
+    /// The file of the ring; `None` if the ring exists only in memory.
     file: Option<RingFile>,
     /// The time before which no rotation is attempted, in milliseconds since 1970.
     not_before_ms: u64,
-    /// True until the key that was added last is used for sealing.
+    /// True until the most recently added key is used for sealing.
     is_new: bool,
 }
 
 impl KeyRing {
-    /// Opens the ring: the file `named` by the configuration, or else the one in the state folder. If there is no usable
-    /// file, the ring exists only in memory, and this is logged. Replaced keys can still open what they sealed for the time
-    /// `kept`.
+    /// Opens the ring: the file `named` in the configuration, or else the one in the state folder. If there is no
+    /// usable file, the ring exists only in memory, and this is logged. Replaced keys can still open their seals for
+    /// the time `kept`.
     ///
     /// # Errors
     /// Fails if the file that the configuration names cannot be used, or if the random number generator fails.
@@ -70,12 +70,12 @@ impl KeyRing {
         Ok(Self { seal, kept: Mutex::new(kept), state })
     }
 
-    /// Changes the time for which replaced keys can still open what they sealed.
+    /// Changes the time for which replaced keys can still open their seals.
     pub(crate) fn keep_for(&self, kept: Duration) {
         *self.kept.lock() = kept;
     }
 
-    /// Reads the file again if it has changed, and rotates the ring if it is due. This blocks.
+    /// Reads the file again if it has changed, and rotates the ring if this is due. This blocks.
     pub(crate) fn look(&self) {
         self.look_at(now_ms());
     }
@@ -111,7 +111,7 @@ impl KeyRing {
         u64::try_from(self.kept.lock().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Rotates the ring if `is_due`, and removes old keys.
+    /// Rotates the ring if `is_due` is true, and removes old keys.
     fn renew(&self, state: &mut RingState, now: u64, is_due: bool) {
         let Ok(fresh) = random_key() else { return };
         let before = state.ring.sealing_id(Role::Seals, now);

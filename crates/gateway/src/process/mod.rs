@@ -7,7 +7,7 @@
 //! | [`key_ring`] | the keys that seal the data that clients carry |
 //! | [`kept_catalogues`] | servers' catalogues, stored for the next start |
 //! | [`kept_sessions`] | sessions, stored for the next start |
-//! | [`serving`] | the addresses that it listens at |
+//! | [`serving`] | the addresses at which the process listens |
 //! | [`state`] | the process's state, independent of the configuration |
 //! | [`threads`] | each thread's handle to the current gateway |
 

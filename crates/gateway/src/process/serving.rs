@@ -1,5 +1,5 @@
-//! The addresses that the process listens on, and the state that all of them share. The addresses can change while it serves.
-//! It must not know what is served.
+//! The addresses at which the process listens, and the state that they share. The addresses can change while it
+//! serves. It must not know what is served.
 
 use std::net::{SocketAddr, TcpListener};
 
@@ -18,15 +18,15 @@ pub(crate) struct ServingSocket {
     pub(crate) stop: Stop,
 }
 
-/// All addresses.
+/// All addresses at which the process listens, and the state that they share.
 pub(crate) struct Serving {
     /// The limits for new connections.
     pub(crate) limits: SharedServerLimits,
     /// The limit on the number of connections at all addresses together.
     pub(crate) cap: ConnectionCap,
     open: Mutex<Vec<OpenAddress>>,
-    /// The channel to each thread. It needs no bound: threads receive quickly, and there are at most as many sockets
-    /// as addresses.
+    /// The channel to each thread. It needs no bound, because threads receive quickly, and there are at most as many
+    /// sockets as addresses.
     threads: Vec<UnboundedSender<ServingSocket>>,
     receivers: Mutex<Vec<Option<UnboundedReceiver<ServingSocket>>>>,
 }
@@ -40,14 +40,14 @@ struct OpenAddress {
     stop: Stop,
 }
 
-/// The addresses that are to replace the current ones: new ones are bound, but not served yet.
+/// The addresses that will replace the current ones: new addresses are bound, but not served yet.
 pub(crate) struct NextAddresses {
     all: Vec<OpenAddress>,
     bound: Vec<(Listeners, Stop)>,
 }
 
 impl NextAddresses {
-    /// The addresses with their actual ports, which the system may have chosen.
+    /// Returns the addresses with their actual ports, which the system may have chosen.
     pub(crate) fn actual(&self) -> Vec<SocketAddr> {
         self.all.iter().map(|one| one.actual).collect()
     }
@@ -67,7 +67,7 @@ impl Serving {
         }
     }
 
-    /// The receiver of a thread's sockets; can be taken only once.
+    /// Returns the receiver of a thread's sockets; it can be taken only once.
     pub(crate) fn sockets(&self, thread: usize) -> Option<UnboundedReceiver<ServingSocket>> {
         self.receivers.lock().get_mut(thread)?.take()
     }
@@ -81,7 +81,7 @@ impl Serving {
     /// Binds the addresses that are not served yet. Dropping the result closes them again.
     ///
     /// # Errors
-    /// Returns the address that cannot be bound, and why; in this case nothing has changed.
+    /// Returns the address that cannot be bound, and the reason; in this case nothing has changed.
     pub(crate) fn bind(&self, wanted: &[SocketAddr]) -> Result<NextAddresses, BindError> {
         let mut open = self.open.lock().clone();
         let ports: Vec<u16> = open.iter().map(|one| one.actual.port()).collect();
@@ -92,8 +92,8 @@ impl Serving {
                 continue;
             }
             let threads = self.threads.len();
-            // The port may be in use by this process at another address, for example when loopback changes to all
-            // addresses.
+            // The port may be in use by this process at another address, for example if the configuration changes from
+            // loopback to all addresses.
             let listeners = match Listeners::bind(wanted, threads) {
                 Err(BindError::InUse { .. }) if ports.contains(&wanted.port()) => {
                     Listeners::bind_beside(wanted, threads)
@@ -107,7 +107,7 @@ impl Serving {
         Ok(next)
     }
 
-    /// Serves exactly these addresses. At other addresses, open requests may finish.
+    /// Serves exactly these addresses. At addresses that are no longer served, open requests may finish.
     pub(crate) fn serve(&self, next: NextAddresses) {
         for (listeners, stop) in next.bound {
             for (index, thread) in self.threads.iter().enumerate() {
@@ -129,7 +129,7 @@ impl Serving {
         }
     }
 
-    /// Stops all addresses.
+    /// Stops serving at all addresses.
     pub(crate) fn stop(&self) {
         for one in self.open.lock().iter() {
             one.stop.stop();

@@ -28,20 +28,20 @@ use upstream::catalogue::CatalogueStore;
 use upstream::oauth::Consents;
 use upstream::{EgressProcess, Upstreams};
 
-/// The parts that are created outside of the gateway.
+/// The parts of the process that are created outside of the gateway.
 pub(crate) struct Outside {
     pub(crate) audit: AuditSink,
     pub(crate) key_ring: KeyRing,
     pub(crate) stop: Stop,
     /// The folder of keys, consents and the record of calls; `None` if no folder is configured.
     pub(crate) folder: Option<PathBuf>,
-    /// The addresses that it listens on; `None` if its only client uses a pipe.
+    /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
     /// True if callers are not authenticated, whatever is configured: the only client is the one that started this
     /// process.
     pub(crate) lets_all_in: bool,
-    /// The time for which a list waits for child processes about which nothing is known yet; `limits.listWait` if
-    /// `None`.
+    /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
+    /// `limits.listWait` applies.
     pub(crate) child_wait: Option<Duration>,
 }
 
@@ -53,16 +53,16 @@ pub(crate) struct ProcessState {
     pub(crate) call: Arc<CallState>,
     pub(crate) parked: Arc<Parked>,
     pub(crate) egress: Arc<EgressProcess>,
-    /// The file of servers' catalogues; `None` if none are stored.
+    /// The store of servers' catalogues; `None` if none are stored.
     pub(crate) catalogues: Option<Arc<KeptCatalogues>>,
-    /// The file of sessions; `None` if none are stored.
+    /// The store of sessions; `None` if none are stored.
     pub(crate) sessions: Option<Arc<KeptSessions>>,
     pub(crate) key_ring: Arc<KeyRing>,
     pub(crate) dialect_sessions: DialectSessions,
     pub(crate) dialect_lists: Lists,
     pub(crate) threads: Threads,
     pub(crate) folder: Option<PathBuf>,
-    /// The addresses that it listens on; `None` if its only client uses a pipe.
+    /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
     /// The channel for edits of the configuration.
     pub(crate) edits: OnceLock<mpsc::Sender<EditRequest>>,
@@ -73,7 +73,7 @@ impl ProcessState {
     /// Creates the state for the process's first configuration.
     ///
     /// # Errors
-    /// Returns the server that cannot be set up, and why.
+    /// Returns the server that cannot be set up, and the reason.
     pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
         let limits = &snapshot.limits;
         let Outside { audit, key_ring, stop, folder, serving, lets_all_in, child_wait } = outside;
@@ -138,7 +138,7 @@ impl ProcessState {
     }
 }
 
-/// The file of servers' catalogues, needed only if some server may be unavailable.
+/// Opens the store of servers' catalogues, if some server may be unavailable; only then is it needed.
 fn kept(snapshot: &Snapshot, folder: Option<&Path>) -> Option<Arc<KeptCatalogues>> {
     let may_be_away = snapshot.upstreams.iter().any(|one| !matches!(one.link, Link::Native(_)));
     KeptCatalogues::open(folder.filter(|_| may_be_away))

@@ -1,5 +1,5 @@
-//! Each thread's handle to the current gateway. An activity takes a handle once, and keeps using the gateway that it
-//! started with.
+//! The handle of each thread to the current gateway. An activity takes a handle once, and keeps using the gateway with
+//! which it started.
 
 use std::sync::{Arc, Weak};
 
@@ -28,13 +28,13 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// The same thread's handle to the current gateway.
+    /// Returns a handle of the same thread to the current gateway.
     pub(crate) fn now(self: &Arc<Self>) -> Arc<Self> {
         self.thread.upgrade().map_or_else(|| self.clone(), |thread| thread.now())
     }
 }
 
-/// A thread.
+/// A thread that serves clients.
 pub(crate) struct Thread {
     client: Client,
     own: Weak<Self>,
@@ -42,7 +42,7 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Creates a thread that reaches servers through this client.
+    /// Creates a thread that reaches servers through the HTTP client `client`.
     pub(crate) fn new(client: Client, gateway: &Arc<Gateway>) -> Arc<Self> {
         let (list, newest) = &mut *gateway.process.threads.0.lock();
         // The gateway may have been replaced since the thread was started.
@@ -55,7 +55,7 @@ impl Thread {
         thread
     }
 
-    /// A handle to the current gateway.
+    /// Returns a handle to the current gateway.
     pub(crate) fn now(&self) -> Arc<Shard> {
         self.now.load_full()
     }
@@ -83,7 +83,7 @@ fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> Shard
 pub(crate) struct Threads(Mutex<(Vec<Weak<Thread>>, Weak<Gateway>)>);
 
 impl Threads {
-    /// Gives all threads a new gateway, for everything that starts from now on.
+    /// Gives all threads a new gateway; everything that begins from now on uses it.
     pub(crate) fn give(&self, gateway: &Arc<Gateway>) {
         let (list, newest) = &mut *self.0.lock();
         *newest = Arc::downgrade(gateway);

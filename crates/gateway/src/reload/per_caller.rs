@@ -1,5 +1,5 @@
-//! Per-caller servers, for which each caller gives consent individually: separates callers, and removes idle per-caller
-//! servers. It must not know how consent is given.
+//! Per-caller servers, for which each caller gives consent individually: separates callers, and removes such servers
+//! when they are idle. It must not know how consent is given.
 
 use std::time::Duration;
 

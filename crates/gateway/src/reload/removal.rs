@@ -1,5 +1,5 @@
-//! Servers and sessions that are no longer configured: their running calls may finish. It must not know why they were
-//! removed.
+//! Ends servers and sessions that are no longer configured; their running calls may finish. It must not know why they
+//! were removed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use upstream::pool::LinkCell;
 /// The time that a server may take to close its sessions.
 const CLOSING: Duration = Duration::from_secs(10);
 
-/// Removes a server once its running calls have finished, or their time is up.
+/// Removes a server once its running calls have finished or their time is over.
 pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     let upstream = &one.common;
     tracing::info!(server = %upstream.name(), "no longer configured: calls in flight may finish");
@@ -63,7 +63,7 @@ pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     });
 }
 
-/// All links to a server, for all of its callers.
+/// Returns all links to a server, for all of its callers.
 fn cells(shard: &Arc<Shard>, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
     let sessions = shard.session.state.sessions.all();
     let id = family.first().map(|upstream| upstream.server.spec.id);
@@ -87,7 +87,7 @@ pub(crate) fn end_session(shard: &Arc<Shard>, session: &Arc<Session>) {
     });
 }
 
-/// Returns when nothing is running any more, after `patience`, or when the gateway stops.
+/// Completes when nothing is running any more, when `patience` is over, or when the gateway stops.
 async fn wait_for_rest(shard: &Arc<Shard>, drain: &Drain, patience: Duration, runs: impl Fn() -> bool) {
     tokio::select! {
         () = drain.reached(Instant::now() + patience, runs) => {}

@@ -18,7 +18,7 @@ use upstream::catalogue::CatalogueStore;
 /// Puts a configuration into force for all threads. Only one replacement may run at a time.
 ///
 /// # Errors
-/// Returns why the configuration cannot be applied; in this case nothing has changed.
+/// Returns the reason why the configuration cannot be applied; in this case nothing has changed.
 pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), String> {
     let before = thread.now();
     let old = &before.gateway;
@@ -57,7 +57,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     let gateway = Arc::new(Gateway::over(old.process.clone(), parts));
     gateway.process.threads.give(&gateway);
     let now = thread.now();
-    // Last, so that no request arrives at a new address under the old configuration.
+    // This comes last, so that no request arrives at a new address under the old configuration.
     if let Some((next, serving)) = next {
         serving.serve(next);
     }
@@ -66,7 +66,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     Ok(())
 }
 
-/// Switches to the record of calls that is configured now.
+/// Switches to the record of calls that the new configuration describes.
 async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
     if config.audit == old.standing.config().audit {
         return Ok(());
@@ -81,7 +81,7 @@ async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
     switched.await.map_err(|e| e.to_string())?
 }
 
-/// Restores the stored catalogues of servers that are new, and the stored names of profiles that are new.
+/// Restores the stored catalogues of new servers, and the stored names of new profiles.
 async fn restore(gateway: &Gateway, new: &[Arc<Upstream>]) {
     let Some(catalogues) = gateway.process.catalogues.clone() else { return };
     let (store, new): (Arc<dyn CatalogueStore>, Vec<_>) = (catalogues, new.to_vec());
@@ -110,7 +110,7 @@ fn follow(shard: &Arc<Shard>, old: &Gateway) {
         }
     }
     if is_stricter {
-        // Clients with an open stream must connect again and authenticate again.
+        // Clients with an open stream must connect and authenticate again.
         gateway.process.session.sessions.hang_up();
     }
     let fits = |regime: u64, profile: usize| {

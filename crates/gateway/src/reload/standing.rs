@@ -1,5 +1,5 @@
-//! The configuration with the changes that managers made; changes are stored while management is enabled. It must not know how
-//! a configuration is put into force.
+//! The configuration with the changes that managers made. Changes are stored as long as management is enabled. It must
+//! not know how a configuration is put into force.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use engine::config::Config;
 use crate::changes::{Changes, Standing};
 use crate::management::changes_file::ChangesFile;
 
-/// The first configuration, combined with changes that were stored earlier, and the file of changes; there is no file if
-/// management is disabled. This blocks.
+/// Returns the first configuration, combined with the changes that were stored earlier, and the file of changes. There
+/// is no file if management is disabled. This blocks.
 ///
 /// # Errors
-/// Returns why the changes cannot be read, or why they do not fit the configuration.
+/// Returns the reason why the changes cannot be read, or why they do not fit the configuration.
 pub(crate) fn first_standing(
     config: Config,
     folder: Option<&Path>,

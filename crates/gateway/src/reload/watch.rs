@@ -1,6 +1,6 @@
-//! The task that changes the configuration. It reads the sources again on SIGHUP, and when the file has changed; an
-//! invalid configuration is reported, and the old one stays in force. Managers' changes are stored and applied on top. It
-//! must not know how a configuration is read, or what a change means.
+//! The task that changes the configuration. It reads the sources again on SIGHUP, and when the file has changed; if
+//! the new configuration is invalid, the errors are reported and the old one stays in force. Managers' changes are
+//! stored, and applied on top. It must not know how a configuration is read, or what a change means.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -24,17 +24,17 @@ use crate::tls::TlsWatch;
 /// The interval at which the file is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// The number of changes that may wait for earlier ones.
+/// The number of managers' changes that may wait for earlier ones.
 const WAITING: usize = 16;
 
-/// Reads a configuration: complete and checked, or all of its errors as text for people.
+/// A function that reads a configuration: returns it complete and checked, or all of its errors as text for people.
 type Read = dyn Fn() -> Result<Config, String> + Send + Sync;
 
 /// The source of a configuration.
 pub struct Origin {
     /// Reads the configuration.
     pub read: Arc<Read>,
-    /// The file to watch for changes.
+    /// The file that is watched for changes.
     pub file: Option<PathBuf>,
 }
 
@@ -75,7 +75,7 @@ impl Restart {
     }
 }
 
-/// The key in the configuration.
+/// The key of this part in the configuration.
 impl fmt::Display for Restart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -112,8 +112,8 @@ async fn look(
     let Sources { origin, mut kept, mut tls } = sources;
     let file = origin.as_ref().and_then(|origin| origin.file.clone());
     let mut seen = stamp(file.as_deref()).await;
-    // The last changed metadata. The file is read once its metadata stays the same, because its writer may not have
-    // finished yet.
+    // The metadata when it last differed. The file is read once the metadata stays the same, because its writer may
+    // not have finished before that.
     let mut differs = None;
     loop {
         let is_told = tokio::select! {
@@ -146,7 +146,7 @@ async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Resu
         return Err(Refusal::new(404, "NOT_FOUND", "management has been disabled in the configuration"));
     }
     let old = before.clone();
-    // The edit may read files, and merging the changes takes time.
+    // The edit may read files, and it takes time to merge the changes.
     let made = tokio::task::spawn_blocking(move || edit(&old)).await;
     let (id, standing) = made.map_err(|e| Refusal::internal(e.to_string()))??;
     if let Some(kept) = kept {
@@ -208,7 +208,7 @@ async fn put_in_force(
     let process = &now.gateway.process;
     let (standing, file) = match kept.clone().filter(|_| config.management.is_some()) {
         Some(file) => (before.over(config).map_err(|refusal| refusal.message)?, Some(file)),
-        // There is no management over a pipe.
+        // Over a pipe, there is no management.
         None if process.view.lets_all_in => (before.over(config).map_err(|refusal| refusal.message)?, None),
         None => {
             let folder = process.folder.clone();
@@ -238,7 +238,7 @@ async fn hear(told: &mut Option<Signal>) {
     }
 }
 
-/// A file's metadata, which changes with its content; `None` if the file does not exist.
+/// Returns a file's metadata, which changes with its content; `None` if the file does not exist.
 async fn stamp(file: Option<&Path>) -> Option<(SystemTime, u64)> {
     let file = file?.to_path_buf();
     let looked = tokio::task::spawn_blocking(move || {

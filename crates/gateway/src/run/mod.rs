@@ -1,4 +1,4 @@
-//! Start of the gateway, its periodic jobs, and its shutdown.
+//! The start of the gateway, its periodic jobs, and its shutdown.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,7 +1,7 @@
-//! The limit of open files. It must not know what opens them.
+//! The limit of open files. It must not know which code opens files.
 
 /// Raises the limit of open files as far as the system allows, and logs a warning if it is still too low: each
-/// connection from a client or to a server takes one file.
+/// connection, from a client or to a server, takes up one file.
 pub fn may_open_files(connections: usize) {
     match transport::files::raise() {
         Ok(raised) => {

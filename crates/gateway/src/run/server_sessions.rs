@@ -9,7 +9,7 @@ use upstream::pool::LinkCell;
 
 use crate::process::Shard;
 
-/// The time in which all servers together must close their sessions.
+/// The total time within which all servers must close their sessions.
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Closes all sessions at servers, within the time limit.

@@ -12,7 +12,7 @@ use transport::net::{SharedServerLimits, Stop};
 use super::server_sessions;
 use crate::process::Shard;
 
-/// The time in which all child processes together must exit.
+/// The total time within which all child processes must exit.
 const CHILDREN: Duration = Duration::from_secs(5);
 
 /// The additional time for a thread that is slower than the others.
@@ -41,17 +41,17 @@ impl ShutdownBarrier {
         Self { busy: Arc::new(watch::Sender::new(threads)), over: Stop::new(), limits }
     }
 
-    /// One thread's part; each thread takes one.
+    /// Returns one thread's part; each thread takes one.
     pub(crate) fn busy(&self) -> ServingThread {
         ServingThread(self.busy.clone())
     }
 
     /// Waits for the other threads' clients, then for the end of the child processes and of the sessions at servers.
-    /// Exactly one thread passes a `shard`, and that thread ends them.
+    /// Exactly one thread passes a `shard`, and that thread ends the processes and sessions.
     pub(crate) async fn wait(&self, own: ServingThread, shard: Option<&Arc<Shard>>) {
         drop(own);
         let mut others = self.busy.subscribe();
-        // The timeout covers threads that never started and thus cannot end.
+        // The timeout also covers threads that never started and therefore cannot end.
         let _ = timeout(self.limits.get().drain_timeout + GRACE, others.wait_for(|busy| *busy == 0)).await;
         match shard {
             Some(shard) => {

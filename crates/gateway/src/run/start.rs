@@ -28,31 +28,31 @@ use crate::reload::warm::warm;
 use crate::reload::watch::{self, Origin, Sources};
 use crate::tls::TlsWatch;
 
-/// The time for recording the last calls.
+/// The time allowed for recording the last calls at shutdown.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
 
 /// The options of the gateway.
 pub struct Options {
     /// The checked configuration.
     pub config: Config,
-    /// The source of the configuration; it is read again when it changes.
+    /// The source of the configuration, which is read again when it changes; `None` if it cannot be read again.
     pub origin: Option<Origin>,
     /// The way in which threads share the work.
     pub runtime: RuntimeKind,
     /// The number of threads; one per core if `None`.
     pub threads: Option<usize>,
-    /// The folder of keys and of the record of calls; `None` if no folder is configured.
+    /// The folder of keys, consents and the record of calls; `None` if no folder is configured.
     pub folder: Option<PathBuf>,
     /// The file of the key ring that the configuration names; `None` to use the one in the state folder.
     pub key_ring: Option<PathBuf>,
-    /// The time for which a list waits for child processes about which nothing is known yet; `limits.listWait` if
-    /// `None`.
+    /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
+    /// `limits.listWait` applies.
     pub child_wait: Option<Duration>,
     /// Called with the addresses once all of them are listening.
     pub ready: Ready,
 }
 
-/// Receives the addresses that the gateway listens on.
+/// A function that receives the addresses at which the gateway listens.
 pub type Ready = Box<dyn FnOnce(&[SocketAddr]) + Send>;
 
 /// Serves over HTTP until the process is told to stop.
@@ -157,11 +157,11 @@ fn close_files(gateway: &Gateway) {
     }
 }
 
-/// Serves one client over stdin and stdout until it closes them.
+/// Serves one client over stdin and stdout, until the client closes stdin or the process is told to stop.
 pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
     let Options { config, origin, folder, child_wait, key_ring, .. } = options;
-    // The user that starts this process needs no authentication, except that a site may have to identify the account
+    // The user who starts this process needs no authentication, except that a site may have to identify the account
     // that its tools use.
     let door = door(&Auth { site: config.auth.site.clone(), ..Auth::default() }, None)?;
     let audit = start_audit(&config, folder.as_deref())?;
@@ -203,7 +203,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     Ok(outcome?)
 }
 
-/// Starts the jobs that one thread performs for all.
+/// Starts the jobs that one thread performs for all threads.
 fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     let own = thread.now();
     until_signal(stop);

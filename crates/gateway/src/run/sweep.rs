@@ -1,4 +1,5 @@
-//! Periodic jobs while the gateway runs: they remove whatever has expired. It must not know why anything is kept.
+//! Periodic jobs while the gateway runs: they remove everything that has expired. It must not know why anything is
+//! kept.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,10 +11,10 @@ use crate::reload::per_caller;
 /// The interval between two sweeps of sessions, in seconds.
 const SWEEP: u64 = 10;
 
-/// The maximum time between two checks of the servers that are to be retried.
+/// The maximum time between two checks of servers that may be due for another attempt.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The number of seconds after which startup is over, and servers have sent their lists.
+/// The number of seconds after which startup is considered over, and servers are expected to have sent their lists.
 const STARTED: u64 = 3;
 
 /// Starts the jobs, until the gateway stops.
@@ -37,10 +38,10 @@ pub(super) fn sweep(thread: Arc<Thread>) {
     });
 }
 
-/// The minimum time between two checks of the servers that are to be retried.
+/// The minimum time between two checks of servers that may be due for another attempt.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 
-/// Retries servers when their health state says so, until the gateway stops. No request is needed for that.
+/// Tries servers again when their health state says so, until the gateway stops. No request is needed for that.
 pub(super) fn supervise(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
@@ -62,11 +63,11 @@ pub(super) fn supervise(thread: Arc<Thread>) {
     });
 }
 
-/// The time between two evictions; entries that cannot be evicted yet are checked again by then.
+/// The time between two evictions; what cannot be evicted yet is checked again after this time.
 const EVICTION: Duration = Duration::from_secs(1);
 
-/// Evicts data beyond its share of the memory until the gateway stops: first ready pages, which can be rebuilt, and then
-/// events.
+/// Evicts data that exceeds its share of the memory, until the gateway stops: first ready pages, which can be rebuilt,
+/// and then events.
 pub(super) fn evict(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();

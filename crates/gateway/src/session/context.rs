@@ -28,9 +28,9 @@ pub(crate) struct SessionState {
     pub(crate) sessions: Sessions,
     /// The sealer of states that pass through clients.
     pub(crate) sealer: Arc<StateSealer>,
-    /// Open event streams.
+    /// The open event streams, with the credentials that opened them.
     pub(crate) holders: Arc<Holders>,
-    /// Counts ended sessions; after many of them, memory is returned to the system.
+    /// The count of ended sessions; after many of them, memory is returned to the system.
     pub(crate) tidying: Tidying,
     /// The ages of the events that sessions keep for replay.
     pub(crate) ages: EventAges,
@@ -38,7 +38,7 @@ pub(crate) struct SessionState {
     pub(super) store: Option<Arc<dyn SessionStore>>,
     /// The sessions that have ended for good.
     pub(super) ended: Mutex<EndedSessions>,
-    /// The sessions that are being restored.
+    /// The turns for restoring sessions: one request at a time for each session.
     pub(super) turns: Turns,
 }
 
@@ -83,7 +83,7 @@ impl ViewObserver for SessionState {
     }
 
     fn announced(&self, view: &ViewCell, server: UpstreamId, lists: &[Notice]) {
-        // A session with a link that it shares with nobody is notified over that link.
+        // A session with a link of its own is notified over that link.
         let has_own = |session: &Session| session.own_cell(server).is_some_and(|cell| !cell.is_pooled());
         for session in self.sessions.with_view(view).iter().filter(|session| !has_own(session)) {
             for list in lists {

@@ -1,4 +1,4 @@
-//! The end of sessions: on request, when idle, or to free a place for others. It must not know transports.
+//! The end of sessions: on request, after idling, or to make room for others. It must not know transports.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,14 +13,14 @@ use super::session::{Face, Session};
 use super::session_links::Used;
 use crate::admission::Identity;
 
-/// The time for which a session must have been unused since its `initialize` before it can be evicted for another
-/// one.
+/// The time for which a session must have been unused since its `initialize` before it can be evicted to make room for
+/// another.
 const UNUSED_FOR: Duration = Duration::from_mins(1);
 
 /// Takes a permit for a session or an event stream before it exists.
 ///
 /// # Errors
-/// Fails if the caller already has as many as allowed, or if all are taken and none can be evicted.
+/// Fails if the caller already has as many sessions as allowed, or if all are taken and none can be evicted.
 pub(crate) fn permit(context: &Arc<SessionContext>, identity: &Identity) -> Result<Permit, QuotaError> {
     let sessions = &context.state.sessions;
     match sessions.take_permit(identity) {
@@ -46,14 +46,14 @@ pub(crate) fn sweep(context: &Arc<SessionContext>) {
     }
 }
 
-/// The time without a stream or a request after which a client that had a stream is considered gone.
+/// The time without a stream or a request after which a client that once had a stream is considered gone.
 const HUNG_UP_FOR: Duration = Duration::from_mins(1);
 
 /// The time without a request after which a client without a stream loses its child process to other clients.
 const PROCESS_IDLE: Duration = Duration::from_mins(5);
 
-/// Returns true if a client that has been idle for this long no longer needs a dedicated link. A closed connection proves
-/// nothing: common clients close theirs after seconds.
+/// Returns true if a client that has been idle for this time no longer needs a dedicated link. A closed connection
+/// proves nothing: common clients close theirs after seconds.
 fn has_left(had_stream: bool, is_child: bool, idle: Duration) -> bool {
     (had_stream && idle >= HUNG_UP_FOR) || (is_child && idle >= PROCESS_IDLE)
 }
@@ -65,8 +65,8 @@ pub(crate) fn end_beside(context: &Arc<SessionContext>, session: Arc<Session>) {
 }
 
 impl Session {
-    /// Returns the dedicated links of a client that is gone without having ended its session. Its next request gets other
-    /// links; the state that servers kept on the old ones is lost.
+    /// Gives back the dedicated links of a client that is gone without having ended its session. Its next request gets
+    /// other links; the state that servers kept on the old links is lost.
     pub(crate) fn give_links_back(self: &Arc<Self>, egress: &Egress) {
         // An open stream counts as use.
         let (Face::Http(streams), idle) = (&self.face, self.usage.idle()) else { return };

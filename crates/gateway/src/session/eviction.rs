@@ -1,5 +1,4 @@
-//! Evicts the oldest events that are kept for clients when there are too many. It must not know the content of
-//! events.
+//! Evicts the oldest events that are kept for clients if there are too many. It must not know the content of events.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -10,25 +9,25 @@ use transport::budget::KeptPart;
 
 use super::streams::Streams;
 
-/// The time for which an answer that its client has not fetched is kept, regardless of memory use.
+/// The time for which an answer that the client has not fetched is kept, regardless of memory use.
 const PINNED: Duration = Duration::from_mins(5);
 
-/// The order numbers of events by time; with it, pushing an event need not read the clock.
+/// The sequence numbers of events, by time; with these, pushing an event needs no clock.
 #[derive(Debug, Default)]
 pub(crate) struct EventAges(Mutex<VecDeque<(Instant, u64)>>);
 
 impl EventAges {
-    /// Notes the number of the next event; called every few seconds.
+    /// Notes the sequence number of the next event; called every few seconds.
     pub(crate) fn note(&self, now: Instant, next: u64) {
         let mut ages = self.0.lock();
-        // Of the entries that are old enough, only the newest is needed.
+        // Among the entries that are old enough, only the newest is needed.
         while ages.get(1).is_some_and(|(at, _)| now.saturating_duration_since(*at) >= PINNED) {
             ages.pop_front();
         }
         ages.push_back((now, next));
     }
 
-    /// The first order number from which answers are pinned.
+    /// Returns the first sequence number from which answers are pinned.
     pub(crate) fn pinned_from(&self, now: Instant) -> u64 {
         let ages = self.0.lock();
         let old = ages.iter().rev().find(|(at, _)| now.saturating_duration_since(*at) >= PINNED);

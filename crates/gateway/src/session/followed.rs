@@ -18,15 +18,15 @@ pub(crate) struct Followed {
 
 /// The state of a subscription.
 pub(crate) enum Subscribed {
-    /// Its upstream is being asked.
+    /// The upstream is being asked.
     Asked,
-    /// Its upstream has accepted it within the session.
+    /// The upstream has accepted the subscription within the session.
     Taken,
-    /// Accepted by an upstream without sessions; holding this keeps the subscription open.
+    /// An upstream without sessions has accepted; holding this value keeps the subscription open.
     Kept(#[expect(dead_code, reason = "held until the client stops listening")] Listening),
 }
 
-/// All subscriptions of one session's client, by URI.
+/// All subscriptions of one session's client, by URI, and the URIs whose servers are not known yet.
 #[derive(Default)]
 pub(crate) struct Subscriptions(Mutex<HashMap<String, Followed>>, Mutex<HashSet<String>>);
 
@@ -39,7 +39,7 @@ impl Subscriptions {
     /// Adds a subscription; returns true if it is new.
     ///
     /// # Errors
-    /// Fails if the client already has as many as allowed.
+    /// Fails if the client already has as many subscriptions as allowed.
     pub(super) fn insert(&self, uri: &str, upstream: &Arc<Upstream>, max: usize) -> Result<bool, Fault> {
         let mut all = self.0.lock();
         if all.contains_key(uri) {
@@ -72,7 +72,7 @@ impl Subscriptions {
         self.1.lock().remove(uri);
     }
 
-    /// The URIs of all subscriptions.
+    /// Returns the URIs of all subscriptions, including those that still wait for their servers.
     pub(super) fn all(&self) -> Vec<String> {
         let mut all: Vec<String> = self.0.lock().keys().cloned().collect();
         let waiting = self.1.lock();
@@ -80,14 +80,14 @@ impl Subscriptions {
         all
     }
 
-    /// The URIs that upstreams have accepted within the session; they have to be repeated on a new link.
+    /// Returns the URIs that upstreams have accepted within the session; they have to be repeated on a new link.
     pub(super) fn taken(&self) -> Vec<String> {
         let all = self.0.lock();
         let taken = all.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken));
         taken.map(|(uri, _)| uri.clone()).collect()
     }
 
-    /// The same for one server.
+    /// Returns the URIs that one server has accepted within the session.
     pub(super) fn taken_at(&self, server: &Server) -> Vec<String> {
         let all = self.0.lock();
         let taken = all.iter().filter(|(_, one)| {
@@ -102,7 +102,7 @@ impl Subscriptions {
         self.0.lock().remove(uri).is_some() || awaited
     }
 
-    /// Removes all subscriptions.
+    /// Removes all subscriptions, and returns their URIs.
     pub(super) fn drain(&self) -> Vec<String> {
         self.1.lock().clear();
         self.0.lock().drain().map(|(uri, _)| uri).collect()

@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::view::ViewCell;
 
 impl Session {
-    /// Calls [`Session::follow`] if the rules in force differ from those under which its view was made.
+    /// Calls [`Session::follow`] if the rules in force differ from those under which the session's view was made.
     pub(crate) fn keep_up(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let regime = context.egress.snapshot().regime;
         if self.view.load().as_ref().is_some_and(|view| view.regime < regime) {
@@ -48,7 +48,7 @@ impl Session {
         self.links.used.lock().remove(&upstream);
     }
 
-    /// Its dedicated link to an upstream, if it has one.
+    /// Returns the session's dedicated link to an upstream, if it has one.
     pub(crate) fn own_cell(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
         self.links.used.lock().get(&upstream).map(|used| used.cell.clone()).filter(|cell| cell.is_own())
     }

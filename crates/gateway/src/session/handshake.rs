@@ -15,7 +15,7 @@ use super::session::{Birth, Face, Session};
 use crate::admission::Identity;
 use upstream::quota::Permit;
 
-/// The maximum size of a handshake's params, in bytes: they are kept as long as the session lasts.
+/// The maximum size of a handshake's params, in bytes; they are kept as long as the session lasts.
 const MAX_HELLO: usize = 64 << 10;
 
 /// Reads a client's introduction. The parts that are kept do not hold on to the memory of the whole message.
@@ -38,8 +38,8 @@ pub(super) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
     })
 }
 
-/// A session whose id no client knows yet. Unless it is kept, dropping this ends the session, even if its client
-/// leaves while servers are still being asked: links that were opened for it serve nobody else.
+/// A session whose id no client knows yet. Unless the session was kept, dropping this value ends it, even if its
+/// client leaves while servers are still being asked: the links that were opened for the session serve nobody else.
 pub(super) struct PendingSession {
     context: Arc<SessionContext>,
     session: Arc<Session>,
@@ -55,7 +55,7 @@ impl PendingSession {
         &self.session
     }
 
-    /// Keeps the session; from now on another owner has to end it.
+    /// Keeps the session; from now on, other code has to end it.
     pub(super) fn keep(mut self) -> Arc<Session> {
         self.kept = true;
         self.session.clone()
@@ -74,7 +74,7 @@ impl Drop for PendingSession {
     }
 }
 
-/// The facts about a client that its transport knows.
+/// The facts that the transport knows about a client.
 pub(crate) struct SessionOpening {
     pub(crate) profile: usize,
     pub(crate) identity: Identity,
@@ -82,18 +82,18 @@ pub(crate) struct SessionOpening {
     pub(crate) face: Face,
 }
 
-/// The identity of a new session.
+/// The identity of a new session, with its permit.
 pub(crate) struct AdmittedSession {
     pub(crate) id: Box<str>,
-    /// The key under which it is stored for the next process, if it is stored.
+    /// The key under which the session is stored for the next process, if it is stored.
     pub(crate) key: Option<SessionKey>,
-    /// Its permit, if sessions are counted.
+    /// The session's permit, if sessions are counted.
     pub(crate) permit: Option<Permit>,
 }
 
-/// Opens the session that `initialize` requests; returns the session and the answer. `admit` supplies its id once the
-/// request is known to be valid; it receives the client's version and class. Dropping this future early ends the
-/// session.
+/// Opens the session that `initialize` requests; returns the session and the answer. `admit` receives the client's
+/// version and class once the request is known to be valid, and returns the session's id. If this future is dropped
+/// early, the session ends.
 ///
 /// # Errors
 /// Returns the fault to answer with; in this case there is no session.

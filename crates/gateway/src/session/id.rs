@@ -1,5 +1,5 @@
-//! The facts that a session's id carries in sealed form: enough to continue a session about which nothing else is known. It
-//! must not know how ids are sealed.
+//! The facts that a session's id contains in sealed form: enough to continue a session about which nothing else is
+//! known. It must not know how ids are sealed.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use engine::Snapshot;
@@ -12,12 +12,12 @@ use crate::admission::identity::Identity;
 /// The length of the facts, in bytes.
 const LENGTH: usize = 58;
 
-/// The facts in an id.
+/// The facts in a session's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SessionClaims {
     /// The session's number.
     pub(crate) key: SessionKey,
-    /// The time at which it was opened, in seconds since 1970.
+    /// The time at which the session was opened, in seconds since 1970.
     pub(crate) issued: u64,
     /// The client's version.
     pub(crate) era: &'static Era,
@@ -26,7 +26,7 @@ pub(crate) struct SessionClaims {
     owner: OwnerDigests,
 }
 
-/// Digests of a session's owner and profile. They are valid in any process; the numbers of profiles, by contrast, are
+/// Digests of a session's owner and profile. They are valid in any process, whereas the numbers of profiles are
 /// assigned again at each start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OwnerDigests {
@@ -45,7 +45,7 @@ impl OwnerDigests {
     }
 }
 
-/// The first bytes of a digest of `text`, for one purpose.
+/// Returns the first bytes of a digest of `text` that is used for one purpose only.
 fn part<const N: usize>(purpose: &[u8], text: &[u8]) -> [u8; N] {
     let whole = digest(&SHA256, &[purpose, b"\0", text].concat());
     let mut bytes = [0; N];
@@ -69,7 +69,7 @@ impl SessionClaims {
         self.owner == OwnerDigests::of(identity, profile, snapshot)
     }
 
-    /// The claims as bytes.
+    /// Returns the claims as bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let OwnerDigests { profile, principal, rights } = &self.owner;
         // No flag is defined yet, and there is only one replica.
@@ -88,7 +88,7 @@ impl SessionClaims {
         .concat()
     }
 
-    /// Reads the facts; `None` for bytes in any other form.
+    /// Reads the facts; returns `None` for bytes in any other form.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
         let mut rest = &bytes[..];

@@ -1,4 +1,5 @@
-//! Stores sessions for the next process: when and what to write, and how a session ends for good. It must not know files.
+//! Stores sessions for the next process: decides when and what to write, and how a session ends for good. It must not
+//! know files.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,8 +14,8 @@ use super::session::Session;
 /// The maximum time between two writes of a session that is in use.
 const REFRESHED: Duration = Duration::from_mins(10);
 
-/// The maximum size of an introduction that is stored as its client wrote it, in bytes. For a larger one, only the
-/// client's class is stored.
+/// The maximum size, in bytes, of an introduction that is stored exactly as its client sent it. If it is larger, only
+/// the client's class is stored.
 const MOST_INTRODUCTION: usize = 4 << 10;
 
 impl SessionState {
@@ -25,8 +26,8 @@ impl SessionState {
         }
     }
 
-    /// Stores the last use of sessions that have been in use for a while. Ids are forgotten if they are not used for
-    /// `lifetime`.
+    /// Stores the time of last use of sessions that have been in use for a while. Ids are forgotten if they are not
+    /// used for `lifetime`.
     pub(super) fn note_uses(&self, lifetime: Duration) {
         if self.store.is_none() {
             return;

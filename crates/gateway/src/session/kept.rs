@@ -16,7 +16,7 @@ const MOST_ENDED: usize = 1 << 16;
 
 /// A session that can be stored.
 pub(crate) trait RowSource: Send + Sync {
-    /// The row to store.
+    /// Returns the row to store.
     fn row(&self) -> SessionRow;
 }
 
@@ -28,15 +28,16 @@ pub(crate) trait SessionStore: Send + Sync {
     /// Notes that a session has ended for good.
     fn ended(&self, key: SessionKey);
 
-    /// The latest state of a session. This blocks.
+    /// Returns the latest stored state of a session. This blocks.
     fn load(&self, key: &SessionKey) -> Option<SessionRow>;
 }
 
-/// The state of a stored session.
+/// The state of a session that is stored for the next process.
 pub(crate) struct KeptState {
     pub(super) key: SessionKey,
     pub(super) saved_ms: AtomicI64,
-    /// True from the session's return until its client has been notified of what it may have missed.
+    /// True from the moment at which the session is restored until its client has been notified of changes that it may
+    /// have missed.
     pub(super) returned: AtomicBool,
 }
 
@@ -46,7 +47,7 @@ impl KeptState {
     }
 }
 
-/// The most recent sessions that have ended for good.
+/// The sessions that ended for good most recently.
 #[derive(Default)]
 pub(crate) struct EndedSessions {
     order: VecDeque<SessionKey>,
@@ -71,17 +72,17 @@ impl EndedSessions {
     }
 }
 
-/// The introduction of a client of which only the version and class are known.
+/// Returns an introduction for a client of which only the version and class are known.
 pub(super) fn introduction_of(era: &Era, askable: Askable) -> String {
     format!("{{\"protocolVersion\":{},\"capabilities\":{}}}", quote(era.version), askable.capabilities())
 }
 
-/// The current time, in milliseconds since 1970.
+/// Returns the current time, in milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
     millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// A duration in milliseconds.
+/// Returns a duration in milliseconds.
 pub(crate) fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! A session, as seen by the links that its calls use. It must not know transports.
+//! A session as the links that its calls use see it. It must not know transports.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -105,7 +105,9 @@ impl LinkUser for Session {
         tokio::spawn(async move {
             match used.cell.get(&egress).await {
                 Ok(link) => {
-                    link.settle_roots(self.client.class().askable).await;
+                    if self.is_listening() {
+                        link.settle_roots(self.client.class().askable).await;
+                    }
                     let tenancy = link.tenancy();
                     if used.joined.swap(tenancy, Ordering::AcqRel) != tenancy {
                         link.add_user(&user(&self));
@@ -118,7 +120,7 @@ impl LinkUser for Session {
     }
 }
 
-/// A question in the era of the client that is asked.
+/// Returns a question in the form of the asked client's era.
 fn question_for(session: &Session, link: &OpenLink, frame: &Frame) -> Result<Frame, String> {
     let Some(params) = frame.params().filter(|_| link.era != session.era()) else {
         return Ok(frame.clone());

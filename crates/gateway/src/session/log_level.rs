@@ -13,13 +13,13 @@ use upstream::{Egress, Upstream};
 use crate::session::session::Session;
 
 impl Session {
-    /// Returns true if an upstream uses another log level on this link than the client requested.
+    /// Returns true if an upstream uses a log level on this link that differs from the one that the client requested.
     pub(crate) fn needs_level(&self, link: &OpenLink) -> bool {
         link.announced.keeps_level && self.level().is_some_and(|level| !link.announced.has_level(&level))
     }
 
-    /// Sends an upstream the session's log level, unless another client's call is running on the same link: that call
-    /// would get the wrong level.
+    /// Sends the session's log level to an upstream, unless another client's call is running on the same link: that
+    /// call would get the wrong level.
     pub(crate) async fn send_level(&self, egress: &Egress, link: &Arc<OpenLink>) {
         let Some(level) = self.level() else { return };
         if !link.own && link.calls.has_others(self.links.attribution) {
@@ -33,8 +33,8 @@ impl Session {
         }
     }
 
-    /// A dedicated link for a call of a session whose log level cannot be set on the shared link, if another link can be
-    /// opened.
+    /// Returns a dedicated link for a call of a session whose log level cannot be set on the shared link, if another
+    /// link can be opened.
     pub(crate) fn link_for_level(
         &self,
         egress: &Egress,

@@ -11,8 +11,7 @@
 //! | [`ending`], [`eviction`] | the end of sessions; the eviction of their events when there are too many |
 //! | `followed`, [`subscriptions`], [`replaced`] | the resources that it listens to; how it moves to replaced servers |
 //! | `log_level`, `denied_servers` | the log messages that it wants; servers that are denied to it |
-//! | [`link_user`], [`question_origin`], `task_ids` | the session as links see it; origins of questions; task ids in messages
-//! |
+//! | [`link_user`], [`question_origin`], `task_ids` | the session as links see it; origins of questions; task ids in messages |
 //! | [`id`], [`kept`], `keeping` | the facts in its id; what is stored about it, and when |
 //! | [`restore`], `turns` | its return after a restart; only once, even with concurrent requests |
 //! | [`following`] | the effect of a new configuration on it |

@@ -1,4 +1,4 @@
-//! A session's running requests, so that its client can cancel them. It must not know what is requested.
+//! The running requests of a session, so that its client can cancel them. It must not know what is requested.
 
 use parking_lot::Mutex;
 use proto::rpc::{Frame, Id};
@@ -10,7 +10,7 @@ use upstream::drain::Drain;
 pub(crate) enum CannotBegin {
     /// A request with this id is already running.
     Id,
-    /// As many requests are running as are allowed.
+    /// The maximum number of requests is already running.
     Full(usize),
 }
 
@@ -34,7 +34,7 @@ impl OpenRequests {
     /// Registers a request so that it can be cancelled.
     ///
     /// # Errors
-    /// Returns why the request cannot start.
+    /// Returns the reason why the request cannot start.
     pub(crate) fn begin(&self, id: &Id) -> Result<oneshot::Receiver<Option<Frame>>, CannotBegin> {
         let mut open = self.open.lock();
         if open.iter().any(|(other, _)| other == id) {
@@ -69,7 +69,7 @@ impl OpenRequests {
         Some(request)
     }
 
-    /// Passes a client's cancellation to its request.
+    /// Passes a client's cancellation to the request that it names.
     pub(crate) fn cancel(&self, notice: Frame) {
         let id = notice.param("requestId").ok().flatten().map(|span| span.share(notice.text()));
         let id = id.and_then(|id| Id::from_json(id).ok());
@@ -91,7 +91,7 @@ impl OpenRequests {
     }
 }
 
-/// A running request in the table that it borrows.
+/// A running request; dropping this value removes the request from its table.
 pub(crate) struct HeldRequest<'r> {
     requests: &'r OpenRequests,
     id: Id,
@@ -99,7 +99,7 @@ pub(crate) struct HeldRequest<'r> {
 }
 
 impl HeldRequest<'_> {
-    /// Takes the receiver of its cancellation; works only once.
+    /// Takes the receiver of the request's cancellation; works only once.
     pub(crate) fn cancelled(&mut self) -> Option<oneshot::Receiver<Option<Frame>>> {
         self.cancelled.take()
     }

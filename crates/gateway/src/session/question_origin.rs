@@ -9,8 +9,8 @@ use upstream::link::{InboxSender, OpenLink};
 pub(crate) enum QuestionOrigin {
     /// An upstream, over this link.
     Link(Arc<OpenLink>),
-    /// A call whose upstream asks through results: the call's number, the question's number, and the receiver of the
-    /// reply.
+    /// A call whose upstream asks in results: the call's number, the question's number, and the sender to which the
+    /// reply is passed.
     Call(u64, usize, InboxSender),
 }
 

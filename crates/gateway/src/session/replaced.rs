@@ -1,5 +1,5 @@
-//! Subscriptions whose server was replaced by a new configuration: decides what to do with each, and subscribes at
-//! the new server. It must not know why a server was replaced.
+//! Subscriptions whose servers were replaced by a new configuration: decides what happens to each, and subscribes at
+//! the new servers. It must not know why a server was replaced.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use upstream::subscriptions::topics::Listener;
 pub(crate) enum Fate {
     /// The server is unchanged.
     Same,
-    /// Another server now has its name.
+    /// Another server now has the server's name.
     Changed,
     /// The server no longer exists.
     Gone,
 }
 
 impl Fate {
-    /// The server's state in the current configuration.
+    /// Returns the server's state in the current configuration.
     pub(crate) fn of(context: &Arc<SessionContext>, profile: usize, upstream: &Upstream) -> Self {
         let snapshot = context.view.state.current.load();
         let ids = &snapshot.profiles[profile].upstreams;
@@ -44,7 +44,7 @@ impl Fate {
     }
 }
 
-/// The server of a resource, as soon as a view knows it; `None` if no view knows it in time.
+/// Returns the server of a resource as soon as a view knows it; `None` if no view knows it in time.
 pub(crate) async fn owner(context: &Arc<SessionContext>, cell: &ViewCell, uri: &str) -> Option<UpstreamId> {
     owner_until(cell, uri, Instant::now() + context.egress.snapshot().opening_time()).await
 }
@@ -79,7 +79,7 @@ impl Session {
 }
 
 impl Session {
-    /// Listens again to the resources that its client listened to before the session was restored.
+    /// Listens again to the resources to which the client listened before the session was restored.
     pub(super) fn resume_resources(self: &Arc<Self>, context: &Arc<SessionContext>, uris: Vec<String>) {
         if !uris.is_empty() {
             self.interests.subscriptions.await_servers(uris.clone());
@@ -108,7 +108,7 @@ async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<S
                 }
                 drop(all);
                 upstream.topics.note_change();
-                // Nobody has reported a change that happened in between.
+                // A change that happened in between was not reported.
                 session.send_updated(&uri);
             }
         }
@@ -137,12 +137,12 @@ async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<
             (None, _) => continue,
         }
         drop(all);
-        // Nobody has reported changes that happened in between.
+        // Changes that happened in between were not reported.
         session.send_updated(&uri);
     }
 }
 
-/// Subscribes to one resource; `None` if its server sends no updates.
+/// Subscribes to one resource; returns `None` if its server sends no updates.
 async fn listen(
     context: &Arc<SessionContext>,
     session: &Arc<Session>,

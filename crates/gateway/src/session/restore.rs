@@ -1,5 +1,5 @@
-//! Restores a session that this process does not know: after a restart, or after it was forgotten because nobody used it. It
-//! must not know HTTP.
+//! Restores a session that this process does not know: after a restart, or if it was forgotten because nobody used it.
+//! It must not know HTTP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,11 +24,11 @@ use super::session::{Birth, Face, Session};
 use super::streams::{STANDING, Streams};
 use crate::admission::Identity;
 
-/// The time for which a notification waits until the client has read the earlier ones.
+/// The time for which a notification waits for the client to read the earlier ones.
 const READ_TIME: Duration = Duration::from_secs(10);
 
-/// Restores the session with this id, if this caller opened it at this profile and it has not ended. It is counted as a
-/// new session.
+/// Restores the session with this id, if this caller opened it at this profile and it has not ended. The session
+/// counts as a new one.
 ///
 /// # Errors
 /// Fails if there are too many sessions.
@@ -74,7 +74,7 @@ pub(crate) async fn restore(
     Ok(Some(session))
 }
 
-/// The latest stored state of a session.
+/// Loads the latest stored state of a session.
 async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
     if state.has_ended(&key) {
         return Some(SessionRow::Ended(0));
@@ -83,7 +83,7 @@ async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
     tokio::task::spawn_blocking(move || store.load(&key)).await.ok().flatten()
 }
 
-/// The client's introduction: as it was stored, or else as far as the id describes it.
+/// Returns the client's introduction: as it was stored, or else as far as the id describes it.
 fn hello(context: &SessionContext, claims: &SessionClaims, row: Option<&OpenRow>) -> Option<ClientHello> {
     let known = || introduction_of(claims.era, claims.askable).into_bytes();
     let params = row.map_or_else(known, |row| row.introduction.clone());
@@ -99,8 +99,8 @@ impl Session {
         self.kept.as_ref().map(|kept| &kept.returned)
     }
 
-    /// Notifies the client of a restored session, only once, that all of its lists and resources may have changed. The client
-    /// must have opened its standing stream.
+    /// Notifies the client of a restored session, only once, that all of its lists and resources may have changed. The
+    /// client must have opened its standing stream.
     pub(crate) fn announce_return(self: &Arc<Self>) {
         if !self.returned().is_some_and(|returned| returned.swap(false, Ordering::Relaxed)) {
             return;
@@ -117,7 +117,7 @@ impl Session {
         }
         let (session, uris) = (self.clone(), self.interests.subscriptions.all());
         if !uris.is_empty() {
-            // Many notifications do not fit into a stream unless its client reads.
+            // A stream has no room for many notifications unless the client reads it.
             tokio::spawn(async move {
                 let Face::Http(streams) = &session.face else { return };
                 for uri in uris {
@@ -133,7 +133,7 @@ impl Session {
     }
 }
 
-/// The notification that a resource may have changed.
+/// Returns the notification that a resource may have changed.
 fn updated(uri: &str) -> Bytes {
     let params = format!("\"uri\":{}", quote(uri));
     proto::era::notice(Notice::ResourceUpdated.name(), params.as_bytes())

@@ -8,21 +8,21 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use store::keyring::{Purpose, PurposeKeys, Ring, RingKeyId, Role};
 
-/// The operating system's random number generator failed.
+/// The error if the operating system's random number generator fails.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the operating system's random number generator failed")]
 pub(crate) struct NoRandomness;
 
-/// Random bytes from the operating system. The generator of aws-lc would first gather entropy for tens of
-/// milliseconds, which would be most of the startup time.
+/// Fills `bytes` with random bytes from the operating system. The generator of aws-lc would first gather entropy for
+/// tens of milliseconds, which would be most of the startup time.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     getrandom::fill(bytes).map_err(|_| NoRandomness)
 }
 
-/// The maximum length of a text that can be a session's id.
+/// The maximum length of a text that can be a session's id, in bytes.
 const LONGEST_ID: usize = 128;
 
-/// The gateway's keys, by purpose.
+/// The gateway's keys, each for its purpose.
 pub(crate) struct Seal {
     keys: ArcSwap<RingKeys>,
     /// The number of texts sealed under the current sealing key.
@@ -62,7 +62,7 @@ impl Seal {
         }
     }
 
-    /// The number of texts that were sealed under the current key.
+    /// Returns the number of texts that were sealed under the current key.
     pub(crate) fn seals(&self) -> u64 {
         self.seals.load(Ordering::Relaxed)
     }
@@ -70,7 +70,7 @@ impl Seal {
     /// Seals `plain`; [`Seal::open`] requires the same `bound`.
     pub(crate) fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
         // Nothing can be sealed without randomness. The result is then an empty text, which cannot be opened, so the
-        // client has to start over.
+        // client has to start again.
         let sealed = self.nonce().ok().and_then(|nonce| self.keys.load().states.seal(plain, bound, nonce));
         written(sealed)
     }
@@ -84,7 +84,7 @@ impl Seal {
         Ok(written(self.keys.load().sessions.seal(facts, b"", nonce)))
     }
 
-    /// Opens the id of a session; `None` for any other text.
+    /// Opens the id of a session; returns `None` for any other text.
     pub(crate) fn open_session(&self, id: &str) -> Option<Vec<u8>> {
         if id.len() > LONGEST_ID {
             return None;
@@ -100,16 +100,16 @@ impl Seal {
         Ok(nonce)
     }
 
-    /// Seals `plain` like [`Seal::seal`], but always to the same text.
+    /// Seals `plain` like [`Seal::seal`], but the same `plain` always gives the same text.
     pub(crate) fn seal_name(&self, plain: &[u8], bound: &[u8]) -> String {
         written(self.keys.load().tasks.seal_name(plain, bound))
     }
 
-    /// Opens a text that was sealed with the same `bound`; `None` for anything else.
+    /// Opens a text that was sealed with the same `bound`; returns `None` for anything else.
     pub(crate) fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(sealed).ok()?;
         let keys = self.keys.load();
-        // Each text names its key, so at most one of the two can open it.
+        // Each text contains the id of its key, so at most one of the two can open it.
         keys.states.open(&bytes, bound).or_else(|| keys.tasks.open(&bytes, bound))
     }
 }
@@ -118,14 +118,14 @@ fn written(sealed: Option<Vec<u8>>) -> String {
     sealed.map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes)).unwrap_or_default()
 }
 
-/// An unguessable text: 256 random bits in visible ASCII.
+/// Returns an unguessable text: 256 random bits in visible ASCII.
 pub(crate) fn random_id() -> Result<String, NoRandomness> {
     let mut bytes = [0; 32];
     fill(&mut bytes)?;
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// An unguessable number.
+/// Returns an unguessable number.
 ///
 /// # Errors
 /// Fails if the operating system's random number generator fails.
@@ -139,7 +139,7 @@ pub(crate) fn random_number() -> Result<u64, NoRandomness> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A seal under random keys that no other seal has.
+    /// Creates a seal under random keys that no other seal has.
     pub(crate) fn random() -> Seal {
         Seal::new(&ring(0), 0)
     }

@@ -35,7 +35,7 @@ impl StateSealer {
         self.seal.seal_session(&claims.bytes()).map(String::into_boxed_str)
     }
 
-    /// The facts in a session's id; `None` for any other text.
+    /// Returns the facts in a session's id; `None` for any other text.
     pub(crate) fn session(&self, id: &str) -> Option<SessionClaims> {
         SessionClaims::parse(&self.seal.open_session(id)?)
     }

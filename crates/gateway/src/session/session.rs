@@ -33,7 +33,7 @@ use crate::session::usage::Usage;
 use crate::view::ViewContext;
 use crate::view::view_cell::ViewCell;
 
-/// The number of questions that may wait for one client.
+/// The maximum number of questions that may wait for one client.
 const MAX_ASKS: usize = 64;
 
 /// The channel through which a session's client is reached.
@@ -47,38 +47,38 @@ pub(crate) enum Face {
 /// One client's session.
 pub(crate) struct Session {
     pub(crate) id: Box<str>,
-    /// Its stored state; `None` if the session ends with its stream or pipe.
+    /// The state that is stored for the next process; `None` if the session ends with its stream or pipe.
     pub(super) kept: Option<KeptState>,
     pub(crate) profile: usize,
-    /// The caller that opened it; no other caller may use it.
+    /// The caller that opened the session; no other caller may use it.
     pub(crate) identity: Identity,
-    /// The time until which it may stay open.
+    /// The time until which the session may stay open.
     pub(crate) until: Until,
     pub(crate) client: SessionClient,
     pub(crate) face: Face,
     pub(crate) view: ArcSwapOption<ViewCell>,
     pub(crate) links: SessionLinks,
     pub(crate) asks: Mutex<Asks<QuestionOrigin>>,
-    /// Its running requests.
+    /// The session's running requests.
     pub(crate) requests: OpenRequests,
     pub(crate) interests: ClientInterests,
     pub(super) tasks: TaskOwner,
     pub(crate) usage: Usage,
 }
 
-/// The messages that the client asked for.
+/// The messages for which the client asked.
 #[derive(Default)]
 pub(crate) struct ClientInterests {
     /// The log level, a JSON string.
     pub(super) level: Mutex<Option<Bytes>>,
-    /// The resources that it listens to.
+    /// The resources to which the client listens.
     pub(crate) subscriptions: Subscriptions,
 }
 
-/// The input of a new session.
+/// The facts from which a new session is created.
 pub(crate) struct Birth {
     pub(crate) id: Box<str>,
-    /// The key under which it is stored for the next process, if it is stored.
+    /// The key under which the session is stored for the next process, if it is stored.
     pub(crate) key: Option<SessionKey>,
     pub(crate) profile: usize,
     pub(crate) identity: Identity,
@@ -109,7 +109,7 @@ impl Session {
         })
     }
 
-    /// The protocol version that its client uses.
+    /// Returns the protocol version that the session's client uses.
     pub(crate) fn era(&self) -> &'static Era {
         self.client.key.era
     }
@@ -126,14 +126,14 @@ impl Session {
         cell
     }
 
-    /// Waits for servers in its view whose lists are unknown.
+    /// Waits for servers in the session's view whose lists are unknown.
     pub(crate) async fn complete_view(self: &Arc<Self>, context: &Arc<ViewContext>, frame: &Frame) {
         if let Some(cell) = self.view() {
             cell.complete(context, frame).await;
         }
     }
 
-    /// The session's view, once it has been found.
+    /// Returns the session's view, once it has been found.
     pub(crate) fn view(&self) -> Option<Arc<ViewCell>> {
         self.view.load_full()
     }
@@ -146,7 +146,7 @@ impl Session {
         }
     }
 
-    /// The log level that the client requested, a JSON string.
+    /// Returns the log level that the client requested, a JSON string.
     pub(crate) fn level(&self) -> Option<Bytes> {
         self.interests.level.lock().clone()
     }
@@ -160,7 +160,7 @@ impl Session {
         }
     }
 
-    /// Passes an upstream's message to the client, in the client's era.
+    /// Passes an upstream's message to the client, in the form of the client's era.
     pub(crate) fn hear(&self, era: &'static Era, message: &Frame, keep: bool) {
         if era == self.era() {
             return self.send(message.text().clone(), keep);
@@ -171,7 +171,7 @@ impl Session {
     }
 
     /// Sends the client a message that belongs to no request. With `keep`, the message waits if the client is not
-    /// listening now.
+    /// listening at the moment.
     pub(crate) fn send(&self, message: Bytes, keep: bool) {
         match &self.face {
             Face::Http(streams) => streams.push_standing(message, keep),
@@ -181,7 +181,15 @@ impl Session {
         }
     }
 
-    /// Notes its use.
+    /// Returns true if the client hears messages that belong to no request at once.
+    pub(crate) fn is_listening(&self) -> bool {
+        match &self.face {
+            Face::Http(streams) => streams.has_standing(),
+            Face::Pipe(_) => true,
+        }
+    }
+
+    /// Notes that the session was used.
     pub(crate) fn touch(&self) {
         self.usage.touch();
         self.usage.note();

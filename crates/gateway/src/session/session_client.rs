@@ -9,13 +9,13 @@ use crate::view::ClientClass;
 
 /// A client's introduction.
 pub(crate) struct SessionClient {
-    /// Its version, and the capabilities that its dedicated links declare.
+    /// The client's version, and the capabilities that its dedicated links declare.
     pub(crate) key: LinkKey,
-    /// The params of its `initialize`.
+    /// The params of the client's `initialize`.
     pub(super) params: Bytes,
-    /// All of its capabilities, exactly as written.
+    /// All of the client's capabilities, exactly as written.
     pub(crate) capabilities: Bytes,
-    /// Its name and version, exactly as written.
+    /// The client's name and version, exactly as written.
     pub(crate) info: Option<Bytes>,
     pub(super) can_be_asked: bool,
 }
@@ -27,7 +27,7 @@ impl SessionClient {
         Self { key: LinkKey { era, capabilities: declared }, params, capabilities, info, can_be_asked }
     }
 
-    /// The class of clients that it belongs to.
+    /// Returns the class of clients that the client belongs to.
     pub(crate) fn class(&self) -> ClientClass {
         ClientClass::new(self.key.era, Askable::of(self.key.era, &self.key.capabilities))
     }

@@ -21,10 +21,10 @@ use super::session::Session;
 
 /// The links of one session.
 pub(crate) struct SessionLinks {
-    /// The owner of messages that servers send about its calls.
+    /// The owner of messages that servers send about the session's calls.
     pub(crate) attribution: Owner,
     pub(super) used: Mutex<HashMap<UpstreamId, Arc<Used>>>,
-    /// Set while `used` is locked, and never cleared.
+    /// True once the session has ended; it is set while `used` is locked, and never cleared.
     pub(super) has_ended: AtomicBool,
 }
 
@@ -37,21 +37,21 @@ impl Default for SessionLinks {
 /// A link that a session uses.
 pub(crate) struct Used {
     pub(crate) cell: Arc<LinkCell>,
-    /// The tenancy of the link that the session has joined; in a new tenancy, the link must first receive the
+    /// The tenancy of the link that the session has joined. When a new tenancy begins, the link must first receive the
     /// session's state.
     pub(crate) joined: AtomicU64,
 }
 
 impl Used {
-    /// Returns true if the link is the session's own, although a shared link would be sufficient by now.
+    /// Returns true if the link belongs to this session alone, although a shared link would be sufficient by now.
     fn needs_not_be_own(&self, upstream: &Upstream) -> bool {
         self.cell.is_own() && upstream.server.spec.affinity != Affinity::Session && !upstream.server.may_ask()
     }
 }
 
 impl Used {
-    /// Returns true if the session continues over the shared link if no other link is available: its client can be asked
-    /// for nothing but roots.
+    /// Returns true if the session can continue over the shared link when no other link is available, because its
+    /// client can be asked for nothing but roots.
     fn can_do_without(&self, session: &Session, upstream: &Upstream) -> bool {
         self.cell.is_own()
             && upstream.server.spec.affinity != Affinity::Session
@@ -60,14 +60,14 @@ impl Used {
 }
 
 impl Session {
-    /// The link over which this session reaches an upstream.
+    /// Returns the link over which this session reaches an upstream.
     pub(crate) fn cell(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<LinkCell> {
         self.used_link(upstream).cell.clone()
     }
 
     fn used_link(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<Used> {
         let mut links = self.links.used.lock();
-        // The server may have become per-caller by now.
+        // The server may have become a per-caller server by now.
         if links.get(&upstream.server.spec.id).is_some_and(|used| !used.cell.is_to(&upstream.server)) {
             links.remove(&upstream.server.spec.id);
         }
@@ -104,14 +104,15 @@ impl Session {
         used
     }
 
-    /// The link to an upstream, if it is open and knows this session.
+    /// Returns the link to an upstream, if it is open and knows this session.
     pub(crate) fn ready_link(&self, upstream: &Upstream) -> Option<Arc<OpenLink>> {
         let links = self.links.used.lock();
         let used = links.get(&upstream.server.spec.id).filter(|used| used.cell.is_to(&upstream.server))?;
         used.cell.current().filter(|link| used.joined.load(Ordering::Acquire) == link.tenancy())
     }
 
-    /// The open link to an upstream; the upstream has received this session's log level and subscriptions.
+    /// Returns the open link to an upstream; by then, the upstream has received this session's log level and
+    /// subscriptions.
     pub(crate) async fn link(
         self: &Arc<Self>,
         egress: &Egress,
@@ -131,8 +132,9 @@ impl Session {
             used = self.share_link(egress, upstream).await;
             link = used.cell.get(egress).await?;
         }
-        // Concurrent calls wait, too: none of them has joined the link yet.
-        if link.settle_roots(self.client.class().askable).await {
+        // Concurrent calls wait as well, because none of them has joined the link yet. A client that does not listen now gets
+        // a question only on the stream of a call that was sent.
+        if self.is_listening() && link.settle_roots(self.client.class().askable).await {
             upstream.catalogue.save();
         }
         let tenancy = link.tenancy();
@@ -161,8 +163,8 @@ impl Session {
         }
     }
 
-    /// The link for learning what a server shows only to clients that can be asked: the link that the session's calls will
-    /// need anyway, or one on which each request declares the client's capabilities.
+    /// Returns the link over which to fetch what a server shows only to clients that can be asked: the link that the
+    /// session's calls will need anyway, or one on which each request declares the client's capabilities.
     pub(super) fn learner(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Option<Learner> {
         let cell = self.cell(upstream);
         let states_them = cell.is_own() || !upstream.server.link_era(self.era()).has_sessions();
@@ -170,9 +172,9 @@ impl Session {
         states_them.then_some(Learner { cell, dedicated: None, capabilities, era })
     }
 
-    /// Sends a client's notification to every upstream whose link is this session's own. If `foreign`, the
-    /// notification is not part of the standard; it is then also sent over shared links that no other session uses,
-    /// because only there the sender is unambiguous.
+    /// Sends a client's notification to every upstream whose link belongs to this session alone. If `foreign` is true,
+    /// the notification is not part of the standard; it is then also sent over shared links that no other session
+    /// uses, because only there the sender is unambiguous.
     pub(crate) fn broadcast(&self, egress: &Egress, message: &Frame, foreign: bool) {
         let open = self.open_links();
         let alone = |link: &OpenLink| {
@@ -190,19 +192,19 @@ impl Session {
         }
     }
 
-    /// Its dedicated links.
+    /// Returns the session's dedicated links.
     pub(crate) fn own_cells(&self) -> Vec<Arc<LinkCell>> {
         let links = self.links.used.lock();
         links.values().filter(|used| used.cell.is_own()).map(|used| used.cell.clone()).collect()
     }
 }
 
-/// A session in the form that links use.
+/// Returns a session in the form that links use.
 pub(crate) fn user(session: &Arc<Session>) -> Arc<dyn LinkUser> {
     session.clone()
 }
 
-/// The same, for owners that must not keep the session alive.
+/// Returns a session in the form that links use, for owners that must not keep it alive.
 pub(crate) fn weak_user(session: &Arc<Session>) -> Weak<dyn LinkUser> {
     let user: Weak<Session> = Arc::downgrade(session);
     user

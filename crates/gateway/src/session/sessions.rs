@@ -1,4 +1,4 @@
-//! All sessions of the protocol: queries on their table, and the end of idle ones. It also holds the receivers of
+//! All sessions of the protocol: queries on their table, and the end of idle sessions. Also holds the receivers of
 //! messages for event streams, which exist before their clients have introduced themselves.
 
 use std::collections::HashMap;
@@ -22,9 +22,9 @@ use crate::view::view_cell::ViewCell;
 use upstream::pool::LinkCell;
 use upstream::quota::{Permit, QuotaError};
 
-/// All sessions.
+/// All sessions, and the receivers of messages for event streams.
 pub(crate) struct Sessions {
-    /// Sessions on a pipe, or with an event stream of their own, have no permit.
+    /// The table of sessions. Sessions on a pipe, or with an event stream of their own, have no permit in it.
     table: SessionTable<Session>,
     idle: Mutex<Duration>,
     doors: RwLock<HashMap<Box<str>, OpenDoor>>,
@@ -38,19 +38,19 @@ struct OpenDoor {
 /// The receiver of messages for one event stream.
 #[derive(Clone)]
 pub(crate) struct Door {
-    /// The profile that its client sees.
+    /// The profile that the client sees.
     pub(crate) profile: usize,
-    /// The principal that opened it. Only this principal may send to it, and only with the rights that it had at that
-    /// time.
+    /// The principal that opened the stream. Only this principal may send messages to it, and only with the rights
+    /// that the principal had at that time.
     pub(crate) principal: Arc<Principal>,
     pub(crate) class: Class,
-    /// The number of the rules under which those rights were determined.
+    /// The regime: identifies the access rules by which these rights were determined.
     pub(crate) regime: u64,
-    /// Raised when it no longer matches the configuration.
+    /// Raised when the stream no longer matches the configuration.
     pub(crate) ends: Stop,
-    /// Its entry among the open streams; they end when their credentials do.
+    /// The entry of this stream among the open streams; the stream ends when its credentials do.
     pub(crate) held: Arc<HeldOpen>,
-    /// Receives the messages in order; senders wait if they send too fast.
+    /// The sender for the client's messages, which are received in order; senders wait if they send too fast.
     pub(crate) messages: mpsc::Sender<Result<Message, FrameError>>,
 }
 
@@ -76,7 +76,7 @@ impl Sessions {
     /// Takes a permit for a session or an event stream before it exists.
     ///
     /// # Errors
-    /// Fails if the caller already has as many as allowed, or if all are taken.
+    /// Fails if the caller already has as many sessions as allowed, or if all are taken.
     pub(super) fn take_permit(&self, identity: &Identity) -> Result<Permit, QuotaError> {
         self.table.take_permit(identity)
     }
@@ -86,8 +86,8 @@ impl Sessions {
         self.table.may_search()
     }
 
-    /// Removes sessions of the largest holder that have been unused for this long since their `initialize`, the oldest
-    /// first.
+    /// Removes sessions of the largest holder that have not been used for this time since their `initialize`, the
+    /// oldest first.
     pub(super) fn evict(&self, unused_for: Duration) -> Vec<Arc<Session>> {
         self.table.evict(unused_for)
     }
@@ -121,7 +121,7 @@ impl Sessions {
         self.table.remove(id)
     }
 
-    /// The sessions that see a view.
+    /// Returns the sessions that see a view.
     pub(crate) fn with_view(&self, view: &ViewCell) -> Vec<Arc<Session>> {
         self.table.those(|s| s.view().is_some_and(|own| std::ptr::eq(Arc::as_ptr(&own), view)))
     }
@@ -131,7 +131,7 @@ impl Sessions {
         self.table.any(|s| s.id != but.id && s.interests.subscriptions.has(uri) && s.uses(over))
     }
 
-    /// The sessions for which `is_one` is true.
+    /// Returns the sessions for which `is_one` is true.
     pub(crate) fn those(&self, is_one: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
         self.table.those(is_one)
     }
@@ -149,7 +149,7 @@ impl Sessions {
         }
     }
 
-    /// Keeps streams alive; removes and returns idle sessions.
+    /// Keeps streams alive; removes and returns the sessions that have been idle for too long.
     pub(super) fn sweep(&self) -> Vec<Arc<Session>> {
         let (most_idle, mut unused) = (*self.idle.lock(), Vec::new());
         for session in self.all() {

@@ -17,13 +17,15 @@ use super::seal::random_number;
 /// The number of the standing stream (GET), for messages that belong to no request.
 pub(crate) const STANDING: u64 = 0;
 
-/// The time without a message after which a request is answered with an event stream that has keep-alive events.
+/// The time without a message after which a request is answered with an event stream, so that keep-alive events can be
+/// sent.
 pub(crate) const SILENCE: Duration = Duration::from_secs(15);
 
 /// The number of messages that may wait for a client that has no standing stream yet.
 const MAX_PENDING: usize = 64;
 
-/// The number of events that a client may be behind before its connection is closed; it can request them again.
+/// The number of events that a client may be behind before its connection is closed; the client can request the events
+/// again.
 const BEHIND: usize = 256;
 
 /// The reason why a stream cannot be opened.
@@ -46,7 +48,7 @@ struct SessionStreamState {
 struct Table {
     epoch: u32,
     log: Box<EventLog>,
-    /// The size of the log, counted as part of what is kept for all sessions.
+    /// The size of the log in bytes, counted as part of what is kept for all sessions.
     kept: KeptCount,
     streams: HashMap<u64, SessionStreamState>,
     pending: VecDeque<Bytes>,
@@ -64,7 +66,7 @@ impl Streams {
         Self::counted(limits, budget::of_process().kept())
     }
 
-    /// The same, counting the kept events in `kept`.
+    /// Creates the streams of a session, and counts their kept events in `kept`.
     pub(super) fn counted(limits: &Limits, kept: &'static KeptPart) -> Self {
         // Without randomness, a stream from an earlier process may look like one whose events are no longer kept.
         let epoch = random_number().map_or(0, |number| u32::try_from(number >> 32).unwrap_or(0));
@@ -79,8 +81,8 @@ impl Streams {
         Self { max: limits.streams_per_session, table: Mutex::new(table) }
     }
 
-    /// Opens a stream for one request's messages. If `primed`, an event without data is sent first, so that the
-    /// client can request the rest whenever it loses the connection.
+    /// Opens a stream for one request's messages. If `primed` is true, an event without data is sent first, so that
+    /// the client can request the rest whenever it loses the connection.
     pub(crate) fn open(&self, primed: bool) -> Result<(u64, Body), StreamFault> {
         let mut table = self.table.lock();
         table.make_room(self.max)?;
@@ -96,7 +98,7 @@ impl Streams {
     /// Opens the standing stream. An older standing stream ends: each message is sent on one stream only.
     pub(crate) fn open_standing(&self, primed: bool) -> Result<Body, StreamFault> {
         let mut table = self.table.lock();
-        // A stream that replaces another one needs no additional place.
+        // A stream that replaces another one needs no additional room.
         if !table.streams.contains_key(&STANDING) {
             table.make_room(self.max)?;
         }
@@ -108,17 +110,22 @@ impl Streams {
         Ok(body)
     }
 
-    /// Returns true if a standing stream was ever open.
+    /// Returns true if a standing stream is open.
+    pub(crate) fn has_standing(&self) -> bool {
+        self.table.lock().is_live(STANDING)
+    }
+
+    /// Returns true if a standing stream has ever been open.
     pub(crate) fn had_standing(&self) -> bool {
         self.table.lock().streams.contains_key(&STANDING)
     }
 
-    /// Returns true if the event was sent since the session was opened or restored in this process.
+    /// Returns true if the event has been sent since the session was opened or restored in this process.
     pub(crate) fn has_sent(&self, event: EventId) -> bool {
         self.table.lock().epoch == event.epoch
     }
 
-    /// Reopens a stream after the last event that the client has received.
+    /// Reopens a stream behind the last event that the client has received.
     pub(crate) fn resume(&self, last: EventId) -> Result<Body, StreamFault> {
         let mut table = self.table.lock();
         if last.epoch != table.epoch {
@@ -127,7 +134,7 @@ impl Streams {
         let stream = table.streams.get(&last.stream).ok_or(StreamFault::Gap)?;
         let (next, is_done) = (stream.next, stream.done);
         if table.log.has_gap(last, next) {
-            // A client may miss a call's notifications, but not its answer.
+            // A client may miss notifications of a call, but not its answer.
             let has_answer = !is_done || table.log.after(last).next().is_some();
             if last.stream == STANDING || last.event >= next || !has_answer {
                 return Err(StreamFault::Gap);
@@ -154,19 +161,20 @@ impl Streams {
         Ok(body)
     }
 
-    /// Sends a message on a stream; it is kept for resumption, whether or not the client is connected.
+    /// Sends a message on a stream. The message is kept for resumption, whether or not the client is connected.
     pub(crate) fn push(&self, stream: u64, message: Bytes) {
         self.table.lock().push(stream, message);
     }
 
-    /// Sends a message on a stream once its reader has room for it, or at `deadline`. Without a reader, it is kept for
-    /// resumption immediately.
+    /// Sends a message on a stream once its reader has room for it, or at `deadline`. If the stream has no reader, the
+    /// message is kept for resumption immediately.
     pub(crate) async fn push_when_read(&self, stream: u64, message: Bytes, deadline: Instant) {
         self.room(stream, deadline).await;
         self.push(stream, message);
     }
 
-    /// The same for an answer, which is kept regardless of the session's other messages.
+    /// Sends an answer on a stream once its reader has room for it, or at `deadline`. The answer is kept regardless of
+    /// the session's other messages.
     pub(crate) async fn push_answer(&self, stream: u64, answer: Bytes, deadline: Instant) {
         self.room(stream, deadline).await;
         self.table.lock().push_answer(stream, answer);
@@ -182,8 +190,9 @@ impl Streams {
         }
     }
 
-    /// Sends a message on the standing stream. Without a reader, a message with `keep` waits for the next reader, unless an
-    /// identical one is already waiting; any other message is kept for resumption if a standing stream was ever open.
+    /// Sends a message on the standing stream. If it has no reader, a message with `keep` waits for the next reader,
+    /// unless an identical one is already waiting; any other message is kept for resumption if a standing stream has
+    /// ever been open.
     pub(crate) fn push_standing(&self, message: Bytes, keep: bool) {
         let mut table = self.table.lock();
         if table.is_live(STANDING) || (!keep && table.streams.contains_key(&STANDING)) {
@@ -196,7 +205,7 @@ impl Streams {
         }
     }
 
-    /// Closes a stream's connection for now; asks the client to reconnect after this many milliseconds.
+    /// Closes a stream's connection for now, and asks the client to reconnect after `retry` milliseconds.
     pub(crate) fn pause(&self, stream: u64, retry: Option<u64>) {
         let mut table = self.table.lock();
         table.prime(stream, retry);
@@ -214,12 +223,12 @@ impl Streams {
         }
     }
 
-    /// The sequence number of the oldest event that may be evicted. See [`EventLog::oldest`].
+    /// Returns the sequence number of the oldest event that may be evicted. See [`EventLog::oldest`].
     pub(super) fn oldest(&self, pinned_from: u64) -> Option<u64> {
         self.table.lock().log.oldest(pinned_from)
     }
 
-    /// Evicts that event.
+    /// Evicts the oldest event that may be evicted.
     pub(super) fn drop_oldest(&self, pinned_from: u64) {
         let mut table = self.table.lock();
         table.log.drop_oldest(pinned_from);
@@ -322,7 +331,7 @@ impl Table {
         self.kept.set(bytes);
     }
 
-    /// Gives a message the stream's next number, and sends it to the reader if there is one.
+    /// Writes a message to the log under the stream's next number, and sends it to the reader if there is one.
     fn write(&mut self, id: u64, message: &Bytes) -> Option<EventId> {
         let epoch = self.epoch;
         let stream = self.streams.get_mut(&id)?;
@@ -351,7 +360,7 @@ impl SessionStreamState {
     }
 }
 
-/// A message as an event without an id: streams of this era cannot be resumed.
+/// Returns a message as an event without an id, because streams of this era cannot be resumed.
 pub(crate) fn event(message: &[u8]) -> Bytes {
     let mut text = Vec::with_capacity(message.len() + 24);
     encode_event(&mut text, Some("message"), None, None, message);

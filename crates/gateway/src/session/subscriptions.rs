@@ -1,4 +1,4 @@
-//! Changes of the resources that a session's client listens to.
+//! Changes to the resources that a session's client listens to.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,8 +22,8 @@ use upstream::pool::LinkCell;
 use upstream::subscriptions::topics::{Listener, ListenerHandle};
 use upstream::{Egress, Upstream};
 
-/// The time for which a client waits to learn if a server without sessions sends updates of a resource; after that time,
-/// the client is told that the server does.
+/// The time for which a client waits to learn whether a server without sessions sends updates of a resource; after
+/// that time, the client is told that the server does.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A change of a session's subscriptions.
@@ -32,7 +32,7 @@ pub(crate) struct Subscription {
     pub(crate) on: bool,
 }
 
-/// A change that must be requested from the session's own upstream.
+/// A change for which the session's own upstream has to be asked.
 pub(crate) struct Change {
     asked: Subscription,
     upstream: Arc<Upstream>,
@@ -40,7 +40,7 @@ pub(crate) struct Change {
     is_new: bool,
 }
 
-/// The outcome of a change.
+/// The outcome of a requested change.
 pub(crate) enum Changing {
     /// The change is made.
     Done,
@@ -59,7 +59,7 @@ pub(crate) struct Subscribing {
 }
 
 impl Subscribing {
-    /// The answer to the request with this id: its status and message.
+    /// Waits for the upstream, and returns the answer to the request with this id: its status and message.
     pub(crate) async fn answer(self, id: &Id) -> (u16, Bytes) {
         let settled = tokio::time::timeout(self.patience, self.listener.settled()).await;
         if settled.is_err() || self.listener.refused().is_empty() {
@@ -74,8 +74,9 @@ impl Subscribing {
 }
 
 impl Session {
-    /// Makes a change as far as possible without asking the upstream within this session. It takes effect immediately,
-    /// so that no other change undoes it in the meantime. `declares` is true if the upstream supports subscriptions.
+    /// Makes a change as far as this is possible without asking the upstream within this session. The change takes
+    /// effect immediately, so that no other change undoes it in the meantime. `declares` is true if the upstream
+    /// supports subscriptions.
     ///
     /// # Errors
     /// Returns the fault to answer with.
@@ -132,7 +133,7 @@ impl Session {
     ) {
         let Some(Change { asked, upstream, is_new }) = change else { return };
         upstream.topics.note_change();
-        // The session is written a little later, and then includes the outcome.
+        // The session is written a little later; what is written then includes the outcome.
         context.state.note_change(self);
         match asked.on {
             true if agreed => {
@@ -152,8 +153,8 @@ impl Session {
         }
     }
 
-    /// Listens over the server's shared link to the resources that it listened to on a link that now serves another
-    /// client.
+    /// Listens over the server's shared link to the resources to which the session listened on a link that now serves
+    /// another client.
     pub(super) fn listen_beside(self: &Arc<Self>, egress: &Egress, link: &OpenLink) {
         let mut all = self.interests.subscriptions.lock();
         for (uri, followed) in all.iter_mut() {
@@ -165,7 +166,7 @@ impl Session {
         }
     }
 
-    /// The open link to an upstream that this session shares with others.
+    /// Returns the open link to an upstream that this session shares with others.
     fn shared_link(&self, upstream: UpstreamId) -> Option<Arc<OpenLink>> {
         let links = self.links.used.lock();
         let used = links.get(&upstream).filter(|used| !used.cell.is_own())?;
@@ -173,12 +174,12 @@ impl Session {
         (used.joined.load(Ordering::Acquire) == link.tenancy()).then_some(link)
     }
 
-    /// Returns true if it reaches an upstream over this cell.
+    /// Returns true if the session reaches an upstream over this cell.
     pub(crate) fn uses(&self, (upstream, cell): (UpstreamId, &Arc<LinkCell>)) -> bool {
         self.links.used.lock().get(&upstream).is_some_and(|used| Arc::ptr_eq(&used.cell, cell))
     }
 
-    /// Ends the subscriptions on shared links that no other session has.
+    /// Ends those subscriptions on shared links that no other session has.
     pub(crate) fn leave_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let uris = self.interests.subscriptions.drain();
         let Some(view) = self.view().map(|cell| cell.view()) else { return };
@@ -205,8 +206,8 @@ impl Session {
     }
 }
 
-/// Subscribes again after an unsubscription, if another session is listening by now: its own request may have been
-/// overtaken.
+/// Subscribes again after an unsubscription, if another session is listening by now: the unsubscription may have
+/// overtaken that session's request.
 async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, uri: String) {
     if link
         .recipients

@@ -1,5 +1,6 @@
-//! A table of sessions of one type: they are found by id, and limited in number, in total and per caller. If the table is
-//! full, sessions that were opened and never used are evicted. It must not know what a session does, or how it ends.
+//! A table of sessions of one type. Sessions are found by id; their number is limited, in total and per caller. If the
+//! table is full, sessions that were opened but never used are evicted. It must not know what a session does, or how
+//! it ends.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,8 +13,8 @@ use upstream::quota::{Permit, Quota, QuotaError, Throttle};
 
 use crate::admission::identity::Identity;
 
-/// A hasher that uses an id's last bytes: these are random, and no outsider can choose them. The first bytes name a
-/// key.
+/// A hasher that uses the last bytes of an id: these are random, and no outsider can choose them. The first bytes only
+/// identify a key.
 #[derive(Default)]
 struct LastBytes(u64);
 
@@ -25,22 +26,22 @@ impl Hasher for LastBytes {
     }
 
     fn finish(&self) -> u64 {
-        // The table also uses the upper bits, and letters differ in few of them.
+        // The table also uses the upper bits of the hash, and different letters differ in few of these.
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 
 type ByItself = BuildHasherDefault<LastBytes>;
 
-/// The number of sessions that are evicted at once, so that a full table is seldom searched.
+/// The number of sessions that are evicted together, so that a full table is seldom searched.
 const EVICTED_AT_ONCE: usize = 64;
 
-/// A session that can be evicted for another one.
+/// A session that can be evicted to make room for another.
 pub(crate) trait Evictable {
-    /// The time since it was opened.
+    /// Returns the time since the session was opened.
     fn age(&self) -> Duration;
 
-    /// Returns true if it is older than `age` and was never used: it had no stream and no request, only the
+    /// Returns true if the session is older than `age` and was never used: no stream and no request followed its
     /// introduction.
     fn is_unused_for(&self, age: Duration) -> bool;
 }
@@ -68,7 +69,7 @@ impl<S: Evictable> SessionTable<S> {
         self.quota.resize(max);
     }
 
-    /// The session with this id.
+    /// Returns the session with this id.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<S>> {
         self.open.read().get(id).map(|open| open.session.clone())
     }
@@ -76,7 +77,7 @@ impl<S: Evictable> SessionTable<S> {
     /// Takes a permit for a session before it exists.
     ///
     /// # Errors
-    /// Fails if the caller already has as many as allowed, or if all are taken.
+    /// Fails if the caller already has as many sessions as allowed, or if all are taken.
     pub(crate) fn take_permit(&self, identity: &Identity) -> Result<Permit, QuotaError> {
         self.quota.take(identity.holder())
     }
@@ -103,8 +104,8 @@ impl<S: Evictable> SessionTable<S> {
         removed.map(|open| open.session)
     }
 
-    /// Removes sessions of the largest holder that have been unused for this long since their introduction, the oldest
-    /// first.
+    /// Removes sessions of the largest holder that have not been used for this time since their introduction, the
+    /// oldest first.
     pub(crate) fn evict(&self, unused_for: Duration) -> Vec<Arc<S>> {
         let Some(holder) = self.quota.largest_holder() else { return Vec::new() };
         let is_its = |permit: &Permit| *permit.holder() == holder;
@@ -116,7 +117,7 @@ impl<S: Evictable> SessionTable<S> {
         };
         unused.sort_unstable_by_key(|(_, session)| Reverse(session.age()));
         unused.truncate(EVICTED_AT_ONCE);
-        // Its client may have come back in the meantime.
+        // A session's client may have come back in the meantime.
         unused.retain(|(id, session)| session.is_unused_for(unused_for) && self.remove(id).is_some());
         unused.into_iter().map(|(_, session)| session).collect()
     }
@@ -126,7 +127,7 @@ impl<S: Evictable> SessionTable<S> {
         self.open.write().retain(|_, open| stays(&open.session));
     }
 
-    /// The sessions for which `is_one` is true.
+    /// Returns the sessions for which `is_one` is true.
     pub(crate) fn those(&self, is_one: impl Fn(&S) -> bool) -> Vec<Arc<S>> {
         let open = self.open.read();
         open.values().map(|open| &open.session).filter(|session| is_one(session)).cloned().collect()

@@ -14,9 +14,9 @@ use super::sealer::StateSealer;
 use super::session::Session;
 use crate::admission::Identity;
 
-/// The owner of a session's task ids: the ids are meaningless in other sessions.
+/// The owner of a session's task ids; other sessions cannot use these ids.
 pub(super) struct TaskOwner {
-    /// The name of this session of that principal.
+    /// The name under which the principal owns the tasks of this session.
     name: Box<str>,
     sealer: Arc<StateSealer>,
 }
@@ -28,7 +28,7 @@ impl TaskOwner {
 }
 
 impl Session {
-    /// The owner of its task ids.
+    /// Returns the owner of the session's task ids.
     pub(crate) fn owner(&self) -> &str {
         &self.tasks.name
     }
@@ -38,8 +38,8 @@ impl Session {
     }
 }
 
-/// An upstream's message on a session's link that concerns a task, in the form for the session's client; `None` if the
-/// task's owner is unknown.
+/// Returns a message about a task, which an upstream sent on a session's link, in the form for the session's client;
+/// `None` if the task's owner is unknown.
 pub(crate) fn for_session<'f>(
     egress: &Egress,
     session: &Session,

@@ -1,10 +1,10 @@
-//! Returns memory to the operating system: after startup, after many sessions have ended, after many connections have become
-//! idle, or after large views were built. The allocator would keep that memory, so a gateway that once had a busy hour would
-//! look busy forever.
+//! Returns memory to the operating system: after startup, after many sessions have ended, after many connections have
+//! become idle, or after large views were built. The allocator would keep that memory, so after one busy hour a
+//! gateway would seem to be busy forever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number of endings that justifies a walk through the heap.
+/// The number of endings that justifies searching the heap for free memory.
 const WORTH: u64 = 50;
 
 /// Counts endings, and decides when the gateway is idle enough to return memory.
@@ -20,13 +20,14 @@ impl Tidying {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a large view that was built, or lists that were fetched for one: each justifies a walk on its own.
+    /// Counts a large view that was built, or lists that were fetched for one: each alone justifies searching the
+    /// heap.
     pub(crate) fn count_large(&self) {
         self.ended.fetch_add(WORTH, Ordering::Relaxed);
     }
 
-    /// Called about every second: returns memory once a burst of endings is over. The walk through the heap must run on a
-    /// thread without connections.
+    /// Returns memory once a burst of endings is over; called about every second. The search must run on a thread
+    /// without connections.
     pub(crate) fn tick(&self) {
         let ended = self.ended.load(Ordering::Relaxed);
         let before = self.seen.swap(ended, Ordering::Relaxed);

@@ -1,5 +1,4 @@
-//! Serializes the restoring of sessions: one request at a time for each session. It must not know how a session is
-//! restored.
+//! Turns for restoring sessions: one request at a time for each session. It must not know how a session is restored.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use parking_lot::Mutex;
 use store::sessions::SessionKey;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// The sessions that are being restored, so that each is restored only once.
+/// The sessions that are being restored, so that each of them is restored only once.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<HashMap<SessionKey, Arc<AsyncMutex<()>>>>);
 
@@ -33,7 +32,7 @@ impl Drop for RestoreTurn<'_> {
     fn drop(&mut self) {
         let mut all = self.turns.0.lock();
         self.held = None;
-        // Nobody else waits for it: one reference is in the table, and one is here.
+        // Nobody else waits for this turn: one reference is in the table, and one is here.
         if Arc::strong_count(&self.lock) == 2 {
             all.remove(&self.key);
         }

@@ -9,11 +9,11 @@ use engine::access::Principal;
 use parking_lot::Mutex;
 use transport::net::Stop;
 
-/// The credential does not expire on its own.
+/// The value for a credential that does not expire.
 const NEVER: u64 = u64::MAX;
 
-/// The time until which something may stay open, in milliseconds since 1970: the latest expiry of the credentials that
-/// were sent for it.
+/// The time until which a session or stream may stay open, in milliseconds since 1970: the latest expiry among the
+/// credentials that were sent for it.
 #[derive(Debug)]
 pub(crate) struct Until(AtomicU64);
 
@@ -22,7 +22,7 @@ impl Until {
         Self(AtomicU64::new(principal.until_ms.unwrap_or(NEVER)))
     }
 
-    /// Extends it to the validity of this principal's credential.
+    /// Extends the time to the expiry of this principal's credential.
     pub(crate) fn renew(&self, principal: &Principal) {
         let until = principal.until_ms.unwrap_or(NEVER);
         // Read it first: it is nearly always unchanged, and many threads may read it.
@@ -36,7 +36,7 @@ impl Until {
     }
 }
 
-/// An open event stream.
+/// An open event stream, with the credential that opened it.
 #[derive(Debug)]
 pub(crate) struct HeldOpen {
     pub(crate) principal: Arc<Principal>,
@@ -45,7 +45,7 @@ pub(crate) struct HeldOpen {
 }
 
 impl HeldOpen {
-    /// Waits until the credential that opened it is no longer valid.
+    /// Waits until the credential that opened the stream is no longer valid.
     pub(crate) async fn revoked(&self) {
         self.revoked.stopped().await;
     }

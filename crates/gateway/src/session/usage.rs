@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 /// The use of one session.
 pub(crate) struct Usage {
     opened: Instant,
-    /// The time of its last use, in milliseconds after `opened`.
+    /// The time of the session's last use, in milliseconds after `opened`.
     touched: AtomicU64,
-    /// True once anything beyond its introduction has arrived.
+    /// True once anything beyond the client's introduction has arrived.
     is_used: AtomicBool,
 }
 
 impl Usage {
-    /// Starts with the current time.
+    /// Creates the usage of a session that is opened now.
     pub(crate) fn new() -> Self {
         Self { opened: Instant::now(), touched: AtomicU64::new(0), is_used: AtomicBool::new(false) }
     }
@@ -29,17 +29,17 @@ impl Usage {
         self.is_used.store(true, Ordering::Relaxed);
     }
 
-    /// The time since its last use.
+    /// Returns the time since the session's last use.
     pub(crate) fn idle(&self) -> Duration {
         self.age().saturating_sub(Duration::from_millis(self.touched.load(Ordering::Relaxed)))
     }
 
-    /// The time since it was opened.
+    /// Returns the time since the session was opened.
     pub(crate) fn age(&self) -> Duration {
         self.opened.elapsed()
     }
 
-    /// Returns true if it is older than `age` and nothing beyond its introduction has arrived.
+    /// Returns true if the session is older than `age` and nothing beyond the client's introduction has arrived.
     pub(crate) fn is_unused_for(&self, age: Duration) -> bool {
         !self.is_used.load(Ordering::Relaxed) && self.age() >= age
     }

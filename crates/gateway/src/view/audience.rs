@@ -15,19 +15,19 @@ use super::view_cell::ViewCell;
 use super::views::Key;
 
 impl ViewState {
-    /// Rebuilds the views of all servers whose catalogues have changed, and then notifies their clients: a notified client
-    /// never sees old lists, in any view.
+    /// Rebuilds all views that contain servers with changed catalogues, and only then notifies the views' clients: a
+    /// notified client never sees old lists, in any view.
     fn update(&self, schema_bytes: usize) {
         let observer = self.observer();
         let _one = self.views.building.lock();
         let changed = self.views.take_changes();
-        // Clients that can be asked different things are nearly always shown the same.
+        // Clients that can be asked different things nearly always see the same lists.
         let mut built: HashMap<Key, Arc<View>> = HashMap::new();
         let mut told: Vec<(Arc<ViewCell>, Vec<Notice>)> = Vec::new();
         for cell in self.views.with_any(&changed) {
             let key = cell.deciding_key();
-            // A view of the same profile that was built just now has the most in common; otherwise use the previous
-            // one.
+            // A view of the same profile that was built just now has the most in common with this one; otherwise the
+            // previous view is used.
             let beside = built.iter().find(|(other, _)| other.1 == key.1).map(|(_, view)| view.clone());
             let new = || Arc::new(cell.built(schema_bytes, &beside.unwrap_or_else(|| cell.view())));
             let view = built.entry(key).or_insert_with(new).clone();

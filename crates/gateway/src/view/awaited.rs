@@ -1,6 +1,6 @@
-//! Calls that wait a moment for lists that are being fetched: calls with a name that is unknown while a server is being
-//! listed, and the first calls to a server after a start, while its hints are those of an earlier run. It must not know
-//! how lists are fetched.
+//! Calls that wait a moment for lists that are being fetched: calls with an unknown name while a server is being
+//! listed, and the first calls to a server after a start, while the hints about its tools are those of an earlier run.
+//! It must not know how lists are fetched.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use super::context::ViewContext;
 use super::view_cell::ViewCell;
 use upstream::Upstream;
 
-/// The time for which a call waits, from the beginning of the fetch.
+/// The time for which a call waits, counted from the beginning of the fetch.
 const MOMENT: Duration = Duration::from_millis(500);
 
 impl ViewCell {
-    /// Returns true if a call waits for lists that are on their way.
+    /// Returns true if a call has to wait for lists that are being fetched.
     pub(super) fn awaits_lists(&self, frame: &Frame, view: &View) -> bool {
         let basis = self.basis.load();
         basis
@@ -27,7 +27,7 @@ impl ViewCell {
             .any(|upstream| upstream.catalogue.is_unsettled() && is_awaited(upstream, frame, view))
     }
 
-    /// Waits for these lists. The view then includes them.
+    /// Waits for the lists for which the call has to wait. After that, the view includes them.
     pub(super) async fn await_lists(&self, context: &ViewContext, frame: &Frame, view: &View) {
         for upstream in &self.basis.load_full().upstreams {
             if !upstream.catalogue.is_unsettled() || !is_awaited(upstream, frame, view) {

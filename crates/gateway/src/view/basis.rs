@@ -1,14 +1,13 @@
 //! The input of a view: a profile's rules, and its servers in their current state. It must not know who sees the
 //! view.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::access::Guard;
 use engine::catalogue::{NameBook, View, ViewSpec};
 use engine::config::{Affinity, QuestionPolicy};
 use engine::snapshot::ProfileSpec;
-use parking_lot::Mutex;
 use proto::bridge::input::Askable;
 use proto::era::Era;
 use tokio::time::{Instant, timeout_at};
@@ -18,11 +17,11 @@ use super::names::ProfileNames;
 use upstream::{Egress, Upstream};
 
 /// The time for which a call waits for servers that are still starting, because one of them may have the tool. A list
-/// waits for a shorter time (`limits.listWait`): servers join it when they are ready.
+/// waits for a shorter time (`limits.listWait`); servers that become ready later are added to the view then.
 pub(super) const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Views of more items than this are built on the blocking pool: on a thread with connections, all of those would
-/// have to wait.
+/// The number of items above which views are built on the blocking pool: on a thread with connections, all connections
+/// would have to wait.
 const LARGE: usize = 500;
 
 /// The input of a view.
@@ -57,12 +56,12 @@ impl Basis {
             && own.name_limit() == others.name_limit()
     }
 
-    /// Returns true if a view built from it belongs on the blocking pool.
+    /// Returns true if a view that is built from this basis belongs on the blocking pool.
     pub(super) fn is_large(&self, era: &'static Era) -> bool {
         self.upstreams.iter().map(|upstream| upstream.catalogue.item_count(era)).sum::<usize>() > LARGE
     }
 
-    /// A class of clients, reduced to the properties that affect what they are shown.
+    /// Returns a class of clients, reduced to the properties that affect what the clients are shown.
     pub(super) fn deciding(&self, clients: ClientClass) -> ClientClass {
         if clients.askable.is_nothing() {
             return clients;
@@ -74,8 +73,9 @@ impl Basis {
         }
     }
 
-    /// Begins to fetch the lists of the servers for which `which` is true, and waits for them. The time counts from when
-    /// they were first requested. It does not wait for servers that recently kept a call waiting in vain.
+    /// Begins to fetch the lists of the servers for which `which` is true, and waits for them. The waiting time counts
+    /// from the moment at which the lists were first requested. There is no wait for servers that recently made a call
+    /// wait in vain.
     pub(crate) async fn wait_for(
         &self,
         egress: &Egress,
@@ -94,7 +94,7 @@ impl Basis {
             })
             .collect();
         for (upstream, until, mut done) in due {
-            // The common lists are shown until the caller's own ones arrive.
+            // The common lists are shown until the caller's own lists arrive.
             if upstream.server.hung_lately() || upstream.catalogue.is_borrowed(era) {
                 continue;
             }
@@ -112,7 +112,8 @@ impl Basis {
         }
     }
 
-    /// The view of its servers' current catalogues; parts that are equal in another view are stored only once.
+    /// Builds the view of the servers' current catalogues; parts that are equal in the view `beside` are stored only
+    /// once.
     pub(crate) fn build(
         &self,
         clients: ClientClass,

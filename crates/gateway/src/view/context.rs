@@ -24,13 +24,16 @@ pub(crate) trait ViewObserver: Send + Sync {
     /// themselves.
     fn changed(&self, view: &ViewCell, lists: &[Notice]);
 
-    /// Notifies those clients of a view that share links to this server that these lists may have changed, because the
-    /// server announced a change there.
+    /// Notifies clients of a view that these lists may have changed, because the server announced a change on a shared
+    /// link. Only clients that share links to this server are notified.
     fn announced(&self, view: &ViewCell, server: UpstreamId, lists: &[Notice]);
 
     /// Returns true if a client with a session sees this view.
     fn sees(&self, view: &ViewCell) -> bool;
 }
+
+/// The error that no view of a caller is known that has any tools.
+pub(crate) struct NoKnownView;
 
 /// The state that all threads share.
 pub(crate) struct ViewState {
@@ -62,7 +65,7 @@ impl ViewState {
         Self { current, upstreams, views, names, lets_all_in, child_wait, observer }
     }
 
-    /// The time for which a list waits for a server about which nothing is known yet.
+    /// Returns the time for which a list waits for a server about which nothing is known yet.
     pub(super) fn list_wait(&self, snapshot: &Snapshot, server: &Server) -> Duration {
         self.child_wait.filter(|_| server.is_child()).unwrap_or(snapshot.limits.list_wait)
     }
@@ -78,19 +81,19 @@ impl ViewState {
         let _ = self.observer.set(observer);
     }
 
-    /// The receiver of changes, if it still exists.
+    /// Returns the receiver of changes, if it still exists.
     pub(crate) fn observer(&self) -> Option<Arc<dyn ViewObserver>> {
         self.observer.get().and_then(Weak::upgrade)
     }
 
-    /// The owner of the consents that this caller uses. The only client of a process that it started itself uses the
-    /// shared consents. If callers are authenticated, a caller without a name uses none.
+    /// Returns the owner of the consents that this caller uses. If the only client is the one that started this
+    /// process, it uses the shared consents. If callers are authenticated, a caller without a name uses none.
     pub(crate) fn caller_id(&self, identity: &Identity) -> Option<CallerId> {
         let is_known = identity.principal.scheme != Scheme::Anyone;
         (is_known || self.lets_all_in).then(|| CallerId::of(&identity.principal))
     }
 
-    /// The owner of a view that is not shared with other callers; `None` unless a server of the profile is
+    /// Returns the owner of a view that other callers do not share; `None` unless a server of the profile is
     /// per-caller.
     pub(crate) fn sees_alone(&self, profile: usize, identity: &Identity) -> Option<CallerId> {
         let current = self.current.load();
@@ -100,7 +103,7 @@ impl ViewState {
         if profile.per_caller && is_per_caller() { self.caller_id(identity) } else { None }
     }
 
-    /// The servers of a profile in its current state.
+    /// Returns the servers of a profile in their current state.
     pub(super) fn basis(&self, profile: usize, caller: Option<&CallerId>) -> Basis {
         let snapshot = self.current.load();
         let profile = snapshot.profiles[profile].clone();
@@ -109,7 +112,7 @@ impl ViewState {
         Basis::new(profile, upstreams, snapshot.asks, names)
     }
 
-    /// A server, as seen by this caller.
+    /// Returns a server as seen by this caller.
     pub(crate) fn upstream_of(&self, id: UpstreamId, identity: &Identity) -> Arc<Upstream> {
         let upstream = self.upstreams.get(id);
         if !upstream.server.is_per_caller() {
@@ -118,7 +121,7 @@ impl ViewState {
         self.upstream_by(id, self.caller_id(identity).as_ref())
     }
 
-    /// A server, as seen by this owner.
+    /// Returns a server as seen by this owner of consents.
     pub(crate) fn upstream_by(&self, id: UpstreamId, caller: Option<&CallerId>) -> Arc<Upstream> {
         caller.map_or_else(|| self.upstreams.get(id), |caller| self.upstreams.of(id, caller))
     }

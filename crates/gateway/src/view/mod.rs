@@ -1,5 +1,5 @@
-//! One profile as one server: from its servers' catalogues to ready bytes, kept up to date. It must not know transports, or
-//! how clients are notified: changes are reported through [`context::ViewObserver`].
+//! One profile as one server: from the catalogues of its servers to ready bytes, kept up to date. It must not know
+//! transports, or how clients are notified: changes are reported through [`context::ViewObserver`].
 //!
 //! | file | is for |
 //! |---|---|
@@ -8,9 +8,9 @@
 //! | [`views`] | the views that clients see: finds or makes them |
 //! | [`view_cell`] | one view |
 //! | `basis` | the input of a view |
-//! | `page_use` | the use of its ready pages |
+//! | `page_use` | the use of a view's ready pages |
 //! | [`revision`] | counts of list changes |
-//! | `awaited` | calls that wait a moment for lists on their way |
+//! | `awaited` | calls that wait a moment for lists that are being fetched |
 //! | `audience` | the receivers of changed catalogues |
 
 mod audience;
@@ -27,5 +27,5 @@ pub(crate) mod view_cell;
 pub(crate) mod views;
 
 pub(crate) use client_class::ClientClass;
-pub(crate) use context::{ViewContext, ViewState};
+pub(crate) use context::{NoKnownView, ViewContext, ViewState};
 pub(crate) use view_cell::ViewCell;

@@ -2,7 +2,7 @@
 //! the process. It must not know how a name is formed.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex as Book, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use engine::catalogue::NameBook;
@@ -12,7 +12,7 @@ use upstream::catalogue::CatalogueStore;
 /// The names of one profile.
 #[derive(Default)]
 pub(crate) struct ProfileNames {
-    book: Mutex<NameBook>,
+    book: Book<NameBook>,
     kept_in: OnceLock<(Arc<dyn CatalogueStore>, [u8; 32])>,
 }
 
@@ -23,17 +23,22 @@ impl ProfileNames {
         &self,
         grace: Duration,
         is_configured: impl Fn(&str) -> bool,
-        build: impl FnOnce(&Mutex<NameBook>) -> T,
+        build: impl FnOnce(&Book<NameBook>) -> T,
     ) -> T {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        self.book.lock().begin(now, grace.as_secs(), is_configured);
-        let built = build(&self.book);
+        self.opened().begin(now, grace.as_secs(), is_configured);
+        let outcome = build(&self.book);
         if let Some((store, digest)) = self.kept_in.get()
-            && let Some(text) = self.book.lock().unsaved()
+            && let Some(text) = self.opened().unsaved()
         {
             store.save(digest, text);
         }
-        built
+        outcome
+    }
+
+    /// The names. A panic while they were given leaves them usable.
+    fn opened(&self) -> MutexGuard<'_, NameBook> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn restore(&self, slug: &str, store: &Arc<dyn CatalogueStore>) {
@@ -42,7 +47,7 @@ impl ProfileNames {
         if self.kept_in.set((store.clone(), digest)).is_ok()
             && let Some(book) = stored
         {
-            *self.book.lock() = book;
+            *self.opened() = book;
         }
     }
 }

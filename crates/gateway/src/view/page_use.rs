@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The number of checks without a list request after which pages are dropped: ten minutes, at one check every ten
-/// seconds.
+/// The number of checks without a list request after which pages are dropped: this takes ten minutes, because there is
+/// a check every ten seconds.
 const UNUSED: u32 = 60;
 
-/// The use of one view's pages. A list request only sets a flag; it needs no clock and no lock.
+/// The use of one view's pages. A list request only sets a flag, which needs no clock and no lock.
 #[derive(Debug, Default)]
 pub(crate) struct PageUse {
     /// True if the pages were listed since the last check.
@@ -16,7 +16,7 @@ pub(crate) struct PageUse {
 }
 
 impl PageUse {
-    /// The use of new pages, which count as just listed: they were made for a list request.
+    /// Creates the use of new pages. They count as just listed, because they were made for a list request.
     pub(crate) fn new() -> Self {
         Self { is_recent: AtomicBool::new(true), looks: AtomicU32::new(0) }
     }
@@ -34,12 +34,12 @@ impl PageUse {
         self.is_recent.load(Ordering::Relaxed)
     }
 
-    /// The number of checks since the pages were last listed.
+    /// Returns the number of checks since the pages were last listed.
     pub(super) fn unused_for(&self) -> u32 {
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// Checks the use; called every ten seconds. Returns true if the pages have not been listed for ten minutes.
+    /// Performs a check; called every ten seconds. Returns true if the pages have not been listed for ten minutes.
     pub(super) fn look(&self) -> bool {
         if self.is_recent.swap(false, Ordering::Relaxed) {
             self.looks.store(0, Ordering::Relaxed);

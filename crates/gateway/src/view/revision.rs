@@ -11,7 +11,7 @@ pub(crate) struct Revision {
 }
 
 impl Revision {
-    /// The notifications for lists that differ from an older revision.
+    /// Returns the notifications for lists that have changed since an older revision.
     pub(crate) fn since(self, old: Self) -> impl Iterator<Item = Notice> {
         [
             (self.tools != old.tools, Notice::ToolsChanged),
@@ -22,7 +22,7 @@ impl Revision {
         .filter_map(|(changed, notice)| changed.then_some(notice))
     }
 
-    /// Counts a change of the list that a notification is about.
+    /// Counts a change of the list to which a notification belongs.
     pub(crate) fn count(&mut self, notice: Notice) {
         match notice {
             Notice::ToolsChanged => self.tools += 1,

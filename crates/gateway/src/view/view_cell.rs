@@ -26,34 +26,35 @@ use upstream::{Server, Upstream};
 /// One view and its changes.
 pub(crate) struct ViewCell {
     pub(crate) profile: usize,
-    /// The class of clients that it is for.
+    /// The class of clients that the view is for.
     pub(crate) clients: ClientClass,
-    /// Callers to whom the same rules apply.
+    /// The class of callers that the view is for: the same access rules apply to all of them.
     pub(crate) class: Class,
-    /// The only owner that may see it; `None` if the whole class may see it.
+    /// The only owner of consents that may see the view; `None` if the whole class may see it.
     pub(crate) caller: Option<CallerId>,
-    /// The number of the rules in force when it was made.
+    /// The regime: identifies the access rules that were in force when the view was made.
     pub(crate) regime: u64,
-    /// The rules for its callers, if there are any.
+    /// The access rules for the view's callers, if there are any.
     pub(crate) guard: Option<Guard>,
     pub(crate) basis: ArcSwap<Basis>,
-    /// Held while views are built, so that the view built last is also published last.
+    /// Held while views are built, so that the view that was built last is also published last.
     pub(crate) building: Arc<Mutex<()>>,
     pub(crate) view: ArcSwap<View>,
     pub(crate) revision: watch::Sender<Revision>,
-    /// The use of its ready pages.
+    /// The use of the view's ready pages.
     pub(crate) page_use: PageUse,
-    /// Raised when it must no longer be used.
+    /// Raised when the view must no longer be used.
     pub(crate) retired: Stop,
 }
 
 impl ViewCell {
-    /// The current view.
+    /// Returns the current view.
     pub(crate) fn view(&self) -> Arc<View> {
         self.view.load_full()
     }
 
-    /// The remaining time for which a view's lists are fresh, in milliseconds: the shortest one among its servers.
+    /// Returns the remaining time for which a view's lists are fresh, in milliseconds: the shortest one among its
+    /// servers.
     pub(crate) fn remaining_ms(&self, view: &View) -> u64 {
         if view.is_provisional() {
             return 0;
@@ -70,12 +71,12 @@ impl ViewCell {
         self.revision.subscribe()
     }
 
-    /// Returns true if a stream of notifications watches it.
+    /// Returns true if a stream of notifications watches the view.
     pub(crate) fn is_watched(&self) -> bool {
         self.revision.receiver_count() > 0
     }
 
-    /// Notifies clients that a list changed, because its server announced it.
+    /// Notifies clients that a list has changed, because its server announced this.
     pub(crate) fn announce(&self, observer: Option<&dyn ViewObserver>, server: UpstreamId, notice: Notice) {
         if self.view.load().denies_server(server) {
             return;
@@ -86,21 +87,21 @@ impl ViewCell {
         }
     }
 
-    /// Notifies the sessions that see this view of the changes; streams of notifications watch it themselves.
+    /// Notifies the sessions that see this view of the changes; streams of notifications watch the view themselves.
     pub(super) fn tell(&self, observer: Option<&dyn ViewObserver>, changed: &[Notice]) {
         if let Some(observer) = observer.filter(|_| !changed.is_empty()) {
             observer.changed(self, changed);
         }
     }
 
-    /// Rebuilds it from its servers' current catalogues, and notifies its clients of the differences.
+    /// Rebuilds the view from its servers' current catalogues, and notifies its clients of the differences.
     pub(crate) fn rebuild(&self, observer: Option<&dyn ViewObserver>, schema_bytes: usize) {
         let _one = self.building.lock();
         let changed = self.publish(Arc::new(self.built(schema_bytes, &self.view())));
         self.tell(observer, &changed);
     }
 
-    /// Rebuilds it in the same way, but on the blocking pool if it is large or others are being built.
+    /// Rebuilds the view in the same way, but on the blocking pool if the view is large or others are being built.
     async fn rebuild_aside(self: &Arc<Self>, context: &Arc<ViewContext>) {
         let (observer, schema_bytes) =
             (context.state.observer(), context.egress.snapshot().limits.schema_bytes);
@@ -115,23 +116,23 @@ impl ViewCell {
         }
     }
 
-    /// Returns true if it is built on the blocking pool.
+    /// Returns true if the view is so large that it is built on the blocking pool.
     pub(super) fn is_large(&self) -> bool {
         self.basis.load().is_large(self.clients.era)
     }
 
-    /// The view of its servers' current catalogues.
+    /// Builds a view of the servers' current catalogues.
     pub(crate) fn built(&self, schema_bytes: usize, beside: &View) -> View {
         self.basis.load().build(self.clients, self.guard.as_ref(), schema_bytes, Some(beside))
     }
 
-    /// The key under which it is found.
+    /// Returns the key under which the view is found.
     pub(super) fn key(&self) -> Key {
         let caller = self.caller.as_ref().map(|caller| caller.id.clone());
         (self.regime, self.profile, self.clients, self.class.clone(), caller)
     }
 
-    /// Returns true if clients of another view, with this key and this basis, are shown the same.
+    /// Returns true if the clients of another view, with this key and this basis, are shown the same.
     pub(super) fn shows_the_same(&self, key: &Key, basis: &Basis) -> bool {
         let (regime, profile, clients, class, caller) = self.key();
         let (_, _, others, ..) = key;
@@ -141,14 +142,14 @@ impl ViewCell {
             && self.deciding_key().2 == basis.deciding(*others)
     }
 
-    /// The same key, reduced to the properties that affect what its clients are shown.
+    /// Returns the view's key, reduced to the properties that affect what its clients are shown.
     pub(super) fn deciding_key(&self) -> Key {
         let clients = self.basis.load().deciding(self.clients);
         let (regime, profile, _, class, caller) = self.key();
         (regime, profile, clients, class, caller)
     }
 
-    /// Publishes a new view to its clients, and returns the lists that have thereby changed. `building` must be held.
+    /// Publishes a new view to the clients, and returns the lists that have thereby changed. `building` must be held.
     pub(super) fn publish(&self, new: Arc<View>) -> Vec<Notice> {
         let basis = self.basis.load();
         let old = self.view.load_full();
@@ -173,7 +174,7 @@ impl ViewCell {
 
     /// Drops the ready pages, unless a client has listed them just now. Look-ups by name still work.
     pub(super) fn drop_pages(&self) {
-        // Whoever is building views now needs the pages.
+        // Whoever is building views at the moment needs the pages.
         let Some(_one) = self.building.try_lock() else { return };
         let view = self.view.load_full();
         if view.has_pages() && !self.page_use.is_recent() {
@@ -181,8 +182,8 @@ impl ViewCell {
         }
     }
 
-    /// Returns true if this view could answer the request, but too early: servers whose lists are unknown (for
-    /// example after a change of the configuration), or have just arrived, may lead to a different answer.
+    /// Returns true if this view could answer the request, but too early: servers whose lists are unknown (for example
+    /// after a change of the configuration), or have only just arrived, may lead to a different answer.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
         if Self::lacks_pages(frame, view) || self.awaits_lists(frame, view) {
             return true;
@@ -198,7 +199,7 @@ impl ViewCell {
             && self.lacks(view, |upstream| comes(upstream) && may_own(frame, view, upstream.name()))
     }
 
-    /// Returns true if `such` is true for one of the servers that are missing in this view.
+    /// Returns true if `such` is true for one of the servers whose lists are missing in this view.
     fn lacks(&self, view: &View, such: impl Fn(&Upstream) -> bool) -> bool {
         let basis = self.basis.load();
         // Both are in the same order, unless the view was built from another basis and is outdated.
@@ -208,8 +209,8 @@ impl ViewCell {
         })
     }
 
-    /// Waits for servers about which nothing is known yet, as long as this request may wait; the view then includes what has
-    /// become known. A call waits only for servers that may own the name in it.
+    /// Waits for servers about which nothing is known yet, for as long as this request may wait; after that, the view
+    /// includes everything that has become known. A call waits only for servers that may own the name in it.
     pub(crate) async fn complete(self: &Arc<Self>, context: &Arc<ViewContext>, frame: &Frame) {
         if wants_list(frame) {
             self.page_use.note();
@@ -234,12 +235,12 @@ impl ViewCell {
         }
     }
 
-    /// Returns true if lists that belong to it are due to be fetched.
+    /// Returns true if it is time to fetch lists that belong to the view.
     pub(crate) fn is_due(&self) -> bool {
         self.basis.load().upstreams.iter().any(|upstream| upstream.catalogue.is_due(self.clients.era))
     }
 
-    /// Begins to fetch the lists that are due.
+    /// Begins to fetch the lists for which it is time.
     pub(crate) fn fetch_due(&self, context: &Arc<ViewContext>) {
         for upstream in &self.basis.load().upstreams {
             if upstream.catalogue.is_due(self.clients.era) {
@@ -248,8 +249,9 @@ impl ViewCell {
         }
     }
 
-    /// Begins to learn what its servers show only to such clients, over links of one of them. Returns `true` if some of that
-    /// is about to become known for the first time. A client is never introduced to a server from which it may use nothing.
+    /// Begins to learn what the servers show only to clients of this class, over links of one such client. Returns
+    /// `true` if some of that is about to become known for the first time. A client is never introduced to a server
+    /// from which it may use nothing.
     pub(crate) fn learn(
         &self,
         context: &Arc<ViewContext>,
@@ -276,7 +278,8 @@ impl ViewCell {
         is_new
     }
 
-    /// Waits until the lists that the servers show only to such clients are known, but no longer than a list may wait.
+    /// Waits until the lists that servers show only to clients of this class are known, but no longer than a list may
+    /// wait.
     pub(crate) async fn learned(&self, context: &Arc<ViewContext>) {
         let askable = self.clients.askable;
         let until = Instant::now() + context.egress.snapshot().limits.list_wait;
@@ -290,17 +293,17 @@ impl ViewCell {
         }
     }
 
-    /// The notifications for lists that differ from another view of the same client.
+    /// Returns the notifications for lists that differ from another view of the same client.
     pub(crate) fn differs(&self, other: &Self) -> impl Iterator<Item = Notice> + use<> {
         differing(&self.view(), &other.view())
     }
 
-    /// Returns true if this server, shared or per caller, is part of it.
+    /// Returns true if this server, shared or per caller, is part of the view.
     pub(crate) fn has(&self, server: &Server) -> bool {
         self.basis.load().upstreams.iter().any(|own| std::ptr::eq(Arc::as_ptr(&own.server), server))
     }
 
-    /// Rebuilds it from the profile's current state, and notifies its clients of the differences.
+    /// Rebuilds the view from the profile's current state, and notifies its clients of the differences.
     pub(crate) fn follow(&self, context: &Arc<ViewContext>) {
         let basis = context.state.basis(self.profile, self.caller.as_ref());
         let is_there = basis.profile.is_there;
@@ -315,7 +318,7 @@ impl ViewCell {
     }
 }
 
-/// The notifications for lists that differ between two views.
+/// Returns the notifications for lists that differ between two views.
 fn differing(one: &View, other: &View) -> impl Iterator<Item = Notice> + use<> {
     let differs = |kind: ListKind| one.pages(kind).digest != other.pages(kind).digest;
     [

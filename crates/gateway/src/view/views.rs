@@ -1,4 +1,4 @@
-//! The views that clients see: found, or created at their first use.
+//! The views that clients see: each is created at its first use and then found again.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -18,18 +18,16 @@ use crate::view::basis::Basis;
 use crate::view::page_use::PageUse;
 use crate::view::revision::Revision;
 use crate::view::view_cell::ViewCell;
-use crate::view::{ClientClass, ViewContext};
-use upstream::catalogue::Learner;
-use upstream::oauth::CallerId;
-use upstream::{Server, Upstream};
+use crate::view::{ClientClass, NoKnownView, ViewContext};
+use upstream::{Server, Upstream, catalogue::Learner, oauth::CallerId};
 
 /// The maximum number of views that are kept, in addition to those in use.
 const MAX_VIEWS: usize = 256;
 
-/// The key of a view: the regime, the profile, the class of clients, their access class, and the caller if it matters.
+/// The key of a view: regime, profile, class of clients, access class, and the view's only caller, if there is one.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<Arc<str>>);
 
-/// A client that looks at a profile.
+/// A client that looks at a profile, with everything that selects its view.
 pub(super) struct Looking {
     profile: usize,
     clients: ClientClass,
@@ -61,11 +59,11 @@ pub(crate) struct Views {
     /// The view of the latest request: nearly all requests use the same one.
     recent: ArcSwapOption<ViewCell>,
     cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
-    /// Held while views are built.
+    /// Held while views are built, so that only one task builds at a time.
     pub(super) building: Arc<Mutex<()>>,
     /// The servers whose catalogues have changed since their views were built.
     outdated: Mutex<Vec<Arc<Server>>>,
-    /// Counts changes of catalogues.
+    /// The count of changes to catalogues.
     pub(super) changes: AtomicU64,
     /// True if a large view was built, or a large page sent, since this was last checked.
     had_large: AtomicBool,
@@ -77,15 +75,15 @@ pub(crate) struct Views {
 pub(super) struct Prebuilt {
     pub(super) basis: Basis,
     pub(super) view: Arc<View>,
-    /// The count of changes before the view was built.
+    /// The count of catalogue changes before the view was built.
     pub(super) changes: u64,
 }
 
 impl Views {
-    /// The view of a profile for a class of clients. Unknown lists are fetched. If the view is new or has nothing to offer,
-    /// this waits for them, up to `limits.listWait`, but not for servers that recently kept a client waiting in vain. In a view
-    /// that is in use, missing servers delay nobody, and join when they are ready. `learner` is the client's means of learning
-    /// what a server shows only to clients that can be asked.
+    /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or has
+    /// nothing to offer, this function waits for them, for up to `limits.listWait`, but not for servers that recently
+    /// made a client wait in vain. In a view that is already in use, missing servers delay nobody, and are added when
+    /// they are ready. `learner` returns the link over which items for clients that can be asked can be learned.
     pub(crate) async fn get(
         &self,
         context: &Arc<ViewContext>,
@@ -105,7 +103,7 @@ impl Views {
         } else {
             // Boxed, like everything that waits: otherwise every call would carry the space for this future.
             Box::pin(wait_for(context, &looking)).await;
-            // A server may only now have required consent.
+            // The server may have begun to require consent just now.
             let then = Looking::now(context, profile, clients, identity);
             if then.caller != looking.caller {
                 Box::pin(wait_for(context, &then)).await;
@@ -119,7 +117,7 @@ impl Views {
         cell
     }
 
-    /// The same without waiting for servers: unknown catalogues are fetched in the background.
+    /// Returns the view of a profile without waiting for servers: unknown catalogues are fetched in the background.
     pub(crate) fn get_now(
         &self,
         context: &Arc<ViewContext>,
@@ -133,7 +131,7 @@ impl Views {
         cell
     }
 
-    /// The view of a client; a large one is built on the blocking pool.
+    /// Returns the view of a client; a large view is built on the blocking pool.
     async fn made(&self, context: &Arc<ViewContext>, look: impl Fn() -> Looking) -> Arc<ViewCell> {
         let looking = look();
         let (profile, era) = (looking.profile, looking.clients.era);
@@ -145,7 +143,7 @@ impl Views {
             return self.insert(context, &looking, None);
         }
         self.note_large();
-        // Read the count before building: any later change makes the built view useless.
+        // Read the count before building: if it changes later, the built view is not used.
         let changes = self.changes.load(Ordering::SeqCst);
         let guard = context.egress.snapshot().guard(profile, &looking.class);
         let (clients, schema_bytes) = (looking.clients, context.egress.snapshot().limits.schema_bytes);
@@ -160,14 +158,14 @@ impl Views {
         self.insert(context, &then, built)
     }
 
-    /// Checks if this caller sees the tool in any known view; `None` if no known view has any tools.
+    /// Returns the identity of the tool with this name in any known view of the caller.
     pub(crate) fn show(
         &self,
         context: &Arc<ViewContext>,
         profile: usize,
         identity: &Identity,
         tool: &str,
-    ) -> Option<bool> {
+    ) -> Result<Option<Arc<str>>, NoKnownView> {
         let snapshot = context.egress.snapshot();
         let (class, caller) = (identity.class(snapshot), context.state.sees_alone(profile, identity));
         let is_own = |cell: &ViewCell| {
@@ -177,14 +175,15 @@ impl Views {
                 && cell.caller == caller
                 && cell.view().is_served()
         };
-        let has = |cell: &ViewCell| cell.view().tool(tool).is_some();
-        if self.recent.load().as_ref().is_some_and(|cell| is_own(cell) && has(cell)) {
-            return Some(true);
+        let found = |cell: &ViewCell| cell.view().identity_of(tool);
+        let recent = self.recent.load();
+        if let Some(tool) = recent.as_ref().filter(|cell| is_own(cell)).and_then(|cell| found(cell)) {
+            return Ok(Some(tool));
         }
         let cells = self.cells.lock();
         let mut own = cells.values().filter(|cell| is_own(cell)).peekable();
-        own.peek()?;
-        Some(own.any(|cell| has(cell)))
+        own.peek().ok_or(NoKnownView)?;
+        Ok(own.find_map(|cell| found(cell)))
     }
 
     fn known(&self, context: &Arc<ViewContext>, looking: &Looking) -> Option<Arc<ViewCell>> {
@@ -226,14 +225,14 @@ impl Views {
             self.recent.store(None);
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
-        // Looked up under the lock: an update for a new configuration either finds this view, or ran before it.
+        // This happens under the lock, so an update for a new configuration either finds this view or has already run.
         let basis = context.state.basis(*profile, caller.as_ref());
         let guard = snapshot.guard(*profile, class);
         let like = |cell: &&Arc<ViewCell>| cell.shows_the_same(&key, &basis);
         let is_current = |built: &Prebuilt| {
             built.changes == self.changes.load(Ordering::SeqCst) && built.basis.is_like(&basis)
         };
-        // Clients that can be asked different things are nearly always shown the same.
+        // Clients that can be asked different things nearly always see the same items.
         let view = match (cells.values().find(like), prebuilt.filter(is_current)) {
             (Some(cell), _) => cell.view(),
             (None, Some(built)) => built.view,
@@ -285,7 +284,7 @@ impl Views {
         }
     }
 
-    /// Separates callers at this server from now on: a caller that shared a view gets one of its own.
+    /// Separates callers at this server from now on: callers that shared a view get views of their own.
     pub(crate) fn part(&self, context: &Arc<ViewContext>, upstream: UpstreamId) {
         self.recent.store(None);
         let has = |cell: &ViewCell| cell.basis.load().profile.upstreams.contains(&upstream);
@@ -317,12 +316,12 @@ impl Views {
         Some(also())
     }
 
-    /// The views that an upstream is part of.
+    /// Returns the views that an upstream is part of.
     pub(crate) fn with(&self, server: &Server) -> Vec<Arc<ViewCell>> {
         self.cells.lock().values().filter(|cell| cell.has(server)).cloned().collect()
     }
 
-    /// The views that any of these servers is part of.
+    /// Returns the views that any of these servers is part of.
     pub(super) fn with_any(&self, servers: &[Arc<Server>]) -> Vec<Arc<ViewCell>> {
         let has_any = |cell: &&Arc<ViewCell>| servers.iter().any(|server| cell.has(server));
         self.cells.lock().values().filter(has_any).cloned().collect()
@@ -342,12 +341,12 @@ impl Views {
         std::mem::take(&mut *self.outdated.lock())
     }
 
-    /// A view of a profile, for any clients.
+    /// Returns a view of a profile, for any clients.
     fn any_of(&self, profile: usize) -> Option<Arc<View>> {
         self.cells.lock().values().find(|cell| cell.profile == profile).map(|cell| cell.view())
     }
 
-    /// Counts the bytes of ready pages, together with those of catalogues, as part of all kept data.
+    /// Counts the bytes of ready pages and of catalogues as part of all kept data.
     pub(super) fn count_kept(&self, catalogues: usize) {
         let shown: Vec<Arc<View>> = self.cells.lock().values().map(|cell| cell.view()).collect();
         let mut seen = HashSet::new();
@@ -356,8 +355,8 @@ impl Views {
         self.kept.lock().set(pages + catalogues);
     }
 
-    /// Drops ready pages until `is_enough` is true: first those that were listed least recently, but none that were listed a
-    /// moment ago.
+    /// Drops ready pages until `is_enough` is true: pages that were listed least recently are dropped first, and those
+    /// that were listed a moment ago are kept.
     pub(crate) fn drop_pages_until(&self, is_enough: impl Fn() -> bool) {
         let mut cells: Vec<_> = self.cells.lock().values().cloned().collect();
         cells.retain(|cell| cell.view().has_pages() && !cell.page_use.is_recent());
@@ -370,8 +369,8 @@ impl Views {
         }
     }
 
-    /// Notes that a large view is being built, or a large page sent: either leaves several times its size with the
-    /// allocator.
+    /// Notes that a large view is being built, or a large page sent: afterwards, the allocator still holds several
+    /// times the size of either.
     pub(crate) fn note_large(&self) {
         self.had_large.store(true, Ordering::Relaxed);
     }
@@ -381,7 +380,7 @@ impl Views {
         self.had_large.swap(false, Ordering::Relaxed)
     }
 
-    /// Drops the ready pages of views that have not been listed for ten minutes.
+    /// Drops the ready pages of views that no client has listed for ten minutes.
     pub(crate) fn drop_unused_pages(&self) {
         let cells: Vec<_> = self.cells.lock().values().cloned().collect();
         for cell in cells.iter().filter(|cell| cell.page_use.look()) {
@@ -390,7 +389,7 @@ impl Views {
     }
 }
 
-/// Begins to fetch what a view lacks, and waits for it as long as a client may wait.
+/// Begins to fetch the lists that a view lacks, and waits for them as long as a client may wait.
 async fn wait_for(context: &Arc<ViewContext>, looking: &Looking) {
     let basis = context.state.basis(looking.profile, looking.caller.as_ref());
     let era = looking.clients.era;

@@ -1,4 +1,4 @@
-//! Addresses to listen at, and checks of exposed ones.
+//! Addresses to listen at, and checks of those that other machines can reach.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -6,8 +6,8 @@ use engine::config::Config;
 
 use crate::output::failure::Failure;
 
-/// Reads an address of the command line: `127.0.0.1:8808`, `[::1]:8808`, `localhost:8808`, or only a port, which means
-/// loopback.
+/// Reads an address from the command line: `127.0.0.1:8808`, `[::1]:8808`, `localhost:8808`, or only a port, which
+/// means loopback.
 ///
 /// # Errors
 /// Returns the accepted forms.
@@ -56,18 +56,18 @@ pub(super) fn refuse_open_management(addresses: &[SocketAddr], asks: bool) -> Re
         .help("add `auth` to the configuration, write `management: false`, or listen on loopback"))
 }
 
-/// True if only this machine can reach the address.
+/// Returns true if only this machine can reach the address.
 pub(super) fn is_loopback(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
 }
 
-/// The form of an address that a client on this machine can use.
+/// Returns the address in a form that a client on this machine can use.
 pub(super) fn here(address: SocketAddr) -> SocketAddr {
     let unspecified = address.ip().is_unspecified();
     if unspecified { SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())) } else { address }
 }
 
-/// The URL of an endpoint at an address, for clients on this machine.
+/// Returns the URL of an endpoint at an address, for clients on this machine.
 pub(super) fn url(config: &Config, address: SocketAddr, path: &str) -> String {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     format!("{scheme}://{}{path}", here(address))

@@ -63,7 +63,7 @@ pub(super) struct Args {
     place: StateOptions,
 }
 
-/// Checks a pattern like those of the configuration.
+/// Checks that a pattern is valid, as patterns in the configuration are.
 fn pattern(text: &str) -> Result<String, &'static str> {
     Glob::parse(text).map(|_| text.to_owned())
 }
@@ -142,14 +142,14 @@ impl Args {
     }
 }
 
-/// Shows the last calls in order, then each new one.
+/// Shows the latest calls in order, then each new one.
 fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
     if let Some(log) = &log {
-        // Calls that arrive meanwhile are shown below, and only once.
+        // Calls that arrive in the meantime are shown below, and only once.
         query.after = Some(log.newest().map_err(|e| failed(&e))?);
         let last = Query { after: None, ..query.clone() };
         let until_now = log.query(&last).map_err(|e| failed(&e))?;
@@ -184,7 +184,7 @@ fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console
     })
 }
 
-/// A call for scripts: one JSON object per line.
+/// A call in the form for scripts: one JSON object per line.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AuditLine<'a> {
@@ -208,7 +208,7 @@ struct AuditLine<'a> {
     arguments: Option<Arguments<'a>>,
 }
 
-/// Arguments as they were recorded, or as a text if they were truncated.
+/// Arguments as they were recorded; as a string if they are not valid JSON, because they were truncated.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Arguments<'a> {
@@ -247,10 +247,10 @@ fn json(one: &Recorded) -> String {
     serde_json::to_string(&line).expect("texts and numbers can be written as JSON")
 }
 
-/// The shortest wait that people are shown, in microseconds.
+/// The shortest wait that is shown to people, in microseconds.
 const SHOWN_WAIT: u64 = 10_000;
 
-/// A call for people. The columns are aligned as long as names are short.
+/// Returns a call in the form for people. The columns are aligned as long as names are short.
 fn row(entry: &AuditEntry, console: &Console) -> String {
     let paint = console.out;
     let outcome = format!("{:7}", entry.outcome);

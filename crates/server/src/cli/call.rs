@@ -17,10 +17,10 @@ use crate::terminal::save::Folder;
 use crate::terminal::show::Show;
 use crate::terminal::{Desk, arguments};
 
-/// The longest arguments, in bytes.
+/// The maximum size of a call's arguments, in bytes.
 const MOST: u64 = 64 << 20;
 
-/// The greatest number of tools that one line names.
+/// The maximum number of tools that one line names.
 const MANY: usize = 10;
 
 const EXAMPLES: &str = "\
@@ -121,7 +121,7 @@ async fn call(
     }
 }
 
-/// The names of the tools, if there are few.
+/// Returns the part of a message that names the tools: all of them if there are few, otherwise the first ones.
 fn listed_tools(names: &[String]) -> String {
     match names {
         [] => "the server lists no tools".to_owned(),
@@ -136,7 +136,7 @@ fn listed_tools(names: &[String]) -> String {
     }
 }
 
-/// Requests log messages if the user wants them and the era has a request for it.
+/// Asks the server for log messages, if the user wants them and the era has a request for this.
 async fn set_log_level(connection: &mut Connection, desk: &mut Desk<'_>) -> Result<(), Failure> {
     let announced = proto::json::Members::of_document(&connection.hello.capabilities, proto::json::MAX_DEPTH);
     let logs =
@@ -151,7 +151,7 @@ async fn set_log_level(connection: &mut Connection, desk: &mut Desk<'_>) -> Resu
     Ok(())
 }
 
-/// The value of `--args`: JSON, or the content of a file.
+/// Returns the value of `--args`: JSON text, or the content of a file.
 fn given(text: &str) -> Result<String, Failure> {
     let Some(path) = text.strip_prefix('@') else { return Ok(text.to_owned()) };
     let file = std::fs::File::open(path).map_err(|e| Failure::usage(format!("cannot read {path}: {e}")))?;

@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     Ok(())
 }
 
-/// Notes that need more than the file itself.
+/// Returns notes about more than the configuration's text: files, keys, and addresses.
 fn notes(settings: &Settings) -> Vec<String> {
     let refused = refused(&settings.config).into_iter().map(ToOwned::to_owned);
     let exposed = secrets_that_others_can_read(settings).into_iter().chain(in_the_clear(&settings.config));
@@ -58,7 +58,7 @@ fn notes(settings: &Settings) -> Vec<String> {
     refused.chain(exposed).chain(tls).chain(keys_that_are_not_there(settings)).collect()
 }
 
-/// A warning about a secret in a file that other users can read.
+/// Returns a warning about a secret in a file that other users can read.
 fn secrets_that_others_can_read(settings: &Settings) -> Option<String> {
     let (file, line) = (settings.file.as_ref()?, settings.literal_secret?);
     let mode = std::fs::metadata(file).ok()?.permissions().mode() & 0o777;
@@ -71,7 +71,7 @@ fn secrets_that_others_can_read(settings: &Settings) -> Option<String> {
     })
 }
 
-/// Warnings about servers on the network without TLS.
+/// Returns warnings about servers on the network that are reached without TLS.
 fn in_the_clear(config: &Config) -> impl Iterator<Item = String> + '_ {
     let open = |server: &Server| matches!(&server.link, Link::Http(link) if link.is_in_the_clear());
     config.mcp_servers.iter().filter(move |(_, server)| !server.disabled && open(server)).map(|(name, _)| {
@@ -82,7 +82,7 @@ fn in_the_clear(config: &Config) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// A warning about addresses that other machines can reach without TLS.
+/// Returns a warning about addresses that other machines can reach without TLS.
 fn listens_in_the_clear(config: &Config) -> Option<String> {
     let is_secured = |url: &str| url.starts_with("https:");
     let behind_tls = config.public_url.as_deref().is_some_and(is_secured)
@@ -97,8 +97,8 @@ fn listens_in_the_clear(config: &Config) -> Option<String> {
     })
 }
 
-/// Warnings about rules for keys that do not exist. If keys cannot be read, there is no warning here: the start reports
-/// that.
+/// Returns warnings about rules for keys that do not exist. If the keys cannot be read, there is no warning, because
+/// the start reports this.
 fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
     let config = &settings.config;
     let of_management = config.management.as_ref().and_then(|management| management.who.as_ref());
@@ -132,7 +132,7 @@ fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
     told
 }
 
-/// The reasons why `dragoman serve` would refuse a valid configuration.
+/// Returns the reasons why `dragoman serve` would refuse a valid configuration.
 fn refused(config: &Config) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if address::refuse_open(&config.listen, config.asks_everybody()).is_err() {

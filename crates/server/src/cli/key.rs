@@ -1,4 +1,4 @@
-//! `dragoman key`: creates, lists and revokes API keys. Only a key's owner has its text.
+//! `dragoman key`: creates, lists and revokes API keys. Only a key's owner has the key's text.
 
 use std::fmt::Write as _;
 
@@ -147,7 +147,8 @@ fn revoke(which: &str, state: &StateFolder, console: &Console) -> Result<(), Fai
     console.print(&format!("The key {} ({}) {since}.", console.out.bold(&one_line(&key.name)), key.prefix))
 }
 
-/// The error for an unknown key. The text may be a mistyped key, so the message repeats only the part that may be shown.
+/// Returns the error for an unknown key. The text may be a mistyped key, so the message repeats only the part that may
+/// be shown.
 fn unknown(which: &str, state: &StateFolder) -> Failure {
     let message = if KeyText::is_meant(which) {
         format!("no key in {} has this prefix", state.folder.display())
@@ -165,7 +166,7 @@ fn name_of(state: KeyState) -> &'static str {
     }
 }
 
-/// A key for scripts.
+/// Returns a key in the form for scripts.
 fn described(key: &ApiKey, now: u64) -> Value {
     let time = |at: Option<u64>| at.map(rfc3339);
     json!({
@@ -180,7 +181,7 @@ fn described(key: &ApiKey, now: u64) -> Value {
     })
 }
 
-/// Keys for people, one per line.
+/// Returns the keys in the form for people, one per line.
 fn table(keys: &[ApiKey], now: u64, console: &Console) -> String {
     const HEAD: [&str; 7] =
         ["NAME", "BEGINS WITH", "STATE", "PROFILES", "CREATED (UTC)", "EXPIRES", "LAST USED"];

@@ -97,7 +97,7 @@ const fn word(state: KeyState) -> &'static str {
     }
 }
 
-/// The use of a key, for people and scripts.
+/// Returns the use of a key, for people and scripts.
 const fn subject(role: Role) -> &'static str {
     match role {
         Role::Seals => "states",

@@ -13,7 +13,7 @@ use crate::output::failure::Failure;
 use crate::output::options::Global;
 use crate::terminal::catalogue::gather;
 
-/// The longest description on a terminal, in characters.
+/// The maximum length of a description on a terminal, in characters.
 const MOST: usize = 88;
 
 const EXAMPLES: &str = "\
@@ -92,7 +92,7 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
 }
 
 impl Args {
-    /// True if the first word is the target, and no command follows `--`.
+    /// Returns true if the first word is the target, because no command follows `--`.
     fn place_is_named(&self) -> bool {
         !self.place.has_command()
     }
@@ -105,7 +105,7 @@ fn kind(word: &str) -> Result<ListedKind, Failure> {
     })
 }
 
-/// The lists with the server's own text of each entry.
+/// Returns the lists as JSON, with the server's own text of each entry.
 fn raw(catalogue: &UpstreamCatalogue, kinds: &[ListedKind]) -> String {
     let list = |kind: &ListedKind| {
         let items: Vec<_> =
@@ -119,7 +119,7 @@ fn raw(catalogue: &UpstreamCatalogue, kinds: &[ListedKind]) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// The server's name, version, protocol version and transport.
+/// Returns the line about the server: its name, its version, the protocol version and the transport.
 fn introduced(hello: &ServerHello, transport: &str, console: &Console) -> String {
     let info: Value = serde_json::from_slice(&hello.info).unwrap_or_default();
     let field = |key: &str| one_line(info[key].as_str().unwrap_or_default());
@@ -148,7 +148,7 @@ fn table(catalogue: &UpstreamCatalogue, kinds: &[ListedKind], console: &Console)
     if text.is_empty() { "\nIt offers nothing.\n".to_owned() } else { text }
 }
 
-/// The families of clients that refuse tools, a line for each; nothing if none does.
+/// Returns the families of clients that refuse tools, a line for each; nothing if none does.
 fn refusals(catalogue: &UpstreamCatalogue, console: &Console) -> String {
     let all = catalogue.refusals();
     if all.is_empty() {
@@ -164,7 +164,7 @@ fn refusals(catalogue: &UpstreamCatalogue, console: &Console) -> String {
     text
 }
 
-/// The first line of an entry's description, or its title if it has none.
+/// Returns the first line of an entry's description, or the entry's title if it has no description.
 fn described(item: &Item, console: &Console) -> String {
     let text = ["description", "title", "name"].iter().find_map(|key| {
         let value: Value = serde_json::from_slice(&item.member(key)?).ok()?;

@@ -1,4 +1,5 @@
-//! The log: filters and format. It goes to stderr, never to stdout, which is for results and stdio clients.
+//! The log: its filters and its format. It is written to stderr, never to stdout, which is for results and clients on
+//! a pipe.
 
 use std::ascii;
 use std::borrow::Cow;
@@ -12,17 +13,17 @@ use tracing_subscriber::{fmt, registry};
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 
-/// The environment variable with the log filter: `info`, or `warn,dragoman=debug`.
+/// The environment variable that contains the log filter: `info`, or `warn,dragoman=debug`.
 const VARIABLE: &str = "DRAGOMAN_LOG";
 
-/// The environment variable with a single level, which presets read like the systems that they replace.
+/// The environment variable that contains a single level. Presets read it because the systems that they replace do.
 const LEVEL: &str = "LOG_LEVEL";
 
 /// The default level of a preset.
 const USUAL: &str = "info";
 
-/// Starts logging. With a preset, [`LEVEL`] applies, unless `-q` or `-v` is given. A command that `serves` logs time
-/// stamps, unless the journal adds its own.
+/// Starts logging. With a preset, [`LEVEL`] applies, unless `-q` or `-v` is given. A command that `serves` logs
+/// timestamps, unless the journal adds its own.
 ///
 /// # Errors
 /// Fails if the variable is invalid.
@@ -55,7 +56,8 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
     Ok(())
 }
 
-/// Lines on stderr, one per event: texts from clients and servers may contain line breaks, and must not look like an event.
+/// Writes lines to stderr, one per event: texts from clients and servers may contain line breaks, and these must not
+/// look like further events.
 struct Lines;
 
 impl Write for Lines {
@@ -69,7 +71,7 @@ impl Write for Lines {
     }
 }
 
-/// An event without characters that would end its line or move the cursor. Only the log itself uses colours.
+/// Returns an event without characters that would end its line or move the cursor. Only the log itself uses colours.
 fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
     let (text, end) = event.split_at(event.len() - usize::from(event.ends_with(b"\n")));
     let moves = |byte: u8| byte.is_ascii_control() && byte != b'\t' && byte != b'\x1b';
@@ -84,7 +86,8 @@ fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text.iter().flat_map(escaped).chain(end.iter().copied()).collect())
 }
 
-/// A level by the names that the other systems have for it; the default if there is none.
+/// Returns a level by the name that the other systems use for it; the default level if there is no text; `None` for an
+/// unknown name.
 fn level(text: Option<&str>) -> Option<&'static str> {
     match text.map_or(USUAL, str::trim).to_ascii_lowercase().as_str() {
         "trace" => Some("trace"),
@@ -114,13 +117,13 @@ fn filter(variable: Option<&str>, console: &Console) -> Result<Targets, Failure>
     }
 }
 
-/// The filter that the user asked for. Targets without a level log errors.
+/// Returns the filter that the user asked for. Targets without a level log errors.
 fn named(text: &str) -> Result<Targets, ParseError> {
     let named: Targets = text.trim().parse()?;
     Ok(if named.default_level().is_none() { named.with_default(LevelFilter::ERROR) } else { named })
 }
 
-/// Parses one of our own filters.
+/// Parses a filter that is written in this file.
 fn of(text: &str) -> Targets {
     text.parse().unwrap_or_default()
 }

@@ -6,7 +6,7 @@
 //! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `keyring`, `audit`, `schema` | one command each |
 //! | `settings` | the configuration: finding it, reading it, `${…}` |
 //! | `state` | the folder of keys and the record of calls |
-//! | `address` | addresses to listen at, and checks of exposed ones |
+//! | `address` | addresses to listen at, and checks of those that other machines can reach |
 //! | `welcome` | the first screen of `serve` |
 //! | `log` | log filters and format |
 //!
@@ -40,8 +40,8 @@ use crate::output::console::Console;
 use crate::output::failure::Failure;
 use args::{Cli, Command};
 
-/// Runs the command and returns its exit code: 0 for success, 1 for failure, 2 for a wrong command line or configuration,
-/// 130 after Ctrl-C.
+/// Runs the command and returns its exit code: 0 for success, 1 for failure, 2 for a wrong command line or
+/// configuration, 130 after Ctrl-C.
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(&cli.global);
@@ -61,7 +61,7 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         || matches!(&command, Some(Command::Serve(args)) if args.preset.is_some())
         || matches!(&command, Some(Command::Stdio(args)) if args.preset.is_some());
     log::init(console, serves, preset)?;
-    // This comes before anything secret is read.
+    // This comes before any secret is read.
     if let Err(e) = transport::memory::protect() {
         tracing::warn!("cannot exclude this process's memory from core dumps: {e}");
     }

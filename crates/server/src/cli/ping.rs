@@ -1,4 +1,4 @@
-//! `dragoman ping`: checks that a server answers, and shows its version and the time.
+//! `dragoman ping`: checks that a server answers, and shows its version and the time that it took.
 
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ pub(super) struct Args {
     place: TargetOptions,
 }
 
-/// Asks once, and shows the answer.
+/// Sends one request, and shows the answer.
 pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let text = args.place.visit(args.words, false, global, console, async |connection, desk, words| {
         if let Some(word) = words.first() {
@@ -39,7 +39,7 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
                 Failure::usage(format!("unexpected argument {word:?}")).help("ping one server at a time")
             );
         }
-        // In eras without a ping, the client requests the server's introduction.
+        // In eras without a ping, the client requests the server's introduction instead.
         let known = connection.era().knows(Method::Ping);
         let ask = Ask::new(if known { Method::Ping } else { Method::Discover });
         let asked = Instant::now();

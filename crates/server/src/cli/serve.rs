@@ -103,8 +103,8 @@ fn fitted(args: &Args, mut settings: Settings) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// The origin at which clients reach a gateway with TLS: `publicUrl`, else a name in the certificate. Without TLS it is
-/// that of the address.
+/// Returns the origin at which clients reach a gateway with TLS: `publicUrl`, or else a name in the certificate.
+/// Without TLS, it is the origin of the address.
 fn origin(config: &Config, addresses: &[SocketAddr]) -> Option<String> {
     config.tls.as_ref()?;
     let here = addresses.first().map(|first| tls::origin(config, address::here(*first)));
@@ -137,6 +137,6 @@ fn greet(addresses: &[SocketAddr], preset: Option<Preset>, settings: &Settings, 
             paint: console.out,
         })
     };
-    // The program that started it need not read this.
+    // The program that started Dragoman need not read this text.
     let _ = console.print(&text);
 }

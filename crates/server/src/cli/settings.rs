@@ -1,4 +1,4 @@
-//! The configuration of this run: finding it, reading it, filling in `${…}`. The impure part of `engine::config`.
+//! Finds and reads the configuration of this run, and fills in `${…}`: the part of `engine::config` that is not pure.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -28,11 +28,11 @@ const DEMO: &str =
 pub(crate) struct Settings {
     /// The configuration.
     pub(crate) config: Config,
-    /// Its file; `None` for the embedded demo.
+    /// The configuration's file; `None` for the embedded demo.
     pub(crate) file: Option<PathBuf>,
-    /// Notes about it.
+    /// Notes about the configuration.
     pub(crate) notes: Vec<Fault>,
-    /// The line of the file's first secret that is written out.
+    /// The line of the file's first secret that is written as plain text.
     pub(crate) literal_secret: Option<usize>,
 }
 
@@ -40,14 +40,14 @@ impl Settings {
     /// Reads the configuration that a command uses, and prints its notes.
     ///
     /// # Errors
-    /// Fails if it cannot be read, or is invalid.
+    /// Fails if the configuration cannot be read, or is invalid.
     pub(crate) fn read(explicit: Option<&Path>, console: &Console) -> Result<Self, Failure> {
         let settings = Self::load(explicit)?;
         settings.note(console);
         Ok(settings)
     }
 
-    /// Allows requests to name sites at private addresses, if they may name sites at all.
+    /// Allows requests to name sites at private addresses, if requests may name sites at all.
     pub(crate) fn allow_private_sites(&mut self) {
         for server in self.config.mcp_servers.values_mut() {
             if let Link::Native(NativeLink { site: Some(site), .. }) = &mut server.link {
@@ -56,7 +56,7 @@ impl Settings {
         }
     }
 
-    /// Prints its notes.
+    /// Prints the notes about the configuration.
     pub(crate) fn note(&self, console: &Console) {
         for note in &self.notes {
             console.note(&format!("{note}\n"));
@@ -66,7 +66,7 @@ impl Settings {
     /// Reads the configuration that a command uses.
     ///
     /// # Errors
-    /// As [`Settings::read`].
+    /// The same as for [`Settings::read`].
     pub(crate) fn load(explicit: Option<&Path>) -> Result<Self, Failure> {
         let found = explicit.map(Path::to_path_buf).or_else(|| find(&places()));
         match found {
@@ -78,7 +78,7 @@ impl Settings {
     /// Reads a preset, with a file that extends it.
     ///
     /// # Errors
-    /// As [`Settings::read`].
+    /// The same as for [`Settings::read`].
     fn load_preset(preset: Preset, explicit: Option<&Path>) -> Result<Self, Failure> {
         let name = format!("the preset {}", preset.name);
         let mut settings = Self::of_text(preset.text, &name, Path::new(""), None)?;
@@ -88,12 +88,12 @@ impl Settings {
         Ok(settings)
     }
 
-    /// A configuration with one server at a URL, whose names stay unchanged.
+    /// Creates a configuration with one server at a URL; the names of its tools stay unchanged.
     ///
     /// # Errors
     /// Fails if the URL is invalid.
     pub(crate) fn of_url(url: &str) -> Result<Self, Failure> {
-        // Nothing in a URL on the command line is a placeholder.
+        // In a URL on the command line, nothing is a placeholder.
         let url = url.replace("${", "$${");
         let text = json!({
             "mcpServers": {"remote": {"url": url}},
@@ -102,7 +102,7 @@ impl Settings {
         Self::of_text(&text.to_string(), "the URL on the command line", Path::new(""), None)
     }
 
-    /// Reads a file, on top of another configuration if there is one.
+    /// Reads a file that extends another configuration, if there is one.
     fn of_file(file: PathBuf, base: Option<Config>) -> Result<Self, Failure> {
         let text = text_of(&file)?;
         let name = file.display().to_string();
@@ -130,20 +130,20 @@ impl Settings {
         Ok(Self { config, file, notes, literal_secret })
     }
 
-    /// The file's path for a client in another folder.
+    /// Returns the file's absolute path, for a client that starts in another folder.
     pub(crate) fn absolute_file(&self) -> Option<PathBuf> {
         let file = self.file.as_ref()?;
         Some(fs::canonicalize(file).unwrap_or_else(|_| file.clone()))
     }
 }
 
-/// The text of a configuration file.
+/// Returns the text of a configuration file.
 fn text_of(file: &Path) -> Result<String, Failure> {
     let cannot = |why: String| {
         let help = "give another file with --config, or omit it to serve the demo";
         Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).help(help)
     };
-    // Reading one byte more than allowed is enough for the loader to report that the file is too large.
+    // If the file has one byte more than is allowed, the loader reports that it is too large, so no more need be read.
     read(file, MAX_FILE_BYTES + 1).map_err(cannot)
 }
 
@@ -171,7 +171,7 @@ pub(crate) struct ConfigSource {
 }
 
 impl ConfigSource {
-    /// The source from a preset, if there is one, and the given or found file.
+    /// Returns the source for a preset, if there is one, and the given or found file.
     pub(crate) fn of(preset: Option<Preset>, explicit: Option<&Path>) -> Self {
         let file = explicit.map(Path::to_path_buf);
         let file = file.or_else(|| if preset.is_none() { find(&places()) } else { None });
@@ -181,7 +181,7 @@ impl ConfigSource {
     /// Reads the configuration.
     ///
     /// # Errors
-    /// As [`Settings::read`].
+    /// The same as for [`Settings::read`].
     pub(crate) fn load(&self) -> Result<Settings, Failure> {
         match self.preset {
             Some(preset) => Settings::load_preset(preset, self.file.as_deref()),
@@ -189,8 +189,8 @@ impl ConfigSource {
         }
     }
 
-    /// The source to read from while serving; `fitted` applies the command line's options. `None` if the configuration is
-    /// in no file.
+    /// Returns the source from which the configuration is read again while serving; `fitted` applies the command
+    /// line's options. `None` if the configuration is not in a file.
     pub(crate) fn origin(
         &self,
         settings: &Settings,
@@ -208,7 +208,7 @@ impl ConfigSource {
     }
 }
 
-/// The folders in which a configuration is looked for: the current one, and the user's configuration folder.
+/// Returns the folders in which a configuration is searched: the current folder, and the user's configuration folder.
 fn places() -> Vec<PathBuf> {
     let user = std::env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)
@@ -221,7 +221,7 @@ fn find(places: &[PathBuf]) -> Option<PathBuf> {
     places.iter().flat_map(|folder| NAMES.map(|name| folder.join(name))).find(|path| path.is_file())
 }
 
-/// The content for `${file:path}`; a relative path starts at the configuration's folder.
+/// Returns the content for `${file:path}`; a relative path starts at the configuration's folder.
 fn filled(folder: &Path, path: &str) -> Result<String, String> {
     let text = read(&folder.join(path), MAX_FILLED_BYTES + 1)?;
     if text.len() > MAX_FILLED_BYTES {
@@ -237,7 +237,7 @@ fn read(path: &Path, most: usize) -> Result<String, String> {
     file.take(most as u64).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
-        // The limit may have split a character; a text that is too long is refused for its length.
+        // The limit may have split a character; a text that is too long is refused because of its length.
         Err(e) if e.as_bytes().len() == most => Ok(String::from_utf8_lossy(e.as_bytes()).into_owned()),
         Err(e) => {
             let sound = String::from_utf8_lossy(&e.as_bytes()[..e.utf8_error().valid_up_to()]);

@@ -11,7 +11,7 @@ use crate::output::failure::Failure;
 use crate::output::options::Global;
 use crate::preset::{self, Preset};
 
-/// The options of the state folder, for commands that need nothing else of the configuration.
+/// The options for finding the state folder, for commands that need nothing else from the configuration.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct StateOptions {
     /// The folder with the keys and the record of calls, instead of the configured one
@@ -50,8 +50,8 @@ impl StateOptions {
     }
 }
 
-/// The state folder: `stateFolder` of the configuration (a relative path starts at the configuration's folder), else
-/// `dragoman` in the user's data folder. It need not exist.
+/// Returns the state folder: `stateFolder` in the configuration (a relative path starts at the configuration's
+/// folder), or else `dragoman` in the user's data folder. The folder need not exist.
 ///
 /// # Errors
 /// Fails if the user's folders are unknown.
@@ -67,24 +67,24 @@ pub(crate) fn folder(settings: &Settings) -> Result<PathBuf, Failure> {
     })
 }
 
-/// The file of the key ring that the configuration names.
+/// Returns the file of the key ring that the configuration names.
 pub(crate) fn key_ring(settings: &Settings) -> Option<PathBuf> {
     settings.config.key_ring.as_ref().map(|named| beside(settings, named))
 }
 
-/// A path of the configuration; a relative one starts at the configuration's folder.
+/// Returns the path that a setting names; a relative path starts at the configuration's folder.
 fn beside(settings: &Settings, named: &Text) -> PathBuf {
     let folder = settings.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     folder.join(named.expose())
 }
 
-/// The file of the record in a state folder.
+/// Returns the file of the record of calls in a state folder.
 pub(crate) fn audit_file(folder: &Path, config: Option<&Config>) -> PathBuf {
     let named = config.and_then(|config| config.audit.as_ref()).map(|audit| audit.file.expose());
     folder.join(named.unwrap_or(Audit::FILE))
 }
 
-/// The failure for an error of the store.
+/// Returns the failure for an error of the store.
 pub(crate) fn failed(error: &store::Error) -> Failure {
     use store::Error;
     let where_it_is_named = match error {

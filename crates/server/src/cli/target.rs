@@ -52,8 +52,8 @@ fn era(version: &str) -> Result<&'static Era, String> {
 }
 
 impl TargetOptions {
-    /// The target: the command after `--`, else the first of `words`, which is removed. Also returns the secrets to mask,
-    /// and the time that it may take to start.
+    /// Returns the target: the command after `--`, or else the first of `words`, which is removed. Also returns the
+    /// secrets to mask, and the time that the target may take to start.
     fn target(
         &self,
         words: &mut Vec<String>,
@@ -84,13 +84,13 @@ impl TargetOptions {
         Ok((Target::of_server(&name, server, &headers)?, Mask::of(&server.link), start))
     }
 
-    /// True if the target is a command after `--`.
+    /// Returns true if the target is a command after `--`.
     pub(super) fn has_command(&self) -> bool {
         !self.command.is_empty()
     }
 
-    /// Connects to the target, works with it, and disconnects. `words` are the arguments before the command; `work` gets
-    /// the rest of them.
+    /// Connects to the target, works with it, and disconnects. `words` are the arguments before the command; `work`
+    /// gets those that remain after the target.
     pub(super) fn visit<T>(
         &self,
         mut words: Vec<String>,

@@ -1,7 +1,7 @@
 //! The first screen of `serve`: its addresses, its servers, and how to connect a client.
 //!
-//! Pure, so that its text can be tested as a whole. It contains no secrets: values that may hide one are shown in their
-//! masked form.
+//! This file is pure, so that the text can be tested as a whole. The text contains no secrets: values that may contain
+//! one are masked.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,31 +15,31 @@ use super::address;
 use crate::output::VERSION;
 use crate::output::console::Paint;
 
-/// The longest description of a server, in characters.
+/// The maximum length of a server's description, in characters.
 const MOST: usize = 72;
 
 /// The content of the first screen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Welcome<'a> {
-    /// The addresses that it listens at.
+    /// The addresses at which the gateway listens.
     pub(super) addresses: &'a [SocketAddr],
-    /// The origin at which clients reach it, if it differs from that of the first address.
+    /// The origin at which clients reach the gateway, if it differs from that of the first address.
     pub(super) origin: Option<&'a str>,
-    /// The configuration that it serves.
+    /// The configuration that the gateway serves.
     pub(super) config: &'a Config,
     /// The preset that is served, or that the file extends.
     pub(super) preset: Option<&'a str>,
     /// The configuration's file as the user wrote it; `None` for a preset alone, or the embedded demo.
     pub(super) file: Option<&'a str>,
-    /// The same for a client in another folder.
+    /// The absolute path of the file, for a client in another folder.
     pub(super) absolute_file: Option<&'a str>,
     /// The path of this program.
     pub(super) program: &'a str,
-    /// Colours.
+    /// The colours of the text.
     pub(super) paint: Paint,
 }
 
-/// The text of the first screen.
+/// Returns the text of the first screen.
 pub(super) fn welcome(about: &Welcome<'_>) -> String {
     let paint = about.paint;
     let mut text = String::new();
@@ -71,7 +71,7 @@ pub(super) fn welcome(about: &Welcome<'_>) -> String {
     text
 }
 
-/// A heading with rows of two columns.
+/// Adds a heading, and below it rows of two columns.
 fn rows(text: &mut String, heading: &str, rows: Vec<(String, String)>, paint: Paint) {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (index, (name, value)) in rows.into_iter().enumerate() {
@@ -87,7 +87,7 @@ fn profiles(about: &Welcome<'_>) -> Vec<(String, String)> {
     for (slug, profile) in profiles {
         let mut paths =
             vec![if slug == DEFAULT_PROFILE { "/mcp".to_owned() } else { format!("/mcp/{slug}") }];
-        // For clients that recognize an MCP endpoint only by a path that ends in `/mcp`.
+        // This path is for clients that recognize an MCP endpoint only if its path ends in `/mcp`.
         let second = format!("/{slug}/mcp");
         if slug != DEFAULT_PROFILE
             && second_path(&second).is_some()
@@ -124,7 +124,7 @@ fn described(server: &Server) -> String {
     format!("{} ({state})", clipped(&how))
 }
 
-/// The state of an embedded server. One that works on a site is ready once the site is known.
+/// Returns the state of an embedded server. If it works on a site, it is ready once the site is known.
 fn state(native: &NativeLink) -> Cow<'static, str> {
     if !matches!(native.native, Native::WordPress | Native::BuddyBoss | Native::BuddyPress) {
         return "ready".into();
@@ -132,7 +132,7 @@ fn state(native: &NativeLink) -> Cow<'static, str> {
     let url = native.site.as_ref().and_then(|site| site.url.as_ref()).filter(|url| !url.expose().is_empty());
     match url {
         Some(url) => format!("ready, for {}", clipped(url.shown())).into(),
-        // A configuration without a URL must allow requests to name their sites; otherwise, it is refused.
+        // A configuration without the site's URL must allow requests to name their sites; otherwise, it is refused.
         None => {
             "each request names its site: x-wordpress-url, x-wordpress-username, x-wordpress-password".into()
         }
@@ -147,16 +147,16 @@ fn clipped(text: &str) -> String {
     }
 }
 
-/// The credential of clients, for the lines that show how to connect.
+/// The credential of clients, as shown in the lines that tell how to connect.
 struct Credential {
     /// The value of the header `Authorization`.
     header: Option<&'static str>,
-    /// The way to get the credential; no row if none is needed.
+    /// The way to get the credential; `None` if no credential is needed.
     how: Option<String>,
 }
 
 impl Credential {
-    /// The simplest of the configured methods; preferably one that clients handle themselves.
+    /// Chooses the simplest of the configured methods; preferably one that clients handle by themselves.
     fn of(about: &Welcome<'_>) -> Self {
         let auth = &about.config.auth;
         let config = about.absolute_file.map(|file| format!(" --config {file}")).unwrap_or_default();
@@ -178,12 +178,12 @@ impl Credential {
         Self { header, how }
     }
 
-    /// An option of a command, such as `--header "Authorization: Bearer KEY"`.
+    /// Returns an option of a command, such as `--header "Authorization: Bearer KEY"`.
     fn option(&self, name: &str) -> String {
         self.header.map(|value| format!(" {name} \"Authorization: {value}\"")).unwrap_or_default()
     }
 
-    /// A server entry with the header.
+    /// Returns a server entry to which the header has been added.
     fn with(&self, mut server: Value) -> Value {
         if let Some(value) = self.header {
             server["headers"] = json!({"Authorization": value});

@@ -1,6 +1,7 @@
-//! Stdout and stderr: results go to stdout, everything else to stderr; colours only if they are wanted.
+//! Stdout and stderr: results go to stdout, everything else to stderr. Colours are used only if they are wanted.
 //!
-//! Texts from servers are shown on a terminal without their control characters, so that they cannot control it.
+//! On a terminal, texts from servers are shown without their control characters, so that these texts cannot control
+//! the terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -21,9 +22,9 @@ pub(crate) struct Console {
     pub(crate) verbose: u8,
     /// True if only results and errors are printed.
     pub(crate) quiet: bool,
-    /// Colours on stdout.
+    /// The colours on stdout.
     pub(crate) out: Paint,
-    /// Colours on stderr.
+    /// The colours on stderr.
     pub(crate) err: Paint,
     /// True if stdout is a terminal.
     pub(crate) out_is_terminal: bool,
@@ -34,7 +35,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// The console of this process.
+    /// Creates the console of this process.
     pub(crate) fn new(global: &Global) -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -56,10 +57,10 @@ impl Console {
         }
     }
 
-    /// Prints a result, with a newline at its end.
+    /// Prints a result, and a newline after it.
     ///
     /// # Errors
-    /// Fails if stdout cannot be written; silently if its reader has gone.
+    /// Fails if stdout cannot be written; the failure prints nothing if the reader of stdout is gone.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let text = if self.json && self.out_is_terminal { harmless_json(text) } else { Cow::Borrowed(text) };
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
@@ -79,7 +80,7 @@ impl Console {
         })
     }
 
-    /// Returns false once the reader of a pipe has gone.
+    /// Returns false once the reader of a pipe is gone.
     #[expect(clippy::unused_self, reason = "whoever has the console may ask")]
     pub(crate) fn is_read(&self) -> bool {
         let out = io::stdout();
@@ -98,7 +99,7 @@ impl Console {
     /// Prints a line on stderr in any case.
     #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
     pub(crate) fn complain(&self, text: &str) {
-        // If this fails, nobody is left to report it to.
+        // If this fails, there is no other place to report the failure.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
@@ -109,18 +110,18 @@ impl Console {
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 
-    /// A foreign text in the form for stdout.
+    /// Returns a foreign text in the form for stdout.
     pub(crate) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.out_is_terminal { harmless(text) } else { Cow::Borrowed(text) }
     }
 }
 
-/// A text without control characters other than newline and tab, and without other invisible characters.
+/// Returns a text without control characters other than newline and tab, and without other invisible characters.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if text.contains(is_bad) { text.chars().filter(|c| !is_bad(*c)).collect() } else { Cow::Borrowed(text) }
 }
 
-/// A JSON text with such characters written as escapes: they only occur in strings.
+/// Returns a JSON text in which such characters are written as escapes; they occur only in strings.
 fn harmless_json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_bad) {
         return Cow::Borrowed(text);
@@ -138,13 +139,13 @@ fn harmless_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A foreign text on one line.
+/// Returns a foreign text on one line.
 pub(crate) fn one_line(text: &str) -> String {
     harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns true for characters that control a terminal, or that hide or reorder others, except those that join letters or
-/// pictures.
+/// Returns true for characters that control a terminal, or that hide or reorder other characters. Characters that join
+/// letters or pictures are not among them.
 fn is_bad(c: char) -> bool {
     let is_unseen = matches!(c,
         '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
@@ -181,7 +182,7 @@ impl Paint {
         self.with("33", text)
     }
 
-    /// Names and addresses.
+    /// Marks names and addresses.
     pub(crate) fn cyan(self, text: &str) -> String {
         self.with("36", text)
     }

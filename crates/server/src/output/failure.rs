@@ -1,4 +1,4 @@
-//! A command's failure: its text or JSON, and the exit code.
+//! A command's failure: its message as text or JSON, and the exit code.
 
 use engine::config::{Fault, Faults, Severity};
 use serde_json::{Value, json};
@@ -7,9 +7,9 @@ use super::console::{Console, harmless};
 
 /// The exit code of a failure.
 const FAILED: u8 = 1;
-/// The exit code of a wrong command line or configuration, the same as clap's.
+/// The exit code for a wrong command line or configuration; clap uses the same one.
 const USAGE: u8 = 2;
-/// The exit code after Ctrl-C, the same as a shell's.
+/// The exit code after Ctrl-C; shells use the same one.
 const INTERRUPTED: u8 = 130;
 
 /// The reason why a command fails.
@@ -34,7 +34,7 @@ pub(crate) enum Failure {
         code: i32,
         /// The error's message.
         message: String,
-        /// The error's data, JSON text.
+        /// The error's data, as JSON text.
         data: Option<String>,
         /// The suggested fix.
         help: Option<String>,
@@ -57,7 +57,7 @@ impl Failure {
         Self::Silent(exit)
     }
 
-    /// The failure after Ctrl-C.
+    /// Returns the failure after Ctrl-C.
     pub(crate) fn interrupted() -> Self {
         Self::Silent(INTERRUPTED)
     }
@@ -71,7 +71,7 @@ impl Failure {
         self
     }
 
-    /// The process's exit code.
+    /// Returns the process's exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Silent(exit) | Self::Explained { exit, .. } => *exit,
@@ -80,7 +80,7 @@ impl Failure {
         }
     }
 
-    /// The error and the suggested fix, for the log.
+    /// Returns the error and the suggested fix, for the log.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Silent(_) => String::new(),
@@ -90,11 +90,11 @@ impl Failure {
         }
     }
 
-    /// Prints it: as JSON on stdout for scripts, else as text on stderr.
+    /// Prints the failure: as JSON on stdout for scripts, otherwise as text on stderr.
     pub(crate) fn show(&self, console: &Console) {
         if console.json {
             if let Some(value) = self.to_json() {
-                // If the reader of the pipe has gone, nobody needs the message.
+                // If the reader of the pipe is gone, nobody needs the message.
                 let _ = console.print(&value.to_string());
             }
             return;
@@ -153,7 +153,7 @@ fn faults_json(faults: &Faults) -> Value {
     json!({"ok": false, "total": faults.total, "faults": all})
 }
 
-/// A fault or a note for scripts.
+/// Returns a fault or a note in the form for scripts.
 pub(crate) fn fault_json(fault: &Fault) -> Value {
     json!({
         "severity": match fault.severity { Severity::Fault => "error", Severity::Note => "note" },

@@ -1,4 +1,5 @@
-//! Times and spans in the form in which people write them. All times are in UTC; a point is milliseconds since 1970.
+//! Times and spans in the form in which people write them. All times are in UTC; a point in time is a number of
+//! milliseconds since 1970.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,12 +17,12 @@ const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 pub(crate) const FORMS: &str =
     "write a span as 90s, 30m, 12h, 30d or 4w, or a time in UTC as YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ";
 
-/// The current time, in milliseconds since 1970.
+/// Returns the current time, in milliseconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
 }
 
-/// A span in milliseconds.
+/// Returns a span in milliseconds.
 pub(crate) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
@@ -46,7 +47,7 @@ impl TimeArgument {
         read.ok_or_else(|| format!("not a valid time; {FORMS}"))
     }
 
-    /// The point in time; a span counts backwards from now.
+    /// Returns the point in time; a span counts backwards from `now`.
     pub(crate) fn before(self, now: u64) -> u64 {
         match self {
             Self::Span(span) => now.saturating_sub(span),
@@ -54,7 +55,7 @@ impl TimeArgument {
         }
     }
 
-    /// The point in time; a span counts from now on.
+    /// Returns the point in time; a span counts forwards from `now`.
     pub(crate) fn after(self, now: u64) -> u64 {
         match self {
             Self::Span(span) => now.saturating_add(span),
@@ -78,7 +79,7 @@ fn span(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// A date, or a date and a time of the day (RFC 3339, in UTC).
+/// Reads a date, or a date and a time of day (RFC 3339, in UTC).
 fn point(text: &str) -> Option<u64> {
     let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let (date, time) = text.split_once(['T', 't', ' ']).unwrap_or((text, "00:00"));
@@ -98,7 +99,7 @@ fn point(text: &str) -> Option<u64> {
     u64::try_from(day.to_datetime(time).duration_since(EPOCH).as_millis()).ok()
 }
 
-/// Exactly `N` numbers of two digits or, the first, four.
+/// Reads exactly `N` numbers of two or four digits, with `between` between them.
 fn numbers<const N: usize>(text: &str, between: char) -> Option<[i16; N]> {
     let mut parts = text.split(between);
     let mut found = [0; N];
@@ -110,12 +111,12 @@ fn numbers<const N: usize>(text: &str, between: char) -> Option<[i16; N]> {
     parts.next().is_none().then_some(found)
 }
 
-/// A point in time in RFC 3339 form, to the millisecond.
+/// Returns a point in time in the form of RFC 3339, to the millisecond.
 pub(crate) fn rfc3339(at: u64) -> String {
     format!("{:.3}Z", datetime(at))
 }
 
-/// A point in time for a table, to the minute.
+/// Returns a point in time for a table, to the minute.
 pub(crate) fn short(at: u64) -> String {
     datetime(at).strftime("%Y-%m-%d %H:%M").to_string()
 }
@@ -125,7 +126,7 @@ fn datetime(at: u64) -> DateTime {
     EPOCH.saturating_add(since)
 }
 
-/// A span in short form: `850µs`, `12ms`, `1.5s`, `3m`.
+/// Returns a span in short form: `850µs`, `12ms`, `1.5s`, `3m`.
 pub(crate) fn brief(micros: u64) -> String {
     match micros {
         0..1_000 => format!("{micros}µs"),

@@ -1,12 +1,12 @@
-//! Presets: built-in configurations that make Dragoman behave like another system. A preset is an ordinary configuration
-//! text; to add one, add a file and a line. It must not know how configurations are read.
+//! Presets: built-in configurations that make Dragoman behave like another system. A preset is the text of an ordinary
+//! configuration; to add a preset, add a file and a line here. It must not know how configurations are read.
 
 /// A built-in configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Preset {
     /// The value of `--preset`.
     pub(crate) name: &'static str,
-    /// Its configuration.
+    /// The configuration, as text.
     pub(crate) text: &'static str,
 }
 
@@ -19,7 +19,7 @@ const ALL: &[Preset] = &[
     Preset { name: "kulturarv", text: include_str!("kulturarv.yaml") },
 ];
 
-/// The preset of this name.
+/// Returns the preset with this name.
 ///
 /// # Errors
 /// Returns the known names.

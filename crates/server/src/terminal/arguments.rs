@@ -1,5 +1,5 @@
-//! A tool's arguments from the command line: `key=value` words, read according to the tool's input schema, or
-//! unchanged JSON.
+//! A tool's arguments from the command line: either `key=value` words, which are read according to the tool's input
+//! schema, or JSON, which stays unchanged.
 //!
 //! Numbers keep the form in which they were typed.
 
@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 
 use crate::output::failure::Failure;
 
-/// Checks a JSON object.
+/// Checks that a text is a JSON object, and returns it.
 ///
 /// # Errors
-/// Fails if it is not a JSON object.
+/// Fails if the text is not a JSON object.
 pub(crate) fn of_json(text: &str) -> Result<String, Failure> {
     let help = "write them as an object: '{\"key\": \"value\"}'";
     let raw: &RawValue = serde_json::from_str(text)
@@ -24,10 +24,10 @@ pub(crate) fn of_json(text: &str) -> Result<String, Failure> {
     }
 }
 
-/// A JSON object from `key=value` words; `schema` is the tool's input schema, if there is one.
+/// Returns a JSON object made from `key=value` words; `schema` is the tool's input schema, if there is one.
 ///
 /// # Errors
-/// Fails if a word is not a pair, the tool does not have a key, or a value has the wrong type.
+/// Fails if a word is not a pair, if the tool does not have a key, or if a value has the wrong type.
 pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<String, Failure> {
     let nothing = Value::Null;
     let schema = schema.unwrap_or(&nothing);
@@ -51,7 +51,7 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
     Ok(format!("{{{}}}", out.join(",")))
 }
 
-/// A JSON object of texts, for prompts.
+/// Returns a JSON object whose values are strings: the arguments of a prompt.
 ///
 /// # Errors
 /// Fails if a word is not a pair, or a key is repeated.
@@ -78,7 +78,7 @@ fn check_key(key: &str, schema: &Value) -> Result<(), Failure> {
     Err(Failure::usage(format!("the tool has no argument {key:?}")).help(known))
 }
 
-/// The JSON text of one argument.
+/// Returns the JSON text of one argument.
 fn value(key: &str, typed: &[&str], schema: &Value) -> Result<String, String> {
     let allowed = types(schema);
     let wants = |name: &str| allowed.iter().any(|one| one == name);
@@ -110,7 +110,7 @@ fn value(key: &str, typed: &[&str], schema: &Value) -> Result<String, String> {
     Err(format!("{key}={one} is invalid: its type must be {}", names.join(" or ")))
 }
 
-/// The typed text, if it is JSON.
+/// Returns the typed text if it is JSON.
 fn json(typed: &str) -> Option<String> {
     serde_json::from_str::<&RawValue>(typed).ok().map(|raw| raw.get().to_owned())
 }
@@ -121,7 +121,7 @@ fn is_integer(number: &str) -> bool {
         || number.parse::<f64>().is_ok_and(|value| value.fract() == 0.0)
 }
 
-/// The types that a schema allows; none if it does not specify any.
+/// Returns the types that a schema allows; none if it does not specify any.
 fn types(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match &schema["type"] {

@@ -1,4 +1,4 @@
-//! A server's lists with all of their pages, and one tool of them.
+//! A server's lists with all of their pages, and one tool from them.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use super::connection::Connection;
 use super::desk::Desk;
 use crate::output::failure::Failure;
 
-/// Limits of lists.
+/// The limits for fetching lists.
 const LIMITS: GatherLimits = GatherLimits { pages: 1000, entries: 100_000 };
 
-/// The longest schema that is used, in bytes.
+/// The maximum size of a schema that is used, in bytes.
 const SCHEMA: usize = 1 << 20;
 
 /// Fetches the lists of these kinds that the server supports.
@@ -54,7 +54,7 @@ pub(crate) async fn gather(
     Ok(catalogue)
 }
 
-/// The capabilities for these kinds, of those that the server has.
+/// Returns the server's capabilities, reduced to those for lists of these kinds.
 fn only(capabilities: &Bytes, kinds: &[ListKind]) -> Bytes {
     let announced = Members::of_document(capabilities, MAX_DEPTH).ok();
     let mut wanted: Vec<&str> = kinds.iter().map(|kind| kind.capability()).collect();
@@ -67,13 +67,13 @@ fn only(capabilities: &Bytes, kinds: &[ListKind]) -> Bytes {
 /// A tool to call.
 #[derive(Debug)]
 pub(crate) struct Tool {
-    /// Its input schema.
+    /// The tool's input schema.
     pub(crate) schema: Value,
     mirrored: Box<[MirroredParam]>,
 }
 
 impl Tool {
-    /// The headers that repeat arguments (JSON text), in eras that have them.
+    /// Returns the headers that repeat arguments (JSON text), in eras that have such headers.
     pub(crate) fn headers(&self, arguments: &str) -> Vec<(String, String)> {
         let text = arguments.as_bytes();
         let header = |param: &MirroredParam| {
@@ -84,7 +84,7 @@ impl Tool {
     }
 }
 
-/// The tool with this name, if it is listed and callable.
+/// Returns the tool with this name, if it is listed and callable.
 pub(crate) fn tool(connection: &Connection, catalogue: UpstreamCatalogue, name: &str) -> Option<Tool> {
     let item = catalogue.list(ListKind::Tools).iter().find(|item| item.key == name)?;
     let schema = item.member("inputSchema").and_then(|text| serde_json::from_slice(&text).ok());

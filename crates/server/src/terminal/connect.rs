@@ -1,8 +1,8 @@
 //! The connection to a server, with detection of its era.
 //!
-//! The stateless introduction comes first, because every server of such an era must answer it. A server that does not
-//! understand it is asked for a handshake, and over HTTP also for an event stream (MCP, versioning: "backward
-//! compatibility" for clients).
+//! The stateless introduction is tried first, because every server of such an era must answer it. If a server does not
+//! understand it, a handshake is tried, and over HTTP also an event stream (MCP, versioning: "backward compatibility"
+//! for clients).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,14 +32,14 @@ use upstream::negotiation::guest::Guest;
 use upstream::negotiation::negotiator::{Candidate, Candidates, Negotiator, TransportChoice};
 use upstream::negotiation::wire::Wire;
 
-/// The longest answer, line or event, in bytes.
+/// The maximum size of an answer, a line or an event, in bytes.
 const LARGEST: usize = 256 << 20;
 
 /// Limits far above the needs of one command.
 const ROOM: MuxRoom = MuxRoom { max_calls: 16, unasked: 256, forget: Duration::from_mins(10) };
 
-/// Connects, in `era` if one is given. A child has `start` until its first answer. Messages never contain what `mask`
-/// covers.
+/// Connects to a server, in `era` if it is given. A child process has the time `start` for its first answer. Messages
+/// never contain the secrets that `mask` covers.
 ///
 /// # Errors
 /// Fails if the server cannot be reached or supports no era that this client knows.
@@ -97,16 +97,16 @@ fn http_target(uri: &Uri, headers: &HeaderMap, patience: Duration) -> Arc<HttpTa
 /// This client's side of a handshake.
 struct TerminalGuest<'a> {
     mask: &'a Mask,
-    /// The program of a child.
+    /// The name of a child's program.
     program: &'a str,
-    /// The only version to use.
+    /// The only protocol version to use; `None` if any version may be used.
     pinned: Option<&'static Era>,
     patience: Duration,
     keys: AtomicU64,
 }
 
 impl TerminalGuest<'_> {
-    /// The ways to try, the newest first.
+    /// Returns the versions and transports to try, the newest first.
     fn candidates(&self, transports: TransportChoice) -> Candidates {
         let mut candidates =
             Negotiator::new(transports).candidates(self.pinned.unwrap_or(newest_stateless()));
@@ -147,7 +147,7 @@ impl TerminalGuest<'_> {
         connected.ok_or_else(|| candidates.failure().0)
     }
 
-    /// The next id; each request of a connection has its own.
+    /// Returns the next id; each request of a connection has its own.
     fn next_key(&self) -> u64 {
         self.keys.fetch_add(1, Ordering::Relaxed)
     }
@@ -207,11 +207,11 @@ fn introduction(key: u64, era: &'static Era) -> Bytes {
     }
 }
 
-/// A hint for a program that does not speak MCP.
+/// The hint for a program that does not speak MCP.
 const NOT_STDIO: &str = "check that this command starts an MCP server on stdin and stdout; reach a server \
                          that listens for HTTP by its URL";
 
-/// The failure for a connection that could not be opened.
+/// Returns the failure for a connection that could not be opened.
 fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era>) -> Failure {
     let failure = link_failure(name, error, mask);
     match error.cause() {
@@ -231,7 +231,7 @@ fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era
     }
 }
 
-/// The failure for a link error, with a suggested fix.
+/// Returns the failure for a link error, with a suggested fix.
 pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failure {
     let message = match error.cause() {
         // These errors already name the host, the program and the fix.

@@ -28,16 +28,16 @@ use upstream::negotiation::wire::Wire;
 /// The maximum total time of one request, no matter how much progress it reports.
 const OVERALL: Duration = Duration::from_hours(1);
 
-/// The time for closing a connection.
+/// The time limit for closing a connection.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A connection to one server.
 pub(crate) struct Connection {
     wire: Wire,
-    /// A server's own messages, on a transport with one stream for all.
+    /// The messages that a server sends by itself, if the transport has one stream for all messages.
     unasked: Option<Unasked>,
     client: Client,
-    /// Reaps the child, if the server is one.
+    /// The supervisor of the child process, if the server is one.
     supervisor: Option<Supervisor>,
     mask: Mask,
     /// The server's introduction.
@@ -45,35 +45,35 @@ pub(crate) struct Connection {
     patience: Duration,
     last: u64,
     open: Option<u64>,
-    /// The owner of all messages; there is only one.
+    /// The owner of all messages on the link; there is only one.
     owner: Owner,
 }
 
 /// A request that is being built.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
-    /// The method.
+    /// The method of the request.
     pub(crate) method: Method,
-    /// The members of `params`: keys that need no escapes, and JSON texts.
+    /// The members of `params`: keys that need no escapes, each with its value as JSON text.
     pub(crate) params: Vec<(&'static str, String)>,
-    /// The parts of it that HTTP headers repeat.
+    /// The parts of the request that HTTP headers repeat.
     pub(crate) mirror: Mirror,
 }
 
 impl Ask {
-    /// A request without params.
+    /// Creates a request without params.
     pub(crate) fn new(method: Method) -> Self {
         Self { method, params: Vec::new(), mirror: Mirror::of_method(method) }
     }
 
-    /// The same with one more member of `params`.
+    /// Adds one member to `params`.
     #[must_use]
     pub(crate) fn with(mut self, key: &'static str, json: impl Into<String>) -> Self {
         self.params.push((key, json.into()));
         self
     }
 
-    /// The same with the param that names its target, which headers repeat.
+    /// Adds the param that names the request's target, which headers repeat.
     #[must_use]
     pub(crate) fn about(mut self, key: &'static str, value: &str) -> Self {
         self.mirror.name = Some(proto::codec::headers::encode_value(value).into_owned());
@@ -89,7 +89,7 @@ enum AnswerSource {
 }
 
 impl Connection {
-    /// Creates a connection whose handshake used ids below `last`.
+    /// Creates a connection whose handshake used only ids below `last`.
     pub(super) fn new(
         connected: Connected,
         client: Client,
@@ -103,17 +103,17 @@ impl Connection {
         Self { wire, unasked, client, supervisor, mask, hello, patience, last, open: None, owner }
     }
 
-    /// The era in use.
+    /// Returns the era in use.
     pub(crate) fn era(&self) -> &'static Era {
         self.hello.era
     }
 
-    /// Returns true if requests have headers that repeat parts of them.
+    /// Returns true if requests have headers that repeat parts of the requests.
     pub(super) fn over_http(&self) -> bool {
         matches!(self.wire, Wire::Http(_))
     }
 
-    /// A result of this era in the form of the newest, so that all are shown alike.
+    /// Returns a result of this era in the form of the newest era, so that all results are shown alike.
     pub(crate) fn modern<'r>(&self, method: Method, result: &'r str) -> Cow<'r, str> {
         if !self.era().shapes.tool_result {
             return Cow::Borrowed(result);
@@ -126,7 +126,7 @@ impl Connection {
         }
     }
 
-    /// The transport, in one word.
+    /// Returns the name of the transport, as one word.
     pub(crate) fn transport(&self) -> &'static str {
         match self.wire {
             Wire::Http(_) => "HTTP",
@@ -136,18 +136,18 @@ impl Connection {
         }
     }
 
-    /// Returns true if the server answers introductions; those of embedded servers are answered by their host.
+    /// Returns true if the server itself answers introductions; for embedded servers, their host answers.
     pub(crate) fn answers_introductions(&self) -> bool {
         !matches!(self.wire, Wire::Native(_))
     }
 
-    /// The next id.
+    /// Returns the next id.
     pub(super) fn next_id(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// Sends a request, and waits for the answer: a result or an error.
+    /// Sends a request, and waits for its answer, which is a result or an error.
     ///
     /// # Errors
     /// Fails if there is no answer.
@@ -207,7 +207,7 @@ impl Connection {
         }
     }
 
-    /// The next message of an exchange, or an unsolicited one from a server with one stream for all.
+    /// Returns the next message of an exchange, or an unsolicited one if the server has one stream for all messages.
     async fn next(&mut self, source: &mut AnswerSource) -> Result<Frame, LinkError> {
         match source {
             AnswerSource::Whole(frame) => frame.take().ok_or(LinkError::Closed),
@@ -254,8 +254,8 @@ impl Connection {
         timeout_at(deadline, sent).await.map_err(|_| LinkError::Late(self.patience.as_secs()))?
     }
 
-    /// Cancels the open request, if there is one and the era has a message for that. Over HTTP, in eras where closing the
-    /// stream cancels, that has happened already.
+    /// Cancels the open request, if there is one and the era has a message for this. Over HTTP, in eras in which
+    /// closing the stream cancels a request, this has already happened.
     pub(crate) async fn cancel(&mut self) {
         let Some(key) = self.open.take() else { return };
         if (self.over_http() && self.era().disconnect_cancels) || !self.era().shapes.cancellation {
@@ -268,19 +268,19 @@ impl Connection {
         }
     }
 
-    /// Closes the connection properly.
+    /// Closes the connection in an orderly way.
     pub(crate) async fn close(self) {
         let Some(supervisor) = self.supervisor else { return self.wire.close(&self.client).await };
         drop(self.wire);
         supervisor.shutdown(FAREWELL).await;
     }
 
-    /// The text of a request.
+    /// Returns the text of a request.
     fn request(&self, key: u64, ask: &Ask, desk: &Desk<'_>) -> Bytes {
         self.request_with(key, ask, &[], desk)
     }
 
-    /// The text of a request with further members of `params`.
+    /// Returns the text of a request with further members of `params`.
     pub(super) fn request_with(
         &self,
         key: u64,

@@ -1,6 +1,7 @@
-//! A server's messages and questions before its answer: progress and log messages go to stderr, questions to the user.
+//! A server's messages and questions before its answer: progress and log messages go to stderr, questions go to the
+//! user.
 //!
-//! Only the user answers. Without a terminal, questions are declined.
+//! Only the user answers questions. Without a terminal, questions are declined.
 
 use std::io::BufRead as _;
 
@@ -16,7 +17,7 @@ use crate::output::console::{Console, harmless, one_line};
 /// The line that declines a question.
 const NO: &str = "!";
 
-/// The longest line that is read from the user, in bytes.
+/// The maximum length of a line that is read from the user, in bytes.
 const LINE: u64 = 1 << 20;
 
 /// The reason why a question gets no answer.
@@ -41,7 +42,7 @@ impl<'c> Desk<'c> {
         Self { console, can_ask: console.can_ask && !stdin_is_taken, progress_shown: false }
     }
 
-    /// The least severe log message that is wanted, if any.
+    /// Returns the lowest level of the wanted log messages; `None` if none are wanted.
     pub(crate) fn log_level(&self) -> Option<&'static str> {
         match self.console.verbose {
             0 => None,
@@ -73,21 +74,21 @@ impl<'c> Desk<'c> {
         }
     }
 
-    /// Clears progress that is no longer of interest.
+    /// Clears a progress line that is no longer of interest.
     pub(super) fn settle(&mut self) {
         if std::mem::take(&mut self.progress_shown) {
             self.console.hint("\r\x1b[K");
         }
     }
 
-    /// The response to a request from the server.
+    /// Returns the response to a request from the server.
     pub(super) async fn answer(&mut self, frame: &Frame) -> Bytes {
         let Some(id) = frame.id() else { return Bytes::new() };
         let params = frame.params().map_or(b"{}".as_slice(), |params| params.members.span().of(frame.text()));
         respond(id, self.ask(&frame.method(), params).await)
     }
 
-    /// The answer to a question, as JSON text.
+    /// Returns the answer to a question, as JSON text.
     ///
     /// # Errors
     /// Fails if this client cannot answer such questions.
@@ -176,7 +177,7 @@ impl<'c> Desk<'c> {
         json!({"action": "accept", "content": content})
     }
 
-    /// A line from the user; `None` at the end of input.
+    /// Reads a line from the user; returns `None` at the end of input.
     async fn line(&self, prompt: &str) -> Option<String> {
         self.console.hint(&format!("  {prompt}"));
         let read = tokio::task::spawn_blocking(|| {

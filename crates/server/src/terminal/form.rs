@@ -1,19 +1,19 @@
-//! The form of a question (elicitation): its fields, their prompts, and valid input.
+//! The form of a question (elicitation): its fields, their prompts, and the valid input.
 //!
-//! Pure: it does not know who reads the lines. Field schemas are those of MCP: strings, numbers, booleans, choices of one
-//! (`enum`, `oneOf`) and of several (`array` of them).
+//! This file is pure: it does not know who reads the lines. Field schemas are those of MCP: strings, numbers,
+//! booleans, the choice of one value (`enum`, `oneOf`) and the choice of several (an `array` of these).
 
 use serde_json::{Number, Value};
 
 use crate::output::console::one_line;
 
-/// The number of fields and choices that are shown.
+/// The maximum number of fields, and of choices, that are shown.
 const MOST: usize = 200;
 
 /// One field of a form.
 #[derive(Debug, Clone)]
 pub(super) struct Field {
-    /// The property's name.
+    /// The name of the field's property.
     pub(super) name: String,
     title: String,
     description: String,
@@ -37,16 +37,16 @@ struct Choice {
     title: String,
 }
 
-/// The meaning of a line for a field.
+/// The meaning of a typed line for a field.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FieldInput {
-    /// Its value.
+    /// The value of the field.
     Value(Value),
     /// No value: the field is left out.
     Nothing,
 }
 
-/// The fields of a form, in the order of its schema.
+/// Returns the fields of a form, in the order of its schema.
 pub(super) fn fields(schema: &Value) -> Vec<Field> {
     let required = schema["required"].as_array();
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
@@ -82,7 +82,7 @@ fn kind(schema: &Value) -> FieldType {
     }
 }
 
-/// The choices of a schema: `enum` (with `enumNames`), or `oneOf`/`anyOf` of titled constants.
+/// Returns the choices of a schema: `enum` (with `enumNames`), or `oneOf`/`anyOf` with titled constants.
 fn choices(schema: &Value) -> Vec<Choice> {
     let mut found = Vec::new();
     let titled = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array());
@@ -99,7 +99,7 @@ fn choices(schema: &Value) -> Vec<Choice> {
 }
 
 impl Field {
-    /// Lines to show above the prompt.
+    /// Returns the lines to show above the prompt.
     pub(super) fn about(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.description.is_empty() {
@@ -113,7 +113,7 @@ impl Field {
         lines
     }
 
-    /// The text in front of the cursor.
+    /// Returns the text before the cursor.
     pub(super) fn prompt(&self) -> String {
         let kind = match &self.kind {
             FieldType::Text { .. } => "text",
@@ -148,7 +148,7 @@ impl Field {
         }
     }
 
-    /// The meaning of a line.
+    /// Returns the meaning of a line.
     ///
     /// # Errors
     /// Returns the reason why the line is invalid, so that the caller can ask again.
@@ -203,7 +203,7 @@ fn read_number(line: &str, integer: bool, least: f64, most: f64) -> Result<Field
     Ok(FieldInput::Value(Value::Number(number)))
 }
 
-/// A choice by its number, its title or its value.
+/// Finds a choice by its number, its title or its value.
 fn pick(choices: &[Choice], typed: &str) -> Result<String, String> {
     let by_number = typed.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
     let named = |one: &&Choice| one.title.eq_ignore_ascii_case(typed) || one.value == typed;

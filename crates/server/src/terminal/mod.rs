@@ -1,5 +1,5 @@
-//! The client behind `list`, `call`, `read`, `prompt` and `ping`: one connection to one server, and the display of its
-//! answers.
+//! The client behind `list`, `call`, `read`, `prompt` and `ping`: one connection to one server, and the display of the
+//! server's answers.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! JSON with line breaks and indentation; every number and string keeps its form.
 
-/// The deepest level that is indented further, so that hostile nesting does not multiply the text.
+/// The maximum indentation, in levels, so that hostile nesting does not multiply the size of the text.
 const DEEPEST: usize = 32;
 
 /// Formats valid JSON text.
@@ -46,7 +46,7 @@ pub(crate) fn pretty(json: &[u8]) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The offset after the string that begins at `at`.
+/// Returns the offset after the string that begins at `at`.
 fn string_end(json: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while let Some(&byte) = json.get(end) {

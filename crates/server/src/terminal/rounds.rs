@@ -10,10 +10,10 @@ use super::connection::{Ask, Connection};
 use super::desk::Desk;
 use crate::output::failure::Failure;
 
-/// The number of times that a server may ask before it answers.
+/// The maximum number of rounds of questions before a server must answer.
 const MAX_ROUNDS: u32 = 10;
 
-/// The number of questions that a server may ask at once.
+/// The maximum number of questions in one round.
 const MAX_QUESTIONS: usize = 32;
 
 /// The pause before repeating a request whose answer asked no question.
@@ -24,12 +24,12 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(crate) struct Outcome {
     /// The whole answer.
     pub(crate) frame: Frame,
-    /// The position of its result.
+    /// The position of the result in the answer.
     pub(crate) result: Span,
 }
 
 impl Outcome {
-    /// The result as JSON text.
+    /// Returns the result as JSON text.
     pub(crate) fn json(&self) -> &str {
         std::str::from_utf8(self.result.of(self.frame.text())).unwrap_or_default()
     }
@@ -38,7 +38,7 @@ impl Outcome {
 /// Sends a request, answers the server's questions, and returns its result.
 ///
 /// # Errors
-/// [`Failure::Refused`] for an error of the server; other failures if there is no answer.
+/// Returns [`Failure::Refused`] if the server answers with an error; other failures if there is no answer.
 pub(crate) async fn complete(
     connection: &mut Connection,
     ask: &Ask,
@@ -57,10 +57,10 @@ pub(crate) async fn complete(
     Err(Failure::new(format!("the server asked for input {MAX_ROUNDS} times and gave no answer")))
 }
 
-/// Runs `work` until it is done, or until Ctrl-C, which cancels the open request.
+/// Runs `work` until it is done, or until the user presses Ctrl-C, which cancels the open request.
 ///
 /// # Errors
-/// The failure of `work`.
+/// Returns the failure of `work`.
 pub(crate) async fn interruptible<T>(
     connection: &mut Connection,
     work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
@@ -76,10 +76,10 @@ pub(crate) async fn interruptible<T>(
     Err(Failure::interrupted())
 }
 
-/// An answer as a result or a failure.
+/// Returns the result in an answer, or the failure for an error.
 ///
 /// # Errors
-/// [`Failure::Refused`] for an error.
+/// Returns [`Failure::Refused`] for an error.
 pub(crate) fn outcome(frame: Frame) -> Result<Outcome, Failure> {
     match frame.payload() {
         Some(result) if frame.kind() == FrameKind::Response => Ok(Outcome { frame, result }),
@@ -94,7 +94,7 @@ fn refusal(frame: &Frame, payload: Option<Span>) -> Failure {
     Failure::Refused { code: error.map_or(0, |e| e.code), message, data, help: None }
 }
 
-/// The params with answers for the repeated request.
+/// Returns the params that contain the answers, for the repeated request.
 async fn answers(
     frame: &Frame,
     result: &Members,

@@ -1,4 +1,5 @@
-//! Writing a server's content to files: into one folder, under names that cannot leave it, never over another file.
+//! Writes a server's content to files in one folder. Their names cannot lead out of the folder, and no existing file
+//! is overwritten.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -6,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::output::failure::Failure;
 
-/// The number of files that may share a name.
+/// The maximum number of files with the same name; each further one gets a number.
 const SAME: usize = 1000;
 
-/// The longest name, without its ending.
+/// The maximum length of a file's name without its ending, in characters.
 const LONGEST: usize = 64;
 
-/// A folder to save to.
+/// The folder to which files are saved.
 #[derive(Debug)]
 pub(crate) struct Folder(PathBuf);
 
@@ -20,17 +21,17 @@ impl Folder {
     /// Opens the folder at `path`; creates it if it does not exist.
     ///
     /// # Errors
-    /// Fails if it cannot be created.
+    /// Fails if the folder cannot be created.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         fs::create_dir_all(path)
             .map_err(|e| Failure::new(format!("cannot create the folder {}: {e}", path.display())))?;
         Ok(Self(path.to_path_buf()))
     }
 
-    /// Writes a file; its name comes from `name`, which may be a URI, and from the MIME type.
+    /// Writes a file. The file's name is made from `name`, which may be a URI, and from the MIME type.
     ///
     /// # Errors
-    /// Fails if it cannot be written.
+    /// Fails if the file cannot be written.
     pub(crate) fn save(&self, name: &str, mime: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
         let (stem, ending) = file_name(name, mime);
         for number in 1..=SAME {
@@ -55,7 +56,7 @@ fn cannot(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format!("cannot write {}: {error}", path.display()))
 }
 
-/// A harmless file name: the last part of `name`, with its own ending or one that fits the MIME type.
+/// Returns a harmless file name: the last part of `name`, with its own ending or one that fits the MIME type.
 fn file_name(name: &str, mime: &str) -> (String, String) {
     let path = name.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let last = path.rsplit(['/', '\\', ':']).next().unwrap_or_default();
@@ -70,7 +71,7 @@ fn file_name(name: &str, mime: &str) -> (String, String) {
     (if stem.is_empty() { "content".to_owned() } else { stem }, ending.to_owned())
 }
 
-/// The usual ending for a MIME type.
+/// Returns the usual ending for a MIME type.
 fn ending(mime: &str) -> &str {
     let essence = mime.split(';').next().unwrap_or_default().trim();
     match essence {

@@ -1,4 +1,4 @@
-//! Results for people: content blocks, resources, prompts; JSON where the protocol leaves the form open.
+//! Shows results to people: content blocks, resources and prompts; as JSON where the protocol leaves the form open.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,7 +17,7 @@ pub(crate) struct Show<'a> {
     pub(crate) console: &'a Console,
     /// The folder for files; `None` if files are not saved.
     pub(crate) save: Option<Folder>,
-    /// The name of a file that has no name of its own.
+    /// The name for a file that has no name of its own.
     pub(crate) name: &'a str,
 }
 
@@ -25,7 +25,7 @@ impl Show<'_> {
     /// Shows the result of a tool call; returns true if the tool reported an error.
     ///
     /// # Errors
-    /// Fails if it cannot be printed or saved.
+    /// Fails if the result cannot be printed or saved.
     pub(crate) fn tool_result(&self, result: &str) -> Result<bool, Failure> {
         let text = result.as_bytes();
         let members = members(text);
@@ -50,7 +50,7 @@ impl Show<'_> {
     /// Shows the result of `resources/read`.
     ///
     /// # Errors
-    /// Fails if it cannot be printed or saved.
+    /// Fails if the result cannot be printed or saved.
     pub(crate) fn resource(&self, result: &str) -> Result<(), Failure> {
         let text = result.as_bytes();
         let contents = members(text).and_then(|members| members.get(text, "contents"));
@@ -75,7 +75,7 @@ impl Show<'_> {
     /// Shows the result of `prompts/get`.
     ///
     /// # Errors
-    /// Fails if it cannot be printed or saved.
+    /// Fails if the result cannot be printed or saved.
     pub(crate) fn prompt(&self, result: &str) -> Result<(), Failure> {
         let text = result.as_bytes();
         let members = members(text);
@@ -123,7 +123,7 @@ impl Show<'_> {
         }
     }
 
-    /// Shows the content of a resource: a header line, then its text, or the type and size of its bytes.
+    /// Shows the content of a resource: a header line, then the resource's text, or the type and size of its bytes.
     fn embedded(&self, resource: &Value) -> Result<(), Failure> {
         let uri = resource["uri"].as_str().unwrap_or(self.name);
         let mime = resource["mimeType"].as_str().unwrap_or_default();
@@ -141,7 +141,7 @@ impl Show<'_> {
         self.print(text)
     }
 
-    /// Shows the type and size of bytes, and saves them if that is wanted.
+    /// Shows the type and size of binary content, and saves it if this is wanted.
     fn blob(&self, what: &str, name: &str, mime: &str, base64: &str) -> Result<(), Failure> {
         let bytes = decoded(base64)?;
         let kind = if mime.is_empty() { "unknown type".to_owned() } else { one_line(mime) };
@@ -157,13 +157,13 @@ impl Show<'_> {
         self.console.print(&self.console.shown(text))
     }
 
-    /// Prints a line of our own.
+    /// Prints a line that is not from the server.
     fn line(&self, text: &str) -> Result<(), Failure> {
         self.console.print(&self.console.out.dim(text))
     }
 }
 
-/// A number of bytes in readable form.
+/// Returns a number of bytes in readable form.
 fn size(bytes: usize) -> String {
     match bytes {
         1 => "1 byte".to_owned(),

@@ -10,26 +10,26 @@ use upstream::destination;
 /// A server, in the form in which this client reaches it.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// Over HTTP.
+    /// A server over HTTP.
     Http {
-        /// Its endpoint.
+        /// The server's endpoint.
         uri: Uri,
-        /// Headers of every request.
+        /// The headers of every request.
         headers: HeaderMap,
         /// The HTTP transport to use.
         transport: HttpTransport,
     },
-    /// As a child process.
+    /// A server that runs as a child process.
     Child(Spec),
-    /// In this process.
+    /// A server in this process.
     Native(Native),
 }
 
 impl Target {
-    /// A server by its URL.
+    /// Returns a server by its URL.
     ///
     /// # Errors
-    /// Fails if it is not a URL with a host.
+    /// Fails if the text is not a URL with a host.
     pub(crate) fn of_url(url: &str, headers: HeaderMap) -> Result<Self, Failure> {
         let help = "write it as https://host/path or http://host:port/path";
         let uri: Uri =
@@ -43,17 +43,17 @@ impl Target {
         Ok(Self::Http { uri, headers, transport: HttpTransport::Auto })
     }
 
-    /// A server by its command.
+    /// Returns a server by its command.
     pub(crate) fn of_command(command: &[String]) -> Self {
         let (program, args) =
             command.split_first().map_or((String::new(), &[][..]), |(p, args)| (p.clone(), args));
         Self::Child(Spec { program, args: args.to_vec(), inherit: vec!["*".to_owned()], ..Spec::default() })
     }
 
-    /// A configured server; `extra` headers override configured ones.
+    /// Returns a configured server; `extra` headers override configured ones.
     ///
     /// # Errors
-    /// Fails if this client cannot reach it.
+    /// Fails if this client cannot reach the server.
     pub(crate) fn of_server(name: &str, server: &Server, extra: &HeaderMap) -> Result<Self, Failure> {
         match &server.link {
             Link::Native(native) => Ok(Self::Native(native.native)),

@@ -70,7 +70,8 @@ pub(crate) async fn plain(place: Place) {
     assert_eq!(error_code(&two.client.call("echo", &json!({})).await), -32602);
 }
 
-/// A renamed tool has only its new name; a tool that is not allowed, or is denied, does not exist.
+/// A renamed tool is listed under its new name only, and also answers to its identity; a tool that is not allowed, or is denied,
+/// does not exist.
 pub(crate) async fn ruled(place: Place) {
     let tools = r#"{ allow: ["a__*", b__many_00?], deny: ["*slow"], rename: { a__echo: parrot } }"#;
     let prompts = "{ rename: { a__test_prompt_with_arguments: greet } }";
@@ -82,8 +83,11 @@ pub(crate) async fn ruled(place: Place) {
     assert!(names.contains(&"parrot".to_owned()) && names.contains(&"b__many_009".to_owned()), "{names:?}");
     for gone in ["a__echo", "a__slow", "b__echo", "b__many_010"] {
         assert!(!names.contains(&gone.to_owned()), "{names:?}");
-        assert_eq!(error_code(&client.call(gone, &json!({"ms": 0})).await), -32602, "{gone}");
+        if gone != "a__echo" {
+            assert_eq!(error_code(&client.call(gone, &json!({"ms": 0})).await), -32602, "{gone}");
+        }
     }
+    assert_eq!(text(&client.call("a__echo", &json!({"x": 1})).await), r#"{"x":1}"#);
     assert_eq!(text(&client.call("parrot", &json!({"x": 1})).await), r#"{"x":1}"#);
     let params = json!({"name": "greet", "arguments": {"arg1": "1", "arg2": "2"}});
     let answer = client.ask("prompts/get", &params).await;
@@ -93,10 +97,10 @@ pub(crate) async fn ruled(place: Place) {
         let argument = json!({"name": "arg1", "value": "par"});
         json!({"ref": {"type": "ref/prompt", "name": name}, "argument": argument})
     };
-    let answer = client.ask("completion/complete", &complete("greet")).await;
-    assert_eq!(answer["result"]["completion"]["values"], json!(["paris", "park", "party"]), "{answer}");
-    let answer = client.ask("completion/complete", &complete("a__test_prompt_with_arguments")).await;
-    assert_eq!(error_code(&answer), -32602, "{answer}");
+    for name in ["greet", "a__test_prompt_with_arguments"] {
+        let answer = client.ask("completion/complete", &complete(name)).await;
+        assert_eq!(answer["result"]["completion"]["values"], json!(["paris", "park", "party"]), "{answer}");
+    }
     let uris = listed(client, "resources/list", "resources", "uri").await;
     assert!(uris.iter().all(|uri| !uri.contains("static")), "{uris:?}");
 }

@@ -122,6 +122,8 @@ async fn tools_have_counts_of_their_own() {
         ("good__test_described_tool", TOKEN, 2),
         ("good__test_simple_text", TOKEN, 1),
         ("good__test_simple_text", &*key, 0),
+        // Another name of the same tool has the same count.
+        ("test_simple_text", TOKEN, 0),
     ] {
         let client = Modern::new(place.by(who));
         let mut fine = 0;

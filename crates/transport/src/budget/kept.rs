@@ -1,6 +1,6 @@
-//! The part of the budget for data that is kept because it may be useful later: events for clients that reconnect, ready
-//! pages, catalogues. Nothing waits for these bytes. All of them are counted, and when there are too many, a task is woken
-//! that drops the oldest data. It must not know what is kept.
+//! The part of the budget for data that is kept because it may be useful later: events for clients that reconnect,
+//! ready pages, catalogues. Nothing waits for these bytes. All of them are counted; when there are too many, a task is
+//! woken, which drops the oldest data. It must not know what is kept.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -16,7 +16,7 @@ pub struct KeptPart {
 }
 
 impl KeptPart {
-    /// A part without a limit.
+    /// Creates a part without a limit.
     pub const fn unlimited() -> Self {
         Self {
             total: AtomicUsize::new(usize::MAX),
@@ -32,18 +32,18 @@ impl KeptPart {
         self.look();
     }
 
-    /// The number of bytes that are kept.
+    /// Returns the number of bytes that are kept.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Returns true if more can be kept before something has to be dropped. A tenth of the total is to be free after drops,
-    /// so that they are rare.
+    /// Returns true if at least a tenth of the total is free. Data is dropped until this is true, so that drops are
+    /// rare.
     pub fn has_room(&self) -> bool {
         self.used() <= self.total.load(Ordering::Relaxed) / 10 * 9
     }
 
-    /// A sequence number for data that is kept now: data with smaller numbers is older.
+    /// Returns a sequence number for data that is kept now: data with smaller numbers is older.
     pub fn next_order(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
@@ -55,7 +55,7 @@ impl KeptPart {
         }
     }
 
-    /// A count that starts at zero.
+    /// Creates a count that starts at zero.
     pub fn count(&'static self) -> KeptCount {
         KeptCount { part: self, bytes: 0 }
     }
@@ -79,7 +79,7 @@ pub struct KeptCount {
 }
 
 impl KeptCount {
-    /// Changes the number of bytes.
+    /// Changes the number of bytes that the owner keeps.
     pub fn set(&mut self, bytes: usize) {
         let before = std::mem::replace(&mut self.bytes, bytes);
         if bytes > before {
@@ -90,7 +90,7 @@ impl KeptCount {
         }
     }
 
-    /// The part that the count belongs to.
+    /// Returns the part that the count belongs to.
     pub fn part(&self) -> &'static KeptPart {
         self.part
     }

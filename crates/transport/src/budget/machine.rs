@@ -1,5 +1,6 @@
-//! The memory that this process may use: the minimum of the machine's memory, the limit of its control group, and the memory
-//! that its own limit on address space allows. It must not know what the memory is for.
+//! The memory that this process may use: the minimum of the machine's memory, the limit of the process's control
+//! group, and the memory that the process's own limit on address space allows. It must not know what the memory is
+//! for.
 
 use std::fs;
 use std::path::Path;
@@ -8,18 +9,18 @@ use rustix::process::{Resource, getrlimit};
 
 use super::LEAST;
 
-/// The memory that is assumed if the system does not report it.
+/// The memory that is assumed if the system does not report it, in bytes.
 const ASSUMED: u64 = 4 << 30;
 
-/// The address space that a thread takes, most of which stays unused: glibc's allocator reserves 64 MiB for each thread, and
-/// its stack has 2 MiB.
+/// The address space that a thread takes, in bytes. Most of it stays unused: glibc's allocator reserves 64 MiB for
+/// each thread, and the thread's stack has 2 MiB.
 const OF_THREAD: u64 = 66 << 20;
 
-/// The number of threads besides one per core: for files, for children, for the audit log.
+/// The number of threads in addition to one per core: for files, child processes, and the record of calls.
 const MORE_THREADS: u64 = 6;
 
-/// The default budget: half of the memory that this process may use, because each large message may need its memory twice
-/// while it is translated. Call this before the process starts its threads.
+/// Returns the default budget in bytes: half of the memory that this process may use, because each large message may
+/// need its memory twice while it is translated. Call this function before the process starts its threads.
 pub fn default_total() -> usize {
     let known = [of_machine(), of_control_group(), of_address_space()];
     let least = known.into_iter().flatten().min().unwrap_or(ASSUMED);
@@ -30,7 +31,7 @@ fn read(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// The part of a limit on address space that is left after programs, stacks and the allocator's reserves.
+/// Returns the part of a limit on address space that remains after programs, stacks and the allocator's reserves.
 fn of_address_space() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     let pages = read(Path::new("/proc/self/statm")).and_then(|text| total_of_statm(&text)).unwrap_or(0);
@@ -39,7 +40,7 @@ fn of_address_space() -> Option<u64> {
     Some(limit.saturating_sub(taken).saturating_sub((cores + MORE_THREADS) * OF_THREAD))
 }
 
-/// The size of the address space in `/proc/self/statm`, in pages.
+/// Returns the size of the address space from `/proc/self/statm`, in pages.
 fn total_of_statm(text: &str) -> Option<u64> {
     text.split_whitespace().next()?.parse().ok()
 }
@@ -48,13 +49,13 @@ fn of_machine() -> Option<u64> {
     total_of_meminfo(&read(Path::new("/proc/meminfo"))?)
 }
 
-/// The total memory in `/proc/meminfo`, in bytes.
+/// Returns the total memory from `/proc/meminfo`, in bytes.
 fn total_of_meminfo(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The lowest limit of this process's control group and of the groups above it.
+/// Returns the lowest limit of this process's control group and of the groups above it.
 fn of_control_group() -> Option<u64> {
     let groups = read(Path::new("/proc/self/cgroup"))?;
     let root = Path::new("/sys/fs/cgroup");
@@ -73,8 +74,8 @@ fn of_control_group() -> Option<u64> {
 /// The file with the limit in version 1 of control groups; version 2 has two such files.
 const V1: &str = "memory.limit_in_bytes";
 
-/// The folder of each control group in `/proc/self/cgroup` that limits memory, and the name of the file with
-/// the limit.
+/// Returns the folders of the control groups in `/proc/self/cgroup` that limit memory, each with the name of the file
+/// that contains the limit.
 fn limit_files(groups: &str) -> Vec<(&str, &'static str)> {
     let mut files = Vec::new();
     for line in groups.lines() {

@@ -1,10 +1,11 @@
-//! One budget of bytes for the large buffers of the whole process. Many large messages at once wait for one another instead
-//! of exhausting the memory. It must not know what the bytes mean.
+//! One budget of bytes for the large buffers of the whole process. If there are many large messages at once, they wait
+//! for one another instead of exhausting the memory. It must not know what the bytes mean.
 //!
-//! Requests and answers have separate parts: an answer never waits for a request's bytes, so the two cannot block each other.
-//! In addition, answers have a lane for one buffer at a time. The answer that has waited longest may grow beyond the budget
-//! in this lane. Otherwise, answers that each hold some of the bytes could block one another forever. Translated answers are
-//! counted once they exist, without waiting. While many of them are undelivered, the lane is closed.
+//! Requests and answers have separate parts: an answer never waits for a request's bytes, so the two cannot block each
+//! other. In addition, there is a lane for answers, which one buffer at a time can use: the answer that has waited
+//! longest may grow in it beyond the budget. Otherwise, answers that each hold some of the bytes could block one
+//! another forever. Translated answers are counted once they exist, without waiting. While many of them are
+//! undelivered, the lane is closed.
 //!
 //! A third part, [`KeptPart`], is for data that may be useful later. Nothing waits there; the oldest data is dropped.
 //!
@@ -27,7 +28,7 @@ use pool::{Granted, Pool};
 /// The number of bytes of each buffer that are not counted.
 pub const FREE: usize = 64 << 10;
 
-/// The minimum total that can be set.
+/// The minimum total that can be set, in bytes.
 pub const LEAST: usize = 64 << 20;
 
 /// A part of the budget.
@@ -39,7 +40,7 @@ pub enum Part {
     Answers,
 }
 
-/// All memory for large messages is in use.
+/// The error if all memory for large messages is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the memory for large messages is in use (`limits.memory` in the configuration)")]
 pub struct OutOfMemory;
@@ -53,18 +54,18 @@ pub struct ByteBudget {
 
 static OF_PROCESS: ByteBudget = ByteBudget::unlimited();
 
-/// The budget of this process.
+/// Returns the budget of this process.
 pub fn of_process() -> &'static ByteBudget {
     &OF_PROCESS
 }
 
 impl ByteBudget {
-    /// A budget without a limit.
+    /// Creates a budget without a limit.
     const fn unlimited() -> Self {
         Self { requests: Pool::new(false), answers: Pool::new(true), kept: KeptPart::unlimited() }
     }
 
-    /// Sets the total in bytes. Existing reservations stay.
+    /// Sets the total in bytes. Existing reservations remain.
     pub fn set_total(&self, total: usize) {
         let total = total.max(LEAST);
         self.requests.set_total(total / 10 * 4);
@@ -79,17 +80,17 @@ impl ByteBudget {
         }
     }
 
-    /// The part for data that is kept because it may be useful later.
+    /// Returns the part for data that is kept because it may be useful later.
     pub fn kept(&self) -> &KeptPart {
         &self.kept
     }
 
-    /// A reservation that holds nothing yet.
+    /// Creates a reservation that holds nothing yet.
     pub fn reservation(&'static self, part: Part) -> Reservation {
         Reservation { pool: self.part(part), held: 0, in_lane: false, is_overdrawn: false }
     }
 
-    /// Counts bytes that exist already, even beyond the limit. Other buffers then wait.
+    /// Counts bytes that exist already, even if they exceed the limit; other buffers then wait.
     pub fn count(&'static self, part: Part, bytes: Bytes) -> Bytes {
         let mut reservation = self.reservation(part);
         if bytes.len() > FREE {
@@ -99,13 +100,13 @@ impl ByteBudget {
         reservation.keep(bytes)
     }
 
-    /// The number of counted bytes of a part.
+    /// Returns the number of counted bytes of a part.
     pub fn used(&self, part: Part) -> usize {
         self.part(part).used()
     }
 }
 
-/// Bytes of the budget, which are given back on drop.
+/// Bytes of the budget; dropping this value gives them back.
 pub struct Reservation {
     pool: &'static Pool,
     held: usize,
@@ -128,21 +129,21 @@ impl Reservation {
         bytes <= self.covered()
     }
 
-    /// The number of bytes that a buffer may have.
+    /// Returns the number of bytes that a buffer may have.
     pub fn covered(&self) -> usize {
         if self.in_lane { usize::MAX } else { self.held.max(FREE) }
     }
 
-    /// Grows, so that a buffer may have this many bytes; waits for free bytes until `deadline`. It keeps the bytes that it
-    /// already holds. It is safe to drop the future and call again.
+    /// Grows, so that a buffer may have this many bytes; waits for free bytes until `deadline`. The reservation keeps
+    /// the bytes that it already holds. It is safe to drop the future and call this function again.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if too few bytes become free in time.
+    /// Returns [`OutOfMemory`] if too few bytes become free in time.
     pub async fn grow(&mut self, bytes: usize, deadline: Instant) -> Result<(), OutOfMemory> {
         if self.covers(bytes) {
             return Ok(());
         }
-        // Grows in steps, so that a buffer that grows by small pieces rarely has to ask.
+        // It grows in steps, so that a buffer that grows in small pieces rarely has to ask.
         let more = bytes.next_multiple_of(FREE) - self.held;
         match self.pool.take(more, deadline).await? {
             Granted::Bytes(count) => self.held += count,

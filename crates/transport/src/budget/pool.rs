@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::OutOfMemory;
 
-/// The number of buffers that may wait; further ones are rejected at once.
+/// The maximum number of buffers that wait; further ones are rejected immediately.
 const WAITERS: usize = 1024;
 
 /// A part of a budget.
@@ -34,17 +34,17 @@ struct Waiter {
     granted: oneshot::Sender<Granted>,
 }
 
-/// The permission to grow.
+/// The permission for a buffer to grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Granted {
-    /// By this many bytes.
+    /// The buffer may grow by this number of bytes.
     Bytes(usize),
-    /// Without a limit, for one buffer at a time.
+    /// The buffer may grow without a limit; only one buffer at a time may do so.
     Lane,
 }
 
 impl Pool {
-    /// A part without a limit.
+    /// Creates a part without a limit.
     pub(super) const fn new(has_lane: bool) -> Self {
         let queue = VecDeque::new();
         let state =
@@ -62,7 +62,7 @@ impl Pool {
         self.state.lock().used
     }
 
-    /// Takes bytes, or the lane. Waits until `deadline`.
+    /// Takes bytes, or the lane. Waits for at most the time until `deadline`.
     pub(super) async fn take(&self, bytes: usize, deadline: Instant) -> Result<Granted, OutOfMemory> {
         let mut queued = {
             let mut state = self.state.lock();
@@ -89,7 +89,7 @@ impl Pool {
         }
     }
 
-    /// Counts bytes that exist already, even beyond the limit.
+    /// Counts bytes that exist already, even if they exceed the limit.
     pub(super) fn overdraw(&self, bytes: usize) {
         let mut state = self.state.lock();
         state.used += bytes;
@@ -116,8 +116,8 @@ impl PoolState {
         self.total.saturating_sub(self.used) >= bytes
     }
 
-    /// Returns true if the next buffer may grow without a limit. A buffer that grew in the lane later counts as an answer
-    /// that was not waited for. The next buffer waits until most of these are delivered.
+    /// Returns true if the next buffer may grow without a limit. A buffer that grew in the lane counts later among the
+    /// answers that were not waited for. The next buffer waits until most of these have been delivered.
     fn lane_is_free(&self) -> bool {
         !self.lane_is_taken && self.overdrawn <= self.total / 2
     }
@@ -145,7 +145,7 @@ impl PoolState {
     }
 }
 
-/// A buffer's entry in the queue, removed on drop.
+/// A buffer's place in the queue; dropping it leaves the queue.
 struct Queued<'a> {
     pool: &'a Pool,
     number: u64,
@@ -163,7 +163,7 @@ impl Drop for Queued<'_> {
             state.queue.retain(|waiter| waiter.number != self.number);
             self.receiver.try_recv().ok()
         };
-        // Its request may have been granted just as its time ran out. Without it, the buffers behind it may
+        // The request may have been granted just as its time ran out. Without this request, the buffers behind it may
         // fit.
         match late {
             Some(Granted::Bytes(bytes)) => self.pool.give_back(bytes, false),

@@ -3,21 +3,23 @@
 
 use std::time::{Duration, Instant};
 
-/// The delay after the first end; each further end doubles it.
+/// The delay after the first end; it doubles with each further end, or with every second one if calls reached the
+/// child.
 const FIRST: Duration = Duration::from_millis(500);
 
-/// The longest delay.
+/// The maximum delay.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The longest delay after a run that answered calls. Such a child can start, so the next caller should not have to wait long
-/// for it.
+/// The maximum delay after a run in which calls reached the child. Such a child can start, so the next caller should
+/// not have to wait long for it.
 const LONGEST_AFTER_CALLS: Duration = Duration::from_secs(4);
 
-/// A child that ran this long counts as healthy: its end counts as the first one.
+/// The running time after which a child counts as healthy: if the child ends later than this, its end counts as the
+/// first one.
 const HEALTHY: Duration = Duration::from_mins(1);
 
-/// Counts the ends of one upstream's child. The delay between an end and the next start is 0.5 s, 1 s, 2 s … 30 s, but
-/// at most 4 s if the child answered calls.
+/// Counts how often one upstream's child has ended. The delay between an end and the next start is 0.5 s, 1 s, 2 s …
+/// 30 s, but at most 4 s if calls reached the child.
 ///
 /// ```
 /// # use std::time::{Duration, Instant};
@@ -32,11 +34,11 @@ const HEALTHY: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug, Default)]
 pub struct Backoff {
     started: Option<Instant>,
-    /// The number of ends in a row without a healthy run between them.
+    /// The number of consecutive ends without a healthy run between them.
     ends: u32,
     /// True if calls reached the child in the current run.
     served: bool,
-    /// The time when the next start is allowed, and the reason why the last run ended.
+    /// The earliest time of the next start, and the reason why the last run ended.
     waiting: Option<(Instant, String)>,
 }
 
@@ -52,8 +54,8 @@ impl Backoff {
         self.served = false;
     }
 
-    /// Notes that calls reached the child in this run. A child that ends because of a call can start, so the next delays are
-    /// shorter.
+    /// Notes that calls reached the child in this run. If a child ends because of a call, it is able to start, so the
+    /// next delays are shorter.
     pub fn served(&mut self) {
         self.served = true;
     }
@@ -71,17 +73,17 @@ impl Backoff {
         self.waiting = Some((now + wait, why.into()));
     }
 
-    /// The time when the child may be started: `None` for immediately.
+    /// Returns the earliest time of the next start; `None` if the child may be started immediately.
     pub fn next_start(&self, now: Instant) -> Option<Instant> {
         self.waiting.as_ref().map(|(at, _)| *at).filter(|at| *at > now)
     }
 
-    /// The number of ends in a row without a healthy run between them.
+    /// Returns the number of consecutive ends without a healthy run between them.
     pub fn ends(&self) -> u32 {
         self.ends
     }
 
-    /// The reason why a caller has to wait, as a sentence; `None` if it need not wait.
+    /// Returns the reason why a caller has to wait, as a sentence; `None` if the caller need not wait.
     pub fn reason(&self, now: Instant) -> Option<String> {
         let at = self.next_start(now)?;
         let (_, why) = self.waiting.as_ref()?;

@@ -1,11 +1,12 @@
-//! The caps of one child and all processes that it starts, and the cap that ended it. Plain data: nothing is measured here.
+//! The caps of one child and all processes that it starts, and the cap that ended the child. Plain data: nothing is
+//! measured here.
 
 use std::fmt;
 
 /// The caps of a child and all processes that it starts; `None` means no cap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChildCaps {
-    /// The maximum number of bytes of memory.
+    /// The maximum amount of memory, in bytes.
     pub memory: Option<u64>,
     /// The maximum number of processes, including the child itself.
     pub processes: Option<u32>,
@@ -18,15 +19,15 @@ impl ChildCaps {
     }
 }
 
-/// A cap that a child has hit, or may have hit, and the amount that it used. `Display` gives the end of a sentence about the
-/// child's end.
+/// A cap that a child has reached, or may have reached, and the amount that the child used. `Display` gives the end of
+/// a sentence about the child's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapUse {
-    /// The bytes of memory that were used, and the cap.
+    /// The memory that was used, and the cap.
     Memory {
-        /// The highest use that was observed.
+        /// The highest observed use, in bytes.
         used: u64,
-        /// The cap.
+        /// The cap, in bytes.
         most: u64,
     },
     /// The number of processes that ran, and the cap.

@@ -1,5 +1,5 @@
-//! Preparations in a child before its program starts. The child's life is tied to the life of this process if the system
-//! supports that (Linux), and its limit of open files is the one that this process was started with.
+//! Preparations in a child before its program starts. If the system supports it (Linux), the child ends together with
+//! this process. The child's limit of open files is the one with which this process was started.
 
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
@@ -28,7 +28,7 @@ pub(super) fn with_parent(command: &mut tokio::process::Command) {
     }
 }
 
-/// Other systems have no such signal. There, a child notices the end of this process because its stdin is
+/// Other systems have no such signal. On them, a child notices the end of this process because the child's stdin is
 /// closed.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn with_parent(_command: &mut tokio::process::Command) {}

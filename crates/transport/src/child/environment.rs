@@ -1,19 +1,19 @@
 //! The variables that a child inherits. Pure: the parent's variables are an argument.
 //!
-//! A child is a third-party program, and the environment of this process holds the credentials of all others. So a
-//! child inherits only the variables that a program needs to run as this user on this machine. Registry addresses that
-//! contain tokens, cloud credentials and the like must be named in the configuration.
+//! A child is a third-party program, whereas the environment of this process contains the credentials of all others.
+//! So a child inherits only the variables that a program needs to run as this user on this machine. Any other
+//! variable, such as a registry address with a token or a cloud credential, must be named in the configuration.
 
 use std::ffi::{OsStr, OsString};
 
-/// Inherited by every child.
+/// The variables that every child inherits.
 ///
 /// * the list of the official SDKs: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `USER`
 /// * language, time zone and standard folders: `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `XDG_*`
 /// * network access: proxies in both spellings, and certificate stores under the names that Node.js, Python, OpenSSL
 ///   and curl use
 /// * launchers (npx, uvx, version managers): the folders for their data, and npm's registry
-/// * container launchers: which engine to talk to
+/// * container launchers: the engine to use
 const INHERITED: &[&str] = &[
     "HOME",
     "LOGNAME",
@@ -57,8 +57,8 @@ const INHERITED: &[&str] = &[
     "DOCKER_HOST",
 ];
 
-/// The variables of `parent` that a child inherits, with `extra` names from the configuration (a `*` at the end
-/// marks a prefix).
+/// Returns the variables of `parent` that a child inherits. `extra` contains further names from the configuration (a
+/// `*` at the end marks a prefix).
 pub(super) fn inherited(
     parent: impl Iterator<Item = (OsString, OsString)>,
     extra: &[String],
@@ -76,7 +76,8 @@ fn admits(name: &OsStr, extra: &[String]) -> bool {
     })
 }
 
-/// Bash exports functions as variables; a child's shell would execute them. The official SDKs drop them too.
+/// Returns true if the value defines a shell function: Bash exports functions as variables, and a child's shell would
+/// execute them. The official SDKs drop them too.
 fn is_shell_function(value: &OsStr) -> bool {
     value.as_encoded_bytes().starts_with(b"()")
 }

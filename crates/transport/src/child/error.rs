@@ -22,7 +22,7 @@ pub enum ChildError {
         /// The first bytes of the line.
         beginning: Bytes,
     },
-    /// There was no memory for a line in time, so it was skipped. The child continues.
+    /// No memory became free for a line in time, so the line was skipped. The child continues.
     #[error("{program} sent a large message, which was skipped: {why}")]
     OutOfMemory {
         /// The program's name.
@@ -32,7 +32,7 @@ pub enum ChildError {
         /// The first bytes of the line.
         beginning: Bytes,
     },
-    /// The child does not read its stdin: the queue had no room for this line in time. The child continues.
+    /// The child does not read its stdin: no room for this line became free in the queue in time. The child continues.
     #[error(
         "{program} does not read its stdin: {queued} bytes are queued, and the queue stayed full for {waited:?}"
     )]
@@ -41,7 +41,7 @@ pub enum ChildError {
         program: Arc<str>,
         /// The number of bytes that wait to be written.
         queued: usize,
-        /// The deadline that passed.
+        /// The time for which the sender waited.
         waited: Duration,
     },
     /// The child closed its stdin or stdout while it was running, so it is being stopped.
@@ -51,7 +51,7 @@ pub enum ChildError {
         program: Arc<str>,
         /// `stdin` or `stdout`.
         stream: &'static str,
-        /// The last lines of its stderr.
+        /// The last lines of the child's stderr.
         stderr: Arc<str>,
     },
     /// The child was asked to stop and has not exited yet.
@@ -71,7 +71,7 @@ impl ChildError {
         matches!(self, Self::Closed { .. } | Self::Stopping { .. } | Self::Exited(_))
     }
 
-    /// A description of the failure that contains no output of the child.
+    /// Returns a description of the failure that contains no output of the child.
     pub fn in_brief(&self) -> String {
         match self {
             Self::LineTooLong { .. } => "it sent a line that is too long".to_owned(),
@@ -83,7 +83,7 @@ impl ChildError {
         }
     }
 
-    /// The last line that the child wrote to stderr before it ended.
+    /// Returns the last line that the child wrote to stderr before it ended.
     pub fn last_line(&self) -> Option<&str> {
         match self {
             Self::Closed { stderr, .. } | Self::Exited(Exit { stderr, .. }) => {
@@ -118,9 +118,9 @@ pub struct Exit {
     pub status: Option<ExitStatus>,
     /// True if the child ended because it was asked to.
     pub asked: bool,
-    /// The cap that has ended the child, or may have.
+    /// The cap that ended the child, or may have ended it.
     pub cap: Option<CapUse>,
-    /// The kept end of the child's stderr, without control characters.
+    /// The kept part of the child's stderr, without control characters.
     pub stderr: Arc<str>,
 }
 
@@ -174,7 +174,7 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// The end of `stderr` as the tail of an error message: at most 5 lines and 600 characters.
+/// Returns the end of `stderr` as the tail of an error message: at most 5 lines and 600 characters.
 fn last_words(stderr: &str) -> String {
     const LINES: usize = 5;
     const CHARS: usize = 600;

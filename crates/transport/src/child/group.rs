@@ -1,22 +1,22 @@
-//! The process group that a child leads. Signals go to the whole group, so grandchildren end too.
+//! The process group that a child leads. Signals go to the whole group, so grandchildren end as well.
 
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid};
 use tokio::time::{Instant, sleep};
 
-/// A group, named by its leader. A group's number is not reused while the group has members. So it stays valid after
-/// the leader was reaped, for as long as there is a process to signal.
+/// A process group, named by its leader. The number of a group is not reused while the group has members. So the
+/// number stays valid after the leader was reaped, as long as there is a process to signal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group(Pid);
 
 impl Group {
-    /// The group that the process `leader` leads; `None` for a number that is not a possible process id.
+    /// Returns the group that the process `leader` leads; `None` for a number that cannot be a process id.
     pub(super) fn of(leader: u32) -> Option<Self> {
         i32::try_from(leader).ok().and_then(Pid::from_raw).map(Self)
     }
 
-    /// Signals every member. It is no error if the group is gone.
+    /// Sends a signal to every member. It is no error if the group no longer exists.
     pub(super) fn signal(self, signal: Signal) {
         if let Err(error) = kill_process_group(self.0, signal)
             && error != rustix::io::Errno::SRCH
@@ -25,7 +25,7 @@ impl Group {
         }
     }
 
-    /// Returns true if the group has running members. Call this after the leader was reaped.
+    /// Returns true if the group has running members. Call this function after the leader was reaped.
     pub(super) fn lives(self) -> bool {
         // If this process is the first of the machine (in a container), it adopts orphans and has to reap them.
         // Otherwise there is nothing to reap here.
@@ -33,8 +33,8 @@ impl Group {
         test_kill_process_group(self.0) != Err(rustix::io::Errno::SRCH) && !self.is_dead()
     }
 
-    /// Returns true if all remaining members have ended, and only wait to be reaped by the machine's first process. Some
-    /// first processes do so late or never.
+    /// Returns true if all remaining members have ended and only wait to be reaped by the machine's first process.
+    /// Some first processes do this late or never.
     #[cfg(target_os = "linux")]
     fn is_dead(self) -> bool {
         let group = self.0.as_raw_nonzero().get();

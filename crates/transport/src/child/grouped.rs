@@ -1,5 +1,5 @@
-//! A child of this process in its own process group, which is how children run without a guardian. A descendant that leaves
-//! the group escapes. It must not know grace periods: the owner decides when to end a child.
+//! A child of this process in its own process group: this is how children run without a guardian. A descendant that
+//! leaves the group escapes. It must not know grace periods: the owner decides when to end a child.
 
 use std::{
     io,
@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 
 use super::{death, group::Group, pipes::Pipes, program::ServerProgram};
 
-/// A child and its group.
+/// A child and its process group.
 pub(super) struct GroupedServer {
     child: Child,
     group: Group,
@@ -20,10 +20,10 @@ pub(super) struct GroupedServer {
 }
 
 impl GroupedServer {
-    /// Starts a child. Call this in the runtime of the thread that lives as long as any child.
+    /// Starts a child. Call this function in the runtime of the thread that outlives all children.
     ///
     /// # Errors
-    /// The system's reason why the child cannot be started.
+    /// Returns the system's reason why the child cannot be started.
     pub(super) fn start(program: ServerProgram) -> io::Result<(Self, Pipes)> {
         let mut child = spawn(command(program))?;
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
@@ -48,8 +48,8 @@ impl GroupedServer {
         }
     }
 
-    /// Waits until the child has ended. `None` if the system does not report its status. It is safe to drop the future and
-    /// call again.
+    /// Waits until the child has ended; returns `None` if the system does not report the child's status. It is safe to
+    /// drop the future and call this function again.
     pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
         self.child.wait().await.ok()
     }
@@ -59,7 +59,7 @@ impl GroupedServer {
         self.group.vanishes(patience).await
     }
 
-    /// Returns true if the group has no members left, once the child was reaped.
+    /// Returns true if the group has no members left. Call this function once the child was reaped.
     pub(super) fn is_gone(&self) -> bool {
         !self.group.lives()
     }
@@ -69,7 +69,7 @@ impl GroupedServer {
         self.group.signal(Signal::TERM);
     }
 
-    /// Ends the group.
+    /// Kills the group.
     pub(super) fn kill(&self) {
         self.group.signal(Signal::KILL);
     }

@@ -1,4 +1,4 @@
-//! The owner's side of a child: sending, stopping, and querying its state.
+//! The owner's side of a child: sends lines, stops the child, and queries its state.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -20,11 +20,12 @@ use super::{
 /// The time for which a failed write waits for the exit that explains it.
 const EXPLANATION: Duration = Duration::from_millis(250);
 
-/// A running child: a [`Handle`] for writing to it and the [`Lines`] that it writes. Dropping either end stops it in
-/// the background.
+/// A running child: a [`Handle`] for writing to it, and the [`Lines`] that it writes. Dropping either end stops the
+/// child in the background.
 ///
-/// The pipes belong to the runtime that awaited [`Supervisor::spawn`](super::Supervisor::spawn). Both ends may be used
-/// from any other runtime; when their own runtime ends, the child is stopped and its users get an error.
+/// The pipes belong to the runtime in which [`Supervisor::spawn`](super::Supervisor::spawn) was awaited. Both ends may
+/// be used from any other runtime; when the runtime of the pipes ends, the child is stopped and its users get an
+/// error.
 #[derive(Debug)]
 pub struct Child {
     pub(super) handle: Handle,
@@ -47,12 +48,12 @@ impl Child {
         self.handle.stop().await
     }
 
-    /// The writing end, which can be cloned.
+    /// Returns the writing end, which can be cloned.
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// Splits both ends, for one task that reads and many that write.
+    /// Returns both ends separately, for one task that reads and many that write.
     pub fn split(self) -> (Handle, Lines) {
         (self.handle, self.lines)
     }
@@ -86,16 +87,16 @@ impl Handle {
         Self(Arc::new(Inner { queue, room, shared, patience: limits.send }))
     }
 
-    /// Adds a line to the queue for the child's stdin; its newline is added. Lines of one sender arrive in order; lines that
-    /// wait at the same time are written together.
+    /// Adds a line, given without its newline, to the queue for the child's stdin; the newline is appended here. Lines
+    /// of one sender arrive in order; lines that wait at the same time are written together.
     ///
-    /// Line breaks inside `line` become spaces: in JSON they can only be white space between tokens, and on this transport each
-    /// would start a new message.
+    /// Line breaks inside `line` become spaces: in JSON, they can only be white space between tokens, and on this
+    /// transport, each of them would start a new message.
     ///
     /// # Errors
-    /// [`ChildError::Stalled`] if the queue has no room within [`Limits::send`] (immediately if a sender has already waited
-    /// that long since the child last read); a final error if the child is gone or is being stopped. The child has not seen a
-    /// rejected line.
+    /// Returns [`ChildError::Stalled`] if the queue has no room within [`Limits::send`] (immediately if a sender has
+    /// already waited that long since the child last read); a final error if the child is gone or is being stopped.
+    /// The child has not seen a rejected line.
     pub async fn send(&self, line: Bytes) -> Result<QueuedLine, ChildError> {
         let inner = &*self.0;
         if !self.is_running() {
@@ -142,9 +143,9 @@ impl Handle {
         self.0.shared.ended("stdin", EXPLANATION).await
     }
 
-    /// Ends the child and waits until nothing of its process group is left. Closes its stdin, sends SIGTERM to the
-    /// group after [`Limits::stdin_grace`], and SIGKILL after [`Limits::term_grace`]. Several callers may wait. If
-    /// the child is gone, this returns at once. Dropping the future does not cancel the stop.
+    /// Ends the child, and waits until its process group has no members left. Closes the child's stdin, sends SIGTERM
+    /// to the group after [`Limits::stdin_grace`], and SIGKILL after [`Limits::term_grace`]. Several callers may wait.
+    /// If the child is gone, this function returns immediately. Dropping the future does not cancel the stop.
     pub async fn stop(&self) -> Exit {
         self.0.shared.ask_stop();
         self.gone().await
@@ -168,12 +169,12 @@ impl Handle {
         }
     }
 
-    /// The child's process id, which is also the id of its process group.
+    /// Returns the child's process id, which is also the id of its process group.
     pub fn pid(&self) -> u32 {
         self.0.shared.pid
     }
 
-    /// The last part of the child's stderr, as text without control characters.
+    /// Returns the last part of the child's stderr, as text without control characters.
     pub fn stderr(&self) -> Arc<str> {
         self.0.shared.stderr_text()
     }
@@ -185,7 +186,7 @@ impl Handle {
 }
 
 fn single_line(line: Bytes) -> Bytes {
-    // A lone CR counts too: readers in text mode (Python's, for example) take it as the end of a line.
+    // A lone CR counts as well: readers in text mode (Python's, for example) take it for the end of a line.
     if memchr2(b'\n', b'\r', &line).is_none() {
         return line;
     }

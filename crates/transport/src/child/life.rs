@@ -1,4 +1,4 @@
-//! One child from its start until nothing of it is left. Runs on the supervisor's thread.
+//! One child, from its start until none of its processes is left. Runs on the supervisor's thread.
 
 use std::{
     os::fd::OwnedFd,
@@ -25,15 +25,14 @@ use super::{
     supervisor::{Phase, Slot},
 };
 
-/// The time that a process may take to vanish after SIGKILL. A process that is stuck in the kernel takes longer and is
+/// The time that a process may take to vanish after SIGKILL. A process that is stuck in the kernel takes longer; it is
 /// left behind.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 
-/// The time to wait for the end of stderr after the exit. A descendant may hold stderr open for longer, or
-/// forever.
+/// The maximum wait for the end of stderr after the exit. A descendant may hold stderr open for longer, or forever.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// A running child whose owner still has to make its pipes usable. If it is dropped unused, the child is
+/// A running child whose owner still has to make the pipes usable. If this value is dropped unused, the child is
 /// stopped.
 pub(super) struct Launched {
     pub(super) stdin: OwnedFd,
@@ -41,7 +40,7 @@ pub(super) struct Launched {
     pub(super) alive: Alive,
 }
 
-/// Stops the child on drop, unless its owner takes over.
+/// Stops the child when dropped, unless the child's owner has taken over.
 pub(super) struct Alive(Option<Arc<Shared>>);
 
 impl Alive {
@@ -58,7 +57,7 @@ impl Drop for Alive {
     }
 }
 
-/// Waits for a child's start, and starts the task that watches the child to its end.
+/// Waits until a child's program runs, and starts the task that watches the child until its end.
 pub(super) async fn launch(
     spec: &Spec,
     (mut process, pipes): (ServerProcess, Pipes),
@@ -83,7 +82,7 @@ pub(super) async fn launch(
     Ok(Launched { stdin: pipes.stdin, stdout: pipes.stdout, alive })
 }
 
-/// Reads stderr to its end, so that the child never has to wait for us, and keeps the last part.
+/// Reads stderr to its end, so that the child never has to wait for a reader, and keeps the last part.
 async fn drain(mut stderr: impl AsyncRead + Unpin, shared: Arc<Shared>) {
     let mut chunk = vec![0; 8 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
@@ -122,11 +121,11 @@ impl Life {
         let cap = self.process.cap().filter(|_| !asked);
         let program = self.shared.program.clone();
         let exit = Exit { program, status, asked, cap, stderr: self.shared.stderr_text() };
-        // The child's last lines are not logged, because they may contain secrets that it was given.
+        // The child's last lines are not logged, because they may contain secrets that the child was given.
         tracing::debug!(pid = self.shared.pid, status = ?exit.status, "{} has ended", exit.program);
         self.shared.stage.send_replace(Stage::Exited(exit.clone()));
         self.end_rest().await;
-        // A task that waits for the end then finds the slot free.
+        // A task that waits for this end must find the slot free.
         self.slot.take();
         self.shared.stage.send_replace(Stage::Gone(exit));
     }
@@ -146,8 +145,8 @@ impl Life {
         self.exits_within(AFTER_KILL, false).await
     }
 
-    /// The exit status if the process ends within `patience`. The wait is cut short if the supervisor is killing all
-    /// children and `hurry` is true.
+    /// Returns the exit status if the process ends within `patience`. If `hurry` is true, the wait ends early when the
+    /// supervisor kills all children.
     async fn exits_within(&mut self, patience: Duration, hurry: bool) -> Option<ExitStatus> {
         tokio::select! {
             biased;
@@ -181,7 +180,7 @@ impl Life {
     }
 }
 
-/// Ensures that nobody waits for the child forever, however this task ends.
+/// Ensures that nobody waits for the child forever, in whatever way this task ends.
 impl Drop for Life {
     fn drop(&mut self) {
         self.shared.stage.send_if_modified(|stage| {

@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-/// The memory and the time that one child may use.
+/// The amounts of memory and time that one child may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest line that is read, in bytes. A longer line is reported and skipped without being stored.
+    /// The maximum length of a line that is read, in bytes. A longer line is reported and skipped without being
+    /// stored.
     pub line_bytes: usize,
-    /// The number of bytes that may wait to be written. A single longer line is accepted if nothing else waits.
+    /// The number of bytes that may wait to be written. A single longer line is accepted if nothing else is waiting.
     pub queue_bytes: u32,
-    /// The time for which a sender waits for room in that queue while the child does not read.
+    /// The time for which a sender waits for room in the queue while the child does not read.
     pub send: Duration,
     /// The number of bytes that are kept from the end of stderr.
     pub stderr_bytes: usize,
     /// The time that the child may take to exit after its stdin is closed, before SIGTERM.
     pub stdin_grace: Duration,
-    /// The time that its process group may take after SIGTERM, before SIGKILL.
+    /// The time that the child's process group may take to end after SIGTERM, before SIGKILL.
     pub term_grace: Duration,
 }
 

@@ -14,28 +14,28 @@ use super::{
     state::{Shared, Stage, exited},
 };
 
-/// The size of a read. It equals the default capacity of a pipe, so one call empties the pipe.
+/// The size of a read, in bytes. It equals the default capacity of a pipe, so one call empties the pipe.
 const CHUNK: usize = 64 << 10;
 
-/// A new chunk is allocated if less than this is left of the current one.
+/// The free space, in bytes, that the current chunk must have; if it has less, a new chunk is allocated.
 const LEAST: usize = 16 << 10;
 
-/// The number of bytes that are still read after the child's exit, which is more than a pipe holds. Any later
-/// output is ignored: a process that inherited the pipe may still write.
+/// The number of bytes that are still read after the child's exit; this is more than a pipe holds. Later output is
+/// ignored: a process that inherited the pipe may still be writing.
 const AFTER_EXIT: usize = 1 << 20;
 
-/// The time for which the end of stdout waits for the exit that explains it.
+/// The time for which the reader of stdout waits, at its end, for the exit that explains the end.
 const EXPLANATION: Duration = Duration::from_secs(1);
 
-/// The time for which reading stops if there is no memory for a line. The answers for all callers wait behind
-/// that line.
+/// The time for which reading stops if there is no memory for a line. During this time, the answers for all callers
+/// wait behind that line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 fn new_reservation() -> Reservation {
     budget::of_process().reservation(Part::Answers)
 }
 
-/// The lines that a child writes. Dropping it stops the child in the background.
+/// The lines that a child writes. Dropping this value stops the child in the background.
 #[derive(Debug)]
 pub struct Lines {
     pipe: pipe::Receiver,
@@ -43,7 +43,7 @@ pub struct Lines {
     buffer: BytesMut,
     stage: watch::Receiver<Stage>,
     shared: Arc<Shared>,
-    /// The memory for a large line.
+    /// The reserved memory for a large line.
     reservation: Reservation,
     /// True if nothing more will be read.
     at_end: bool,
@@ -63,13 +63,13 @@ impl Lines {
         Self { pipe, decoder, buffer: BytesMut::new(), stage, shared, reservation, at_end: false }
     }
 
-    /// The next line, without its line ending, as the child wrote it: neither UTF-8 nor JSON is checked. Empty lines are
-    /// skipped; a last line without a newline counts. All lines of one read are returned without waiting. It is safe to drop
-    /// the future and call again.
+    /// Returns the next line without its line ending, exactly as the child wrote it: neither UTF-8 nor JSON is
+    /// checked. Empty lines are skipped; a last line without a newline counts. All lines of one read are returned
+    /// without waiting. It is safe to drop the future and call this function again.
     ///
     /// # Errors
-    /// [`ChildError::LineTooLong`] and [`ChildError::OutOfMemory`], once for each such line; the next call continues after
-    /// it. Any other error means that the child has ended, and every further call repeats it.
+    /// Returns [`ChildError::LineTooLong`] or [`ChildError::OutOfMemory`] once for each such line; the next call
+    /// continues after it. Any other error means that the child has ended, and every further call repeats this error.
     pub async fn recv(&mut self) -> Result<Bytes, ChildError> {
         loop {
             if let Some(line) = self.next_buffered() {
@@ -107,14 +107,14 @@ impl Lines {
         };
         match read {
             Ok(count) if count > 0 => self.decoder.push(self.buffer.split().freeze()),
-            // The pipe is at its end, or the runtime that owns it is gone. In both cases nothing more will
+            // Either the pipe is at its end, or the runtime that owns it is gone. In both cases, nothing more will
             // arrive.
             _ => self.at_end = true,
         }
     }
 
-    /// Takes the output that the child wrote before it exited, without waiting. It bypasses the runtime's readiness,
-    /// because the exit may be noticed before the last bytes are.
+    /// Takes the output that the child wrote before it exited, without waiting. Does not rely on the runtime's
+    /// readiness, because the exit may be noticed before the last bytes.
     fn drain(&mut self) {
         let mut rest = Vec::with_capacity(CHUNK);
         while rest.len() < AFTER_EXIT {

@@ -1,8 +1,8 @@
 //! Child processes that exchange newline-delimited messages: upstreams over the stdio transport.
 //!
-//! A [`Supervisor`] starts children, counts them, and ends them with all processes that they started; a [`Child`] is a handle
-//! for writing lines and a stream of lines to read. It must not know what a line means: JSON, ids and protocol versions
-//! belong to `proto`.
+//! A [`Supervisor`] starts children, counts them, and ends them together with all processes that they started; a
+//! [`Child`] is a handle for writing lines and a stream of lines to read. It must not know what a line means: JSON,
+//! ids and protocol versions belong to `proto`.
 //!
 //! ```text
 //!  runtime of the caller                      thread of the supervisor
@@ -22,9 +22,9 @@
 //! | `error`, `start_error`, `backoff` | failures |
 //! | `stat` | the data that Linux shows about a process |
 //!
-//! Messages never pass the supervisor's thread, so a call costs no thread hop. The thread exists because Linux ties
-//! the parent-death signal to the *thread* that started a process, and because a process must be ended and reaped even
-//! if the runtime that used it is gone.
+//! Messages never pass through the supervisor's thread, so a call costs no thread hop. The thread exists because Linux
+//! ties the parent-death signal to the *thread* that started a process, and because a process must be ended and reaped
+//! even if the runtime that used it is gone.
 
 pub mod backoff;
 mod caps;

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-/// The ends that the gateway writes to and reads from.
+/// The ends of a child's pipes to which the gateway writes and from which it reads.
 pub(super) struct Pipes {
     /// The writing end of the child's stdin.
     pub(super) stdin: OwnedFd,

@@ -1,4 +1,4 @@
-//! A running child of either type, for the owner that ends it. It must not know pipes.
+//! A running child of either kind, for the owner that ends it. It must not know pipes.
 
 use std::{io, process::ExitStatus, time::Duration};
 
@@ -11,7 +11,7 @@ use super::guarded::HeldServer;
 pub(super) enum ServerProcess {
     /// A child of this process, which is ended with its process group.
     Grouped(GroupedServer),
-    /// A child of a holder, which is ended with all of its descendants. Dropping it ends them.
+    /// A child of a holder, which is ended with all of its descendants. Dropping this value ends them.
     #[cfg(target_os = "linux")]
     Held(HeldServer),
 }
@@ -20,7 +20,7 @@ impl ServerProcess {
     /// Waits until the child's program runs, and returns its process id.
     ///
     /// # Errors
-    /// The system's reason why the program does not run.
+    /// Returns the system's reason why the program does not run.
     pub(super) async fn started(&mut self) -> io::Result<u32> {
         match self {
             Self::Grouped(server) => Ok(server.pid),
@@ -29,7 +29,8 @@ impl ServerProcess {
         }
     }
 
-    /// Waits until the child has ended; `None` if its status is unknown. It is safe to drop the future and call again.
+    /// Waits until the child has ended; returns `None` if its status is unknown. It is safe to drop the future and
+    /// call this function again.
     pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
         match self {
             Self::Grouped(server) => server.wait().await,
@@ -38,7 +39,7 @@ impl ServerProcess {
         }
     }
 
-    /// The cap that has ended the child, or may have, once it has ended.
+    /// Returns the cap that ended the child, or may have ended it; known once the child has ended.
     pub(super) fn cap(&self) -> Option<CapUse> {
         match self {
             Self::Grouped(_) => None,
@@ -47,8 +48,8 @@ impl ServerProcess {
         }
     }
 
-    /// Waits until no process of the child is left, for at most `patience`. Returns true if none is left. Call this once the
-    /// child has ended.
+    /// Waits until none of the child's processes is left, for at most `patience`. Returns true if none is left. Call
+    /// this function once the child has ended.
     pub(super) async fn vanishes(&mut self, patience: Duration) -> bool {
         match self {
             Self::Grouped(server) => server.vanishes(patience).await,
@@ -57,7 +58,8 @@ impl ServerProcess {
         }
     }
 
-    /// Returns true if, as far as known, no process of the child is left. Call this once it has ended.
+    /// Returns true if, as far as is known, none of the child's processes is left. Call this function once the child
+    /// has ended.
     pub(super) fn is_gone(&self) -> bool {
         match self {
             Self::Grouped(server) => server.is_gone(),

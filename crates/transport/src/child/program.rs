@@ -1,13 +1,14 @@
-//! The program of a server as bytes: name, arguments, environment, working directory. They may be longer than a packet, so
-//! they are passed in a memory file that only the server's own process reads. Pure: it must not know files.
+//! The program of a server as bytes: its name, arguments, environment and working directory. These may be longer than
+//! a packet, so they are passed in a memory file that only the server's own process reads. This file is pure: it must
+//! not know files.
 
 use std::{
     ffi::{OsStr, OsString},
     os::unix::ffi::OsStrExt,
 };
 
-/// The maximum size of a program in this form. Linux refuses more than 6 MiB of arguments and environment in any
-/// case.
+/// The maximum size of a program in this form, in bytes. In any case, Linux refuses more than 6 MiB of arguments and
+/// environment.
 pub(crate) const LONGEST: usize = 8 << 20;
 
 /// A program with its arguments, environment and working directory.
@@ -19,12 +20,12 @@ pub(crate) struct ServerProgram {
     pub(crate) args: Vec<OsString>,
     /// The complete environment.
     pub(crate) env: Vec<(OsString, OsString)>,
-    /// The working directory; `None` for the gateway's own.
+    /// The working directory; `None` to use the gateway's own.
     pub(crate) cwd: Option<OsString>,
 }
 
 impl ServerProgram {
-    /// The program as bytes: three counts, then each text preceded by its length.
+    /// Returns the program as bytes: three counts, and then each text, preceded by its length.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for count in [self.args.len(), self.env.len(), usize::from(self.cwd.is_some())] {
@@ -38,7 +39,7 @@ impl ServerProgram {
         bytes
     }
 
-    /// The program in these bytes, if they hold exactly one.
+    /// Returns the program in these bytes, if they contain exactly one.
     pub(crate) fn decode(mut bytes: &[u8]) -> Option<Self> {
         let bytes = &mut bytes;
         let (args, env, cwd) = (number(bytes)?, number(bytes)?, number(bytes)?);

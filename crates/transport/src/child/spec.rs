@@ -1,4 +1,4 @@
-//! The description of a program to start. Plain data: nothing is looked up or started here.
+//! The description of a program to start. This is plain data: nothing is looked up or started here.
 
 use std::{fmt, path::PathBuf};
 
@@ -14,17 +14,17 @@ pub struct Spec {
     pub args: Vec<String>,
     /// Environment variables in addition to the inherited ones, which they override.
     pub env: Vec<(String, String)>,
-    /// The working directory; by default that of this process.
+    /// The working directory; `None` to use the one of this process.
     pub cwd: Option<PathBuf>,
-    /// Names of further variables to inherit from this process, besides those that every child inherits (`PATH`,
-    /// `HOME`, locale, proxies and the like). A name that ends in `*` is a prefix.
+    /// The names of further variables to inherit from this process, in addition to those that every child inherits
+    /// (`PATH`, `HOME`, locale, proxies and the like). A name that ends in `*` is a prefix.
     pub inherit: Vec<String>,
     /// The caps of the program and all processes that it starts. Only a guardian enforces them, so they work only on Linux.
     pub caps: ChildCaps,
 }
 
 impl Spec {
-    /// A program without arguments, in this process's directory, with only the usual environment.
+    /// Creates the spec of a program without arguments, in this process's directory, with only the usual environment.
     pub fn new(program: impl Into<String>) -> Self {
         Self { program: program.into(), ..Self::default() }
     }
@@ -44,7 +44,7 @@ impl Spec {
     }
 }
 
-/// Arguments and values of variables are left out: both may be secrets.
+/// Omits arguments and the values of variables, because both may be secrets.
 impl fmt::Debug for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spec")

@@ -1,4 +1,4 @@
-//! Explanations of failed program starts, with suggested fixes. Looks at files and `PATH` only to explain a failure.
+//! Explains failed starts of programs, and suggests fixes. Looks at files and `PATH` only to explain a failure.
 
 use std::{
     io,
@@ -8,7 +8,7 @@ use std::{
 
 use super::spec::Spec;
 
-/// The reason why there is no child.
+/// The reason why a child could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// The program does not exist.
@@ -73,7 +73,7 @@ impl SpawnError {
     }
 }
 
-/// The short name of a program for messages: the last part of its path.
+/// Returns the short name of a program for messages: the last part of its path.
 pub(super) fn name(program: &str) -> &str {
     program.rsplit('/').find(|part| !part.is_empty()).unwrap_or(program)
 }
@@ -104,7 +104,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), SpawnError> {
     Ok(())
 }
 
-/// Explains `error` for `spec`.
+/// Returns an explanation of `error` for `spec`.
 pub(super) fn explain(spec: &Spec, error: io::Error) -> SpawnError {
     let program = printable(&spec.program);
     if let Some(directory) = &spec.cwd
@@ -155,7 +155,7 @@ fn not_found(spec: &Spec, program: String) -> SpawnError {
     SpawnError::NotFound { help: help(&spec.program), program, place }
 }
 
-/// The suggested fix if `program` is missing.
+/// Returns the suggested fix if `program` is missing.
 fn help(program: &str) -> String {
     let package = match name(program) {
         "npx" | "npm" | "node" => "install Node.js (https://nodejs.org)",
@@ -181,7 +181,7 @@ fn help(program: &str) -> String {
     format!("{package}, or give the full path as `command`, or set PATH in this server's `env`")
 }
 
-/// The `PATH` that the child gets, which is where the program is looked up.
+/// Returns the `PATH` that the child gets; in it, the program is looked up.
 fn search_path(spec: &Spec) -> Option<String> {
     match spec.env.iter().rfind(|(name, _)| name == "PATH") {
         Some((_, path)) => Some(path.clone()),
@@ -189,7 +189,7 @@ fn search_path(spec: &Spec) -> Option<String> {
     }
 }
 
-/// The file that was meant: the first executable file of that name in `PATH`, otherwise the first file of
+/// Returns the file that was meant: the first executable file with that name in `PATH`, or else the first file with
 /// that name.
 fn find(spec: &Spec) -> Option<PathBuf> {
     let cwd = spec.cwd.as_deref().unwrap_or(Path::new(""));
@@ -215,7 +215,7 @@ fn directory_fault(directory: &Path) -> Option<&'static str> {
     }
 }
 
-/// `text` for a message: short and without control characters.
+/// Returns `text` in a form for messages: short and without control characters.
 fn printable(text: &str) -> String {
     text.chars().take(200).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -1,5 +1,5 @@
-//! The two ways to start a child: through the guardian, or as a child of this process if there can be no guardian. It runs on
-//! the supervisor's thread. It must not know who requested the child.
+//! The two ways to start a child: through the guardian, or as a child of this process if there can be no guardian.
+//! Runs on the supervisor's thread. It must not know who requested the child.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use super::{
 
 /// Starts the children of one supervisor in one of the two ways.
 pub(super) struct Starter {
-    /// `None` if children are ended by their groups.
+    /// The launcher of servers under a guardian; `None` if children are ended by their process groups.
     #[cfg(target_os = "linux")]
     launcher: Option<Launcher>,
     #[cfg(target_os = "linux")]
     reaper: Option<Reaper>,
 }
 
-/// A program with its complete environment.
+/// Returns a program with its complete environment.
 fn program(spec: &Spec) -> ServerProgram {
     let inherited = environment::inherited(std::env::vars_os(), &spec.inherit);
     let own = spec.env.iter().map(|(name, value)| (name.into(), value.into()));
@@ -39,8 +39,8 @@ fn program(spec: &Spec) -> ServerProgram {
 
 #[cfg(target_os = "linux")]
 impl Starter {
-    /// A starter that uses a guardian if `guarded` is true and this program can be one. Call this in the runtime of the
-    /// supervisor's thread.
+    /// Creates a starter that uses a guardian if `guarded` is true and this program can be one. Call this function in
+    /// the runtime of the supervisor's thread.
     pub(super) fn new(guarded: bool) -> Self {
         let launcher = guarded.then(Launcher::new).flatten();
         let reaper = (launcher.is_some() || is_first()).then(Reaper::new).flatten();
@@ -79,7 +79,7 @@ impl Starter {
         Ok((ServerProcess::Grouped(server), pipes))
     }
 
-    /// Reaps processes that no code waits for, until the future is dropped.
+    /// Reaps processes for which no code waits, until the future is dropped.
     pub(super) async fn reap(&mut self) {
         match &mut self.reaper {
             Some(reaper) => reaper.run().await,
@@ -87,7 +87,7 @@ impl Starter {
         }
     }
 
-    /// Releases the guardian, and waits for its end, for at most `patience`.
+    /// Releases the guardian, and waits for its end for at most `patience`.
     pub(super) async fn close(&mut self, patience: Duration) {
         if let (Some(launcher), Some(reaper)) = (&mut self.launcher, &mut self.reaper)
             && let Some(guardian) = launcher.close()

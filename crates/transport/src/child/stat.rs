@@ -7,7 +7,7 @@ use std::{
 
 use rustix::process::Pid;
 
-/// A process at the moment when it was read.
+/// A process as it was at the moment of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProcessStat {
     /// The process's id.
@@ -22,12 +22,12 @@ pub(super) struct ProcessStat {
     pub(super) state: u8,
     /// The number of the process's threads, including a first thread that has ended.
     pub(super) threads: u32,
-    /// The time of the process's start, in ticks: together with the id, it identifies one process forever.
+    /// The time of the process's start, in ticks; together with the id, it identifies one process forever.
     pub(super) started: u64,
 }
 
 impl ProcessStat {
-    /// Reads a line: "id (name) state parent group session … start …"; the name may contain any characters.
+    /// Reads a line: "id (name) state parent group session … start …". The name may contain any characters.
     pub(super) fn parse(stat: &[u8]) -> Option<Self> {
         let behind_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
         let pid = number(stat.split(|byte| *byte == b' ').next()?)?;
@@ -40,7 +40,7 @@ impl ProcessStat {
         Some(Self { pid: Pid::from_raw(pid)?, parent, group, session, state, threads, started })
     }
 
-    /// The process with this id, or `self`; `None` if there is none or it is not visible.
+    /// Reads the process with this id, or `self`; returns `None` if it does not exist or is not visible.
     pub(super) fn read(pid: impl std::fmt::Display) -> Option<Self> {
         // A line has 52 numbers and a name of at most 64 bytes; the needed fields come first.
         let mut line = [0; 1024];
@@ -48,14 +48,14 @@ impl ProcessStat {
         Self::parse(&line[..length])
     }
 
-    /// Every visible process.
+    /// Returns every visible process.
     ///
     /// # Errors
-    /// There is no `/proc`.
+    /// Fails if there is no `/proc`.
     pub(super) fn all() -> io::Result<impl Iterator<Item = Self>> {
         let names = fs::read_dir("/proc")?.flatten().map(|entry| entry.file_name());
         let ids = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
-        // A process may have vanished meanwhile.
+        // A process may have vanished in the meantime.
         Ok(ids.filter_map(Self::read))
     }
 

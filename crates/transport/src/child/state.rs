@@ -39,7 +39,7 @@ impl Stage {
 
 /// Waits until the process was reaped.
 pub(super) async fn exited(stage: &mut watch::Receiver<Stage>) {
-    // An error means that no task is left that could report anything, so the child has ended.
+    // An error means that no task is left that could report anything; this means that the child has ended.
     let _ = stage.wait_for(|stage| stage.exit().is_some()).await;
 }
 
@@ -77,9 +77,9 @@ impl Shared {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).text().into()
     }
 
-    /// The final error, which describes how the child ended. When a pipe closes, the exit is usually reported a moment later,
-    /// so this call waits for it, for at most `patience`. A child that continues without `stream` is of no use and is asked
-    /// to stop.
+    /// Returns the final error, which describes how the child ended. When a pipe closes, the exit is usually reported
+    /// a moment later, so this function waits for it, for at most `patience`. A child that continues without `stream`
+    /// is of no use, so it is asked to stop.
     pub(super) async fn ended(&self, stream: &'static str, patience: Duration) -> ChildError {
         let mut stage = self.stage.subscribe();
         let exited = tokio::time::timeout(patience, stage.wait_for(|stage| stage.exit().is_some())).await;

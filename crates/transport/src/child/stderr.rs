@@ -1,13 +1,13 @@
-//! The last output of a child: a ring of the last bytes of its stderr, readable as harmless text.
+//! The last output of a child: a ring buffer of the last bytes of its stderr, readable as harmless text.
 
 use std::collections::VecDeque;
 
-/// Keeps the last `cap` bytes of its input.
+/// A buffer that keeps the last `cap` bytes of its input.
 #[derive(Debug)]
 pub(super) struct Ring {
     bytes: VecDeque<u8>,
     cap: usize,
-    /// True if bytes were dropped, so the first kept line may be incomplete.
+    /// True if bytes were dropped, so that the first kept line may be incomplete.
     cut: bool,
 }
 
@@ -24,8 +24,8 @@ impl Ring {
         self.bytes.extend(last);
     }
 
-    /// The kept text without escape sequences and control characters, starting with the first complete line. Bytes
-    /// that are not UTF-8 become U+FFFD.
+    /// Returns the kept text without escape sequences and control characters, starting with the first complete line.
+    /// Bytes that are not UTF-8 become U+FFFD.
     pub(super) fn text(&self) -> String {
         let (front, back) = self.bytes.as_slices();
         let bytes = [front, back].concat();
@@ -37,8 +37,8 @@ impl Ring {
     }
 }
 
-/// `text` without anything that a terminal or a page would interpret: escape sequences, control characters other than
-/// LF and tab, and characters that change the writing direction.
+/// Returns `text` without anything that a terminal or a page would interpret: escape sequences, control characters
+/// other than LF and tab, and characters that change the writing direction.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! Starts children, counts them, and ends them all. Owns the thread on which they are started and reaped.
+//! Starts children, counts them, and ends them all. Owns the thread on which children are started and reaped.
 
 use std::{
     io,
@@ -41,7 +41,7 @@ pub(super) enum Phase {
     Killing,
 }
 
-/// Counts one child from the request to start it until its group is gone.
+/// The count of one child, from the request to start it until its group is gone.
 pub(super) struct Slot(watch::Sender<usize>);
 
 impl Drop for Slot {
@@ -57,19 +57,19 @@ struct Launch {
     reply: oneshot::Sender<Result<Launched, SpawnError>>,
 }
 
-/// Starts and ends children. The whole gateway has one supervisor, which its clones share. Dropping the last clone stops all
-/// children in the background.
+/// The owner of all children: starts and ends them. The whole gateway has one supervisor, which its clones share.
+/// Dropping the last clone stops all children in the background.
 #[derive(Clone, Debug)]
 pub struct Supervisor(Arc<Core>);
 
 #[derive(Debug)]
 struct Core {
-    /// The channel to the thread, which starts with the first child.
+    /// The channel to the supervisor's thread, which starts with the first child.
     launches: Mutex<Option<mpsc::UnboundedSender<Launch>>>,
     phase: watch::Sender<Phase>,
     count: watch::Sender<usize>,
     max: AtomicUsize,
-    /// True if children have a guardian, provided that this program can be one.
+    /// True if children get a guardian, provided that this program can be one.
     guarded: bool,
 }
 
@@ -86,9 +86,9 @@ impl Drop for Core {
 }
 
 impl Supervisor {
-    /// A supervisor of at most `max` children at a time, including those that are still ending. In a program that calls
-    /// [`guardian::enter`](super::guardian::enter), on Linux, children end with all of their descendants, even if this
-    /// process is killed; otherwise, they end with their process groups.
+    /// Creates a supervisor of at most `max` children at a time, including those that are still ending. On Linux, in a
+    /// program that calls [`guardian::enter`](super::guardian::enter), children end with all of their descendants,
+    /// even if this process is killed; otherwise, they end with their process groups.
     pub fn new(max: usize) -> Self {
         let supervisor = Self::with(max, true);
         // The supervisor's thread reaps all orphans, even if there is never a child.
@@ -100,7 +100,7 @@ impl Supervisor {
         supervisor
     }
 
-    /// A supervisor of children that are ended by their process groups.
+    /// Creates a supervisor of children that are ended by their process groups.
     #[cfg(test)]
     pub(super) fn with_groups(max: usize) -> Self {
         Self::with(max, false)
@@ -114,7 +114,7 @@ impl Supervisor {
     /// Starts a program and registers its pipes with the calling runtime.
     ///
     /// # Errors
-    /// A [`SpawnError`], which names the problem and its fix.
+    /// Returns a [`SpawnError`], which names the problem and its fix.
     pub async fn spawn(&self, spec: &Spec, limits: Limits) -> Result<Child, SpawnError> {
         let slot = self.slot()?;
         let (reply, launched) = oneshot::channel();
@@ -133,7 +133,7 @@ impl Supervisor {
         self.0.count.send_modify(|_| ());
     }
 
-    /// The number of children, including those that are being started or are still ending.
+    /// Returns the number of children, including those that are being started or are still ending.
     pub fn count(&self) -> usize {
         *self.0.count.borrow()
     }
@@ -145,8 +145,8 @@ impl Supervisor {
         timeout(deadline, count.wait_for(has_room)).await.is_ok()
     }
 
-    /// Stops all children and waits. Children that are left at `deadline` are killed without further grace. No child
-    /// is started from now on. Returns the number of children that could not be ended.
+    /// Stops all children, and waits until they have ended. Children that are left at `deadline` are killed without
+    /// further grace. From now on, no child is started. Returns the number of children that could not be ended.
     pub async fn shutdown(&self, deadline: Duration) -> usize {
         let mut count = self.0.count.subscribe();
         self.0.phase.send_if_modified(|phase| {
@@ -177,7 +177,7 @@ impl Supervisor {
         if free { Ok(Slot(self.0.count.clone())) } else { Err(SpawnError::TooMany { max }) }
     }
 
-    /// The channel to the thread, which is started on first use.
+    /// Returns the channel to the thread, which is started on first use.
     fn thread(&self) -> io::Result<mpsc::UnboundedSender<Launch>> {
         let mut launches = self.0.launches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = &*launches {
@@ -202,8 +202,8 @@ fn start_thread(
     Ok(())
 }
 
-/// The main loop of the thread: starts the requested children. Once no supervisor is left, it stays until the last
-/// child is gone.
+/// The main loop of the thread: starts the requested children. Once no supervisor is left, the loop continues until
+/// the last child is gone.
 async fn run(
     mut launches: mpsc::UnboundedReceiver<Launch>,
     phase: watch::Sender<Phase>,
@@ -228,8 +228,8 @@ async fn run(
     starter.close(CLOSING).await;
 }
 
-/// Begins to start a child. A separate task waits for its program, so that the next start need not wait for a slow file
-/// system.
+/// Begins to start a child. A separate task waits for the child's program, so that the next start need not wait for a
+/// slow file system.
 async fn begin(launch: Launch, starter: &mut Starter, phase: watch::Receiver<Phase>) {
     let Launch { spec, limits, slot, reply } = launch;
     let server = starter.start(&spec, &limits).await;

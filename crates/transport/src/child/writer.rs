@@ -1,5 +1,4 @@
-//! The task that writes a child's stdin. It takes all waiting lines and passes them to the system in one
-//! call.
+//! The task that writes a child's stdin. It takes all waiting lines and passes them to the system in one call.
 
 use std::{
     collections::VecDeque,
@@ -18,10 +17,10 @@ use tokio::{
 
 use super::state::{Stage, exited, stopping};
 
-/// The number of lines per system call.
+/// The maximum number of lines per system call.
 const BATCH: usize = 64;
 
-/// The cost of a waiting line in addition to its bytes, so that many empty lines cannot fill the memory.
+/// The cost of a waiting line, in bytes, that is added to its length, so that many empty lines cannot fill the memory.
 const LINE_COST: usize = 64;
 
 /// The capacity of the queue between the senders and the writer.
@@ -31,7 +30,7 @@ pub(super) struct Room {
     pub(super) permits: Semaphore,
     /// True if a sender has waited in vain since the child last took a byte; the next senders wait less.
     pub(super) stalled: AtomicBool,
-    /// The number of lines that are in the queue or have left it. It is incremented after a line was added.
+    /// The number of lines that were ever added to the queue. It is incremented after a line was added.
     queued: AtomicU64,
     /// The number of lines that the child may have read completely.
     offered: AtomicU64,
@@ -42,13 +41,13 @@ pub(super) struct Room {
 #[derive(Debug)]
 pub struct QueuedLine {
     room: Arc<Room>,
-    /// The number of lines that certainly precede it.
+    /// The number of lines that are certainly ahead of this one.
     before: u64,
 }
 
 impl QueuedLine {
-    /// Returns true if the child has certainly not read the complete line, provided that nothing more is
-    /// written to it.
+    /// Returns true if the child has certainly not read the complete line, provided that nothing more is written to
+    /// the child.
     pub fn is_unread(&self) -> bool {
         self.room.offered.load(Ordering::SeqCst) <= self.before
     }
@@ -66,14 +65,14 @@ impl Room {
         }
     }
 
-    /// The cost of a line of `bytes` bytes. A line above the cap costs the whole cap, so it is written alone.
+    /// Returns the cost of a line of `bytes` bytes. A line above the cap costs the whole cap, so it is written alone.
     pub(super) fn cost(&self, bytes: usize) -> u32 {
         u32::try_from(bytes + LINE_COST).map_or(self.cap, |cost| cost.min(self.cap))
     }
 
     /// Adds a line to the queue by calling `put`, which returns false if the queue no longer exists.
     pub(super) fn enqueue(self: &Arc<Self>, put: impl FnOnce() -> bool) -> Option<QueuedLine> {
-        // Other lines may be added in between, so more lines may precede it, but never fewer.
+        // Other lines may be added in between, so more lines may be ahead of this one, but never fewer.
         let before = self.queued.load(Ordering::SeqCst);
         if !put() {
             return None;
@@ -96,7 +95,7 @@ impl Drop for Closing {
     }
 }
 
-/// Writes until the child is asked to stop (waiting lines are still written), is gone, or closes its stdin. Returning
+/// Writes until the child is asked to stop (waiting lines are still written), is gone, or closes its stdin. The return
 /// closes the pipe, which tells a child over stdio to exit.
 pub(super) async fn run(
     stdin: pipe::Sender,
@@ -135,10 +134,10 @@ pub(super) async fn run(
     }
 }
 
-/// Lines that are being written, with their newlines.
+/// The lines that are being written, with their newlines.
 struct Batch {
     lines: VecDeque<Bytes>,
-    /// The number of bytes that were written of the first line and its newline.
+    /// The number of bytes of the first line and its newline that were already written.
     offset: usize,
     /// The number of lines that were completely written before the first one.
     gone: u64,
@@ -173,14 +172,14 @@ impl Batch {
         Ok(())
     }
 
-    /// The number of lines that were written completely, except perhaps for the newline: at the end of its input, a child
-    /// may accept a line without one.
+    /// Returns the number of lines that were completely written, except perhaps for the newline: at the end of its
+    /// input, a child may accept a line without a newline.
     fn whole(&self) -> u64 {
         let has_more = self.lines.front().is_some_and(|first| self.offset >= first.len() && self.offset > 0);
         self.gone + u64::from(has_more)
     }
 
-    /// Fills `slices` with the unwritten rest; returns the number of used slices.
+    /// Fills `slices` with the unwritten rest; returns the number of slices used.
     fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>; 2 * BATCH]) -> usize {
         let mut count = 0;
         let mut skip = self.offset;

@@ -1,5 +1,5 @@
-//! The accept loop: takes connections from a listener until it is told to stop, then lets them finish. It must not
-//! know what is served.
+//! The accept loop: takes connections from a listener until it is told to stop, then lets these connections finish. It
+//! must not know what is served.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
@@ -16,7 +16,7 @@ use super::serve::{Handler, Protocols, connection};
 use super::server_limits::{ServerLimits, SharedServerLimits};
 use super::stop::Stop;
 
-/// The number of connections that may be open at once, counted over all listeners that hold a clone.
+/// The number of connections that may be open at the same time, counted over all listeners that hold a clone.
 #[derive(Clone, Debug)]
 pub struct ConnectionCap(Arc<Counter>);
 
@@ -32,19 +32,19 @@ impl ConnectionCap {
         Self(Arc::new(Counter { open: AtomicUsize::new(0), cap: AtomicUsize::new(cap.max(1)) }))
     }
 
-    /// Changes the cap. Connections that are open stay.
+    /// Changes the cap. Connections that are already open remain.
     pub fn resize(&self, cap: usize) {
         self.0.cap.store(cap.max(1), Relaxed);
     }
 
-    /// The number of open connections.
+    /// Returns the number of open connections.
     pub fn open(&self) -> usize {
         self.0.open.load(Relaxed)
     }
 
     fn admit(&self) -> Option<Admitted> {
         let admitted = Admitted(self.0.clone());
-        // Counted first, so that two shards cannot both take the last connection; `admitted` decrements the
+        // The connection is counted first, so that two shards cannot both take the last one; `admitted` decrements the
         // count again.
         (self.0.open.fetch_add(1, Relaxed) < self.0.cap.load(Relaxed)).then_some(admitted)
     }
@@ -60,7 +60,7 @@ impl Drop for Admitted {
     }
 }
 
-/// The listener failed: it will accept no further connections.
+/// The error if the listener failed: it will accept no further connections.
 #[derive(Debug, thiserror::Error)]
 #[error("the listening socket failed: {0}; restart Dragoman")]
 pub struct ServeError(#[from] io::Error);
@@ -68,7 +68,7 @@ pub struct ServeError(#[from] io::Error);
 /// The reaction to a failed accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterError {
-    /// Take the next connection: only this one was closed while it waited.
+    /// Take the next connection: only this one failed, because it was closed while it waited.
     Next,
     /// Wait, because files or memory have run out; otherwise the loop would spin.
     BackOff(Duration),
@@ -76,14 +76,14 @@ pub(super) enum AfterError {
     Fail,
 }
 
-/// Decides how to react to a failed accept; `failures` counts the back-offs in a row before this one.
+/// Decides how to react to a failed accept; `failures` is the number of consecutive back-offs before this one.
 pub(super) fn after_error(error: &io::Error, failures: u32) -> AfterError {
     match error.kind() {
         ErrorKind::ConnectionAborted
         | ErrorKind::ConnectionReset
         | ErrorKind::ConnectionRefused
         | ErrorKind::Interrupted => AfterError::Next,
-        // EBADF and ENOTSOCK have no kind of their own on every system. EINVAL means that the socket is not
+        // On some systems, EBADF and ENOTSOCK have no kind of their own. EINVAL means that the socket is not
         // listening.
         ErrorKind::InvalidInput => AfterError::Fail,
         // EMFILE, ENFILE, ENOBUFS, ENOMEM, and temporary network errors.
@@ -91,9 +91,9 @@ pub(super) fn after_error(error: &io::Error, failures: u32) -> AfterError {
     }
 }
 
-/// Serves `listener` (from [`super::Listeners::take`]) until `stop`. Then it accepts the connections that are already waiting,
-/// closes idle ones, and returns when the last request is done or the drain time is over. Changed limits apply to connections
-/// that are accepted later; the limits of the roster apply to all.
+/// Serves `listener` (from [`super::Listeners::take`]) until `stop`. Then it accepts the connections that are already
+/// waiting, closes idle ones, and returns when the last request is done or the drain time is over. Changed limits
+/// apply to connections that are accepted later; the limits of the roster apply to all connections.
 pub async fn serve<H: Handler>(
     listener: TcpListener,
     handler: H,
@@ -159,7 +159,7 @@ struct Acceptor<H> {
 }
 
 impl<H: Handler> Acceptor<H> {
-    /// hyper's settings for the next connection.
+    /// Returns hyper's settings for the next connection.
     fn protocols(&self) -> Arc<Protocols> {
         let limits = self.limits.get();
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,7 +195,7 @@ impl<H: Handler> Acceptor<H> {
         }
     }
 
-    /// Accepts the connections in the kernel's queue. Their clients already see them as connected, so they are
+    /// Accepts the connections in the kernel's queue. Their clients already consider them connected, so they are
     /// served before the listener closes.
     async fn accept_waiting(&self, listener: tokio::net::TcpListener) {
         while let Ok(Ok((stream, peer))) = timeout(Duration::ZERO, listener.accept()).await {
@@ -215,8 +215,8 @@ impl<H: Handler> Acceptor<H> {
             }
             return;
         };
-        // An answer is one write, so waiting for more data would only add up to 40 ms. If the call fails,
-        // nothing else is lost.
+        // An answer is one write, so waiting for more data would only add up to 40 ms. It does no harm if this call
+        // fails.
         let _ = stream.set_nodelay(true);
         let place = self.roster.enter(Instant::now());
         let served = connection(stream, peer, self.handler.clone(), self.protocols(), place);
@@ -235,21 +235,21 @@ impl<H: Handler> Acceptor<H> {
         if timeout(self.limits.get().drain_timeout, self.roster.emptied()).await.is_err() {
             tracing::warn!(open = self.roster.len(), "stopped with requests still running");
             self.roster.order_all(Order::Close);
-            // These connections end at their next poll.
+            // These connections end when they are polled next.
             let _ = timeout(Duration::from_secs(1), self.roster.emptied()).await;
         }
     }
 }
 
-/// The time in which the last accepted connections must start their request; later they count as idle.
+/// The time within which the last accepted connections must start their requests; after that, they count as idle.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// The maximum number of connections over the cap that receive an answer at the same time; further ones are closed
 /// without one.
 const MOST_TURNED_AWAY: usize = 64;
 
-/// The answer to a connection over the cap. With TLS there is none, because clients would take it for a broken
-/// record.
+/// The answer to a connection over the cap. With TLS, there is no such answer, because clients would take it for a
+/// broken record.
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
      x-content-type-options: nosniff\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
      Too many open connections; close some or try again later\n";

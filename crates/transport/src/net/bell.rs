@@ -1,9 +1,9 @@
 //! The waker of an HTTP/1.1 connection, and the body of a request on it. It must not know what is requested.
 //!
-//! hyper wakes a connection's task whenever a piece of a request's body has been taken, even the last piece, after which
-//! nothing is left to do. So every request would poll the connection, and the request that runs in its task, once more for
-//! nothing. To avoid that, the wakes that result from taking a piece are delayed until it is known if that piece was the last
-//! one.
+//! hyper wakes a connection's task whenever a piece of a request's body has been taken, even after the last piece,
+//! when nothing is left to do. So every request would poll the connection, and the request that runs in the same task,
+//! once more for nothing. To avoid this, the wakes that result from taking a piece are delayed until it is known
+//! whether that piece was the last one.
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -43,7 +43,7 @@ impl Wake for Bell {
     }
 }
 
-/// A waker for a connection, which wakes `task`.
+/// Creates a waker for a connection, which wakes `task`.
 pub(super) fn bell(task: &Waker) -> Waker {
     Waker::from(Arc::new(Bell(task.clone())))
 }
@@ -68,7 +68,7 @@ impl Drop for Incoming {
     }
 }
 
-/// Ends the delay of wakes when dropped, however taking the piece ends.
+/// Ends the delay of wakes when dropped, in whatever way the taking of the piece ends.
 struct Taking;
 
 impl Taking {

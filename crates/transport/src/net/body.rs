@@ -1,4 +1,4 @@
-//! The body type of all messages that we send. It must not know what the bytes mean.
+//! The body type of all messages that Dragoman sends. It must not know what the bytes mean.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -20,16 +20,17 @@ pub enum Body {
     Empty,
     /// One piece, written together with the header.
     Full(Bytes),
-    /// A few pieces that are sent without being joined: a template and the parts spliced into it. Exact length.
+    /// A few pieces that are sent without being joined: a template and the parts spliced into it. The total length is
+    /// known.
     Rope(VecDeque<Bytes>),
-    /// Pieces as they arrive (chunked): event streams.
+    /// Pieces that are sent as they arrive (chunked): event streams.
     Stream(BodyStream),
     /// A body from another peer, passed through as it arrives.
     Relay(Box<Relay>),
 }
 
-/// The reason why a body was cut short. The peer sees the connection (HTTP/1.1) or the stream (HTTP/2) break off, so
-/// it cannot take a partial body for a complete one.
+/// The reason why a body was cut short. The peer sees that the connection (HTTP/1.1) or the stream (HTTP/2) breaks
+/// off, so it cannot take a partial body for a complete one.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// The writer gave up with [`BodySender::abort`].
@@ -41,7 +42,7 @@ pub enum BodyError {
     /// The relayed body has invalid content.
     #[error("the relayed body was aborted: {0}")]
     Refused(String),
-    /// The relayed body delivered no byte for this long.
+    /// The relayed body delivered no byte for this time.
     #[error("the relayed body stalled for {0:?}")]
     Stalled(Duration),
 }
@@ -57,14 +58,14 @@ impl Body {
         }
     }
 
-    /// Creates a body that is fed through a channel. The channel holds at most `capacity` pieces (at least one)
-    /// that the peer has not taken yet. The body ends when the sender is dropped.
+    /// Creates a body that is fed through a channel. The channel holds at most `capacity` pieces (at least one) that
+    /// the peer has not taken yet. The body ends when the sender is dropped.
     pub fn channel(capacity: usize) -> (BodySender, Self) {
         let (tx, rx) = mpsc::channel(capacity.max(1));
         (BodySender(tx), Self::Stream(BodyStream { pieces: rx, failed: Failing::default() }))
     }
 
-    /// Passes on a body from another peer, see [`Relay`].
+    /// Creates a body that passes on the body of another peer; see [`Relay`].
     pub fn relay(relay: Relay) -> Self {
         Self::Relay(Box::new(relay))
     }
@@ -130,8 +131,8 @@ impl http_body::Body for Body {
     }
 }
 
-/// An error that is delayed by one turn. hyper drops a connection as soon as its body fails, along with all unsent
-/// bytes; the pause lets it send the bytes that came before the failure.
+/// An error that is delayed by one turn of the event loop. hyper drops a connection as soon as its body fails,
+/// together with all unsent bytes; the pause lets hyper send the bytes that came before the failure.
 #[derive(Debug, Default)]
 pub(super) struct Failing(pub(super) Option<BodyError>);
 
@@ -178,7 +179,8 @@ impl BodyStream {
 #[derive(Clone, Debug)]
 pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
 
-/// The client has gone, so nobody reads the body. Carries no data, because nothing can be done with the bytes.
+/// The error if the client is gone, so that nobody reads the body. Contains no data, because nothing can be done with
+/// the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the reader of this answer has disconnected")]
 pub struct Gone;
@@ -189,7 +191,7 @@ pub enum TrySend {
     /// The channel is full. The piece is returned.
     #[error("the reader of this answer is too slow")]
     Full(Bytes),
-    /// The reader has gone.
+    /// The reader is gone.
     #[error("the reader of this answer has disconnected")]
     Gone,
 }
@@ -200,12 +202,12 @@ impl BodySender {
         self.0.send(Ok(piece)).await.map_err(|_| Gone)
     }
 
-    /// Returns true if a piece can be sent now, or nobody reads anymore.
+    /// Returns true if a piece can be sent now, or if nobody reads any more.
     pub fn has_room(&self) -> bool {
         self.0.capacity() > 0 || self.is_gone()
     }
 
-    /// Waits until there is room for a piece, or the reader has gone.
+    /// Waits until there is room for a piece, or until the reader is gone.
     pub async fn room(&self) {
         // Another sender may take the free slot before the caller does.
         drop(self.0.reserve().await);
@@ -219,18 +221,18 @@ impl BodySender {
         })
     }
 
-    /// Cuts the body short, so that the reader cannot take it for complete. Pieces that were sent before are still
-    /// delivered if the reader takes them without delay.
+    /// Cuts the body short, so that the reader cannot mistake it for a complete one. Pieces that were sent before are
+    /// still delivered if the reader takes them without delay.
     pub async fn abort(self, reason: &'static str) {
         let _ = self.0.send(Err(BodyError::Aborted(reason))).await;
     }
 
-    /// Waits until the reader has gone.
+    /// Waits until the reader is gone.
     pub async fn gone(&self) {
         self.0.closed().await;
     }
 
-    /// Returns true if the reader has gone.
+    /// Returns true if the reader is gone.
     pub fn is_gone(&self) -> bool {
         self.0.is_closed()
     }

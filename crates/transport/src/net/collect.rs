@@ -1,5 +1,5 @@
-//! Reads a whole body: under a cap, within the budget of the process, and before a deadline. It must not know what the
-//! bytes mean.
+//! Reads a whole body: under a cap, within the process's memory budget, and before a deadline. It must not know what
+//! the bytes mean.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -18,7 +18,7 @@ pub enum CollectError<E> {
     /// The body is longer than allowed. This is detected from the declared length if there is one.
     #[error("the body is longer than the allowed {cap} bytes")]
     TooLarge {
-        /// The cap in bytes.
+        /// The cap, in bytes.
         cap: usize,
     },
     /// The body was not complete at the deadline.
@@ -27,7 +27,7 @@ pub enum CollectError<E> {
         /// The number of bytes that had arrived.
         got: usize,
     },
-    /// There was no memory for the body in time.
+    /// No memory became free for the body in time.
     #[error("{0}; {1} bytes of the body had arrived")]
     OutOfMemory(OutOfMemory, usize),
     /// The body broke off.
@@ -35,9 +35,9 @@ pub enum CollectError<E> {
     Broken(E),
 }
 
-/// Reads `body`, at most `cap` bytes, until `deadline`. A body of one piece (the usual case) is not copied. Trailers are left
-/// out. Dropping the future drops the body. A large body counts towards its part of the budget for as long as a slice of it
-/// exists. While the budget is used up, the body is not read.
+/// Reads `body`, at most `cap` bytes, until `deadline`. A body of one piece (the usual case) is not copied. Trailers
+/// are left out. Dropping the future drops the body. A large body counts towards its part of the budget as long as any
+/// slice of it exists. While the budget is used up, the body is not read.
 pub async fn collect<B>(
     body: B,
     part: Part,
@@ -66,7 +66,7 @@ where
     }
     let mut body = pin!(body);
     let mut got = Gathered { first: head, all: BytesMut::new() };
-    // Nearly always the whole body has arrived and is too small to be counted; then nothing else has to be set up.
+    // Nearly always, the whole body has arrived and is too small to be counted; then nothing else has to be set up.
     match poll_fn(|cx| Poll::Ready(got.poll(body.as_mut(), cap, FREE, cx))).await {
         Poll::Ready(Ok(Progress::Whole(bytes))) => Ok(bytes),
         Poll::Ready(Err(error)) => Err(error),
@@ -108,14 +108,14 @@ where
     }
 }
 
-/// Reads and discards the rest of a body, at most `most` bytes, until `deadline`. If the connection were closed while the
-/// other side still writes, the answer would be lost.
+/// Reads and discards the rest of a body, at most `most` bytes, until `deadline`. If the connection were closed while
+/// the other side is still writing, the answer would be lost.
 pub async fn discard<B>(mut body: B, most: u64, deadline: Instant)
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut left = most;
-    // A body that is too long anyway is not read.
+    // If the body is too long anyway, it is not read.
     if body.size_hint().lower() > left {
         return;
     }
@@ -132,19 +132,19 @@ where
     let _ = timeout_at(deadline, rest).await;
 }
 
-/// The time that a request may wait for memory.
+/// The maximum time for which a request waits for memory.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(2);
 
-/// A step of reading.
+/// The outcome of one step of reading.
 enum Progress {
     Whole(Bytes),
-    /// So many bytes have been read that more memory must be reserved.
+    /// This number of bytes has been read, so more memory must be reserved.
     Needs(usize),
 }
 
 struct Gathered {
     first: Bytes,
-    /// All bytes, from the second piece on.
+    /// All bytes of the body, once a second piece has arrived.
     all: BytesMut,
 }
 
@@ -183,7 +183,7 @@ impl Gathered {
             }
             if self.all.is_empty() {
                 let rest = usize::try_from(body.size_hint().lower()).unwrap_or(cap);
-                // A declared length is only a promise, so the capacity reserved for it is bounded, too.
+                // A declared length is only a promise, so the capacity that is reserved for it is limited as well.
                 self.all.reserve((self.first.len() + piece.len() + rest).min(cap).min(1024 * 1024));
                 self.all.extend_from_slice(&std::mem::take(&mut self.first));
             }

@@ -7,8 +7,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Sends `words` and closes the connection. First it reads and discards the bytes that the client sent: closing
-/// with unread bytes would reset the connection and lose our answer.
+/// Sends `words` and closes the connection. Before the close, the bytes that the client sent are read and discarded: a
+/// close with unread bytes would reset the connection, and the answer would be lost.
 pub(super) async fn end(mut stream: TcpStream, words: &str) {
     let goodbye = async {
         stream.write_all(words.as_bytes()).await?;

@@ -1,6 +1,6 @@
-//! A limit on concurrent TLS handshakes, which are the most expensive operation that a stranger can trigger. One
-//! address gets at most a quarter of them, so clients that start handshakes and do not finish them cannot lock out
-//! others. It must not know TLS.
+//! Limits concurrent TLS handshakes, which are the most expensive operation that a stranger can trigger. One address
+//! gets at most a quarter of them, so clients that begin handshakes without finishing them cannot lock out others. It
+//! must not know TLS.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The maximum number of handshakes at once per listener and shard; further ones wait, within the deadline for
+/// The maximum number of concurrent handshakes per listener and shard; further ones wait, within the deadline for
 /// reading heads.
 const MOST: usize = 256;
-/// The maximum for one address. This machine may use all of them, because its connections may come from a
-/// proxy.
+/// The maximum number of concurrent handshakes from one address. This machine may use all of them, because its
+/// connections may come from a proxy.
 const MOST_OF_ONE: usize = MOST / 4;
 
 /// The handshakes in progress.
@@ -22,8 +22,8 @@ pub(super) struct Handshakes(Arc<Counts>);
 #[derive(Debug)]
 struct Counts {
     all: Arc<Semaphore>,
-    /// The limits by address. There are entries only for addresses with open connections, so the connection cap limits this
-    /// map too.
+    /// The limits, by address. There are entries only for addresses with open connections, so the connection cap also
+    /// limits the size of this map.
     of_addresses: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
     most_of_one: usize,
 }
@@ -68,7 +68,7 @@ impl Handshakes {
             let new = || Arc::new(Semaphore::new(counts.most_of_one));
             all.entry(address).or_insert_with(new).clone()
         };
-        // Created before waiting, so that it cleans up however the wait ends.
+        // This is created before the wait, so that it cleans up in whatever way the wait ends.
         let mut own = AddressPermit { permit: None, address, counts };
         own.permit = Some(acquire(semaphore).await);
         own
@@ -100,7 +100,7 @@ impl Drop for AddressPermit {
     }
 }
 
-/// The network of an address, because one IPv6 subscriber has a whole /64.
+/// Returns the network of an address, because one IPv6 subscriber has a whole /64.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

@@ -1,5 +1,5 @@
-//! A connection's byte stream as hyper needs it, with progress tracking: it reports reads and blocked writes, and
-//! distinguishes HTTP/2 from HTTP/1.1 by the first bytes. It must not know requests.
+//! A connection's byte stream in the form that hyper needs, with progress tracking: it reports reads and blocked
+//! writes, and distinguishes HTTP/2 from HTTP/1.1 by the first bytes. It must not know requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -21,10 +21,10 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub(super) struct Watched<T> {
     inner: TokioIo<T>,
     progress: Arc<ConnectionProgress>,
-    /// Bytes that an earlier connection over this stream read but did not use.
+    /// The bytes that an earlier connection over this stream has read but not used.
     left: Bytes,
-    /// The bytes that were read to detect the protocol or the end of a rest. Of `held` bytes, `given` have
-    /// been passed on.
+    /// The bytes that were read to detect the protocol, or the end of a rest. There are `held` such bytes, of which
+    /// `given` have been passed on.
     first: [u8; PREFACE.len()],
     held: u8,
     given: u8,
@@ -36,22 +36,22 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
         Self { inner: TokioIo::new(inner), progress, left, first: [0; PREFACE.len()], held: 0, given: 0 }
     }
 
-    /// The stream, with these bytes in front.
+    /// Puts these bytes in front of the stream.
     pub(super) fn before(mut self, left: Bytes) -> Self {
         // Even an empty slice would keep its whole buffer.
         self.left = if left.is_empty() { Bytes::new() } else { left };
         self
     }
 
-    /// Waits for the first bytes after a rest; returns `false` if the peer has closed the stream instead. Bytes that were
-    /// read are not lost.
+    /// Waits for the first bytes after a rest; returns `false` if the peer has closed the stream instead. Bytes that
+    /// have been read are not lost.
     pub(super) fn poll_begins(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if self.given < self.held || !self.left.is_empty() {
             return Poll::Ready(Ok(true));
         }
         let mut buffer = ReadBuf::new(&mut self.first);
         ready!(Pin::new(self.inner.inner_mut()).poll_read(cx, &mut buffer))?;
-        // At most the 24 bytes of the preface.
+        // These are at most the 24 bytes of the preface.
         self.held = u8::try_from(buffer.filled().len()).unwrap_or(0);
         self.given = 0;
         if self.held > 0 {
@@ -60,7 +60,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
         Poll::Ready(Ok(self.held > 0))
     }
 
-    /// Reads until the protocol is certain; returns `true` for HTTP/2 by prior knowledge. Bytes that were read are not lost.
+    /// Reads until the protocol is certain; returns `true` for HTTP/2 with prior knowledge. Bytes that have been read
+    /// are not lost.
     pub(super) fn poll_is_http2(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             let held = usize::from(self.held);
@@ -76,7 +77,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
             if read == 0 {
                 return Poll::Ready(Ok(false));
             }
-            // At most the 24 bytes of the preface.
+            // These are at most the 24 bytes of the preface.
             self.held += u8::try_from(read).unwrap_or(0);
             self.progress.has_read();
         }
@@ -108,7 +109,7 @@ impl<T: AsyncRead + Unpin> Read for Watched<T> {
         if kept && buffer.remaining() == 0 {
             return Poll::Ready(Ok(()));
         }
-        // Combined into the same read, because hyper doubles its buffer for a head that arrives in two
+        // All bytes are combined into the same read, because hyper doubles its buffer for a head that arrives in two
         // pieces.
         let polled = Pin::new(&mut self.inner).poll_read(cx, buffer);
         if polled.is_ready() {
@@ -146,7 +147,7 @@ impl<T: AsyncWrite + Unpin> Write for Watched<T> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.inner).poll_flush(cx);
-        // A socket has nothing to flush, but TLS may hold bytes that the peer does not accept.
+        // A socket has nothing to flush, but TLS may hold bytes that the peer does not accept yet.
         if polled.is_pending() { self.note(polled) } else { polled }
     }
 

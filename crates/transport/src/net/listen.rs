@@ -1,10 +1,11 @@
 //! Listening sockets, one per shard on the same address. It must not know who serves them.
 //!
-//! On Linux each shard gets its own socket (`SO_REUSEPORT`), so that the kernel distributes connections and no
-//! accept wakes two threads. The danger of that option is that a second process of the same user could silently
-//! join the port. So the first socket is bound *and listens* without it, which fails if another process listens
-//! there. Only then is the option enabled for it, and the other shards join. A second Dragoman does the same, so it
-//! gets "address in use" however the two starts interleave. On other systems, all shards share one socket's queue.
+//! On Linux, each shard gets its own socket (`SO_REUSEPORT`), so that the kernel distributes connections and no accept
+//! wakes two threads. The danger of this option is that a second process of the same user could silently join the
+//! port. So the first socket is bound *and listens* without the option, which fails if another process listens there.
+//! Only then is the option enabled for this socket, and the other shards join. A second Dragoman does the same, so it
+//! gets "address in use" however the two starts interleave. On other systems, all shards share the queue of one
+//! socket.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -12,8 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// The number of connections per socket that can wait to be accepted; the kernel may lower it
-/// (`net.core.somaxconn`).
+/// The number of connections per socket that can wait to be accepted; the kernel may lower it (`net.core.somaxconn`).
 const BACKLOG: i32 = 1024;
 
 /// The reason why it is impossible to listen on an address, with a suggestion.
@@ -57,25 +57,24 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Listens on `addr` with one socket per shard (at least one). If the port is 0, all of them get the same
-    /// port.
+    /// Listens on `addr` with one socket per shard (at least one). If the port is 0, all sockets get the same port.
     pub fn bind(addr: SocketAddr, shards: usize) -> Result<Self, BindError> {
         Self::try_bind(addr, shards.max(1), false).map_err(|source| explain(addr, source))
     }
 
-    /// Listens on `addr` although this process already listens on the same port at an overlapping address. Do not use this in
-    /// any other case, because another process of the same user might listen there, too.
+    /// Listens on `addr` although this process already listens on the same port at an overlapping address. Do not use
+    /// this function in any other case, because another process of the same user might be listening there.
     pub fn bind_beside(addr: SocketAddr, shards: usize) -> Result<Self, BindError> {
         Self::try_bind(addr, shards.max(1), true).map_err(|source| explain(addr, source))
     }
 
-    /// The actual address: if port 0 was requested, it has the port that the system chose.
+    /// Returns the actual address: if port 0 was requested, it contains the port that the system chose.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Returns one shard's socket, non-blocking, but only once: the shard that serves it also closes it. `None` if
-    /// the shard has no socket, or has already taken it.
+    /// Returns one shard's non-blocking socket, but only once: the shard that serves the socket also closes it.
+    /// Returns `None` if the shard has no socket, or has already taken it.
     pub fn take(&self, index: usize) -> Option<TcpListener> {
         self.sockets.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index)?.take()
     }
@@ -110,23 +109,23 @@ fn explain(addr: SocketAddr, source: io::Error) -> BindError {
 fn socket(addr: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
-    // A restart must not wait for the old connections' TIME_WAIT.
+    // A restart must not have to wait for old connections in TIME_WAIT.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
     if addr.is_ipv6() {
-        // On some systems, `[::]` would otherwise take the IPv4 port, too.
+        // Otherwise, `[::]` would also take the IPv4 port on some systems.
         socket.set_only_v6(true)?;
     }
     Ok(socket)
 }
 
-/// Allows other sockets of this user on the port, if they allow it as well.
+/// Allows other sockets of this user to use the port, if they allow this as well.
 #[cfg(target_os = "linux")]
 fn share(socket: &Socket) -> io::Result<()> {
     socket.set_reuse_port(true)
 }
 
-/// On other systems, the shards share one socket.
+/// Does nothing: on other systems, the shards share one socket.
 #[cfg(not(target_os = "linux"))]
 fn share(_: &Socket) -> io::Result<()> {
     Ok(())

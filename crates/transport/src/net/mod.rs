@@ -1,5 +1,5 @@
-//! HTTP infrastructure: runtimes, listeners, connections, bodies and a client. It moves requests and answers as bytes and
-//! must know nothing about MCP, configuration files or access rights.
+//! HTTP infrastructure: runtimes, listeners, connections, bodies and a client. It moves requests and answers as bytes,
+//! and must not know MCP, configuration files or access rights.
 //!
 //! | file | is for |
 //! |---|---|
@@ -11,11 +11,11 @@
 //! | `handshake` | a limit on concurrent TLS handshakes |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
 //! | `server_limits`, `head_limits`, `goodbye` | limits for clients; the end of a connection that is not served |
-//! | `supervised` | a connection that obeys orders, and releases its buffers while it is idle |
+//! | `supervised` | a connection that obeys orders, and releases its buffers while it is at rest |
 //! | `roster` | all connections of a shard: which are idle or stalled, and which must end |
 //! | `bell` | a connection's waker, and the body of a request |
 //! | `unread` | the body of a request that was answered before it was read |
-//! | [`body`] | the body type of all messages that we send |
+//! | [`body`] | the body type of all messages that Dragoman sends |
 //! | [`relay`] | a body from another peer, passed on |
 //! | [`collect`](mod@collect) | a whole body under a cap and a deadline |
 //! | [`client`] | requests to upstreams over pooled connections |

@@ -13,32 +13,33 @@ use tokio::time::{Sleep, sleep};
 use super::body::{BodyError, Failing};
 use super::client::ResponseBody;
 
-/// An edit of passing bytes.
+/// An edit of bytes that are passed on.
 pub trait Rewrite: Send + Sync {
-    /// Takes the next piece and emits the bytes that can be passed on.
+    /// Takes the next piece, and appends to `out` the bytes that can be passed on.
     ///
     /// # Errors
-    /// The reason why the body must be cut short.
+    /// Returns the reason why the body must be cut short.
     fn piece(&mut self, piece: Bytes, out: &mut VecDeque<Bytes>) -> Result<(), String>;
 
     /// Handles the end of the body.
     ///
     /// # Errors
-    /// The reason why it is incomplete.
+    /// Returns the reason why the body is incomplete.
     fn end(&mut self) -> Result<(), String>;
 }
 
-/// A body from another peer, passed on as it arrives. It is cut short if no byte arrives for `stall`; the time that
-/// the reader takes does not count.
+/// A body from another peer, passed on as it arrives. It is cut short if no byte arrives for the time `stall`; the
+/// time that the reader takes does not count.
 pub struct Relay {
     source: ResponseBody,
     stall: Duration,
-    /// Created when the source has no data for the first time: most bodies are available immediately.
+    /// The timer for `stall`. It is created when the source has no data for the first time: most bodies are available
+    /// immediately.
     timer: Option<Pin<Box<Sleep>>>,
     failed: Failing,
     rewrite: Option<Box<dyn Rewrite>>,
     ready: VecDeque<Bytes>,
-    /// The number of remaining bytes, if known.
+    /// The number of remaining bytes, if it is known.
     left: Option<u64>,
     ended: bool,
 }
@@ -50,18 +51,18 @@ impl std::fmt::Debug for Relay {
 }
 
 impl Relay {
-    /// Passes `source` on unchanged.
+    /// Creates a relay that passes `source` on unchanged.
     pub fn new(source: ResponseBody, stall: Duration) -> Self {
         let left = source.size_hint().exact();
         let (ready, failed) = (VecDeque::new(), Failing::default());
         Self { source, stall, timer: None, failed, rewrite: None, ready, left, ended: false }
     }
 
-    /// Passes `head`, which was read before, and then `source` through `rewrite`. `length` is the length of the
-    /// result, if known.
+    /// Creates a relay that passes `head`, which was read before, and then `source` through `rewrite`. `length` is the
+    /// length of the result, if it is known.
     ///
     /// # Errors
-    /// The reason why the head is already rejected.
+    /// Returns the reason why the head is already rejected.
     pub fn rewritten(
         head: Bytes,
         source: ResponseBody,
@@ -103,8 +104,7 @@ impl Relay {
                 return Poll::Ready(None);
             }
             let Poll::Ready(next) = Pin::new(&mut self.source).poll_frame(cx) else { return self.wait(cx) };
-            // The next timeout starts with the next wait, not now: a slow reader must not be blamed on the
-            // source.
+            // The next timeout begins with the next wait, not now: the source must not be blamed for a slow reader.
             self.timer = None;
             match next {
                 Some(Err(error)) => return self.failed.keep(error.into(), cx),

@@ -1,6 +1,6 @@
-//! All connections of one shard: the state of each, and the orders that end it. One sweep per tick over plain
-//! counters replaces a timer per connection, so neither idle connections nor requests need a timer. It must not know
-//! HTTP's syntax; connections report their state.
+//! All connections of one shard: the state of each, and the orders that end it. One sweep per tick over plain counters
+//! replaces a timer per connection, so neither idle connections nor requests need a timer. It must not know the syntax
+//! of HTTP; connections report their state.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-/// An order to a connection, from mild to harsh; an order is never softened.
+/// An order to a connection, from mild to harsh; orders only become harsher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
     /// Continue.
@@ -24,13 +24,13 @@ pub(super) enum Order {
 /// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConnectionPhase {
-    /// In the TLS handshake, or without enough bytes to detect the protocol.
+    /// The connection is in the TLS handshake, or has not sent enough bytes for the protocol to be detected.
     Opening = 0,
-    /// HTTP/1.1.
+    /// The connection uses HTTP/1.1.
     Http1 = 1,
-    /// HTTP/2.
+    /// The connection uses HTTP/2.
     Http2 = 2,
-    /// HTTP/1.1 at rest: only the stream is kept.
+    /// The connection uses HTTP/1.1 and is at rest: only its stream is kept.
     Resting = 3,
 }
 
@@ -47,8 +47,8 @@ pub(super) struct Patience {
     pub(super) rest: Duration,
 }
 
-/// The state that one connection reports. Its own task writes it, and the sweep reads it; nothing depends on the
-/// order, so all accesses are relaxed.
+/// The state that one connection reports. Its own task writes the state, and the sweep reads it; nothing depends on
+/// the order of these accesses, so all of them are relaxed.
 #[derive(Debug)]
 pub(super) struct ConnectionProgress {
     phase: AtomicU8,
@@ -65,7 +65,7 @@ pub(super) struct ConnectionProgress {
     waker: Mutex<Option<Waker>>,
 }
 
-/// The counters at one moment.
+/// The counters at one point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sample {
     phase: u8,
@@ -99,7 +99,7 @@ impl ConnectionProgress {
         }
     }
 
-    /// Sets the waker of the connection's task, which an order wakes. A task's waker stays the same for its lifetime.
+    /// Sets the waker of the connection's task, which an order wakes. A task keeps the same waker for its lifetime.
     pub(super) fn wake_by(&self, waker: &Waker) {
         *lock(&self.waker) = Some(waker.clone());
     }
@@ -169,7 +169,7 @@ impl ConnectionProgress {
 }
 
 impl Sample {
-    /// Returns true for an HTTP/1.1 connection that has answered every request and has received nothing of the next
+    /// Returns true for an HTTP/1.1 connection that has answered every request and has received no byte of the next
     /// one.
     fn is_unused(self) -> bool {
         self.phase == ConnectionPhase::Http1 as u8
@@ -180,7 +180,7 @@ impl Sample {
     }
 }
 
-/// Adds to a counter. Only the connection's own task changes it, so a load and a store suffice.
+/// Adds to a counter. Only the connection's own task changes the counter, so a load and a store suffice.
 fn bump(counter: &AtomicU32, by: u32) {
     counter.store(counter.load(Relaxed).wrapping_add(by), Relaxed);
 }
@@ -227,7 +227,7 @@ struct RosterShared {
     emptied: Notify,
 }
 
-/// A connection's entry in the roster, removed on drop.
+/// A connection's entry in the roster; dropping it removes the entry.
 #[derive(Debug)]
 pub(super) struct RosterPlace {
     id: u64,
@@ -299,6 +299,6 @@ impl Drop for RosterPlace {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Code under these locks cannot panic half-way, so the data behind a poisoned lock is sound.
+    // Code under these locks cannot panic halfway, so the data behind a poisoned lock is sound.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

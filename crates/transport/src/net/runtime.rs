@@ -18,7 +18,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// cancelled.
 const BLOCKING_GRACE: Duration = Duration::from_millis(200);
 
-/// Blocking threads per runtime: only name lookups and files use them.
+/// The maximum number of blocking threads per runtime; only name lookups and files use them.
 const BLOCKING_THREADS: usize = 8;
 
 /// The distribution of work among threads.
@@ -30,7 +30,7 @@ pub enum RuntimeKind {
     WorkStealing,
 }
 
-/// A shard's part of the service; its future uses it to pick its own listener.
+/// One shard's part of the service; its future uses this to pick its own listener.
 #[derive(Clone, Debug)]
 pub struct Shard {
     /// The index, starting from 0.
@@ -57,10 +57,10 @@ pub enum RunError {
     Failed {
         /// The shard.
         shard: usize,
-        /// Its error.
+        /// The error that the future returned.
         source: BoxError,
     },
-    /// The shard's own future panicked (a panic in a task that it spawned is not reported here).
+    /// The shard's own future panicked (a panic in a task that the future spawned is not reported here).
     #[error("worker {shard} panicked: {message}")]
     Panicked {
         /// The shard.
@@ -70,7 +70,8 @@ pub enum RunError {
     },
 }
 
-/// The number of shards for a kind of runtime with this many threads, as needed by [`super::Listeners::bind`].
+/// Returns the number of shards for a kind of runtime with this many threads; [`super::Listeners::bind`] needs this
+/// number.
 pub fn shards(kind: RuntimeKind, threads: usize) -> usize {
     match kind {
         RuntimeKind::PerCore => threads.max(1),
@@ -78,8 +79,8 @@ pub fn shards(kind: RuntimeKind, threads: usize) -> usize {
     }
 }
 
-/// Runs `make(shard)` for every shard and returns when all of them have ended. The first failure raises `stop`, so
-/// that the others end as well, and is returned. Blocks the calling thread; `threads` is at least 1.
+/// Runs `make(shard)` for every shard, and returns when all of them have ended. The first failure raises `stop`, so
+/// that the other shards end as well, and is returned. Blocks the calling thread; `threads` is at least 1.
 pub fn run<F, Fut, E>(kind: RuntimeKind, threads: usize, stop: &Stop, make: F) -> Result<(), RunError>
 where
     F: Fn(Shard) -> Fut + Send + Sync,
@@ -98,7 +99,7 @@ where
                 let _inside = runtime.enter();
                 make(shard(0))
             };
-            // Run on a worker, not on this thread: a task that both poll would be woken across threads.
+            // This runs on a worker, not on this thread: a task that both threads poll would be woken across threads.
             let ended = runtime.block_on(runtime.spawn(future));
             finish(runtime);
             match ended {

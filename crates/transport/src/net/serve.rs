@@ -35,28 +35,29 @@ use super::supervised::Supervised;
 use super::tls::ServerTls;
 use super::unread::UnreadBody;
 
-/// The interval of pings to HTTP/2 clients, and the time to answer one: without them, a vanished client would go
-/// unnoticed.
+/// The interval between pings to HTTP/2 clients, and the time within which each ping must be answered: without pings,
+/// a vanished client would go unnoticed.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The number of HTTP/2 streams that a client may open and reset before they are processed ("rapid reset",
+/// The number of HTTP/2 streams that a client may open and reset before the resets are processed ("rapid reset",
 /// CVE-2023-44487), and the number of protocol errors that are answered before the connection is closed.
 const PENDING_RESETS: usize = 20;
 const ERROR_RESETS: usize = 128;
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
-/// The number of bytes, unsent or unparsed, that hyper may buffer per connection (HTTP/1.1) or stream (HTTP/2).
+/// The number of unsent or unparsed bytes that hyper may buffer per connection (HTTP/1.1) or per stream (HTTP/2).
 const BUFFER: usize = 128 * 1024;
 
 /// The number of header lines that hyper accepts by default.
 const HYPERS_MOST_HEADERS: usize = 100;
 
-/// Answers requests.
+/// The code that answers requests.
 ///
-/// The future lives in memory that its connection keeps between requests, so box a large one. It is dropped at any await
-/// point when the client disconnects. A panic in it is answered with 500 and does not affect other requests.
+/// The future lives in memory that its connection keeps between requests, so box a large future. It is dropped at any
+/// await point when the client disconnects. A panic in the future is answered with 500 and does not affect other
+/// requests.
 pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// Answers one request from `peer`.
     fn handle(
@@ -106,7 +107,7 @@ impl Protocols {
             .max_buf_size(BUFFER.max(limits.max_header_bytes))
             .keep_alive(true)
             .half_close(false);
-        // If this is set explicitly, hyper zeroes the space for that many lines with each request.
+        // If this is set explicitly, hyper zeroes the space for this number of lines with each request.
         if limits.max_headers != HYPERS_MOST_HEADERS {
             http1.max_headers(limits.max_headers);
         }
@@ -129,7 +130,8 @@ impl Protocols {
     }
 }
 
-/// Serves one connection until it ends or is ordered to end. Errors concern only this peer and are only traced.
+/// Serves one connection until it ends or is ordered to end. Errors concern only this peer, and are logged at the
+/// debug level.
 pub(super) async fn connection<H: Handler>(
     stream: TcpStream,
     peer: SocketAddr,
@@ -139,7 +141,7 @@ pub(super) async fn connection<H: Handler>(
 ) {
     let served = match &protocols.tls {
         None => plain(stream, peer, handler, &protocols, &place.progress).await,
-        // Boxed, so that connections without TLS are not as large as those with it.
+        // Boxed, so that connections without TLS are not as large as those with TLS.
         Some(tls) => Box::pin(secured(tls, stream, peer, handler, &protocols, &place.progress)).await,
     };
     if let Err(error) = served {
@@ -179,7 +181,7 @@ async fn secured<H: Handler>(
     obeying(progress, |cx| stream.poll_peek(cx, &mut first)).await??;
     match first.filled() {
         [HANDSHAKE] => {}
-        // The first letter of a method, or of HTTP/2 without TLS.
+        // This is the first letter of a method, or of HTTP/2 without TLS.
         [b'A'..=b'Z'] => {
             end(stream, NO_TLS).await;
             return Ok(());
@@ -196,8 +198,8 @@ async fn secured<H: Handler>(
     watched(Watched::new(stream, progress.clone()), http2, peer, handler, protocols, progress).await
 }
 
-/// Serves a stream whose protocol is known. Between requests that are far apart, only the stream is kept,
-/// without hyper's connection and its buffers.
+/// Serves a stream whose protocol is known. Between requests that are far apart, only the stream is kept, without
+/// hyper's connection and its buffers.
 async fn watched<T, H>(
     mut stream: Watched<T>,
     http2: bool,
@@ -257,7 +259,7 @@ async fn obeying<R>(
     .await
 }
 
-/// A connection until its end, or until it keeps only its stream.
+/// The future of a connection: it completes when the connection ends, or when only the stream is kept.
 type Driven<T> = Pin<Box<dyn Future<Output = Result<Option<Watched<T>>, EndError>> + Send>>;
 
 fn http<T, H>(
@@ -298,7 +300,7 @@ where
     })
 }
 
-/// The handler's answer, or 500 if it panics: the other requests of the connection continue.
+/// Returns the handler's answer, or 500 if the handler panics: the other requests on the connection continue.
 async fn contained<H: Handler>(
     handler: &H,
     request: Box<Request<Incoming>>,
@@ -320,7 +322,7 @@ async fn contained<H: Handler>(
     answer
 }
 
-/// The answer to a request whose handler panicked.
+/// Returns the answer to a request whose handler panicked.
 fn failed(peer: SocketAddr, panic: &(dyn Any + Send)) -> Response<Body> {
     tracing::error!(%peer, panic = message(panic), "a request's handler panicked");
     let mut response = Response::new(Body::from("Dragoman failed to handle this request; see its log.\n"));
@@ -328,7 +330,7 @@ fn failed(peer: SocketAddr, panic: &(dyn Any + Send)) -> Response<Body> {
     response
 }
 
-/// A running request, which ends when its answer's body has been handed over or dropped.
+/// A running request; it ends when the body of its answer has been handed over or dropped.
 struct Running(Arc<ConnectionProgress>);
 
 impl Running {
@@ -337,7 +339,7 @@ impl Running {
         Self(progress.clone())
     }
 
-    /// The answer, with an additional header that makes browsers respect its declared type.
+    /// Adds a header to the answer that makes browsers respect the declared type of its body.
     fn answer(self, mut response: Response<Body>) -> Response<AnswerBody> {
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         response.map(|body| AnswerBody { body, _running: self })
@@ -350,7 +352,7 @@ impl Drop for Running {
     }
 }
 
-/// An answer's body; while it exists, the request counts as running.
+/// The body of an answer; while it exists, the request counts as running.
 pub(super) struct AnswerBody {
     body: Body,
     _running: Running,

@@ -7,14 +7,15 @@ use arc_swap::ArcSwap;
 
 use super::tls::ServerTls;
 
-/// Limits on the resources that clients may use. All of them are per listener, except the connection cap, which is
-/// shared.
+/// Limits on the resources that clients may use. All of them apply per listener, except for the connection cap, which
+/// is shared.
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
     /// The time from a request's first byte (or, for the first request, from the accept) to the end of its head. It is
-    /// checked four times per period, so it may last up to 1.25 times as long. It also limits a TLS handshake.
+    /// checked four times per period, so the actual limit may be up to 1.25 times as long. It also limits a TLS
+    /// handshake.
     pub header_timeout: Duration,
-    /// The time between two requests of a connection.
+    /// The maximum time between two requests on a connection.
     pub idle_timeout: Duration,
     /// The idle time after which an HTTP/1.1 connection releases its buffers until the next request.
     pub rest_after: Duration,
@@ -22,13 +23,13 @@ pub struct ServerLimits {
     pub write_timeout: Duration,
     /// The time that requests in progress may take after the stop signal.
     pub drain_timeout: Duration,
-    /// The number of header lines per request.
+    /// The maximum number of header lines per request.
     pub max_headers: usize,
-    /// The size of a request's head in bytes; at least 8 KiB. A larger head is answered with 431.
+    /// The maximum size of a request's head, in bytes; at least 8 KiB. A larger head is answered with 431.
     pub max_header_bytes: usize,
-    /// The number of concurrent requests on one HTTP/2 connection.
+    /// The maximum number of concurrent requests on one HTTP/2 connection.
     pub max_streams: u32,
-    /// TLS; `None` for plain text.
+    /// The TLS settings; `None` for plain text.
     pub tls: Option<ServerTls>,
 }
 
@@ -43,7 +44,7 @@ impl From<ServerLimits> for SharedServerLimits {
 }
 
 impl SharedServerLimits {
-    /// The current limits.
+    /// Returns the current limits.
     pub fn get(&self) -> Arc<ServerLimits> {
         self.0.load_full()
     }

@@ -22,9 +22,9 @@ impl Stop {
         *self.0.borrow()
     }
 
-    /// Waits until the signal is raised; returns immediately if it already is.
+    /// Waits until the signal is raised; returns immediately if it already has been.
     pub async fn stopped(&self) {
-        // The wait fails only if no sender is left, and we hold one.
+        // The wait fails only if no sender is left, and this value holds one.
         let _ = self.0.subscribe().wait_for(|stopped| *stopped).await;
     }
 }

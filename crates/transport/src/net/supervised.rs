@@ -21,7 +21,7 @@ pub(super) trait Graceful: Future<Output = Result<(), hyper::Error>> + Sized {
     /// Finishes the requests that have begun, and takes no new ones.
     fn drain(self: Pin<&mut Self>);
 
-    /// Returns the stream of an idle connection, or the connection itself if it still needs its state.
+    /// Returns the stream of an idle connection, or the connection itself if its state is still needed.
     fn rest(self: Pin<Box<Self>>) -> Result<Watched<Self::Stream>, Pin<Box<Self>>>;
 }
 
@@ -66,12 +66,12 @@ where
 
 /// A connection that obeys orders. Its output is the stream if the connection was told to rest.
 pub(super) struct Supervised<C> {
-    /// Present until the connection ends or rests.
+    /// The connection; `None` once it has ended or rests.
     connection: Option<Pin<Box<C>>>,
     progress: Arc<ConnectionProgress>,
-    /// Wraps the task's waker.
+    /// The function that wraps the task's waker.
     ring: fn(&Waker) -> Waker,
-    /// Created at the first poll; a task's waker stays the same for its lifetime.
+    /// The wrapped waker, created at the first poll; a task keeps the same waker for its lifetime.
     waker: Option<Waker>,
     draining: bool,
 }

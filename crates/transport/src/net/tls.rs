@@ -1,5 +1,5 @@
-//! TLS to clients: a certificate with its key and, if clients need certificates too, the authorities that issue these. All of
-//! this can be replaced while serving. It must not know files, or what is served.
+//! TLS to clients: a certificate with its key and, if clients need certificates as well, the authorities that issue
+//! these. All of this can be replaced while serving. It must not know files, or what is served.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use tokio_rustls::TlsAcceptor;
 /// The protocols offered to clients: the same as without TLS.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// A listener's TLS settings. Clones share them, and a replacement applies to the next handshake of each.
+/// A listener's TLS settings. Clones share the settings, and a replacement applies to the next handshake of each
+/// clone.
 #[derive(Clone, Debug)]
 pub struct ServerTls(Arc<ArcSwap<ServerConfig>>);
 
@@ -31,7 +32,7 @@ pub struct ServerPem<'a> {
     pub client_ca: Option<&'a [u8]>,
 }
 
-/// One of the files.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsPart {
     /// The certificate.
@@ -42,11 +43,11 @@ pub enum TlsPart {
     ClientCa,
 }
 
-/// A file is unusable.
+/// The error if a file is unusable.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}; {help}")]
 pub struct TlsError {
-    /// The file.
+    /// The kind of the file.
     pub part: TlsPart,
     problem: String,
     help: &'static str,
@@ -154,7 +155,7 @@ fn clients(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCe
     verifier.map_err(|e| unusable(e.to_string()))
 }
 
-/// The validity of a certificate at a time; times are in seconds since 1970.
+/// The validity of a certificate at a point in time; all times are in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
     /// The certificate is valid now.
@@ -170,18 +171,18 @@ pub enum Validity {
 pub struct ServerCertificate(CertificateDer<'static>);
 
 impl ServerCertificate {
-    /// The first certificate of a file.
+    /// Reads the first certificate in a file.
     pub fn read(pem: &[u8]) -> Result<Self, TlsError> {
         Ok(Self(certificates(pem, TlsPart::Cert)?.swap_remove(0)))
     }
 
-    /// The certificate's validity at a time, in seconds since 1970.
+    /// Returns the certificate's validity at the time `now`, in seconds since 1970.
     pub fn validity(&self, now: u64) -> Validity {
         let Ok(certificate) = ParsedCertificate::try_from(&self.0) else { return Validity::Now };
         let now = UnixTime::since_unix_epoch(std::time::Duration::from_secs(now));
         let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms.all;
-        // Without authorities, the certificate is rejected in any case: for its dates if they are wrong,
-        // otherwise for its issuer.
+        // Without authorities, the certificate is rejected in any case: because of its dates if they are wrong,
+        // otherwise because of its issuer.
         let nobody = RootCertStore::empty();
         match verify_server_cert_signed_by_trust_anchor(&certificate, &nobody, &[], now, algorithms) {
             Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
@@ -195,7 +196,7 @@ impl ServerCertificate {
         }
     }
 
-    /// Returns true if clients accept the certificate for this host, a name or an IP address.
+    /// Returns true if clients accept the certificate for this host, which is a name or an IP address.
     pub fn covers(&self, host: &str) -> bool {
         let Ok(certificate) = ParsedCertificate::try_from(&self.0) else { return false };
         ServerName::try_from(host).is_ok_and(|name| verify_server_name(&certificate, &name).is_ok())

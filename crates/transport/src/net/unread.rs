@@ -1,8 +1,8 @@
-//! The body of a request that was answered before the body was read. It must not know why.
+//! The body of a request that was answered before the body was read. It must not know why this happened.
 //!
-//! hyper closes an HTTP/1.1 connection if the rest of a body has not arrived when its answer is sent, although the
-//! client has been told that the connection stays open. The client's next request over it then fails. So a short rest
-//! is read first. If the rest is long, the answer announces that the connection will close (RFC 9112, 9.6).
+//! hyper closes an HTTP/1.1 connection if the rest of a body has not arrived when the answer is sent, although the
+//! client has been told that the connection stays open. The client's next request on it then fails. So a short rest is
+//! read first. If the rest is long, the answer announces that the connection will close (RFC 9112, 9.6).
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -15,8 +15,7 @@ use http_body::Body as _;
 
 use super::bell::Incoming;
 
-/// The number of bytes that are read only to keep the connection open, and the time in which they must
-/// arrive.
+/// The number of bytes that are read only to keep the connection open, and the time within which they must arrive.
 const LONGEST: u64 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -33,7 +32,7 @@ pub(super) fn dropped(body: hyper::body::Incoming) {
 /// The part of a body that a handler has not read.
 pub(super) struct UnreadBody {
     body: Option<Incoming>,
-    /// True if the client waits for our permission before it sends the body (RFC 9110, 10.1.1).
+    /// True if the client waits for permission before it sends the body (RFC 9110, 10.1.1).
     awaits_word: bool,
 }
 
@@ -51,13 +50,13 @@ impl UnreadBody {
         }
     }
 
-    /// Returns true if the handler has left a part unread.
+    /// Returns true if the handler has left a part of the body unread.
     pub(super) fn is_left(&self) -> bool {
         self.body.is_some()
     }
 
-    /// Reads the rest if it is short and arrives soon; otherwise the answer's head announces that the connection will
-    /// close.
+    /// Reads the rest of the body if it is short and arrives soon; otherwise, announces in a header of the answer that
+    /// the connection will close.
     pub(super) async fn settle(self, answer: &mut HeaderMap) {
         let Self { body: Some(body), awaits_word } = self else { return };
         let ended = async { !awaits_word && ended(body).await };
@@ -70,7 +69,7 @@ impl UnreadBody {
     }
 }
 
-/// Reads to the end; returns false if the end does not come within [`LONGEST`].
+/// Reads to the end of the body; returns false if the end does not come within [`LONGEST`].
 async fn ended(mut body: Incoming) -> bool {
     if body.size_hint().upper().is_some_and(|length| length > LONGEST) {
         return false;

@@ -1,5 +1,5 @@
-//! The credential that requests to an upstream carry besides its configured headers, and the challenge with which an
-//! upstream asks for one (RFC 6750, section 3). It must not know where a credential comes from.
+//! The credential that requests to an upstream carry in addition to the configured headers, and the challenge with
+//! which an upstream asks for a credential (RFC 6750, section 3). It must not know where a credential comes from.
 
 use arc_swap::ArcSwapOption;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
@@ -8,8 +8,8 @@ use http::{HeaderName, StatusCode};
 /// The maximum length of a stored challenge, in bytes.
 const LONGEST: usize = 8 << 10;
 
-/// The value of `Authorization` for one upstream, or none. It may be replaced while links are open: each request uses
-/// the current value.
+/// The value of `Authorization` for one upstream, if there is one. It may be replaced while links are open: each
+/// request uses the current value.
 #[derive(Debug, Default)]
 pub struct Credential(ArcSwapOption<HeaderValue>);
 
@@ -23,23 +23,23 @@ impl Credential {
         self.0.store(value);
     }
 
-    /// The current value.
+    /// Returns the current value.
     pub fn get(&self) -> Option<HeaderValue> {
         self.0.load().as_deref().cloned()
     }
 
-    /// The header line of a request, if there is one.
+    /// Returns the header line for a request, if there is a credential.
     pub(super) fn line(&self) -> Option<(HeaderName, HeaderValue)> {
         Some((AUTHORIZATION, self.get()?))
     }
 
-    /// Adds the header line to a request's headers.
+    /// Adds the header line to a request's headers, if there is a credential.
     pub(super) fn enter(&self, headers: &mut HeaderMap) {
         headers.extend(self.line());
     }
 }
 
-/// An upstream's rejection because a credential is missing or insufficient: the request was not executed.
+/// A rejection by an upstream because a credential is missing or insufficient: the request was not executed.
 #[derive(Debug, Clone)]
 pub struct CredentialRefusal {
     /// The HTTP status: 401 or 403.
@@ -50,13 +50,13 @@ pub struct CredentialRefusal {
     pub body: String,
     /// The refused credential, if one was sent.
     pub shown: Option<HeaderValue>,
-    /// True if all connections to the upstream went to addresses outside the public network.
+    /// True if all connections to the upstream led to addresses outside the public network.
     pub is_from_near: bool,
 }
 
 impl CredentialRefusal {
-    /// The refusal in a response; `None` for any other response. A 403 is not about credentials unless its challenge says
-    /// that other credentials would suffice (RFC 6750, section 3.1).
+    /// Reads the refusal from a response; returns `None` for any other response. A 403 is not about credentials unless
+    /// its challenge says that other credentials would suffice (RFC 6750, section 3.1).
     pub(super) fn of(
         status: StatusCode,
         headers: &HeaderMap,

@@ -1,6 +1,6 @@
-//! The address to POST to in HTTP+SSE. An event stream opens with a reference to it, which is resolved and
-//! restricted to the stream's own origin (MCP 2024-11-05, transports: HTTP with SSE; RFC 3986, section 5). It must
-//! not know what is sent there.
+//! The address to which messages are sent (POST) in HTTP+SSE. An event stream begins with a reference to this address,
+//! which is resolved and restricted to the stream's own origin (MCP 2024-11-05, transports: HTTP with SSE; RFC 3986,
+//! section 5). It must not know what is sent to the address.
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};
@@ -10,14 +10,14 @@ use super::LinkError;
 /// The maximum length of a reference, in bytes.
 pub(super) const LONGEST: usize = 8 << 10;
 
-/// The minimum length of a query value that counts as a secret.
+/// The minimum length of a query value that counts as a secret, in bytes.
 const SECRET: usize = 6;
 
-/// The length of the part of a text that is searched for secrets before it is shown.
+/// The length of the part of a text that is searched for secrets before the text is shown, in bytes.
 const SHOWN: usize = 16 << 10;
 
-/// An address to POST to. Its query identifies the session and is therefore secret: it is never shown, not even by
-/// `Debug`.
+/// An address to which messages are sent (POST). Its query identifies the session and is therefore secret: it is never
+/// shown, not even by `Debug`.
 #[derive(Clone)]
 pub(super) struct Endpoint(Uri);
 
@@ -28,16 +28,17 @@ impl std::fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    /// Resolves the reference from the stream that was opened at `base`.
+    /// Resolves a reference from the stream that was opened at `base`.
     ///
     /// # Errors
-    /// [`LinkError::EventStream`] unless it is an HTTP reference with the same origin: scheme, host and port.
+    /// Returns [`LinkError::EventStream`] unless the reference is an HTTP one with the same origin: scheme, host and
+    /// port.
     pub(super) fn resolve(base: &Uri, said: &[u8]) -> Result<Self, LinkError> {
         let said = said.trim_ascii();
         if said.len() > LONGEST {
             return Err(fault(format!("its endpoint event is longer than {LONGEST} bytes")));
         }
-        // Some parsers treat a backslash as a slash, so it could lead to another host.
+        // Some parsers treat a backslash as a slash, so a backslash could lead to another host.
         let text = std::str::from_utf8(said)
             .ok()
             .filter(|text| text.bytes().all(|b| b.is_ascii_graphic() && b != b'\\'))
@@ -68,12 +69,12 @@ impl Endpoint {
         Ok(Self(uri))
     }
 
-    /// The address. Never show it.
+    /// Returns the address. Never show it.
     pub(super) fn uri(&self) -> &Uri {
         &self.0
     }
 
-    /// A text of the server, with the secrets of its address removed; long texts are truncated.
+    /// Returns a text of the server from which the secrets in the address have been removed; long texts are truncated.
     pub(super) fn without_secrets(&self, text: &[u8]) -> String {
         let mut shown = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]).into_owned();
         let query = self.0.query().unwrap_or_default();
@@ -89,7 +90,7 @@ fn fault(why: String) -> LinkError {
     LinkError::EventStream(why)
 }
 
-/// The scheme of an absolute reference, and the text after its colon.
+/// Returns the scheme of an absolute reference, and the text after the colon.
 fn scheme(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once(':')?;
     let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
@@ -101,7 +102,8 @@ fn is_http(scheme: &str) -> bool {
     scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
 }
 
-/// Checks the origin of an absolute reference, whose authority is at the start of `rest`; returns its path and query.
+/// Checks the origin of an absolute reference, whose authority is at the beginning of `rest`; returns the path and
+/// query.
 fn on_same_origin(base: &Uri, scheme: &str, rest: &str) -> Result<String, LinkError> {
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let there: Authority =
@@ -153,7 +155,7 @@ fn within(base: &Uri, reference: &str) -> String {
     }
 }
 
-/// An absolute path without the segments `.` and `..` (RFC 3986, section 5.2.4).
+/// Returns an absolute path without the segments `.` and `..` (RFC 3986, section 5.2.4).
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();

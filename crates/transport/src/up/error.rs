@@ -1,4 +1,4 @@
-//! Failures of a link to an upstream, worded for the caller that waits for its answer.
+//! Failures of a link to an upstream, worded for the caller that waits for an answer.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -40,10 +40,10 @@ pub enum LinkError {
     /// The answer ended before it was complete.
     #[error("sent an incomplete answer: {0}")]
     BrokeOff(String),
-    /// The answer is longer than this many bytes.
+    /// The answer is longer than this number of bytes.
     #[error("sent more than {0} bytes in one message (`limits.result` in the configuration)")]
     TooLong(usize),
-    /// There was no memory for the answer.
+    /// No memory became free for the answer.
     #[error("answered, but the answer was abandoned: {0}")]
     OutOfMemory(OutOfMemory),
     /// The stream ended before the answer arrived.
@@ -52,18 +52,18 @@ pub enum LinkError {
     /// The event stream that carries the answers broke.
     #[error("lost its event stream: {0}")]
     Broken(Arc<str>),
-    /// The address provides no event stream (HTTP+SSE), or none that names the address to POST to.
+    /// The address provides no event stream (HTTP+SSE), or none that names the address for POSTs.
     #[error("cannot be used over HTTP+SSE: {0}")]
     EventStream(String),
-    /// The answer did not arrive in time.
+    /// The answer did not arrive within this number of seconds.
     #[error("did not answer within {0} s")]
     Late(u64),
     /// A child process was alive, but did not answer in the time allowed for its start.
     #[error("did not answer within {within:?} of its start (`startTimeout`){}", printed(.first_line.as_deref()))]
     NotStarted {
-        /// The time allowed.
+        /// The time allowed for the start.
         within: Duration,
-        /// The first line that it printed, made printable, if the line was not a message.
+        /// The first line that the child printed, made printable, if that line was not a message.
         first_line: Option<Arc<str>>,
     },
     /// The child process failed.
@@ -83,7 +83,7 @@ pub enum LinkError {
     /// The introduction is invalid.
     #[error("sent an invalid answer to the handshake: {0}")]
     Hello(#[from] HelloFault),
-    /// The upstream answered in another era than the one in which its lists were last fetched.
+    /// The upstream's answer uses a version other than the one with which the lists were last fetched.
     #[error(
         "now uses protocol version {speaks} instead of {expected}; its lists are being fetched again, so retry in a moment"
     )]
@@ -93,7 +93,7 @@ pub enum LinkError {
         /// The version of the upstream's answer.
         speaks: &'static str,
     },
-    /// The upstream rejected a request because it no longer supports that era.
+    /// The upstream rejected a request because it no longer supports the request's version.
     #[error(
         "no longer supports protocol version {0}; the version is being negotiated again, so retry in a moment"
     )]
@@ -103,7 +103,7 @@ pub enum LinkError {
     Resting {
         /// The last failure.
         why: String,
-        /// The time of the next start.
+        /// The earliest time of the next start.
         at: Instant,
         /// True if the next start may succeed without any change.
         heals: bool,
@@ -111,7 +111,7 @@ pub enum LinkError {
     /// The request was not sent: a link could not be opened, or ended before the request was written to it.
     #[error("{0}")]
     Unsent(Box<Self>),
-    /// The upstream demands fewer requests, and states when the next one may follow.
+    /// The upstream rejected the request because there are too many, and stated when the next one may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     TooMany(Box<TooMany>),
     /// Several requests to the upstream have failed in a row. No client's request is sent until the upstream has answered the
@@ -134,7 +134,7 @@ pub struct TooMany {
     pub message: Option<Bytes>,
 }
 
-/// A suffix for a sentence, with the first line of a child's output if that line is not a message.
+/// Returns a suffix for a sentence, with the first line of a child's output if that line is not a message.
 fn printed(first_line: Option<&str>) -> String {
     let said = |line| format!("; it prints lines on stdout that are not messages; the first one is {line:?}");
     first_line.map(said).unwrap_or_default()
@@ -167,7 +167,8 @@ impl LinkError {
         matches!(self, Self::Status { .. })
     }
 
-    /// The state of execution after a failure that may resolve itself in a moment; `None` if a retry is useless.
+    /// Returns the state of execution after a failure that may resolve itself in a moment; `None` if a retry is
+    /// useless.
     pub fn passing(&self) -> Option<Execution> {
         match self {
             Self::Http(e) if e.is_unsent() => e.is_passing().then_some(Execution::NotExecuted),
@@ -203,12 +204,12 @@ impl LinkError {
         }
     }
 
-    /// The known state of the request's execution.
+    /// Returns what is known about the request's execution.
     pub fn execution(&self) -> Execution {
         if self.not_executed() { Execution::NotExecuted } else { Execution::Unknown }
     }
 
-    /// The time before which a retry is useless, if known.
+    /// Returns the time before which a retry is useless, if it is known.
     pub fn earliest(&self) -> Option<Instant> {
         match self {
             Self::Resting { at, .. } => Some(*at),
@@ -217,13 +218,13 @@ impl LinkError {
         }
     }
 
-    /// The same failure, marked as that of a request that was not sent.
+    /// Returns the same failure, marked as the failure of a request that was not sent.
     #[must_use]
     pub fn unsent(self) -> Self {
         if self.not_executed() { self } else { Self::Unsent(Box::new(self)) }
     }
 
-    /// The failure itself, without the wrapper for unsent requests.
+    /// Returns the failure itself, without the wrapper for unsent requests.
     pub fn cause(&self) -> &Self {
         match self {
             Self::Unsent(why) => why.cause(),

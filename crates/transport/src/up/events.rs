@@ -1,4 +1,4 @@
-//! An upstream's event stream: its messages, and its resumption when it breaks (Streamable HTTP: resumability and
+//! An upstream's event stream: its messages, and its resumption after it breaks (Streamable HTTP: resumability and
 //! redelivery).
 
 use std::pin::Pin;
@@ -17,13 +17,13 @@ use super::{HttpLimits, LinkError};
 use crate::budget::{self, Part, Reservation};
 use crate::net::client::{Client, ResponseBody};
 
-/// The time that an upstream may take to close a stream after its answer.
+/// The time that an upstream may take to close a stream after the answer.
 const LINGER: Duration = Duration::from_millis(250);
 
-/// The maximum number of attempts to resume a stream without a message in between.
+/// The maximum number of consecutive attempts to resume a stream without receiving a message.
 const MAX_RESUMES: u32 = 5;
 
-/// The delay before an attempt, if the upstream does not name one.
+/// The delay before an attempt, if the upstream does not state one.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
 /// The maximum delay that an upstream may ask for.
@@ -55,7 +55,7 @@ pub struct EventStream {
     last_event: Option<Bytes>,
     retry: Option<u64>,
     resumes: u32,
-    /// The memory for a large event.
+    /// The reserved memory for a large event.
     reservation: Reservation,
 }
 
@@ -73,11 +73,12 @@ impl EventStream {
         }
     }
 
-    /// The next item. After [`StreamItem::Paused`], the next call waits, resumes and continues. It is safe to drop
-    /// the future and call again, but a resumption in progress then starts over.
+    /// Returns the next item. After [`StreamItem::Paused`], the next call waits, resumes the stream and continues. It
+    /// is safe to drop the future and call this function again, but a resumption in progress then starts again.
     ///
     /// # Errors
-    /// [`LinkError::Closed`] at the end of a stream that cannot be resumed; other errors end it too.
+    /// Returns [`LinkError::Closed`] at the end of a stream that cannot be resumed; any other error ends the stream as
+    /// well.
     pub async fn next(&mut self, client: &Client) -> Result<StreamItem, LinkError> {
         loop {
             while let Some(event) = self.decoder.next_event() {
@@ -93,7 +94,7 @@ impl EventStream {
                     return Ok(StreamItem::Message(reservation.keep(data)));
                 }
             }
-            // No messages of other exchanges wait behind this event, so it may wait for as long as its call.
+            // No messages of other exchanges wait behind this event, so the event may wait as long as its call.
             let buffered = self.decoder.buffered();
             if !self.reservation.covers(buffered) {
                 let grown =
@@ -118,8 +119,8 @@ impl EventStream {
         }
     }
 
-    /// Releases the stream after its answer. Its connection can be reused if the upstream closes the stream, as it
-    /// nearly always does together with the answer.
+    /// Releases the stream after the answer. The connection can be used again if the upstream closes the stream, which
+    /// nearly always happens together with the answer.
     pub fn finish(self: Box<Self>) {
         let Some(mut body) = self.body else { return };
         let mut context = Context::from_waker(Waker::noop());

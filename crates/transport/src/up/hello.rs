@@ -8,7 +8,7 @@ use super::LinkError;
 /// Reads the answer to an introduction in `era`.
 ///
 /// # Errors
-/// [`LinkError::Refused`] for an error, [`LinkError::Hello`] for an invalid introduction.
+/// Returns [`LinkError::Refused`] if the answer is an error, and [`LinkError::Hello`] if the introduction is invalid.
 pub fn read_hello(frame: &Frame, era: &'static Era) -> Result<ServerHello, LinkError> {
     if frame.kind() == FrameKind::Error {
         let error = frame.payload().and_then(|span| RpcError::of_value(frame.text(), span));

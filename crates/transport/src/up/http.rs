@@ -30,11 +30,11 @@ use crate::net::collect;
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// The headers of an answer that are read here.
+/// The headers that are read in an answer.
 static HEARD: [HeaderName; 4] =
     [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID), RETRY_AFTER];
 
-/// The maximum time to wait before a retry if a server has answered "too many requests".
+/// The longest wait that a server may demand with "too many requests".
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// One session with an upstream; in eras without sessions, only the upstream's address and headers.
@@ -45,7 +45,7 @@ pub struct HttpLink {
     session: OnceLock<HeaderValue>,
     /// The headers of every POST, including the session id once there is one.
     head: ArcSwap<Template>,
-    /// The origin in the client of each thread, so that it is not looked up for each message.
+    /// The origin in each thread's client, so that the origin is not looked up for each message.
     origins: ArcSwap<Vec<(usize, Origin)>>,
 }
 
@@ -67,7 +67,7 @@ pub enum HttpReply {
     Long(Box<LongReply>),
 }
 
-/// The answer to a request of the gateway itself.
+/// The answer to a request that the gateway itself sent.
 #[derive(Debug)]
 pub struct HttpAnswer {
     /// The answer.
@@ -95,17 +95,17 @@ impl HttpLink {
         }
     }
 
-    /// The link's era.
+    /// Returns the link's era.
     pub fn era(&self) -> &'static Era {
         self.era
     }
 
-    /// Introduces the gateway with `request`, an `initialize` or `server/discover` request with the id `key`. Tries
-    /// once more if the upstream rejects its version but lists it as supported. The link then uses the era of the
-    /// answer.
+    /// Introduces the gateway with `request`, an `initialize` or `server/discover` request with the id `key`. If the
+    /// upstream rejects the version but lists it as supported, the request is sent once more. The link then uses the
+    /// era of the answer.
     ///
     /// # Errors
-    /// [`LinkError`] if the upstream cannot be reached or refuses the introduction.
+    /// Returns a [`LinkError`] if the upstream cannot be reached or refuses the introduction.
     pub async fn introduce(
         &mut self,
         client: &Client,
@@ -134,7 +134,7 @@ impl HttpLink {
         Ok(hello)
     }
 
-    /// Sets the era to that of the upstream's answer.
+    /// Sets the link's era to that of the upstream's answer.
     fn settle(&mut self, era: &'static Era) {
         if era == self.era {
             return;
@@ -155,10 +155,10 @@ impl HttpLink {
         self.head.store(Arc::new(head));
     }
 
-    /// Sends an introduction and waits for its answer. The caller sets the deadline.
+    /// Sends an introduction, and waits for the answer. The caller sets the deadline.
     ///
     /// # Errors
-    /// The reason why there is no answer.
+    /// Returns the reason why there is no answer.
     async fn answered(
         &self,
         client: &Client,
@@ -174,10 +174,10 @@ impl HttpLink {
             .frame)
     }
 
-    /// Sends a request and returns its answer with the HTTP status.
+    /// Sends a request, and returns the answer with its HTTP status.
     ///
     /// # Errors
-    /// Any failure to get an answer.
+    /// Returns the reason why there is no answer.
     pub async fn asked(
         &self,
         client: &Client,
@@ -205,8 +205,8 @@ impl HttpLink {
             };
             frames.into_iter().find(answers)
         };
-        // A body of one message is the answer, whatever its id: some servers do not repeat our id in an
-        // error.
+        // If the body contains one message, that message is the answer, whatever its id: some servers do not repeat
+        // the request's id in an error.
         let whole = |text| {
             let mut frames = read(text)?;
             let only = if frames.len() == 1 { frames.pop_front() } else { among(frames) };
@@ -227,7 +227,7 @@ impl HttpLink {
         }
     }
 
-    /// Another link to the same address, which has not been introduced.
+    /// Creates another link to the same address, which has not been introduced.
     #[must_use]
     pub fn sibling(&self) -> Self {
         Self::new(self.target.clone(), self.era)
@@ -241,7 +241,7 @@ impl HttpLink {
     /// Sends a message.
     ///
     /// # Errors
-    /// The reason why there is no reply; a rejection without a message is [`LinkError::Status`].
+    /// Returns the reason why there is no reply; a rejection without a message is [`LinkError::Status`].
     pub async fn post(
         &self,
         client: &Client,
@@ -274,12 +274,12 @@ impl HttpLink {
         let origin = client.origin(&self.target.uri, Protocol::Auto)?;
         let mut more = known.to_vec();
         more.push((client.id(), origin.clone()));
-        // If two threads do this at once, one entry may be lost; the origin is then looked up again.
+        // If two threads do this at the same time, one entry may be lost; the origin is then looked up again.
         self.origins.store(Arc::new(more));
         Ok(origin)
     }
 
-    /// Sends the session that the upstream has opened with every later request.
+    /// Notes the session that the upstream has opened, so that its id is sent with every later request.
     fn note_session(&self, headers: &HeaderMap) {
         if self.era.has_sessions()
             && self.session.get().is_none()
@@ -329,7 +329,7 @@ impl HttpLink {
         if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
             return Ok(HttpReply::Accepted);
         }
-        // A server that sends a challenge requires a credential, whatever else it says.
+        // If a server sends a challenge, it requires a credential, whatever else it says.
         if let Some(refusal) = refusal
             && (!refusal.challenge.is_empty() || !is_answer(&text, limits.frame))
         {
@@ -354,7 +354,7 @@ impl HttpLink {
     /// Opens the stream (GET) on which the upstream sends its own messages; `None` if it has no such stream.
     ///
     /// # Errors
-    /// [`LinkError`] if the upstream cannot be reached or has lost the session.
+    /// Returns a [`LinkError`] if the upstream cannot be reached or has lost the session.
     pub async fn listen(&self, client: &Client) -> Result<Option<EventStream>, LinkError> {
         let resume = self.resume_request();
         let response = client.request(resume.build(None)).await?;
@@ -385,7 +385,7 @@ impl HttpLink {
     }
 }
 
-/// The time to wait before the next request, as the server demands with "too many requests"; `None` if it is too long.
+/// Returns the wait that a server demands with "too many requests"; `None` if it is too long.
 fn too_many(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     if status != StatusCode::TOO_MANY_REQUESTS {
         return None;

@@ -1,4 +1,4 @@
-//! A long answer over HTTP, which is read to its end or passed on as it arrives.
+//! A long answer over HTTP, which is either read to its end or passed on as it arrives.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use crate::net::{Body, Relay, Rewrite, collect_after};
 /// The minimum length of a long answer, in bytes.
 pub(super) const LONG: u64 = 48 << 10;
 
-/// A long answer that has not been read yet.
+/// A long answer whose rest has not been read yet.
 #[derive(Debug)]
 pub struct LongReply {
     /// The part that has been read.
@@ -39,7 +39,7 @@ impl LongReply {
         Ok(Self { head: first.into_data().unwrap_or_default(), body, length, limits })
     }
 
-    /// The length that the server announced, in bytes.
+    /// Returns the length that the server announced, in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -47,7 +47,7 @@ impl LongReply {
     /// Reads the rest of the answer.
     ///
     /// # Errors
-    /// [`LinkError`] if the answer is too long, arrives too slowly or breaks off.
+    /// Returns a [`LinkError`] if the answer is too long, arrives too slowly or breaks off.
     pub async fn read(self) -> Result<Bytes, LinkError> {
         let deadline = Instant::now() + self.limits.body;
         Ok(collect_after(self.head, self.body, Part::Answers, self.limits.result, deadline).await?)
@@ -56,7 +56,7 @@ impl LongReply {
     /// Passes the answer on as it arrives, with another id.
     ///
     /// # Errors
-    /// [`LinkError::NotAMessage`] if its beginning already shows that it is not an answer.
+    /// Returns [`LinkError::NotAMessage`] if the beginning already shows that the text is not an answer.
     pub fn pass(self, swap: IdSwap) -> Result<Body, LinkError> {
         let length = self.length.checked_add_signed(swap.growth());
         Relay::rewritten(self.head, self.body, self.limits.body, length, Box::new(Swapping(swap)))

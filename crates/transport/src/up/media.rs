@@ -4,7 +4,7 @@ use http::header::{CONTENT_TYPE, HeaderMap};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Media {
-    /// One message, or an array of them.
+    /// One message, or an array of messages, as JSON.
     Json,
     /// An event stream.
     Events,
@@ -23,7 +23,7 @@ pub(super) fn media_type(headers: &HeaderMap) -> Option<Media> {
     }
 }
 
-/// The beginning of a body for an error message: printable text only.
+/// Returns the beginning of a body for an error message: printable text only.
 pub(super) fn excerpt(text: &[u8]) -> String {
     let head: String =
         String::from_utf8_lossy(&text[..text.len().min(200)]).chars().filter(|c| !c.is_control()).collect();

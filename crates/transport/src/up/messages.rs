@@ -1,4 +1,4 @@
-//! The messages in a body or an event: one, or an array of them in the version with batches.
+//! The messages in a body or an event: one message, or an array of messages in the version with batches.
 
 use std::collections::VecDeque;
 
@@ -7,11 +7,11 @@ use proto::rpc::{Frame, FrameLimits, Message};
 
 use super::LinkError;
 
-/// Reads the messages that an upstream sent together: one message, or several in an array if `batches` allows arrays. Elements
-/// of an array that are not messages are left out.
+/// Reads the messages that an upstream sent together: one message, or several in an array if `batches` is true.
+/// Elements of an array that are not messages are left out.
 ///
 /// # Errors
-/// [`LinkError::NotAMessage`].
+/// Returns [`LinkError::NotAMessage`] if the text contains no message.
 pub fn messages(text: Bytes, batches: bool, limits: FrameLimits) -> Result<VecDeque<Frame>, LinkError> {
     let fault = |e: proto::rpc::FrameError| LinkError::NotAMessage(e.to_string());
     if !batches {

@@ -4,7 +4,7 @@ use engine::exchange::Mirror;
 use http::header::{HeaderName, HeaderValue};
 use proto::codec::headers as names;
 
-/// The headers that mirror a request.
+/// Returns the headers that mirror a request.
 pub(super) fn own_headers(mirror: &Mirror) -> Vec<(HeaderName, HeaderValue)> {
     let mut headers = Vec::with_capacity(2 + mirror.params.len());
     let said = [(names::METHOD, Some(&*mirror.method)), (names::NAME, mirror.name.as_deref())];

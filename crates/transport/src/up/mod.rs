@@ -9,14 +9,14 @@
 //! | `media` | the media type of a response |
 //! | `hello` | the answer to an introduction |
 //! | `messages` | the messages in a body or an event: one, or an array |
-//! | `mirrored` | headers that mirror a request |
+//! | `mirrored` | headers that mirror the body of a request |
 //! | `mux/` | one stream of messages that many exchanges share |
 //! | `open_calls` | the calls that a server has not answered yet, and their owners |
-//! | `pipe` | a child's stdin and stdout, shared in this way |
-//! | `sse` | HTTP+SSE: one event stream, shared in this way, and one POST for each message |
-//! | `sse_events` | the events of that stream |
+//! | `pipe` | a child's stdin and stdout as such a shared stream |
+//! | `sse` | HTTP+SSE: one shared event stream, and one POST for each message |
+//! | `sse_events` | the events of the HTTP+SSE stream |
 //! | `endpoint` | the allowed address of these POSTs |
-//! | `credential` | the credential of a request, and rejections because it is missing |
+//! | `credential` | the credential of a request, and rejections because a credential is missing |
 //! | `error` | failures of a link |
 //!
 //! A link moves messages and distinguishes them by their ids; their meaning for a client is the engine's concern. It

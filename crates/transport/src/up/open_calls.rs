@@ -1,5 +1,5 @@
 //! The calls that a server has not answered yet, and their owners. A log message does not name its call, so it may
-//! concern any of them, including abandoned calls that the server has not answered. It must not know who an owner is.
+//! concern any of these calls, including abandoned ones. It must not know who an owner is.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 /// to an owner.
 const MOST_GIVEN_UP: usize = 1024;
 
-/// A party that must not see messages of another: a session, or one call of a client without a session.
+/// A party that must not see the messages of other parties: a session, or one call of a client without a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Owner(u64);
 
@@ -46,11 +46,11 @@ impl Owners {
 #[derive(Debug, Default)]
 struct OpenCallsState {
     waited_for: HashMap<u64, Owner>,
-    /// Abandoned calls, and the time until which the server may still work on them.
+    /// The abandoned calls by key, each with the time until which the server may still work on it.
     given_up: HashMap<u64, (Owner, Instant)>,
     /// The time until which there may be abandoned calls that are not in the table.
     crowded: Option<Instant>,
-    /// All owners that ever used the link.
+    /// All owners that have ever used the link.
     ever: Owners,
 }
 
@@ -76,7 +76,7 @@ pub struct OpenCalls {
 }
 
 impl OpenCalls {
-    /// Creates a record without calls. An abandoned call is forgotten after `forget`.
+    /// Creates a record without calls. An abandoned call is forgotten after the time `forget`.
     pub fn new(forget: Duration) -> Arc<Self> {
         Arc::new(Self { state: Mutex::default(), forget })
     }
@@ -86,8 +86,8 @@ impl OpenCalls {
         self.state.lock().ever.add(owner);
     }
 
-    /// Adds a call under its key. Call [`OpenCall::over`] on the returned value once it is answered. Dropping that
-    /// value earlier abandons the call.
+    /// Adds a call under its key. Call [`OpenCall::over`] on the returned value once the call is answered. Dropping
+    /// the value earlier abandons the call.
     pub fn begin(self: &Arc<Self>, key: u64, owner: Owner) -> OpenCall {
         let mut state = self.state.lock();
         state.ever.add(owner);
@@ -118,8 +118,8 @@ impl OpenCalls {
         }
     }
 
-    /// The owner of a message that names no call: the owner of all open calls or, if there are none, the only owner that ever
-    /// used the link. `None` if the message may concern several owners.
+    /// Returns the owner of a message that names no call: the owner of all open calls or, if there are none, the only
+    /// owner that has ever used the link. Returns `None` if the message may concern several owners.
     pub fn sole_owner(&self) -> Option<Owner> {
         let mut state = self.state.lock();
         match state.now() {
@@ -132,7 +132,7 @@ impl OpenCalls {
         }
     }
 
-    /// The only owner that ever used the link, if there is just one.
+    /// Returns the only owner that has ever used the link, if there is only one.
     pub fn only_user(&self) -> Option<Owner> {
         match self.state.lock().ever {
             Owners::One(owner) => Some(owner),
@@ -150,7 +150,7 @@ impl OpenCalls {
     }
 }
 
-/// An open call. If it is dropped before its answer, it counts as abandoned.
+/// An open call. If this value is dropped before the answer, the call counts as abandoned.
 #[derive(Debug)]
 pub struct OpenCall {
     calls: Arc<OpenCalls>,

@@ -21,9 +21,9 @@ pub struct PipeLink {
 const TALK: usize = 120;
 
 impl PipeLink {
-    /// Takes a child's two ends. The returned future reads the child until it ends; the caller must spawn it.
-    /// Messages that belong to no exchange go to the returned receiver. `talk` receives the first line that is not a
-    /// message, like [`PipeLink::first_talk`].
+    /// Creates a link from a child's two ends. The returned future reads the child's output until it ends; the caller
+    /// must spawn it. Messages that belong to no exchange go to the returned receiver. `talk` receives the first line
+    /// that is not a message, in the form of [`PipeLink::first_talk`].
     pub fn new(
         handle: Handle,
         lines: Lines,
@@ -37,25 +37,25 @@ impl PipeLink {
         (Self { handle, mux, first_talk }, reading, unasked)
     }
 
-    /// The calls of clients over the link.
+    /// Returns the calls of clients over the link.
     pub fn calls(&self) -> &Arc<OpenCalls> {
         self.mux.calls()
     }
 
-    /// Sends a client's request under our own id `key`; its messages go to the returned call. On a pipe, most
-    /// messages do not name their call. A log message goes to the newest call of the only owner with open calls;
+    /// Sends a client's request under the gateway's own id `key`; its messages go to the returned call. On a pipe,
+    /// most messages do not name their call. A log message goes to the newest call of the only owner with open calls;
     /// a question goes to the newest call of all.
     ///
     /// # Errors
-    /// If the child is gone or does not read.
+    /// Fails if the child is gone or does not read.
     pub async fn call(&self, key: u64, text: Bytes, owner: Owner) -> Result<MuxCall, LinkError> {
         self.send(key, text, Some(owner)).await
     }
 
-    /// Like [`PipeLink::call`], but for a request of the gateway's own, without a client behind it.
+    /// Sends a request as [`PipeLink::call`] does, but one of the gateway's own, without a client behind it.
     ///
     /// # Errors
-    /// If the child is gone or does not read.
+    /// Fails if the child is gone or does not read.
     pub async fn own_call(&self, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
         self.send(key, text, None).await
     }
@@ -69,17 +69,17 @@ impl PipeLink {
     /// Sends a notification, or an answer to a question from the child.
     ///
     /// # Errors
-    /// If the child is gone or does not read.
+    /// Fails if the child is gone or does not read.
     pub async fn notify(&self, text: Bytes) -> Result<(), LinkError> {
         Ok(self.handle.send(text).await.map(drop)?)
     }
 
-    /// The first line of the child's output that is not a message, made printable and truncated.
+    /// Returns the first line of the child's output that is not a message, made printable and truncated.
     pub fn first_talk(&self) -> Option<Arc<str>> {
         self.first_talk.get().cloned()
     }
 
-    /// The last part of the child's stderr, as text without control characters.
+    /// Returns the last part of the child's stderr, as text without control characters.
     pub fn stderr(&self) -> Arc<str> {
         self.handle.stderr()
     }
@@ -89,12 +89,12 @@ impl PipeLink {
         self.mux.is_closed()
     }
 
-    /// The reason why the child ended, once it has.
+    /// Returns the reason why the child ended, if it has.
     pub fn why_closed(&self) -> Option<MuxFault> {
         self.mux.why_closed()
     }
 
-    /// Ends the child and waits for its end.
+    /// Asks the child to end, and waits until it has.
     pub async fn stop(&self) {
         self.handle.stop().await;
     }
@@ -131,7 +131,7 @@ async fn read(
     }
 }
 
-/// The beginning of a line, without characters that move a terminal's cursor.
+/// Returns the beginning of a line, without characters that move a terminal's cursor.
 fn printable(line: &[u8]) -> Arc<str> {
     let start = &line[..line.len().min(4 * TALK)];
     let text = String::from_utf8_lossy(start);

@@ -1,5 +1,5 @@
-//! The request (GET) that opens an upstream's stream, or resumes a broken one. It must not know what arrived on
-//! it.
+//! The request (GET) that opens an upstream's stream, or resumes a broken one. It must not know what arrived on the
+//! stream.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 #[derive(Debug, Clone)]
 pub(super) struct Resume {
     pub(super) target: Arc<HttpTarget>,
-    /// The headers of the session's POSTs.
+    /// The template for the session's POSTs, whose headers are used.
     pub(super) post: Arc<Template>,
 }
 

@@ -28,19 +28,19 @@ use crate::net::{Stop, collect};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// The time to wait for the answer to a POST before its exchange continues. The answer shows if the message was
-/// accepted, but some servers send it only after they have processed the message.
+/// The time for which an exchange waits for the answer to its POST before it continues. The answer shows whether the
+/// message was accepted, but some servers send the answer only after they have processed the message.
 const HOLD: Duration = Duration::from_secs(1);
 
-/// The time for which a POST may continue once nobody needs its answer. Its connection can be reused if it ends in
-/// time.
+/// The time for which a POST may continue once nobody needs its answer. If it ends in time, its connection can be used
+/// again.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The maximum number of bytes that are read of an answer without content.
+/// The maximum number of bytes that are read from an answer without content.
 const IDLE_TALK: usize = 64 << 10;
 
-/// The id of the ping that checks if a server knows the session. It is above all ids of calls, and exact in every JSON
-/// parser. Nobody waits for its answer on the stream.
+/// The id of the ping that checks whether a server knows the session. It is larger than all ids of calls, and exact in
+/// every JSON parser. Nobody waits for the ping's answer on the stream.
 const PING_ID: u64 = (1 << 52) - 1;
 
 /// The time that the server may take to accept the ping.
@@ -65,13 +65,13 @@ impl Drop for SseState {
 }
 
 impl SseLink {
-    /// Opens the event stream at the target's address and waits for the address to POST to, within the target's
-    /// patience. The returned future reads the stream until it ends; the caller must spawn it. Messages that belong
-    /// to no exchange go to the returned receiver.
+    /// Opens the event stream at the target's address, and waits, within the target's patience, for the address for
+    /// POSTs. The returned future reads the stream until it ends; the caller must spawn it. Messages that belong to no
+    /// exchange go to the returned receiver.
     ///
     /// # Errors
-    /// [`LinkError::Status`] and [`LinkError::EventStream`] if there is no such stream, or its address is not on the
-    /// stream's own origin.
+    /// Returns [`LinkError::Status`] or [`LinkError::EventStream`] if there is no such stream, or if the address for
+    /// POSTs is not on the stream's own origin.
     pub async fn open(
         client: &Client,
         target: Arc<HttpTarget>,
@@ -94,7 +94,7 @@ impl SseLink {
     /// Introduces the client with `request`, an `initialize` request with the id `key`. The caller sets the deadline.
     ///
     /// # Errors
-    /// [`LinkError`] if the server does not accept it.
+    /// Returns a [`LinkError`] if the server does not accept the introduction.
     pub async fn introduce(
         &self,
         client: &Client,
@@ -107,10 +107,10 @@ impl SseLink {
         Ok(hello)
     }
 
-    /// Sends a request of the gateway itself and waits for its answer. The caller sets the deadline.
+    /// Sends a request of the gateway itself, and waits for its answer. The caller sets the deadline.
     ///
     /// # Errors
-    /// As [`SseLink::call`] and [`MuxCall::next`].
+    /// The same as for [`SseLink::call`] and [`MuxCall::next`].
     pub async fn answered(&self, client: &Client, key: u64, text: Bytes) -> Result<Frame, LinkError> {
         let mut call = self.own_call(client, key, text).await?;
         loop {
@@ -121,17 +121,17 @@ impl SseLink {
         }
     }
 
-    /// The calls of clients over the link.
+    /// Returns the calls of clients over the link.
     pub fn calls(&self) -> &Arc<OpenCalls> {
         self.0.mux.calls()
     }
 
-    /// Sends a client's request under our own id `key`; its messages go to the returned call. Messages that name no
-    /// exchange are assigned as in [`PipeLink::call`](super::PipeLink::call).
+    /// Sends a client's request under the gateway's own id `key`; its messages go to the returned call. Messages that
+    /// name no exchange are assigned as in [`PipeLink::call`](super::PipeLink::call).
     ///
     /// # Errors
-    /// If the link is gone or the request is rejected; [`MuxCall::next`] reports a rejection that becomes known
-    /// later.
+    /// Fails if the link is gone, or if the request is rejected; a rejection that becomes known later is reported by
+    /// [`MuxCall::next`].
     pub async fn call(
         &self,
         client: &Client,
@@ -142,10 +142,10 @@ impl SseLink {
         self.send(client, key, text, Some(owner)).await
     }
 
-    /// Like [`SseLink::call`], but for a request of the gateway's own, without a client behind it.
+    /// Sends a request as [`SseLink::call`] does, but one of the gateway's own, without a client behind it.
     ///
     /// # Errors
-    /// As [`SseLink::call`].
+    /// The same as for [`SseLink::call`].
     pub async fn own_call(&self, client: &Client, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
         self.send(client, key, text, None).await
     }
@@ -160,8 +160,8 @@ impl SseLink {
         let mut call = self.0.mux.open(key, owner)?;
         let (mut failed, sending) = oneshot::channel();
         let (link, client) = (self.clone(), client.clone());
-        // The POST runs beside the exchange, because a server may ask something on the stream before it
-        // answers the POST.
+        // The POST runs beside the exchange, because a server may ask something on the stream before it answers the
+        // POST.
         let posting = async move {
             let mut post = pin!(link.post_or_gone(&client, text));
             tokio::select! {
@@ -185,7 +185,7 @@ impl SseLink {
     /// Sends a notification, or an answer to a question from the server.
     ///
     /// # Errors
-    /// If the link is gone or the message is refused.
+    /// Fails if the link is gone, or if the message is refused.
     pub async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
         if let Some(why) = self.why_closed() {
             return Err(why.into());
@@ -202,7 +202,7 @@ impl SseLink {
         self.0.mux.is_closed()
     }
 
-    /// The reason why the stream ended, once it has.
+    /// Returns the reason why the stream ended, if it has.
     pub fn why_closed(&self) -> Option<MuxFault> {
         self.0.mux.why_closed()
     }
@@ -234,8 +234,8 @@ impl SseLink {
         }
     }
 
-    /// Posts a message. A rejection becomes [`LinkError::SessionGone`] if the server rejects a harmless ping
-    /// in the same way, which means that it has forgotten the session.
+    /// Posts a message. If the server rejects the message and then rejects a harmless ping in the same way, the result
+    /// is [`LinkError::SessionGone`], because the server must have forgotten the session.
     async fn post_or_gone(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
         let posted = self.post(client, text).await;
         let Some(status) = posted.as_ref().err().and_then(bare_status) else { return posted };
@@ -248,7 +248,7 @@ impl SseLink {
         if is_gone { Err(LinkError::SessionGone) } else { posted }
     }
 
-    /// Reads the answer to a POST. It is usually empty, because answers to requests arrive on the stream.
+    /// Reads the answer to a POST. It is usually empty, because the answers to requests arrive on the stream.
     async fn posted(&self, response: Response<ResponseBody>, deadline: Instant) -> Result<(), LinkError> {
         let SseState { target, endpoint, mux, .. } = &*self.0;
         let status = response.status();
@@ -268,7 +268,7 @@ impl SseLink {
     }
 }
 
-/// The status of a rejection that asks for no credential and may mean that the session is unknown.
+/// Returns the status of a rejection that asks for no credential and may mean that the session is unknown.
 fn bare_status(error: &LinkError) -> Option<u16> {
     let status = match error {
         LinkError::Status { status, .. } => *status,
@@ -278,7 +278,7 @@ fn bare_status(error: &LinkError) -> Option<u16> {
     matches!(status, 400 | 401 | 403 | 404 | 410).then_some(status)
 }
 
-/// Returns true if the text is an answer with the number of a request as its id.
+/// Returns true if the text is an answer whose id is the number of a request.
 fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
     Frame::parse(text.clone(), limits).is_ok_and(|frame| {
         matches!(frame.kind(), FrameKind::Response | FrameKind::Error)

@@ -1,4 +1,4 @@
-//! The event stream of a link over HTTP+SSE, as events. It must not know to which exchange an event belongs.
+//! The event stream of a link over HTTP+SSE, read as events. It must not know to which exchange an event belongs.
 
 use std::time::Duration;
 
@@ -18,20 +18,20 @@ use crate::net::collect;
 
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
-/// The maximum size of an unfinished event, in bytes, before the address to POST to is known.
+/// The maximum size of an unfinished event, in bytes, before the address for POSTs is known.
 const LONGEST_OPENING: usize = 64 << 10;
 
-/// The maximum number of bytes that are read of a rejection, and the time that they may take.
+/// The maximum number of bytes that are read from a rejection, and the maximum time for reading them.
 const TALK: (usize, Duration) = (64 << 10, Duration::from_secs(1));
 
-/// The message in an event, if it contains one.
+/// Returns the message in an event, if the event contains one.
 pub(super) fn message(event: SseEvent) -> Option<Bytes> {
     let is_message = event.event.is_none_or(|kind| kind.as_ref() == b"message");
     event.data.filter(|data| is_message && !data.is_empty())
 }
 
-/// The time for which reading stops if there is no memory for an event. The answers for all callers wait
-/// behind that event.
+/// The time for which reading stops if there is no memory for an event. During this time, the answers for all callers
+/// wait behind that event.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 fn new_reservation() -> Reservation {
@@ -42,7 +42,7 @@ fn new_reservation() -> Reservation {
 pub(super) struct Events {
     body: ResponseBody,
     decoder: SseDecoder,
-    /// The memory for a large event.
+    /// The reserved memory for a large event.
     reservation: Reservation,
 }
 
@@ -73,7 +73,8 @@ impl Events {
         Ok(Self { body, decoder, reservation: new_reservation() })
     }
 
-    /// Waits for the address that the stream announces. Other events may precede it, within the target's patience.
+    /// Waits for the address for POSTs that the stream announces. Other events may come first, within the target's
+    /// patience.
     pub(super) async fn endpoint(&mut self, target: &HttpTarget) -> Result<Endpoint, LinkError> {
         let silent =
             |why: String| LinkError::EventStream(format!("it does not name the address for messages: {why}"));
@@ -91,7 +92,8 @@ impl Events {
         }
     }
 
-    /// The next event, or the reason why one was dropped. It is safe to drop the future and call again.
+    /// Returns the next event, or the reason why an event was dropped. It is safe to drop the future and call this
+    /// function again.
     pub(super) async fn next(&mut self) -> Result<Result<SseEvent, MuxFault>, MuxFault> {
         loop {
             if let Some(event) = self.decoder.next_event() {

@@ -1,4 +1,5 @@
-//! The HTTP address of an upstream, and caps on what it may send. It must not know which transport is used.
+//! The HTTP address of an upstream, and the caps on what the upstream may send. It must not know which transport is
+//! used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use proto::rpc::FrameLimits;
 
 use super::Credential;
 
-/// Caps on data from an upstream.
+/// The caps on data from an upstream.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpLimits {
     /// The maximum size of one answer, in bytes.
@@ -19,14 +20,14 @@ pub struct HttpLimits {
     pub event: usize,
     /// The time that an introduction may take.
     pub patience: Duration,
-    /// The time that the body of an answer may take: in total or, if it is passed on, between two bytes. The caller
-    /// may have a shorter deadline.
+    /// The maximum time for the body of an answer: in total, or, if the body is passed on, between two bytes. The
+    /// caller may have a shorter deadline.
     pub body: Duration,
-    /// Caps on the JSON of messages.
+    /// The caps on the JSON of messages.
     pub frame: FrameLimits,
 }
 
-/// Caps on data from an upstream, which may change while links are open. Clones share them.
+/// The caps on data from an upstream, which may change while links are open. Clones share them.
 #[derive(Debug, Clone)]
 pub struct SharedHttpLimits(Arc<ArcSwap<HttpLimits>>);
 
@@ -37,12 +38,12 @@ impl From<HttpLimits> for SharedHttpLimits {
 }
 
 impl SharedHttpLimits {
-    /// The current caps.
+    /// Returns the current caps.
     pub fn get(&self) -> HttpLimits {
         **self.0.load()
     }
 
-    /// Changes the caps for everything that starts later.
+    /// Changes the caps; they apply to everything that begins later.
     pub fn set(&self, limits: HttpLimits) {
         self.0.store(Arc::new(limits));
     }
@@ -55,8 +56,8 @@ pub struct HttpTarget {
     pub uri: Uri,
     /// The configured headers; values that may be secret are marked as sensitive.
     pub headers: HeaderMap,
-    /// The value of `Authorization`, used if `headers` has none.
+    /// The value of `Authorization`, which is used if `headers` contains none.
     pub credential: Arc<Credential>,
-    /// The upstream's caps.
+    /// The caps on data from the upstream.
     pub limits: SharedHttpLimits,
 }

@@ -1,5 +1,5 @@
-//! The beginning of the catalogue of one caller, who has an upstream of its own: the lists of the common catalogue, until its
-//! own link has listed others. It must not know callers.
+//! The beginning of the catalogue of a caller that has an upstream of its own: the lists of the common catalogue,
+//! until lists have been fetched over the caller's own link. It must not know callers.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use super::face::Face;
 use crate::health::HealthEvent;
 
 impl Catalogue {
-    /// Begins as the common catalogue of the same server: shows its lists, as far as everybody may see them, as unconfirmed.
+    /// Begins with the common catalogue of the same server: shows its lists as unconfirmed, if everybody may see them.
     /// Items that were learned over the link of one client stay with that client.
     pub(crate) fn begin_as(&self, common: &Self) {
         let shown = self.faces.iter().zip(&common.faces);
@@ -28,22 +28,23 @@ impl Catalogue {
         }
     }
 
-    /// The common lists, if everybody may see them. The common upstream of a server to which each caller gives its own consent
-    /// sends no token, so that anybody can fetch what it has fetched; but lists from an earlier run may have been fetched with
-    /// somebody's token, and a server that now refuses to list may require consent for it.
+    /// Returns the common lists, if everybody may see them. The common upstream of a server to which each caller gives
+    /// consent sends no token, so anybody could fetch the same lists. But lists from an earlier run may have been
+    /// fetched with somebody's token, and a server that now refuses to list may require consent for this.
     fn public(&self, common: &Face) -> Option<Arc<UpstreamCatalogue>> {
         let lists = common.known()?;
         let is_public = !self.server.spec.own_consent || (lists.is_confirmed && !common.has_failed());
         is_public.then_some(lists)
     }
 
-    /// Returns true if clients of a version are shown the lists of the common catalogue, because the own ones are not known.
+    /// Returns true if clients of a version are shown the lists of the common catalogue because the caller's own lists
+    /// are not known.
     pub fn is_borrowed(&self, client: &'static Era) -> bool {
         self.is_borrowed.load(Ordering::Relaxed) && self.is_known(client)
     }
 }
 
-/// The same lists, which share their bytes.
+/// Returns the same lists as unconfirmed ones, which share their bytes.
 fn unconfirmed(lists: &UpstreamCatalogue) -> UpstreamCatalogue {
     let mut lists = lists.clone();
     lists.is_confirmed = false;

@@ -1,5 +1,5 @@
-//! The catalogue of one server: its lists by lifecycle, its introductions by version, and the items that only some clients
-//! are shown. It must not know views.
+//! The catalogue of one server: its lists by lifecycle, its introductions by version, and the items that are shown
+//! only to some clients. It must not know views.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,25 +27,26 @@ use crate::server::Server;
 pub struct Catalogue {
     pub(super) server: Arc<Server>,
     pub(super) links: Weak<Links>,
-    /// The lists fetched with a handshake, and those fetched without one.
+    /// The lists that were fetched with a handshake, and those that were fetched without one.
     pub(super) faces: [Face; 2],
-    /// The server's introductions on links that were opened for clients of a given version.
+    /// The server's introductions, by the version of the clients for which the link was opened.
     pub(super) introductions: Mutex<HashMap<&'static Era, ServerHello>>,
     pub(super) gated: Gated,
     pub(super) kept_in: KeptIn,
-    /// Counts the fetches that have ended; callers that wait for a fetch watch this counter.
+    /// The number of fetches that have ended; callers that wait for a fetch watch this counter.
     pub(super) done: watch::Sender<u64>,
     pub(super) busy: Mutex<Busy>,
-    /// True while lists are on their way: a fetch is under way, a change was announced, or the first lists are awaited.
+    /// True while newer lists are expected: a fetch is running, a change was announced, or the first lists are
+    /// awaited.
     pub(super) unsettled: AtomicBool,
     /// True from the start until the first fetch has ended, if lists were kept from an earlier run.
     pub(super) first_awaited: AtomicBool,
-    /// True while the lists are those of the common catalogue, because the caller's own ones are not known.
+    /// True while the lists are those of the common catalogue, because the caller's own lists are not known.
     pub(super) is_borrowed: AtomicBool,
 }
 
 impl Catalogue {
-    /// Creates a catalogue of which nothing is known yet.
+    /// Creates an empty catalogue: nothing is known about the server's items yet.
     pub fn new(server: Arc<Server>, links: Weak<Links>) -> Arc<Self> {
         Arc::new(Self {
             server,
@@ -62,7 +63,7 @@ impl Catalogue {
         })
     }
 
-    /// The lists that clients of a version are shown.
+    /// Returns the lists that clients of a version are shown.
     pub(super) fn face(&self, client: &'static Era) -> &Face {
         match self.server.link_era(client).lifecycle {
             _ if self.server.is_native() => &self.faces[0],
@@ -71,13 +72,13 @@ impl Catalogue {
         }
     }
 
-    /// The lists of a version's lifecycle; if they are unknown, those of the other lifecycle.
+    /// Returns the lists of a version's lifecycle; if these are unknown, those of the other lifecycle.
     fn known(&self, client: &'static Era) -> Option<Arc<UpstreamCatalogue>> {
         let own = self.face(client);
         own.known().or_else(|| self.faces.iter().find_map(Face::known))
     }
 
-    /// The server's part of a view for clients with this version and these capabilities.
+    /// Returns the server's part of a view for clients with this version and these capabilities.
     pub fn part(&self, client: &'static Era, askable: Askable) -> ViewSource {
         let more = self.gated.shown_to(askable);
         let (base, more) = match (self.known(client), more.split_first()) {
@@ -115,8 +116,9 @@ impl Catalogue {
         Arc::new(if more.is_empty() { seen } else { seen.joined(more.iter().map(|more| &**more)) })
     }
 
-    /// The introduction that is served to clients of a version: that of the link opened for them, or the one that is expected
-    /// there. A request that was built for another version is built again.
+    /// Returns the introduction that is served to clients of a version: the one from the link that was opened for
+    /// them, or the one that is expected on such a link. If a request was built for another version, it is built
+    /// again.
     fn introduction(&self, base: &UpstreamCatalogue, client: &'static Era) -> ServerHello {
         if let Destination::Native(native) = &self.server.destination {
             return ServerHello {
@@ -142,8 +144,8 @@ impl Catalogue {
         }
     }
 
-    /// Notes the server's introduction on a link that was opened for clients of a version. Notifies the clients that see the
-    /// server if they were given a different introduction before.
+    /// Notes the server's introduction on a link that was opened for clients of a version. If clients that see the
+    /// server were given a different introduction before, they are notified.
     pub fn introduced(&self, egress: &Egress, asked: &'static Era, hello: &ServerHello) -> Updating {
         let before = self.known(asked).map(|base| self.introduction(&base, asked));
         let known = self.introductions.lock().insert(asked, hello.clone());
@@ -153,13 +155,13 @@ impl Catalogue {
         if before.is_some_and(|before| !same(&before, hello)) { self.tell(egress) } else { Updating::done() }
     }
 
-    /// The server's own tools, from its most recent list.
+    /// Returns the server's own tools, from its most recent list.
     pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, Absence> {
         self.known(client).ok_or_else(|| self.absence(client))
     }
 
-    /// The size in bytes of everything that the catalogue holds. If both lifecycles share all items, the items are counted
-    /// once.
+    /// Returns the size in bytes of everything in the catalogue. If both lifecycles share all items, the items are
+    /// counted once.
     pub fn bytes(&self) -> usize {
         let [own, other] = self.faces.each_ref().map(Face::known);
         let other = other.filter(|other| own.as_ref().is_none_or(|own| !own.shares_lists(other)));
@@ -167,7 +169,7 @@ impl Catalogue {
         own.into_iter().chain(other).chain(gated).map(|offer| offer.text_bytes()).sum()
     }
 
-    /// The number of this server's items that clients of this version are shown.
+    /// Returns the number of this server's items that clients of this version are shown.
     pub fn item_count(&self, client: &'static Era) -> usize {
         self.known(client).map_or(0, |offer| ListKind::ALL.iter().map(|kind| offer.list(*kind).len()).sum())
     }
@@ -182,7 +184,7 @@ impl Catalogue {
         self.known(client).is_some()
     }
 
-    /// Returns true if a fetch for clients of this version is due.
+    /// Returns true if it is time to fetch the lists for clients of this version.
     pub fn is_due(&self, client: &'static Era) -> bool {
         self.face(client).is_due() || self.is_lifecycle_unlearned(client)
     }
@@ -193,14 +195,14 @@ impl Catalogue {
         !self.server.is_native() && self.faces.iter().any(|face| face.is_old(over_http))
     }
 
-    /// The time for which the lists shown to clients of a version remain valid; `None` if no lists are known.
+    /// Returns the time for which the lists shown to clients of a version remain valid; `None` if no lists are known.
     pub fn fresh_for(&self, client: &'static Era, now: Instant) -> Option<Duration> {
         let faces = std::iter::once(self.face(client)).chain(&self.faces);
         let lists = faces.into_iter().find_map(Face::fetched)?;
         Some(lists.remaining(now, self.server.over_http(), self.server.is_native()))
     }
 
-    /// The freshness of the lists that clients of a version are shown.
+    /// Returns the freshness of the lists that clients of a version are shown.
     pub fn freshness(&self, client: &'static Era, now: Instant) -> Freshness {
         let faces = std::iter::once(self.face(client)).chain(&self.faces);
         let Some(face) = faces.into_iter().find(|face| face.known().is_some()) else {
@@ -221,7 +223,8 @@ impl Catalogue {
         Freshness::Stale(reason)
     }
 
-    /// Notes that the server has announced a change; the caller fetches it next.
+    /// Notes that the server has announced a change, which the caller fetches next. Returns the number of the fetch
+    /// that will be new enough.
     pub fn note_announced(&self, common: bool) -> u64 {
         let mut busy = self.busy.lock();
         if common {
@@ -231,7 +234,7 @@ impl Catalogue {
         busy.begun + 1
     }
 
-    /// The lists of both lifecycles, as they are known.
+    /// Returns the lists of both lifecycles, if they are known.
     pub fn lists(&self) -> [Option<Arc<UpstreamCatalogue>>; 2] {
         self.faces.each_ref().map(Face::known)
     }
@@ -249,7 +252,7 @@ impl Catalogue {
         self.busy.lock().is_change_announced()
     }
 
-    /// Returns true while lists are on their way.
+    /// Returns true while newer lists are expected.
     pub fn is_unsettled(&self) -> bool {
         self.unsettled.load(Ordering::Relaxed)
     }
@@ -259,19 +262,19 @@ impl Catalogue {
         self.first_awaited.load(Ordering::Relaxed)
     }
 
-    /// Watches for the end of fetches.
+    /// Returns a receiver that is notified when a fetch has ended.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.done.subscribe()
     }
 
-    /// The time for which a fetch has been running; zero if none is.
+    /// Returns the time for which a fetch has been running; zero if none is running.
     pub fn under_way(&self) -> Duration {
         let busy = self.busy.lock();
         busy.since.filter(|_| busy.fetching).map(|since| since.elapsed()).unwrap_or_default()
     }
 
-    /// The same lists, without a second copy of items that are known already: a server lists nearly the same items in both
-    /// lifecycles, and from one fetch to the next.
+    /// Returns the same lists, without a second copy of items that are known already: a server lists nearly the same
+    /// items in both lifecycles, and in consecutive fetches.
     pub(super) fn shared(&self, catalogue: UpstreamCatalogue) -> UpstreamCatalogue {
         self.faces
             .iter()

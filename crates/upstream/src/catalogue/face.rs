@@ -13,17 +13,17 @@ use super::freshness::{Fetched, announces};
 /// The time between a failure and the next attempt.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
 
-/// The age at which lists are fetched again if the server sets no time to live. It is also the shortest age if the server
-/// announces changes: the fetch then only makes up for announcements lost with a broken stream.
+/// The age at which lists are fetched again if the server sets no time to live. If the server announces changes, it is
+/// also the minimum age: the fetch then only makes up for announcements that were lost with a broken stream.
 const OLD: Duration = Duration::from_mins(5);
 
-/// The shortest such age that a server can ask for.
+/// The minimum age at which lists are fetched again, whatever time to live the server sets.
 const YOUNG: Duration = Duration::from_secs(30);
 
 /// The age at which lists are fetched again if one of them failed.
 const PARTLY: Duration = Duration::from_mins(1);
 
-/// The state of the lists.
+/// The state of the lists of one lifecycle.
 #[derive(Clone, Default)]
 struct FaceState {
     /// The lists, and the time when they were fetched.
@@ -46,12 +46,12 @@ pub(super) struct Face {
 }
 
 impl Face {
-    /// Creates lists of which nothing is known yet.
+    /// Creates the state before the first fetch, in which nothing is known about the lists.
     pub(super) fn new(lifecycle: Lifecycle) -> Self {
         Self { lifecycle, state: ArcSwap::default() }
     }
 
-    /// The version in which the lists are fetched.
+    /// Returns the version in which the lists are fetched.
     pub(super) fn era(&self) -> &'static Era {
         match self.lifecycle {
             Lifecycle::Handshake => newest_handshake(),
@@ -59,19 +59,19 @@ impl Face {
         }
     }
 
-    /// The lists, if they are known.
+    /// Returns the lists, if they are known.
     pub(super) fn known(&self) -> Option<Arc<UpstreamCatalogue>> {
         self.state.load().known.as_ref().map(|(catalogue, _)| catalogue.clone())
     }
 
-    /// The lists and the facts that decide how long they remain valid; `None` if they are not known.
+    /// Returns the lists' facts that decide how long the lists remain valid; `None` if they are not known.
     pub(super) fn fetched(&self) -> Option<Fetched> {
         let state = self.state.load();
         let (catalogue, at) = state.known.as_ref()?;
         Some(Fetched::new(catalogue, *at, state.failed.is_some()))
     }
 
-    /// The reason why the last fetch failed; `None` if it succeeded.
+    /// Returns the reason why the last fetch failed; `None` if it succeeded.
     pub(super) fn absence(&self) -> Option<Absence> {
         self.state.load().failed.as_ref().map(|failed| failed.absence.clone())
     }
@@ -87,14 +87,15 @@ impl Face {
         state.known.is_none() && state.failed.is_none()
     }
 
-    /// Returns true if a fetch is due: nothing is known or confirmed, and the last failure was long enough ago.
+    /// Returns true if it is time for a fetch: nothing is known or confirmed, and the last failure was long enough
+    /// ago.
     pub(super) fn is_due(&self) -> bool {
         let state = self.state.load();
         let is_confirmed = state.known.as_ref().is_some_and(|(catalogue, _)| catalogue.is_confirmed);
         !is_confirmed && state.failed.as_ref().is_none_or(|failed| failed.at.elapsed() >= RETRY_AFTER)
     }
 
-    /// Returns true if the lists are too old to be trusted; `over_http` if notifications can be lost.
+    /// Returns true if the lists are too old to be trusted. `over_http` is true if notifications can be lost.
     pub(super) fn is_old(&self, over_http: bool) -> bool {
         let state = self.state.load();
         let Some((catalogue, since)) = &state.known else { return false };
@@ -116,7 +117,7 @@ impl Face {
         self.state.store(Arc::new(FaceState { known: Some((catalogue, Instant::now())), failed: None }));
     }
 
-    /// Notes why a fetch failed. Known lists stay: old ones are better than none.
+    /// Notes the reason why a fetch failed. Known lists are kept: old lists are better than none.
     pub(super) fn miss(&self, absence: Absence) {
         let before = self.state.load_full();
         let failed = Some(Failed { absence, at: Instant::now() });

@@ -1,17 +1,17 @@
-//! The fetches of one catalogue, one at a time. They must not know what is fetched.
+//! The state of one catalogue's fetches, of which only one runs at a time. It must not know what is fetched.
 
 use std::time::Instant;
 
-/// The running fetch, and the numbers of fetches begun and ended.
+/// The running fetch, and the numbers of the fetches that have begun and ended.
 #[derive(Default)]
 pub(super) struct Busy {
     pub(super) fetching: bool,
     /// The time when the running fetch began.
     pub(super) since: Option<Instant>,
-    /// The number of fetches begun, and the number of the last fetch of all lists that has ended.
+    /// The number of fetches that have begun, and the number of the last fetch of all lists that has ended.
     pub(super) begun: u64,
     pub(super) ended: u64,
-    /// The number of fetches begun when the server last announced a change.
+    /// The number of fetches that had begun when the server last announced a change.
     pub(super) announced: Option<u64>,
 }
 
@@ -28,8 +28,8 @@ impl Busy {
         self.announced.is_some_and(|begun| self.ended <= begun)
     }
 
-    /// Ends the fetch. Only a fetch of all lists satisfies callers that wait for newer ones: a fetch for one version leaves
-    /// the lists of the other lifecycle unchanged.
+    /// Ends the fetch. Only a fetch of all lists satisfies callers that wait for newer lists: a fetch for one version
+    /// leaves the lists of the other lifecycle unchanged.
     pub(super) fn end(&mut self, of_all_lists: bool) {
         self.fetching = false;
         if of_all_lists {

@@ -1,5 +1,5 @@
-//! The freshness of fetched lists: whether they are known to be current, if not why, and how long they remain valid. It must
-//! not know who is shown them.
+//! The freshness of fetched lists: whether they are known to be current, the reason if they are not, and how long they
+//! remain valid. It must not know to whom they are shown.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use engine::catalogue::{UpstreamCatalogue, declares};
 /// The time to live of lists whose server cannot set one (before 2026-07-28), while its announcements are heard.
 const HEARD: Duration = Duration::from_mins(1);
 
-/// The same for a server that announces nothing.
+/// The time to live of such lists if the server announces nothing.
 const UNHEARD: Duration = Duration::from_secs(5);
 
 /// Returns true if a server announces changes of its lists.
@@ -31,7 +31,7 @@ pub enum Freshness {
 /// The reason why lists may be out of date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StaleReason {
-    /// The last fetch failed, or one list in it did, for this reason.
+    /// The last fetch failed, or one of its lists could not be fetched, for this reason.
     FetchFailed(String),
     /// The lists were kept from an earlier run.
     NotConfirmed,
@@ -44,7 +44,7 @@ pub enum StaleReason {
 }
 
 impl Freshness {
-    /// The name of this freshness in answers and documentation.
+    /// Returns the name of this freshness in answers and documentation.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -53,7 +53,7 @@ impl Freshness {
         }
     }
 
-    /// The human-readable reason; `None` unless the lists are stale.
+    /// Returns the reason in words for people; `None` unless the lists are stale.
     pub fn reason(&self) -> Option<String> {
         let Self::Stale(reason) = self else { return None };
         Some(match reason {
@@ -70,15 +70,17 @@ impl Freshness {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fetched {
     at: Instant,
-    /// The time to live that the server set; `None` if its version cannot express one.
+    /// The time to live that the server set; `None` if the server's version cannot express one.
     ttl: Option<Duration>,
     announces: bool,
-    /// True if the lists may differ from the server's current ones: they were kept from an earlier run, or a fetch failed.
+    /// True if the lists may differ from the server's current ones, because they were kept from an earlier run or a
+    /// fetch failed.
     is_stale: bool,
 }
 
 impl Fetched {
-    /// The facts about lists that were fetched at this time; `has_failed` if the last fetch since then failed.
+    /// Creates the facts about lists that were fetched at the time `at`; `has_failed` is true if the last fetch since
+    /// then failed.
     pub(super) fn new(catalogue: &UpstreamCatalogue, at: Instant, has_failed: bool) -> Self {
         let says = catalogue.listed_in.typed_results;
         Self {
@@ -89,8 +91,9 @@ impl Fetched {
         }
     }
 
-    /// The time for which the lists remain valid from now on. Announcements over a pipe cannot be lost, so the lists of such
-    /// a server are as valid as if they had just been fetched. The same is true of a server in this process.
+    /// Returns the time for which the lists remain valid from now on. Announcements over a pipe cannot be lost, so the
+    /// lists of such a server are as valid as if they had just been fetched. The same applies to a server in this
+    /// process.
     pub(super) fn remaining(&self, now: Instant, over_http: bool, is_native: bool) -> Duration {
         match self.ttl {
             _ if self.is_stale => Duration::ZERO,
@@ -101,8 +104,8 @@ impl Fetched {
         }
     }
 
-    /// Returns true if the server set a time to live that is over. Lists with a time to live of zero are not out of date for
-    /// that reason alone.
+    /// Returns true if the server set a time to live that is over. A time to live of zero alone does not make lists
+    /// out of date.
     pub(super) fn has_expired(&self, now: Instant, over_http: bool, is_native: bool) -> bool {
         let has_time = self.ttl.is_some_and(|ttl| !ttl.is_zero());
         has_time && !self.is_stale && self.remaining(now, over_http, is_native).is_zero()

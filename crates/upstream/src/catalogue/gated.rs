@@ -1,5 +1,5 @@
-//! Items that a server shows only to clients that can be asked something. The gateway learns them once for each class of
-//! clients, over the links that such clients open anyway. It must not know who these clients are.
+//! Items that a server shows only to clients that can be asked something. The gateway learns these items once for each
+//! class of clients, over links that such clients open anyway. It must not know who these clients are.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use proto::era::Era;
 
 use crate::pool::{DedicatedLink, LinkCell};
 
-/// The time between a failure and the next attempt.
+/// The time between a failed attempt and the next one.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// The means to learn the items that clients of a class are shown.
+/// The link and the facts with which the items for a class of clients can be learned.
 pub struct Learner {
-    /// A link on which the server knows that these clients can be asked, or on which each request states it.
+    /// A link over which the server was told that these clients can be asked, or on which each request says so.
     pub cell: Arc<LinkCell>,
     /// The hold on the link, if calls take turns on it.
     pub dedicated: Option<DedicatedLink>,
@@ -30,9 +30,9 @@ pub struct Learner {
 
 /// The state of one class.
 enum ClassState {
-    /// The class is being learned for the first time; `true` if the result may already be out of date.
+    /// The class is being learned for the first time; the value is true if the result may already be out of date.
     Learning(bool),
-    /// The items of the class beyond those shown to all clients.
+    /// The items of the class in addition to those that all clients are shown.
     Known(Arc<UpstreamCatalogue>, ClassAge),
     Failed(Instant),
 }
@@ -41,9 +41,10 @@ enum ClassState {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ClassAge {
     Current,
-    /// The items may have changed. Holds the time of the last failed attempt to learn them again, if there was one.
+    /// The items may have changed. The value is the time of the last failed attempt to learn them again, if there was
+    /// one.
     Stale(Option<Instant>),
-    /// The class is being learned again; `true` if the result may already be out of date.
+    /// The class is being learned again; the value is true if the result may already be out of date.
     Relearning(bool),
 }
 
@@ -64,8 +65,8 @@ impl Gated {
         matches!(self.classes.lock().get(&class), Some(ClassState::Learning(_)))
     }
 
-    /// Begins to learn a class; `false` if another caller is learning it, or has just tried. Until the attempt ends, the
-    /// known items of the class are shown.
+    /// Begins to learn a class; returns `false` if another caller is learning it, or has tried a short time ago. Until
+    /// the attempt ends, the known items of the class are shown.
     pub(super) fn begin(&self, class: Askable, now: Instant) -> bool {
         let mut classes = self.classes.lock();
         if !is_due(classes.get(&class), now) {
@@ -79,7 +80,7 @@ impl Gated {
         true
     }
 
-    /// The items of a class, if they are known.
+    /// Returns the items of a class, if they are known.
     pub(super) fn known(&self, class: Askable) -> Option<Arc<UpstreamCatalogue>> {
         match self.classes.lock().get(&class) {
             Some(ClassState::Known(catalogue, _)) => Some(catalogue.clone()),
@@ -87,7 +88,7 @@ impl Gated {
         }
     }
 
-    /// Stores the items of a class; returns `true` if they differ from those before.
+    /// Stores the items of a class; returns `true` if they differ from the earlier ones.
     pub(super) fn keep(&self, class: Askable, more: UpstreamCatalogue) -> bool {
         let (more, mut classes) = (Arc::new(more), self.classes.lock());
         let is_old = matches!(
@@ -101,7 +102,7 @@ impl Gated {
         }
     }
 
-    /// All classes that have been learned, with their items.
+    /// Returns all classes that have been learned, with their items.
     pub(super) fn all(&self) -> Vec<(Askable, Arc<UpstreamCatalogue>)> {
         let known = |(class, state): (&Askable, &ClassState)| match state {
             ClassState::Known(catalogue, _) => Some((*class, catalogue.clone())),
@@ -110,8 +111,8 @@ impl Gated {
         self.classes.lock().iter().filter_map(known).collect()
     }
 
-    /// Notes that an attempt to learn a class has ended. Unless its items were stored, the attempt failed, and is repeated
-    /// after a while.
+    /// Notes that an attempt to learn a class has ended. Unless items were stored, the attempt has failed; it is
+    /// repeated after a while.
     pub(super) fn end(&self, class: Askable, now: Instant) {
         let mut classes = self.classes.lock();
         match classes.get_mut(&class) {
@@ -141,9 +142,9 @@ impl Gated {
         }
     }
 
-    /// The additional items that clients with these capabilities see, beyond those shown to all clients. These are the items
-    /// learned on a link of exactly their class. Until there is such a link, they are the items learned for classes that can
-    /// be asked less.
+    /// Returns the items that clients with these capabilities see in addition to those that all clients are shown.
+    /// These are the items that were learned on a link of exactly this class. Until there is such a link, they are the
+    /// items that were learned for classes that can be asked less.
     pub(super) fn shown_to(&self, askable: Askable) -> Vec<Arc<UpstreamCatalogue>> {
         if askable.is_nothing() {
             return Vec::new();
@@ -164,7 +165,7 @@ impl Gated {
         shown.into_iter().map(|(_, catalogue)| catalogue).collect()
     }
 
-    /// The questions that a client can be asked and that decide which items it is shown.
+    /// Returns those questions that a client can be asked and that decide which items it is shown.
     pub(super) fn deciding(&self, askable: Askable) -> Askable {
         if askable.is_nothing() {
             return askable;

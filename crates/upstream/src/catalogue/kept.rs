@@ -1,5 +1,5 @@
-//! A catalogue that outlives the process. It is stored under a digest of everything that identifies its server, and shown
-//! before the server has been asked again. It must not know files.
+//! A catalogue that outlives the process. It is stored under a digest of everything that identifies the server, and
+//! shown before the server has been asked again. It must not know files.
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
@@ -15,15 +15,15 @@ use super::cell::Catalogue;
 use super::face::Face;
 use crate::health::HealthEvent;
 
-/// The port to stored catalogues. Its calls return at once; only [`CatalogueStore::load`] may wait for a disk.
+/// The port to stored catalogues. Its calls return immediately; only [`CatalogueStore::load`] may wait for a disk.
 pub trait CatalogueStore: Send + Sync {
-    /// The digest of a server, computed from everything that identifies the server.
+    /// Returns the digest of a server, computed from everything that identifies the server.
     fn digest(&self, server: &[u8]) -> [u8; 32];
 
-    /// The text that was last stored for a server, if there is one.
+    /// Returns the text that was last stored for a server, if there is one.
     fn load(&self, server: &[u8; 32]) -> Option<Vec<u8>>;
 
-    /// Stores a text for a server, in the background. The last of several texts is kept.
+    /// Stores a text for a server in the background. If there are several texts, only the last is kept.
     fn save(&self, server: &[u8; 32], text: String);
 }
 
@@ -32,8 +32,8 @@ pub trait CatalogueStore: Send + Sync {
 pub(super) struct KeptIn(OnceLock<(Arc<dyn CatalogueStore>, [u8; 32])>);
 
 impl Catalogue {
-    /// Shows the stored catalogue of this server, and stores every fetched catalogue from now on. Called once. Servers that
-    /// live in the process are not stored, because they are always available.
+    /// Shows the stored catalogue of this server, and stores every fetched catalogue from now on. Called once. Servers
+    /// in this process are not stored, because they are always available.
     pub fn restore(&self, store: &Arc<dyn CatalogueStore>) {
         let Some(server) = identity(&self.server.spec.link) else { return };
         let digest = store.digest(&server);
@@ -43,7 +43,7 @@ impl Catalogue {
         let _ = self.kept_in.0.set((store.clone(), digest));
     }
 
-    /// Records for the next start that clients have waited in vain for the server's first answer.
+    /// Records, for the next start, that clients have waited in vain for the server's first answer.
     pub fn note_silence(&self) {
         if let Some((store, digest)) = self.kept_in.0.get()
             && self.faces.iter().all(Face::is_unknown)
@@ -85,10 +85,10 @@ impl Catalogue {
         out
     }
 
-    /// Reads as much of a stored text as is valid.
+    /// Reads everything in a stored text that is valid.
     fn read(&self, text: &[u8]) {
         let Ok(members) = Members::of_document(text, MAX_DEPTH) else { return };
-        // Clients do not wait for this server again.
+        // If clients have waited in vain before, they do not wait for this server again.
         self.server.note_hang(members.get(text, "isSilent").is_some());
         let array = |key: &str| members.get(text, key).and_then(|span| Elements::of_value(text, span));
         let each = |key: &str| {
@@ -142,8 +142,8 @@ fn join<T>(out: &mut String, all: impl IntoIterator<Item = T>, write: impl Fn(&T
     }
 }
 
-/// Everything that identifies a server, including its secrets: another credential may belong to another account, whose lists
-/// are private. `None` for a server that lives in the process.
+/// Returns everything that identifies a server, including its secrets: another credential may belong to another
+/// account, whose lists are private. Returns `None` for a server in this process.
 fn identity(link: &LinkConfig) -> Option<Vec<u8>> {
     let mut parts: Vec<String> = Vec::new();
     match link {

@@ -1,5 +1,5 @@
-//! Learns the items that a server shows only to clients that can be asked something, one class of clients after the other. It
-//! must not know who these clients are.
+//! Learns the items that a server shows only to clients that can be asked something, one class of clients after the
+//! other. It must not know who these clients are.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -17,11 +17,12 @@ use super::gated::Learner;
 use crate::egress::Egress;
 use crate::health::HealthEvent;
 
-/// The number of classes that the whole process learns at once: each may start a child.
+/// The permits for learning classes at the same time, in the whole process; their number is small, because each may
+/// start a child.
 static LEARNING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 
 impl Catalogue {
-    /// The questions that a client can be asked and that decide which items it is shown.
+    /// Returns those questions that a client can be asked and that decide which items it is shown.
     pub fn deciding(&self, askable: Askable) -> Askable {
         self.gated.deciding(askable)
     }
@@ -39,8 +40,8 @@ impl Catalogue {
         self.gated.is_being_learned(askable)
     }
 
-    /// Learns the items that clients of a class are shown beyond those for all clients, unless another caller does so
-    /// already. The caller may wait for the end.
+    /// Learns the items that clients of a class are shown in addition to those for all clients, unless another caller
+    /// is already learning them. The caller may wait for the end.
     pub fn learn(
         self: &Arc<Self>,
         egress: &Egress,
@@ -52,7 +53,7 @@ impl Catalogue {
             let (catalogue, egress) = (self.clone(), egress.clone());
             tokio::spawn(async move {
                 let _told = Learned(&catalogue, class);
-                // Frees the link for calls before clients are notified.
+                // This frees the link for calls before clients are notified.
                 let learner = learner;
                 let idle = egress.snapshot().calls(&catalogue.server.spec).usual.timeouts.idle;
                 let patience = egress.snapshot().opening_time() + idle;
@@ -69,8 +70,8 @@ impl Catalogue {
         done
     }
 
-    /// Learns the items of a class again, because a link of such a client announced a change. Returns true if clients were
-    /// notified of a difference.
+    /// Learns the items of a class again, because a link of a client of this class announced a change. Returns true if
+    /// clients were notified of a difference.
     pub async fn learn_again(&self, egress: &Egress, class: Askable, learner: &Learner) -> bool {
         let outcome = self.try_learn(egress, class, learner).await;
         outcome.unwrap_or_else(|e| {
@@ -80,7 +81,7 @@ impl Catalogue {
         })
     }
 
-    /// Learns a class. Returns true if the clients that see it were notified of a difference.
+    /// Learns a class. Returns true if the clients of the class were notified of a difference.
     async fn try_learn(&self, egress: &Egress, class: Askable, learner: &Learner) -> Result<bool, LinkError> {
         let _one = LEARNING.acquire().await.map_err(|_| LinkError::Closed)?;
         let of = |era| {
@@ -96,7 +97,7 @@ impl Catalogue {
             Some(base) => catalogue.beyond(&base),
             None => catalogue,
         };
-        // A list that failed on this link keeps the items that were seen there before.
+        // For a list that failed on this link, the items that were seen before are kept.
         let entries = egress.snapshot().limits.catalogue_entries;
         let more = self.gated.known(class).map_or(more.clone(), |before| more.completed(&before, entries));
         let differs = self.gated.keep(class, more);

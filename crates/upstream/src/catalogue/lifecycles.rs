@@ -1,5 +1,6 @@
-//! Finds out if a child that accepted a handshake also serves clients without one; if so, requests of such clients need no
-//! translation. The question goes to the running child, so it costs no process. It must not know what is listed.
+//! Finds out whether a child that accepted a handshake also serves clients without a handshake; if so, the requests of
+//! such clients need no translation. The running child is asked, so this costs no process. It must not know what is
+//! listed.
 
 use proto::era::{Era, discover_request, newest_stateless};
 use proto::rpc::{FrameKind, Id};
@@ -12,7 +13,7 @@ use crate::link::OpenLink;
 use crate::negotiation::negotiator::PROBE;
 
 impl Catalogue {
-    /// Returns true if the child can be asked, and must be before clients of this version are served.
+    /// Returns true if the child can be asked, and has to be asked before clients of this version are served.
     pub(super) fn is_lifecycle_unlearned(&self, client: &'static Era) -> bool {
         self.is_child_asked_for(client)
             && self.server.negotiator.may_be_stateless_too()
@@ -23,7 +24,8 @@ impl Catalogue {
         !client.has_sessions() && self.server.is_child()
     }
 
-    /// Asks the child, unless it was asked before. A connection failure is left to the next caller that needs the child.
+    /// Asks the child, unless it has been asked before. If the connection fails, the next caller that needs the child
+    /// asks again.
     pub(super) async fn learn_lifecycle(&self, egress: &Egress, client: &'static Era) {
         if !self.is_child_asked_for(client) {
             return;

@@ -6,8 +6,8 @@
 //! | `cell` | the catalogue of one server: its known items, and the introduction that is served to clients of a version |
 //! | `beginning` | the beginning of a caller's own catalogue: the lists of the common one |
 //! | `refresh` | fetches of the catalogue, one at a time |
-//! | `face` | the lists of one lifecycle, and why they are missing |
-//! | `freshness` | whether the lists are known to be current, if not why, and how long they remain valid |
+//! | `face` | the lists of one lifecycle, and the reason if they are missing |
+//! | `freshness` | whether the lists are known to be current, the reason if they are not, and how long they remain valid |
 //! | `gated` | items that are shown only to clients that can be asked something |
 //! | `learning` | how these items are learned, one class of clients after the other |
 //! | `lifecycles` | whether a child also serves clients without a handshake |

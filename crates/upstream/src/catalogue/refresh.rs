@@ -1,4 +1,4 @@
-//! Fetches a catalogue, one fetch at a time, over the shared links. It must not know who asked for it.
+//! Fetches a catalogue over the shared links, one fetch at a time. It must not know who asked for it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ use crate::link::OpenLink;
 use crate::pool::LinkCell;
 
 impl Catalogue {
-    /// Starts a fetch for clients of a version, unless one is running. The caller may wait for its end.
+    /// Starts a fetch for clients of a version, unless a fetch is running. The caller may wait for its end.
     pub fn fetch(self: &Arc<Self>, egress: &Egress, client: &'static Era) -> watch::Receiver<u64> {
         let done = self.done.subscribe();
         {
@@ -35,7 +35,7 @@ impl Catalogue {
         self.server.health.note(HealthEvent::ListingBegan);
         let (catalogue, egress) = (self.clone(), egress.clone());
         tokio::spawn(async move {
-            // The next fetch must be possible however this one ends.
+            // In whatever way this fetch ends, the next one must be possible.
             let _idle = Idle { catalogue: &catalogue, of_all_lists: false };
             catalogue.learn_lifecycle(&egress, client).await;
             let face = catalogue.face(client);
@@ -45,15 +45,16 @@ impl Catalogue {
         done
     }
 
-    /// Fetches all known lists again, because they may have changed. Returns once the lists are at least as new as this call;
-    /// of several concurrent calls only one fetches. Returns `false` if this call's own fetch failed.
+    /// Fetches all known lists again, because they may have changed. Returns once the lists are at least as new as
+    /// this call; if there are several concurrent calls, only one of them fetches. Returns `false` if this call itself
+    /// fetched and failed.
     pub async fn refresh(&self, egress: &Egress) -> bool {
         // The running fetch may have sent its requests before the change.
         let wanted = self.busy.lock().begun + 1;
         self.refresh_to(egress, wanted).await
     }
 
-    /// The same, unless the fetch of this number or a later one has ended.
+    /// Fetches all known lists again, unless the fetch with the number `wanted` or a later one has ended.
     pub async fn refresh_to(&self, egress: &Egress, wanted: u64) -> bool {
         let mut done = self.done.subscribe();
         loop {
@@ -92,14 +93,16 @@ impl Catalogue {
         fetched
     }
 
-    /// Fetches the lists again, even if a fetch is running: that one may have been refused something that is allowed now.
+    /// Fetches the lists again, even if a fetch is running: the running fetch may have been refused something that is
+    /// allowed now.
     pub async fn fetch_again(self: &Arc<Self>, egress: &Egress) {
         let mut done = self.done.subscribe();
         while self.busy.lock().fetching && done.changed().await.is_ok() {}
         self.refresh(egress).await;
     }
 
-    /// Fetches the lists again because they are old. Resting links rest again afterwards, unless they were used meanwhile.
+    /// Fetches the lists again because they are old. Links that were resting rest again afterwards, unless they were
+    /// used meanwhile.
     pub async fn renew(&self, egress: &Egress) {
         let rested: Vec<Arc<LinkCell>> = self.cells().filter(|cell| cell.is_resting()).collect();
         self.refresh(egress).await;
@@ -110,8 +113,8 @@ impl Catalogue {
         }
     }
 
-    /// Tries a server again without a client's request, when its health says that it is time. The attempt fetches the
-    /// server's lists, and so finds out the server's state.
+    /// Tries a server again without a client's request, when the server's health state says that it is time. The
+    /// attempt fetches the server's lists, and thereby shows the server's state.
     pub fn retry_if_due(self: &Arc<Self>, egress: &Egress) {
         if self.server.shutdown.begun.is_stopped() {
             return;
@@ -141,7 +144,7 @@ impl Catalogue {
         self.faces.iter().any(|face| !face.is_unknown() && self.server.link_era(face.era()) == asked)
     }
 
-    /// The links over which the catalogue is fetched.
+    /// Returns the links over which the catalogue is fetched.
     fn cells(&self) -> impl Iterator<Item = Arc<LinkCell>> {
         let links = self.links.upgrade();
         let known = self.faces.iter().filter(|face| !face.is_unknown());
@@ -161,7 +164,7 @@ impl Catalogue {
     ) -> Result<UpstreamCatalogue, LinkError> {
         let first = cell.get(egress).await?;
         match self.gather(egress, &first, capabilities(first.era)).await {
-            // Servers forget sessions, and some keep only the newest; another session is opened at once.
+            // Servers forget sessions, and some keep only the newest one; another session is opened immediately.
             Err(LinkError::SessionGone) => {
                 let another = cell.get(egress).await?;
                 self.gather(egress, &another, capabilities(another.era)).await
@@ -182,7 +185,7 @@ impl Catalogue {
             .serving(self.server.spec.tools.clone())
             .for_clients(capabilities);
         let patience = egress.snapshot().calls(&self.server.spec).usual.timeouts.idle;
-        // One item that is nested too deep must not hide the others: each item is checked on its own.
+        // An item that is nested too deeply must not hide the others: each item is checked separately.
         let frames = FrameLimits { depth: LIST_DEPTH, ..egress.frame_limits() };
         let mut first_fault = None;
         while let Some(list) = gather.wants() {
@@ -197,7 +200,7 @@ impl Catalogue {
                     link.bury();
                     return Err(e);
                 }
-                // The server stopped answering, and would make the next request wait just as long.
+                // The server has stopped answering; the next request would have to wait just as long.
                 Err(e @ LinkError::Late(_)) if list != ListKind::Tools => {
                     while gather.wants().is_some() {
                         gather.fail(self.server.describe(&e));
@@ -229,7 +232,7 @@ impl Catalogue {
         Absence { reason: self.server.describe(error), retry: true }
     }
 
-    /// Stores the lists fetched for a lifecycle. A server may have answered in the other lifecycle.
+    /// Stores the lists that were fetched for a lifecycle. The server may have answered in the other lifecycle.
     async fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<UpstreamCatalogue, LinkError>) {
         match outcome {
             Ok(catalogue) => {
@@ -286,7 +289,7 @@ fn is_of_one_list(error: &LinkError) -> bool {
     }
 }
 
-/// Ends a fetch, even one that panicked or was dropped.
+/// Ends a fetch when dropped, even after a panic.
 struct Idle<'a> {
     catalogue: &'a Catalogue,
     of_all_lists: bool,
@@ -302,7 +305,7 @@ impl Drop for Idle<'_> {
             catalogue.unsettled.store(busy.is_change_announced(), Ordering::Relaxed);
         }
         catalogue.server.health.note(HealthEvent::ListingEnded);
-        // Signalled last: callers that found this fetch running were watching already.
+        // This is signalled last: callers that found this fetch running are already watching.
         catalogue.done.send_modify(|done| *done += 1);
     }
 }

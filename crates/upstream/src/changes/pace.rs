@@ -1,25 +1,25 @@
-//! The pace at which announced changes are handled: a burst counts as one, and lists that differ each time are fetched ever
-//! less often. Time is an argument. It must not know what was announced.
+//! The pace at which announced changes are handled: a burst counts as one change, and lists that differ each time are
+//! fetched less and less often. The time is an argument. It must not know what was announced.
 
 use std::time::{Duration, Instant};
 
-/// The time in which further announcements are awaited.
+/// The time for which further announcements of a burst are awaited.
 const BURST: Duration = Duration::from_millis(50);
 
-/// The time between two fetches, and the longest such time.
+/// The minimum time between two fetches: at first, and at most.
 const GAP: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
 
-/// The number of changes in a row that are handled at the shortest gap, although the lists differed each time: somebody who works
-/// on a server changes it a few times, and every change shall be seen within a second.
+/// The number of consecutive changes that are handled at the shortest gap, although the lists differed each time: a
+/// developer who works on a server changes it a few times, and every change should be seen within a second.
 const UNSLOWED: u32 = 8;
 
-/// The pace on one link.
+/// The pace of handling changes on one link.
 #[derive(Debug)]
 pub(super) struct ChangePace {
     /// The time at which changes were handled last.
     last: Option<Instant>,
     gap: Duration,
-    /// The number of changes in a row after which the lists differed.
+    /// The number of consecutive changes after which the lists differed.
     differing: u32,
 }
 
@@ -30,7 +30,7 @@ impl Default for ChangePace {
 }
 
 impl ChangePace {
-    /// The time at which a change that is heard now is to be handled.
+    /// Returns the time at which a change that is heard now has to be handled.
     pub(super) fn due(&self, heard: Instant) -> Instant {
         let soonest = heard + BURST;
         self.last.map_or(soonest, |last| soonest.max(last + self.gap))
@@ -45,7 +45,7 @@ impl ChangePace {
         self.last = Some(now);
     }
 
-    /// Notes if the lists differed from those before.
+    /// Notes whether the lists differed from the earlier ones.
     pub(super) fn found(&mut self, differs: bool) {
         self.differing = if differs { self.differing.saturating_add(1) } else { 0 };
         if self.differing <= UNSLOWED {

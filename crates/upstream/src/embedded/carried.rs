@@ -11,7 +11,7 @@ pub fn is_wanted(upstreams: &[UpstreamSpec]) -> bool {
     upstreams.iter().filter_map(site_of).any(|site| site.headers || site.basic)
 }
 
-/// The part of the credentials that this server receives.
+/// Returns the part of the credentials that this server receives.
 pub fn mapped(carried: &Carried, upstream: &UpstreamSpec) -> Option<Mapped> {
     let site = site_of(upstream)?;
     let own = |basic: &Result<Basic, &'static str>| {
@@ -29,7 +29,7 @@ fn login(account: Account) -> SiteLogin {
     SiteLogin { url: account.url, username: account.username, password: account.password }
 }
 
-/// The text for messages that describes how a request carries an account of this site.
+/// Returns the text for messages that describes how a request provides an account at this site.
 pub(super) fn brought(site: &Site) -> &'static str {
     match (site.headers, site.basic) {
         (true, true) => {

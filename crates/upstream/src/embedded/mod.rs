@@ -1,6 +1,5 @@
-//! Servers that live in the binary, hosted by the gateway. They are created from the configuration, and get a port to
-//! other servers and the credentials that a client's request carries for their site. This module must not know their
-//! tools.
+//! Servers that live in the binary, hosted by the gateway. They are created from the configuration. They get a port to
+//! other servers, and the credentials that a client's request carries for their site. It must not know their tools.
 
 mod carried;
 mod offered;
@@ -31,13 +30,13 @@ use secrecy::SecretString;
 /// Creates the embedded server of a configured link.
 ///
 /// # Errors
-/// Returns a message that names the setting that the server cannot work with.
+/// Returns a message that names the setting with which the server cannot work.
 pub fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
     let rules = site_rules(link.site.as_ref());
     made(link, || Ok(Arc::new(world::World::new(&snapshot.limits, rules)?)))
 }
 
-/// Creates the server with another port to other servers.
+/// Creates the server with the port to other servers that `http` returns.
 fn made(
     link: &NativeLink,
     http: impl Fn() -> Result<Arc<dyn HttpClient>, String>,

@@ -1,5 +1,5 @@
-//! The lists of embedded servers, as far as they are known without any request, for notes on a configuration that is not
-//! served yet.
+//! The lists of embedded servers, as far as they are known without any request; used for notes on a configuration that
+//! is not being served yet.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use proto::mcp::Method;
 use proto::rpc::{Frame, FrameLimits};
 use serde_json::{Value, json};
 
-/// The names of the server's tools and prompts; `None` if its site may have more, or if its settings are invalid.
+/// Returns the names of the server's tools and prompts; `None` if its site may have more, or if its settings are
+/// invalid.
 pub fn offered(link: &NativeLink) -> Option<Offered> {
     if super::is_on(link, "discover") {
         return None;
@@ -25,7 +26,7 @@ pub fn offered(link: &NativeLink) -> Option<Offered> {
     Some(Offered { tools, prompts: names(&*server, Method::PromptsList, "prompts")? })
 }
 
-/// The names in a list that is ready; `None` if the server has no such list.
+/// Returns the names in a list that is ready; `None` if the server has no such list.
 fn names(server: &dyn NativeServer, list: Method, member: &str) -> Option<Vec<String>> {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": list.name() }).to_string();
     let request = Frame::parse(Bytes::from(request), FrameLimits::default()).ok()?;
@@ -37,7 +38,7 @@ fn names(server: &dyn NativeServer, list: Method, member: &str) -> Option<Vec<St
     Some(items.filter_map(|item| item["name"].as_str()).map(str::to_owned).collect())
 }
 
-/// A port that never answers.
+/// A port to other servers that never answers.
 struct Nobody;
 
 impl HttpClient for Nobody {

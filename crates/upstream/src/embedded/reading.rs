@@ -1,4 +1,4 @@
-//! An embedded server's interpretation of arguments, for rules about them. It must not know rules.
+//! An embedded server's interpretation of arguments, for access rules about them. It must not know the rules.
 
 use std::fmt;
 use std::sync::Arc;

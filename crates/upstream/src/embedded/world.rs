@@ -14,13 +14,13 @@ use transport::budget::Part;
 use transport::net::client::{Client, ClientError, ClientLimits, Reach, Trust};
 use transport::net::{CollectError, collect};
 
-/// The number of origins whose requests are counted.
+/// The maximum number of origins whose requests are counted.
 const MOST_SITES: usize = 10_000;
-/// The number of idle connections to one origin, and the time for which they are kept.
+/// The maximum number of idle connections to one origin, and the time for which they are kept.
 const KEPT: usize = 10;
 const KEPT_FOR: Duration = Duration::from_secs(30);
 
-/// Sends requests of embedded servers.
+/// Sends requests on behalf of embedded servers.
 pub(super) struct World {
     any: Client,
     public: Client,
@@ -32,9 +32,9 @@ pub(super) struct World {
 /// The limits for requests to one origin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// The number of concurrent requests.
+    /// The maximum number of concurrent requests.
     pub(super) at_once: u32,
-    /// The number of requests per period.
+    /// The maximum number of requests per period; `None` if there is no limit.
     pub(super) rate: Option<RequestRate>,
 }
 
@@ -75,7 +75,7 @@ impl World {
         })
     }
 
-    /// Checks that the site of this URL may be asked now; otherwise returns the time to wait.
+    /// Checks that a request may be sent to the site of this URL now; otherwise returns the time to wait.
     fn turn(&self, url: &str) -> Result<(), Duration> {
         let Some(limiter) = &self.rate else { return Ok(()) };
         let host = url.split('/').nth(2).unwrap_or_default().to_ascii_lowercase();
@@ -86,7 +86,7 @@ impl World {
             profile: "",
             is_call: true,
             tool: None,
-            is_shown: false,
+            identity: None,
         };
         let verdict = limiter.check(&request, self.now());
         verdict.filter(|verdict| !verdict.allowed).map_or(Ok(()), |verdict| Err(verdict.retry_after))
@@ -139,7 +139,7 @@ impl HttpClient for World {
     }
 }
 
-/// A rate limit for each site, shared by all callers.
+/// Returns a rate limit for each site, which all callers share.
 fn per_site(rate: RequestRate) -> RateLimit {
     RateLimit { rate, burst: rate.count, ..RateLimit::default() }
 }

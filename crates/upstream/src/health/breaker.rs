@@ -1,5 +1,5 @@
-//! The circuit breaker of one server: counts failed client requests, and decides when to send no more. It must not know what
-//! failed, or read a clock.
+//! The circuit breaker of one server: counts failed client requests, and decides when no more are sent. It must not
+//! know what failed, or read a clock.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 /// The number of consecutive failures that opens the breaker.
 const IN_A_ROW: u32 = 5;
 
-/// The time in which requests are counted.
+/// The length of the window in which requests are counted.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The minimum number of requests within the window for the breaker to open when half of them have failed.
+/// The minimum number of requests in the window for the breaker to open because half of them have failed.
 const ENOUGH: u32 = 20;
 
-/// The requests of one second.
+/// The requests during one second.
 #[derive(Debug)]
 struct Second {
     began: Instant,
@@ -25,7 +25,7 @@ struct Second {
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
     in_a_row: u32,
-    /// At most one entry more than the window has seconds.
+    /// The counts by second; at most one entry more than the window has seconds.
     seconds: VecDeque<Second>,
 }
 
@@ -39,7 +39,7 @@ impl Breaker {
         }
     }
 
-    /// Counts a request that was not answered. Returns the reason to send no more, if there is one.
+    /// Counts a request that was not answered. Returns the reason to send no more requests, if there is one.
     pub(super) fn failed(&mut self, now: Instant) -> Option<String> {
         self.in_a_row = self.in_a_row.saturating_add(1);
         let second = self.second(now);
@@ -53,7 +53,7 @@ impl Breaker {
         is_too_much.then(|| format!("{failed} of the last {all} requests failed"))
     }
 
-    /// Starts counting from zero.
+    /// Starts counting again from zero.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }

@@ -5,7 +5,7 @@ use super::machine::HealthMachine;
 use super::state::{HealthCause, HealthWord};
 
 impl HealthMachine {
-    /// The state that follows from the facts, and its reason. Only `ready` has no reason.
+    /// Returns the state that follows from the facts, and the reason for it. Only `ready` has no reason.
     pub(super) fn derived(&self) -> (HealthWord, HealthCause) {
         let starting = |why: &str| (HealthWord::Starting, HealthCause::plain(why));
         if self.is_leaving {
@@ -49,7 +49,7 @@ impl HealthMachine {
         }
     }
 
-    /// The state before the server's lists have been fetched for the first time.
+    /// Returns the state before the server's lists have been fetched for the first time.
     fn derived_beginning(&self, untouched: &str) -> (HealthWord, HealthCause) {
         match (self.connection.is_open, self.connection.openings + self.lists.fetches) {
             (true, 1..) if self.lists.fetches > 0 => (HealthWord::Listing, HealthCause::plain(LISTING)),
@@ -73,7 +73,7 @@ impl HealthMachine {
         }
     }
 
-    /// The reason why the server is not fully usable.
+    /// Returns the reason why the server is not fully usable.
     fn flaw(&self) -> Option<HealthCause> {
         if let Some(cause) = &self.lists.failed {
             return Some(cause.after("its lists may be out of date, because they cannot be fetched"));

@@ -19,16 +19,16 @@ pub enum Failure {
     Nothing,
 }
 
-/// An event at a server. "Opening" and "link" mean only those that all clients share.
+/// An event at a server. "Opening" and "link" refer only to links that all clients share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HealthEvent {
     /// A link is being opened; [`HealthEvent::OpeningEnded`] follows.
     OpeningBegan,
     /// An opening has ended.
     OpeningEnded(Result<(), Failure>),
-    /// The link with this number ended on its own.
+    /// The link with this number ended by itself.
     LinkEnded(u64, HealthCause),
-    /// The process is not started again before this time.
+    /// The server's process is not started again before this time.
     NextStart(Instant),
     /// The process was stopped because nobody used it.
     Rested,
@@ -40,10 +40,11 @@ pub enum HealthEvent {
     ListsKept(usize),
     /// Lists were fetched: the number of tools, and the number of items that were left out.
     ListsFetched(usize, usize),
-    /// The same, except that some lists failed; their known items stay.
+    /// Lists were fetched, but some of them failed; the known items of those are kept. The numbers mean the same as in
+    /// [`HealthEvent::ListsFetched`].
     ListsFetchedInPart(usize, usize, HealthCause),
-    /// The server has listed its items to clients that can be asked something, over their own link. Holds a description of
-    /// those clients.
+    /// The server has listed its items to clients that can be asked something, over a link of their own. The value
+    /// describes these clients.
     ListedFor(&'static str),
     /// Lists could not be fetched.
     ListsFailed(Failure),
@@ -53,9 +54,9 @@ pub enum HealthEvent {
     ExchangeFailed(Failure),
     /// One of the gateway's own streams broke, or an owner's link could not be opened.
     StreamFailed(Failure),
-    /// The notification stream of this link is lost, and could not be opened again.
+    /// The notification stream of this link is lost, and could not be reopened.
     NoticesLost(u64, HealthCause),
-    /// The notification stream of this link is open again, or no longer needed.
+    /// The notification stream of this link is open again, or is no longer needed.
     NoticesHeard(u64),
     /// The server is no longer configured.
     Leaving,

@@ -7,16 +7,16 @@ use super::breaker::Breaker;
 use super::schedule::Schedule;
 use super::state::HealthCause;
 
-/// A first attempt that takes longer than this counts as done, so nothing waits for an unresponsive server.
+/// The time after which a first attempt counts as done, so that nothing waits for an unresponsive server.
 const FIRST_TRY: Duration = Duration::from_secs(8);
 
-/// The number of links whose lost notifications are remembered; there is one shared link for each version.
+/// The maximum number of links whose lost notifications are remembered; there is one shared link for each version.
 const MOST_LINKS: usize = 32;
 
-/// The links that all clients share.
+/// The facts about the links that all clients share.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionFacts {
-    /// The number of openings under way.
+    /// The number of links that are being opened.
     pub(super) openings: u32,
     /// True if a link is open, as far as is known.
     pub(super) is_open: bool,
@@ -36,16 +36,16 @@ impl ConnectionFacts {
     }
 }
 
-/// The ends of the server's process.
+/// The facts about the ends of the server's process.
 #[derive(Debug, Default)]
 pub(super) struct ProcessEnds {
     pub(super) in_a_row: Option<EndsInARow>,
-    /// The link whose end was counted last.
+    /// The number of the link whose end was counted last.
     pub(super) last_link: Option<u64>,
 }
 
 impl ProcessEnds {
-    /// Counts an end, or a failed start; `is_first` if the earlier ones no longer count.
+    /// Counts an end, or a failed start; `is_first` is true if the earlier ones no longer count.
     pub(super) fn count(&mut self, now: Instant, is_first: bool) {
         let before = self.in_a_row.filter(|_| !is_first);
         self.in_a_row = Some(EndsInARow {
@@ -65,7 +65,7 @@ pub(super) struct EndsInARow {
 }
 
 impl EndsInARow {
-    /// The number of ends, and the time from the first to the last.
+    /// Returns the number of ends, and the time from the first to the last, as text.
     pub(super) fn in_words(self) -> String {
         let seconds = self.last.saturating_duration_since(self.first).as_secs();
         match self.number {
@@ -82,14 +82,14 @@ pub(super) struct ReachFacts {
     pub(super) unauthorized: Option<HealthCause>,
     /// True if a request failed in a way that only another request can explain.
     pub(super) is_doubted: bool,
-    /// The clients that could start a process of their own although the shared one does not start.
+    /// The clients for which a process of their own could be started although the shared one does not start.
     pub(super) starts_for: Option<&'static str>,
 }
 
 /// The reason why no link can be opened.
 #[derive(Debug, Clone)]
 pub(super) enum Down {
-    /// A working link has ended on its own.
+    /// A link that worked has ended by itself.
     Ended(HealthCause),
     /// A process could not be started.
     NotStarted(HealthCause),
@@ -100,11 +100,11 @@ pub(super) enum Down {
 /// The facts about the server's lists.
 #[derive(Debug, Default)]
 pub(super) struct ListFacts {
-    /// The number of fetches under way.
+    /// The number of fetches that are running.
     pub(super) fetches: u32,
     pub(super) known: KnownLists,
     pub(super) tools: usize,
-    /// The number of items that were left out.
+    /// The number of items that were left out of the lists.
     pub(super) left_out: usize,
     /// The reason why the last fetch failed.
     pub(super) failed: Option<HealthCause>,
@@ -112,7 +112,7 @@ pub(super) struct ListFacts {
     pub(super) partly: Option<HealthCause>,
 }
 
-/// The lists that are known.
+/// The known lists of the server, by their origin.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KnownLists {
     #[default]
@@ -126,7 +126,8 @@ pub(super) enum KnownLists {
 #[derive(Debug, Default)]
 pub(super) struct RequestFacts {
     pub(super) breaker: Breaker,
-    /// The reason why clients' requests are held back, until the server answers the gateway.
+    /// The reason why clients' requests are held back until the server has answered the gateway; `None` if they are
+    /// not.
     pub(super) held_back: Option<HealthCause>,
 }
 
@@ -146,7 +147,7 @@ impl RequestFacts {
         self.held_back.is_some()
     }
 
-    /// Sends clients' requests again, because the server has answered the gateway.
+    /// Lets clients' requests through again, because the server has answered the gateway.
     pub(super) fn release(&mut self) {
         if self.held_back.take().is_some() {
             self.breaker.reset();
@@ -157,7 +158,7 @@ impl RequestFacts {
 /// The gateway's attempts to use the server.
 #[derive(Debug)]
 pub(super) struct Tries {
-    /// The time when the first attempt began.
+    /// The time at which the first attempt began.
     pub(super) first: Option<Instant>,
     /// True once an attempt has ended.
     pub(super) was_tried: bool,
@@ -165,12 +166,13 @@ pub(super) struct Tries {
 }
 
 impl Tries {
-    /// Creates the facts before the first attempt. The seed makes the pauses between attempts differ.
+    /// Creates the facts before the first attempt. The seed makes the pauses between attempts differ from those of
+    /// other gateways.
     pub(super) fn new(seed: u64) -> Self {
         Self { first: None, was_tried: false, schedule: Schedule::new(seed) }
     }
 
-    /// Returns true if an attempt has ended, or began so long ago that nothing needs to wait for it.
+    /// Returns true if an attempt has ended, or began so long ago that nothing need wait for it.
     pub(super) fn are_enough(&self, now: Instant) -> bool {
         let takes_long = |began: Instant| now.saturating_duration_since(began) >= FIRST_TRY;
         self.was_tried || self.first.is_some_and(takes_long)

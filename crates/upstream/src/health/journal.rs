@@ -1,38 +1,39 @@
-//! Log lines for changes of state: one for each change, and one a minute for a flapping server. It must not know states.
+//! Log lines about changes of state: one line for each change, but only one per minute for a flapping server. It must
+//! not know states.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The time in which changes are counted, and the time between two lines about a flapping server.
+/// The time within which changes are counted; also the time between two lines about a flapping server.
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// The number of changes in a minute that are logged one by one.
+/// The maximum number of changes in a minute that are logged one by one.
 const MOST: usize = 6;
 
-/// The line to write.
+/// The kind of line to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     /// The change itself.
     Change,
-    /// The server flaps from now on.
+    /// The server has begun to flap.
     Flapping,
-    /// The server has changed this many times since the last line.
+    /// The server has changed its state this number of times since the last line.
     Summary(usize),
 }
 
 /// The changes that were logged, and those that were not.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
-    /// The latest changes within a minute; at most one more than are logged one by one.
+    /// The latest changes within a minute; at most one more than the number that is logged one by one.
     latest: VecDeque<Instant>,
-    /// The time of the last line while the server flaps.
+    /// The time of the last line while the server is flapping; `None` if it is not.
     flaps_since: Option<Instant>,
-    /// The changes since that line.
+    /// The number of changes since that line.
     untold: usize,
 }
 
 impl Journal {
-    /// The line for a change.
+    /// Returns the line for a change.
     pub(super) fn changed(&mut self, now: Instant) -> Option<Line> {
         self.forget(now);
         self.latest.push_back(now);
@@ -53,7 +54,8 @@ impl Journal {
         }
     }
 
-    /// The line that is due because time has passed: the changes that were not logged yet, and the resulting state.
+    /// Returns the line that is due because time has passed: it reports the changes that were not logged yet, and the
+    /// resulting state.
     pub(super) fn passed(&mut self, now: Instant) -> Option<Line> {
         let last = self.flaps_since?;
         if now.saturating_duration_since(last) < MINUTE {
@@ -61,7 +63,7 @@ impl Journal {
         }
         self.forget(now);
         let untold = std::mem::take(&mut self.untold);
-        // With fewer changes than that, each one is logged again.
+        // If there are fewer changes than that, each of them is logged again.
         self.flaps_since = (self.latest.len() >= MOST).then_some(now);
         (untold > 0).then_some(Line::Summary(untold))
     }

@@ -1,6 +1,6 @@
-//! The state of one server as a pure state machine: its input is events and the time, its output is changes of state. It
-//! keeps the facts about the server and derives the state from them, so no order of events leads to a state without exit. It
-//! must not know links, catalogues or the log.
+//! The state of one server as a pure state machine: the input is events and the time, the output is changes of state.
+//! It keeps the facts about the server and derives the state from them, so no order of events can lead to a state
+//! without an exit. It must not know links, catalogues or the log.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use super::facts::{
 };
 use super::state::{HealthCause, HealthWord};
 
-/// A process that ran this long was healthy: its end counts as the first one.
+/// The running time after which a process counts as healthy, so that its end counts as the first one.
 const HEALTHY: Duration = Duration::from_mins(1);
 
-/// The time after an end during which the next start is not known yet.
+/// The time after an end for which the time of the next start is not known yet.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
 /// A change of state.
@@ -44,7 +44,8 @@ pub(super) struct HealthMachine {
 }
 
 impl HealthMachine {
-    /// A server that has not been asked yet. The seed makes the pauses between attempts differ.
+    /// Creates the machine of a server that has not been asked yet. The seed makes the pauses between attempts differ
+    /// from those of other gateways.
     pub(super) fn new(is_child: bool, seed: u64, now: Instant) -> Self {
         Self {
             is_child,
@@ -61,7 +62,7 @@ impl HealthMachine {
         }
     }
 
-    /// Handles an event. The machine's time never goes back, even if a thread reports an earlier time.
+    /// Handles an event. The machine's time never goes backwards, even if a thread reports an earlier time.
     pub(super) fn feed(&mut self, now: Instant, event: HealthEvent) -> Option<HealthChange> {
         self.now = self.now.max(now);
         self.take(event);
@@ -80,28 +81,28 @@ impl HealthMachine {
         Some(HealthChange { from, to: self.state.0, cause: self.state.1.clone(), lasted })
     }
 
-    /// Returns true if the server should be tried now without a client's request. The caller makes the attempt.
+    /// Returns true if the server should be tried now, without a client's request. The caller makes the attempt.
     pub(super) fn take_try(&mut self, now: Instant) -> bool {
         self.now = self.now.max(now);
         !self.is_leaving && self.tries.schedule.take(self.now)
     }
 
-    /// The state and its reason.
+    /// Returns the state, and the reason for it.
     pub(super) fn state(&self) -> (HealthWord, &HealthCause) {
         (self.state.0, &self.state.1)
     }
 
-    /// The time when the state began.
+    /// Returns the time at which the state began.
     pub(super) fn since(&self) -> Instant {
         self.since
     }
 
-    /// The number of tools that the server listed last.
+    /// Returns the number of tools that the server listed last.
     pub(super) fn tools(&self) -> usize {
         self.lists.tools
     }
 
-    /// The time of the next attempt; `None` if none is planned, or one is running.
+    /// Returns the time of the next attempt; `None` if none is planned, or if one is running.
     pub(super) fn next_try(&self) -> Option<Instant> {
         self.tries
             .schedule
@@ -109,7 +110,7 @@ impl HealthMachine {
             .filter(|_| self.connection.openings == 0 && self.lists.fetches == 0 && !self.is_leaving)
     }
 
-    /// Returns true if the server was tried, or its lists are known from an earlier run.
+    /// Returns true if the server has been tried, or if its lists are known from an earlier run.
     pub(super) fn was_tried(&self, now: Instant) -> bool {
         self.lists.known != KnownLists::Nothing || self.tries.are_enough(now)
     }
@@ -171,7 +172,7 @@ impl HealthMachine {
             HealthEvent::ExchangeGood => {
                 self.requests.breaker.good(self.now);
                 self.reach.is_doubted = false;
-                // If an owner's process answers, that reveals nothing about the shared process that keeps ending.
+                // If an owner's process answers, this reveals nothing about the shared process that keeps ending.
                 if !self.is_child {
                     self.reach.down = None;
                 }
@@ -189,8 +190,8 @@ impl HealthMachine {
         }
     }
 
-    /// Records that an owner's process has listed its items. This matters only if the shared process has never listed its
-    /// items.
+    /// Records that a process of an owner has listed its items. This matters only if the shared process has never
+    /// listed any.
     fn listed_for(&mut self, clients: &'static str) {
         if self.is_child && self.reach.down.is_some() && self.lists.known != KnownLists::Confirmed {
             self.reach.starts_for = Some(clients);
@@ -204,7 +205,7 @@ impl HealthMachine {
         self.connection.lost_notices.clear();
     }
 
-    /// Records that the server is there: facts to the contrary no longer hold.
+    /// Records that the server is there, so that facts to the contrary no longer hold.
     fn opened_again(&mut self) {
         self.requests.release();
         (self.reach.down, self.reach.unauthorized, self.reach.starts_for) = (None, None, None);
@@ -235,7 +236,7 @@ impl HealthMachine {
 
     fn failed_to_list(&mut self, failure: Failure) {
         match failure {
-            // A server that cannot be opened lists nothing, and that failure has been recorded already.
+            // A server to which no link can be opened lists nothing, and that failure has been recorded already.
             _ if self.reach.down.is_some() || self.reach.unauthorized.is_some() => {}
             Failure::Unreachable(cause) | Failure::Doubtful(cause) => self.be_down(Down::Unreachable(cause)),
             Failure::Unwell(cause) => {
@@ -259,13 +260,13 @@ impl HealthMachine {
                 self.reach.is_doubted = true;
                 self.tries.schedule.at(self.now);
             }
-            // One tool may fail, or need another credential than the rest.
+            // A single tool may fail, or may need a credential other than the rest.
             Failure::Doubtful(_) | Failure::Unwell(_) | Failure::Unauthorized(_) | Failure::Nothing => {}
         }
     }
 
-    /// Counts a client's request that was not answered. A refused connection is not counted: it costs nobody time, and shows
-    /// the server's state at once.
+    /// Counts a client's request that was not answered. A refused connection is not counted: it costs nobody time, and
+    /// shows the server's state immediately.
     fn count_failure(&mut self, failure: &Failure) {
         let Failure::Doubtful(cause) = failure else { return };
         if self.requests.failed(self.now, cause) {
@@ -281,8 +282,8 @@ impl HealthMachine {
         self.tries.schedule.failed(self.now);
     }
 
-    /// Records that the server answers, but requires a credential. New attempts are useless until somebody provides another
-    /// one.
+    /// Records that the server answers, but requires a credential. Further attempts are useless until somebody
+    /// provides another credential.
     fn want_credential(&mut self, cause: HealthCause) {
         (self.reach.down, self.lists.failed, self.requests.held_back, self.reach.is_doubted) =
             (None, None, None, false);
@@ -304,7 +305,7 @@ impl HealthMachine {
 
     fn count_end(&mut self) {
         let was_well = |opened: Instant| self.now.saturating_duration_since(opened) >= HEALTHY;
-        // The running time decides only if there was an end before.
+        // The running time matters only if there was an end before.
         let is_first = self.ends.in_a_row.is_none() || self.connection.opened_at.take().is_some_and(was_well);
         self.ends.count(self.now, is_first);
     }

@@ -1,5 +1,6 @@
-//! The health of one server: its current state, when that state began, the reason for it, and the time of the next attempt.
-//! It must not know links, catalogues or clients: everything that happens arrives as an event, with the time.
+//! The health of one server: its current state, the time at which this state began, the reason for it, and the time of
+//! the next attempt. It must not know links, catalogues or clients: everything that happens arrives as an event, with
+//! the time.
 //!
 //! | file | is for |
 //! |---|---|
@@ -9,7 +10,7 @@
 //! | `state` | the states and their reasons |
 //! | `breaker` | the decision to hold back clients' requests |
 //! | `schedule` | the times of the next attempts at a failing server |
-//! | `journal` | one log line for each change, and few for a flapping server |
+//! | `journal` | log lines: one for each change, and few for a flapping server |
 //! | `returning` | the requests that wait for the server to come back |
 //! | `observed` | all of this for a server in use, behind a short lock |
 

@@ -14,14 +14,14 @@ use super::machine::{HealthChange, HealthMachine};
 use super::returning::Returning;
 use super::state::{HealthCause, HealthWord};
 
-/// The log target for changes of state; it is shown even where other targets show only warnings.
+/// The log target for changes of state; these lines are shown even where other targets show only warnings.
 const TARGET: &str = "dragoman::state";
 
 /// The health of one server.
 pub struct ServerHealth {
     name: Arc<str>,
     observed: Mutex<Observed>,
-    /// Mirrors the state machine's value, so that calls need no lock.
+    /// A copy of the state machine's value, so that calls need no lock.
     is_held_back: AtomicBool,
     returning: Returning,
 }
@@ -33,23 +33,24 @@ struct Observed {
     told: String,
 }
 
-/// The state of a server at one moment.
+/// The state of a server at one point in time.
 #[derive(Debug, Clone)]
 pub struct HealthReport {
     /// The state.
     pub word: HealthWord,
-    /// Its reason; empty for `ready`.
+    /// The reason for the state; empty for `ready`.
     pub cause: HealthCause,
     /// The time when the state began.
     pub since: Instant,
-    /// The time of the next attempt; `None` if none is planned, or one is running.
+    /// The time of the next attempt; `None` if none is planned, or if one is running.
     pub next_try: Option<Instant>,
-    /// True if the server was tried, or its lists are known from an earlier run.
+    /// True if the server has been tried, or if its lists are known from an earlier run.
     pub was_tried: bool,
 }
 
 impl ServerHealth {
-    /// Creates the health of a server that has not been asked yet; `is_child` if each of its links is a child process.
+    /// Creates the health of a server that has not been asked yet; `is_child` is true if each link to it is a child
+    /// process.
     pub fn new(name: Arc<str>, is_child: bool) -> Self {
         // Seeds differ, so that gateways with the same configuration do not retry at the same times.
         let machine = HealthMachine::new(is_child, RandomState::new().hash_one(&name), Instant::now());
@@ -93,12 +94,12 @@ impl ServerHealth {
         self.is_held_back.load(Ordering::Relaxed)
     }
 
-    /// Waits until the server is back after an outage, but at most this long.
+    /// Waits until the server is back after an outage, but at most for the time `longest`.
     pub async fn pause(&self, longest: Duration) {
         self.returning.pause(longest).await;
     }
 
-    /// Waits until one of the requests that waited for the server's return may continue.
+    /// Waits until this request may continue, if it is one of those that waited for the server's return.
     pub async fn turn(&self) {
         self.returning.turn().await;
     }
@@ -109,7 +110,8 @@ impl ServerHealth {
         OpeningWatch { health: self, outcome: Err(Failure::Nothing) }
     }
 
-    /// Returns true if the server should be tried now without a client's request. Also writes the log lines that are due.
+    /// Returns true if the server should be tried now, without a client's request. Also writes the log lines that are
+    /// due.
     pub fn is_try_due(&self) -> bool {
         let now = Instant::now();
         let mut observed = self.observed.lock();
@@ -125,12 +127,12 @@ impl ServerHealth {
         is_due
     }
 
-    /// The time of the next attempt.
+    /// Returns the time of the next attempt.
     pub fn next_try(&self) -> Option<Instant> {
         self.observed.lock().machine.next_try()
     }
 
-    /// The current state.
+    /// Returns the current state.
     pub fn report(&self) -> HealthReport {
         let observed = self.observed.lock();
         let machine = &observed.machine;
@@ -176,14 +178,14 @@ impl ServerHealth {
     }
 }
 
-/// An opening in progress. If it is dropped without an outcome, it reveals nothing about the server.
+/// A link that is being opened. If this value is dropped without an outcome, it reveals nothing about the server.
 pub struct OpeningWatch<'a> {
     health: &'a ServerHealth,
     outcome: Result<(), Failure>,
 }
 
 impl OpeningWatch<'_> {
-    /// Records how the opening ended.
+    /// Records how the opening has ended.
     pub fn ended(mut self, outcome: Result<(), Failure>) {
         self.outcome = outcome;
     }

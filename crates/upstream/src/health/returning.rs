@@ -1,5 +1,5 @@
-//! The requests that wait for a server to come back: woken when it does, and let through in waves. It must not know what
-//! waits.
+//! The requests that wait for a server to come back: they are woken when it does, and let through in waves. It must
+//! not know what is waiting.
 
 use std::time::{Duration, Instant};
 
@@ -19,12 +19,12 @@ pub(super) struct Returning {
     since: Mutex<Since>,
 }
 
-/// The requests let through since the server came back.
+/// The requests that were let through since the server came back.
 #[derive(Debug, Default)]
 struct Since {
     /// The time when the server came back; `None` if it was never away.
     at: Option<Instant>,
-    /// The number of requests let through since then.
+    /// The number of requests that were let through since then.
     number: u32,
 }
 
@@ -35,7 +35,7 @@ impl Returning {
         self.woken.notify_waiters();
     }
 
-    /// Waits until the server is back, but at most this long.
+    /// Waits until the server is back, but at most for the time `longest`.
     pub(super) async fn pause(&self, longest: Duration) {
         tokio::select! {
             () = self.woken.notified() => {}
@@ -53,7 +53,7 @@ impl Returning {
 }
 
 impl Since {
-    /// The time at which the next request is let through; `None` if that is now.
+    /// Returns the time at which the next request is let through; `None` if it is let through now.
     fn next(&mut self) -> Option<Instant> {
         let at = self.at?;
         let wave = (self.number / FIRST_WAVE + 1).ilog2();

@@ -1,9 +1,9 @@
-//! The times of the next attempts at a failing server: frequent at first, because a restarting server is back within seconds,
-//! and rare later. It must not know what failed, or read a clock.
+//! The times of the next attempts at a failing server: at first, attempts are frequent, because a restarting server is
+//! back within seconds; later, they become rare. It must not know what failed, or read a clock.
 
 use std::time::{Duration, Instant};
 
-/// The pause before the next attempt, given the time since the first failure.
+/// Returns the pause before the next attempt, given the time since the first failure.
 pub(super) fn pause(since_first: Duration) -> Duration {
     match since_first.as_secs() {
         0..60 => Duration::from_secs(1),
@@ -17,7 +17,7 @@ pub(super) fn pause(since_first: Duration) -> Duration {
 pub(super) struct Schedule {
     first_failure: Option<Instant>,
     next: Option<Instant>,
-    /// The state of the random numbers that make pauses differ.
+    /// The state of the random number generator that makes pauses differ.
     seed: u64,
 }
 
@@ -39,18 +39,18 @@ impl Schedule {
         self.next = Some(when);
     }
 
-    /// Cancels the next attempt: nothing fails any more, or attempts are useless.
+    /// Cancels the next attempt, because nothing fails any more or attempts are useless.
     pub(super) fn over(&mut self) {
         (self.first_failure, self.next) = (None, None);
     }
 
-    /// The time of the next attempt; `None` if none is planned.
+    /// Returns the time of the next attempt; `None` if none is planned.
     pub(super) fn next(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Returns true if an attempt is due, which the caller makes now. If that attempt has no result, another one is due after
-    /// a pause.
+    /// Returns true if an attempt is due, which the caller then makes. If this attempt has no result, another one is
+    /// due after a pause.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         let is_due = self.next.is_some_and(|next| next <= now);
         if is_due {
@@ -59,7 +59,7 @@ impl Schedule {
         is_due
     }
 
-    /// A random factor from 0.8 to 1.2, by `SplitMix64`.
+    /// Returns a random factor from 0.8 to 1.2, by `SplitMix64`.
     fn spread(&mut self) -> f64 {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -29,7 +29,7 @@ pub enum HealthWord {
 }
 
 impl HealthWord {
-    /// The name of the state in logs, answers and documentation.
+    /// Returns the name of the state in logs, answers and documentation.
     pub fn name(self) -> &'static str {
         match self {
             Self::Starting => "starting",
@@ -66,23 +66,23 @@ impl Display for HealthWord {
 pub struct HealthCause {
     /// The type of fault, in the gateway's own words.
     pub brief: String,
-    /// The whole reason, with the server's own message and its address.
+    /// The whole reason, including the server's own message and its address.
     pub detail: String,
 }
 
 impl HealthCause {
-    /// A reason that everybody may see.
+    /// Creates a reason that everybody may see.
     pub fn plain(text: impl Into<String>) -> Self {
         let brief = text.into();
         Self { detail: brief.clone(), brief }
     }
 
-    /// The reason for a failure with this description, which contains none of the server's secrets.
+    /// Creates the reason for a failure with this description, which contains none of the server's secrets.
     pub fn of(error: &LinkError, description: String) -> Self {
         Self { brief: brief(error).into_owned(), detail: description }
     }
 
-    /// The same reason with the given beginning in front of it.
+    /// Returns the same reason with the given text in front of it.
     pub(super) fn after(&self, beginning: &str) -> Self {
         let join =
             |end: &str| if end.is_empty() { beginning.to_owned() } else { format!("{beginning}: {end}") };
@@ -90,7 +90,7 @@ impl HealthCause {
     }
 }
 
-/// The type of a failure, without the server's message or its address.
+/// Returns the type of a failure, without the server's message or its address.
 fn brief(error: &LinkError) -> std::borrow::Cow<'static, str> {
     match error {
         LinkError::Http(e) => connection(e).into(),

@@ -1,4 +1,4 @@
-//! The attempts to listen on one link. If a lost notification stream cannot be opened again, its loss is reported. It must
+//! The attempts to listen on one link. If a lost notification stream cannot be reopened, the loss is reported. It must
 //! not know what is heard.
 
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use crate::health::{HealthCause, HealthEvent};
 use crate::link::OpenLink;
 use crate::server::Server;
 
-/// The attempts to keep one stream open.
+/// The current attempt to keep one stream open.
 #[derive(Default)]
 pub(super) struct Attempt {
     /// True for every attempt after the first.
     pub(super) again: bool,
     /// True if the stream was open in this attempt.
     is_heard: bool,
-    /// The link and its server, while the loss of the stream is on record.
+    /// The link and its server, as long as the loss of the stream is on record.
     lost: Option<(Arc<Server>, u64)>,
 }
 
 impl Attempt {
-    /// Notes that the stream is open; returns true if it was open before.
+    /// Notes that the stream is open; returns true if this is not the first attempt.
     pub(super) fn opened(&mut self, link: &OpenLink) -> bool {
         self.is_heard = true;
         if self.lost.is_some() {
@@ -31,7 +31,7 @@ impl Attempt {
         self.again
     }
 
-    /// Notes the end of this attempt. A stream that was cut and can be opened again needs no report.
+    /// Notes the end of this attempt. If a stream was cut and can be reopened, no report is needed.
     pub(super) fn ended(&mut self, link: &OpenLink, why: Option<&LinkError>) {
         if let Some(why) = why.filter(|_| self.again && !self.is_heard && !link.own && link.is_alive()) {
             let cause = HealthCause::of(why, link.server.describe(why));

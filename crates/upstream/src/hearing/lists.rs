@@ -13,7 +13,7 @@ use crate::link::{LinkUser, OpenLink};
 use crate::upstream::Upstream;
 
 impl Ear {
-    /// Handles an announcement. The server's other messages must not wait for its lists.
+    /// Handles an announcement in a separate task, so that the server's other messages need not wait for its lists.
     pub(super) fn announced(&self, link: &Arc<OpenLink>, list: Notice) {
         let Some(upstream) = self.upstream.upgrade() else { return };
         let wanted = upstream.catalogue.note_announced(!link.own);
@@ -23,7 +23,8 @@ impl Ear {
         }
     }
 
-    /// Fetches the changed lists before it notifies clients: a client that asks at once must not get the old list.
+    /// Prepares the notifications before lists are fetched, so that clients are notified only afterwards: a client
+    /// that asks immediately must not get the old list.
     fn before_change(&self, link: &Arc<OpenLink>) -> Vec<Announcement> {
         let users = if link.own { link.recipients.users() } else { Vec::new() };
         if users.is_empty() {
@@ -48,8 +49,8 @@ impl Ear {
         }
     }
 
-    /// Fetches what changed before it notifies clients: a client that asks at once must not get the old list. Returns true if
-    /// the lists differ.
+    /// Fetches what has changed, and only then notifies clients: a client that asks immediately must not get the old
+    /// list. Returns true if the lists differ.
     async fn changed(&self, upstream: &Upstream, link: &Arc<OpenLink>, heard: HeardChanges) -> bool {
         let news = upstream.announced.news(&heard.lists, link.heard_on(), Instant::now());
         let before = upstream.catalogue.lists();
@@ -58,10 +59,10 @@ impl Ear {
         upstream.catalogue.differs_from(&before)
     }
 
-    /// The same on a link that serves one client at a time: the items of that client's class are learned again, and
-    /// clients of the class are notified if the items differ. If they do not, the client that has the link is notified
-    /// nevertheless: the server may keep separate lists for each connection, and the known items may have been learned on
-    /// another one.
+    /// Does the same on a link that serves one client at a time: the items of that client's class are learned again,
+    /// and clients of the class are notified if the items differ. If they do not differ, the client that has the link
+    /// is notified nevertheless: the server may keep separate lists for each connection, and the known items may have
+    /// been learned on another one.
     async fn changed_for_its_users(
         &self,
         upstream: &Upstream,
@@ -69,14 +70,15 @@ impl Ear {
         heard: HeardChanges,
     ) -> bool {
         let before = upstream.catalogue.lists();
-        // A server that several sessions reach notifies all of them. Their common lists must be fetched before any of
-        // them is notified.
+        // If several sessions reach the server, it notifies all of them. Their common lists must be fetched before any
+        // of them is notified.
         if !link.heard_on().is_own_process {
             upstream.catalogue.refresh_to(&self.egress, heard.wanted).await;
         }
         let differs = self.learns_again(upstream, link).await;
         if differs {
-            // If other links announce this change, too, that is an echo: the difference has notified their clients.
+            // If other links announce this change as well, that is an echo: the clients of those links were notified
+            // because of the difference.
             upstream.announced.news(&heard.lists, link.heard_on(), Instant::now());
         } else {
             let lists = upstream.announced.no_echoes(&heard.lists, link.heard_on(), Instant::now());

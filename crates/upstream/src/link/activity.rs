@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// The requests over a link, and the calls and tasks that need it.
 pub struct LinkActivity {
     opened: Instant,
-    /// The time of the last request, in milliseconds after the link was opened; 0 before the first.
+    /// The time of the last request, in milliseconds after the link was opened; 0 before the first request.
     last_request: AtomicU64,
     /// The number of calls and tasks that need the link to stay open.
     needed: AtomicUsize,
@@ -27,13 +27,13 @@ impl LinkActivity {
         self.last_request.store(now.max(1), Ordering::Relaxed);
     }
 
-    /// The time since the last request.
+    /// Returns the time since the last request.
     pub fn idle(&self) -> Duration {
         let last_request = Duration::from_millis(self.last_request.load(Ordering::Relaxed));
         self.opened.elapsed().saturating_sub(last_request)
     }
 
-    /// Returns true if the link ever carried a call.
+    /// Returns true if the link has ever carried a call.
     pub fn carried_calls(&self) -> bool {
         self.last_request.load(Ordering::Relaxed) > 0
     }
@@ -47,7 +47,7 @@ impl LinkActivity {
         self.needed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that a call or a task no longer needs the link; returns true if it was the last one.
+    /// Notes that a call or a task no longer needs the link; returns true if no other needs it.
     pub(super) fn need_no_more(&self) -> bool {
         self.needed.fetch_sub(1, Ordering::Relaxed) == 1
     }

@@ -1,13 +1,14 @@
-//! The state that a server was sent on a link: the log level, and the subscribed resources. It must not know who wants them.
+//! The state that a server was sent on a link: the log level, and the resources to subscribe to. It must not know who
+//! wants them.
 
 use std::sync::atomic::AtomicU64;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// The state of a link at its server.
+/// The state that a link has at its server.
 pub struct AnnouncedState {
-    /// True if the upstream sends log messages, and keeps a log level per link.
+    /// True if the upstream sends log messages and keeps a log level per link.
     pub keeps_level: bool,
     /// The log level that was last sent to the upstream.
     level: Mutex<Option<Bytes>>,
@@ -18,14 +19,14 @@ pub struct AnnouncedState {
 
 #[derive(Default)]
 struct AnnouncedTopics {
-    /// The resources that this link has subscribed on behalf of others.
+    /// The resources to which this link is subscribed on behalf of others.
     uris: Vec<String>,
     /// True while a task sends the changes.
     is_changing: bool,
 }
 
 impl AnnouncedState {
-    /// Creates the state of a link on which nothing was sent yet.
+    /// Creates the state of a link on which nothing has been sent yet.
     pub(super) fn new(keeps_level: bool) -> Self {
         Self {
             keeps_level,
@@ -40,13 +41,13 @@ impl AnnouncedState {
         self.level.lock().as_ref() == Some(level)
     }
 
-    /// Notes the log level to send; returns `false` if the upstream has it already.
+    /// Notes the log level to send; returns `false` if the upstream already has this level.
     pub fn note_level(&self, level: &Bytes) -> bool {
         self.level.lock().replace(level.clone()).as_ref() != Some(level)
     }
 
-    /// Notes the resources that are wanted on this link; returns the differences, with true for each resource that is wanted
-    /// now.
+    /// Notes the resources that are wanted on this link. Returns the differences; the flag is true if the resource is
+    /// wanted now.
     pub fn note_topics(&self, wanted: &[String]) -> Vec<(String, bool)> {
         let topics = &mut *self.topics.lock();
         let gone = topics.uris.iter().filter(|uri| !wanted.contains(uri)).map(|uri| (uri.clone(), false));
@@ -59,8 +60,8 @@ impl AnnouncedState {
         differs
     }
 
-    /// Returns true if the caller has to subscribe to the wanted resources, because no task is doing so. The caller continues
-    /// until there is no difference left.
+    /// Returns true if the caller has to subscribe to the wanted resources, because no task is doing this. The caller
+    /// continues until there is no difference left.
     pub fn begin_announcing(&self) -> bool {
         !std::mem::replace(&mut self.topics.lock().is_changing, true)
     }

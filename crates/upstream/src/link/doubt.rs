@@ -1,5 +1,5 @@
-//! Checks after a doubtful refusal, which may mean that a server now speaks another version or has forgotten a session, and
-//! after a request that was not answered in time. It must not know the request.
+//! Checks a link after a doubtful refusal, which may mean that the server now uses another version or has forgotten a
+//! session, and after a request that was not answered in time. It must not know the request.
 
 use proto::era::Doubt;
 use proto::mcp::Method;
@@ -13,11 +13,11 @@ use crate::egress::Egress;
 use crate::negotiation::wire::Wire;
 
 impl OpenLink {
-    /// Finds out if the server was replaced, or has forgotten the session. If so, the request was not executed, and this
-    /// error replaces the refusal. `None` passes the refusal on to the client.
+    /// Finds out whether the server was replaced, or has forgotten the session. If so, the request was not executed,
+    /// and the returned error replaces the refusal. If the result is `None`, the refusal is passed on to the client.
     ///
-    /// If the server refuses the probe with another error than the request, it may have executed the request. The link is
-    /// then opened again for later requests, and this request is not sent again.
+    /// If the server refuses the probe with a different error than the request, it may have executed the request. The
+    /// link is then reopened for later requests, and this request is not sent again.
     pub async fn settle_doubt(
         &self,
         client: &Client,
@@ -26,9 +26,10 @@ impl OpenLink {
         doubt: Doubt,
     ) -> Option<LinkError> {
         let is_lost = match self.probe.reaction(client, link).await {
-            // Silence proves nothing: the refusal counts as the server's own answer.
+            // Silence proves nothing, so the refusal counts as the server's own answer.
             Reaction::Alive | Reaction::Silent => return None,
-            // Servers that forgot a session report that before they look at the method; servers of another version may not.
+            // A server that has forgotten a session reports this before it looks at the method; a server of another
+            // version may not.
             Reaction::Unknown if self.era.has_sessions() && doubt == Doubt::Session => return None,
             Reaction::Unknown if self.era.has_sessions() => {
                 if !refuses_sessions(client, link).await {
@@ -46,11 +47,12 @@ impl OpenLink {
         })
     }
 
-    /// Sends the server a harmless request on the link itself, after a request that was not answered in time: a slow tool
-    /// does not make a server unresponsive.
+    /// Sends the server a harmless request on the link itself, after another request was not answered in time. A slow
+    /// tool does not make a server unresponsive.
     ///
     /// # Errors
-    /// [`LinkError::Late`] if the server does not answer this request either, or the reason why it could not be sent.
+    /// Returns [`LinkError::Late`] if the server does not answer this request either, or the reason why it could not
+    /// be sent.
     pub async fn check_alive(&self, egress: &Egress) -> Result<(), LinkError> {
         let late = LinkError::Late(PATIENCE.as_secs());
         match &self.wire {

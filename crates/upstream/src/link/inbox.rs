@@ -8,10 +8,10 @@ use std::task::{Poll, Waker};
 use parking_lot::Mutex;
 use proto::rpc::Frame;
 
-/// The number of messages that may wait for a call.
+/// The maximum number of messages that wait for a call.
 const CAPACITY: usize = 64;
 
-/// A message for a call that does not arrive on the call's own stream.
+/// A message for a call that did not arrive on the call's own stream.
 pub enum Inbound {
     /// A message from the call's upstream.
     Frame(Frame),
@@ -19,8 +19,8 @@ pub enum Inbound {
     Reply(usize, Frame),
 }
 
-/// The messages that wait for a call. Most calls never get one, so an empty inbox is a single small allocation, which a
-/// channel of tokio's is not.
+/// The messages that wait for a call. Most calls never get one, so an empty inbox is a single small allocation; a
+/// channel of tokio would be larger.
 #[derive(Default)]
 pub struct Inbox(Arc<Mutex<Waiting>>);
 
@@ -31,7 +31,7 @@ struct Waiting {
 }
 
 impl Inbox {
-    /// A sender of messages to this inbox.
+    /// Returns a sender of messages to this inbox.
     pub fn sender(&self) -> InboxSender {
         InboxSender(Arc::downgrade(&self.0))
     }
@@ -52,7 +52,7 @@ impl Inbox {
     }
 }
 
-/// A sender of messages to a call. It does not keep the inbox of a call that has ended.
+/// A sender of messages to a call. It does not keep the inbox alive after the call has ended.
 #[derive(Clone)]
 pub struct InboxSender(Weak<Mutex<Waiting>>);
 

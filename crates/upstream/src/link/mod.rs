@@ -1,12 +1,12 @@
-//! One open link to a server over any transport: its requests, its unanswered messages, and its users. It must not know when
-//! links are opened.
+//! One open link to a server over any transport: its requests, the messages that have not been answered yet, and its
+//! users. It must not know when links are opened.
 //!
 //! | file | is for |
 //! |---|---|
 //! | [`open_link`] | the link and its state |
-//! | `activity`, `announced` | the link's use over time; the state that its server was sent |
-//! | `recipients` | the receivers of the messages that its server sends |
-//! | `roots` | the question for the client's roots right after the opening |
+//! | `activity`, `announced` | the use of the link over time; the state that the server was sent |
+//! | `recipients` | the receivers of the messages that the server sends |
+//! | `roots` | the question for the client's roots, right after a link is opened |
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
 //! | [`sending`] | requests, and retries after refusals |

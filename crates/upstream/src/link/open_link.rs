@@ -29,15 +29,15 @@ pub struct OpenLink {
     /// The link's number, unique in the process.
     pub id: u64,
     pub(crate) tenancy: LinkTenancy,
-    /// The server that it leads to.
+    /// The server to which the link leads.
     pub server: Arc<Server>,
     /// The era in use.
     pub era: &'static Era,
     /// The link's transport.
     pub wire: Wire,
-    /// The upstream's introduction; known once the link is open.
+    /// The upstream's introduction.
     pub hello: ServerHello,
-    /// True if it serves one client session only, so that the upstream may ask that client.
+    /// True if the link serves only one client session at a time, so that the upstream may ask that client.
     pub own: bool,
     /// The receivers of the upstream's messages.
     pub recipients: LinkRecipients,
@@ -55,40 +55,41 @@ pub struct OpenLink {
     pub dead: Stop,
 }
 
-/// The owner of a link, as a number.
+/// The tenancy of a link: numbers that show when the link gets another owner.
 pub(crate) struct LinkTenancy {
     /// The link's number in the pool of dedicated links; 0 if it belongs to no pool.
     pub(crate) slot: AtomicU64,
-    /// The number under which the link's users know it. It changes each time the link is handed to another owner.
+    /// The number of the current tenancy, under which the users know the link. It changes each time the link is handed
+    /// to another owner.
     number: AtomicU64,
 }
 
-/// An open link that is not closed while this exists.
+/// An open link that is not closed as long as this value exists.
 pub struct HeldLink {
     link: Arc<OpenLink>,
-    /// Keeps a dedicated link with its owner.
+    /// The hold that keeps a dedicated link with its owner; `None` for a shared link.
     hold: Option<Box<dyn LinkHold>>,
 }
 
 /// The hold that keeps a dedicated link with its owner until it is dropped.
 pub trait LinkHold: Send + Sync {
-    /// Another hold on the same link.
+    /// Returns another hold on the same link.
     fn again(&self) -> Box<dyn LinkHold>;
 }
 
 impl HeldLink {
-    /// Holds the link.
+    /// Creates a hold on the link.
     pub fn new(link: Arc<OpenLink>, hold: Option<Box<dyn LinkHold>>) -> Self {
         link.activity.need();
         Self { link, hold }
     }
 
-    /// The link itself.
+    /// Returns the link itself.
     pub fn link(&self) -> &Arc<OpenLink> {
         &self.link
     }
 
-    /// Another hold on the same link.
+    /// Returns another hold on the same link.
     #[must_use]
     pub fn again(&self) -> Self {
         Self::new(self.link.clone(), self.hold.as_ref().map(|hold| hold.again()))
@@ -103,16 +104,16 @@ impl Drop for HeldLink {
     }
 }
 
-/// The time that an upstream may take to accept a message without an answer.
+/// The maximum time for an upstream to accept a message that needs no answer.
 const NOTICE_TIME: Duration = Duration::from_secs(10);
 
-/// The reason given for refusing a question whose owner is in doubt.
+/// The reason that is given to a server if its question is refused because the owner is in doubt.
 pub const DOUBTFUL: &str = "an abandoned call of another client may have caused this question";
 
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
 
 impl OpenLink {
-    /// Creates a link that has just been opened; `own` if it serves one client session only.
+    /// Creates a link that has just been opened; `own` is true if it serves only one client session at a time.
     pub fn new(server: Arc<Server>, wire: Wire, hello: ServerHello, own: bool) -> Self {
         let id = NEXT_LINK.fetch_add(1, Ordering::Relaxed);
         let calls = match wire.calls() {
@@ -139,7 +140,7 @@ impl OpenLink {
         }
     }
 
-    /// The link's identity, for announcements that are heard on it.
+    /// Returns the identity of the link, for announcements that are heard on it.
     pub fn heard_on(&self) -> HeardOn {
         let is_own_process = self.own && matches!(self.wire, Wire::Pipe(_));
         HeardOn { id: self.id, opened: self.activity.opened(), is_own_process }
@@ -151,7 +152,8 @@ impl OpenLink {
         tokio::time::timeout(NOTICE_TIME, self.wire.notify(client, text)).await.map_err(late)?
     }
 
-    /// Returns true if this link cancels a request with a notification; otherwise, closing the request's stream cancels it.
+    /// Returns true if a notification cancels requests on this link; otherwise, a request is cancelled by closing its
+    /// stream.
     pub fn hears_cancellation(&self) -> bool {
         match &self.wire {
             Wire::Http(_) => !self.era.disconnect_cancels,
@@ -165,7 +167,7 @@ impl OpenLink {
         !self.dead.is_stopped() && !self.wire.is_closed()
     }
 
-    /// The description of how the child ended; `None` while it runs.
+    /// Returns the description of how the child ended; `None` as long as it runs.
     pub fn why_gone(&self) -> Option<String> {
         self.wire.why_closed().map(|why| why.to_string())
     }
@@ -175,24 +177,24 @@ impl OpenLink {
         self.activity.is_needed() || !self.recipients.users().is_empty()
     }
 
-    /// Returns true if the link was ever used.
+    /// Returns true if the link has ever been used.
     pub fn was_used(&self) -> bool {
         self.activity.carried_calls() || self.is_used()
     }
 
-    /// Marks the link as lost; the next user opens another one.
+    /// Marks the link as lost; the next user opens another link.
     pub fn bury(&self) {
         self.dead.stop();
     }
 
-    /// Closes the link properly.
+    /// Closes the link in an orderly way.
     pub async fn close(&self, client: &Client) {
         self.bury();
         self.wire.close(client).await;
     }
 
-    /// The number under which the link's users know it. A user that knows another number has to send the server its state
-    /// again.
+    /// Returns the number of the current tenancy, under which the users know the link. A user that knows another
+    /// number has to send its state to the server again.
     pub fn tenancy(&self) -> u64 {
         self.tenancy.number.load(Ordering::Acquire)
     }
@@ -203,27 +205,27 @@ impl OpenLink {
         self.tenancy.number.store(NEXT_LINK.fetch_add(1, Ordering::Relaxed), Ordering::Release);
     }
 
-    /// Returns true if a question may belong to an abandoned call of another owner than the one whose turn it is.
+    /// Returns true if a question may belong to an abandoned call of an owner other than the one whose turn it is.
     pub fn is_in_doubt(&self) -> bool {
         self.recipients.turn().is_some_and(|owner| self.calls.has_others(owner))
     }
 
-    /// The session that owns a message.
+    /// Returns the session that owns a message.
     pub fn session_of(&self, owner: Option<Owner>) -> Option<Arc<dyn LinkUser>> {
         let mut users = self.recipients.users().into_iter();
         if self.own { users.next() } else { users.find(|user| Some(user.attribution()) == owner) }
     }
 
-    /// Notes that the server asks for the roots; returns true if this is news about its habit.
+    /// Notes that the server asks for the roots; returns true if the server was known not to ask.
     pub fn note_roots_question(&self) -> bool {
         self.roots.asked();
         // A later question belongs to a call.
         self.activity.opened().elapsed() < roots::PATIENCE && self.server.roots.forget_silence()
     }
 
-    /// Waits until the server has the roots of its client, which can be asked these questions, or does not ask for them. Never
-    /// waits longer than a short time after the link was opened, and not at all for a server that is known not to ask. Returns
-    /// true if it has just become known that the server does not ask.
+    /// Waits until the server either has the roots of its client, which can be asked the questions in `client`, or
+    /// does not ask for them. The wait ends at the latest a short time after the link was opened; for a server that is
+    /// known not to ask, there is no wait. Returns true if it has just become known that the server does not ask.
     pub async fn settle_roots(&self, client: Askable) -> bool {
         let until = tokio::time::Instant::from_std(self.activity.opened() + roots::PATIENCE);
         if !self.own || !client.has_roots() || tokio::time::Instant::now() >= until {

@@ -1,6 +1,6 @@
-//! Messages to a server that need no answer: answers to its questions, refusals, notifications. They are sent one after the
-//! other, which keeps their order. A slow message delays only later messages on the same link. It must not know their
-//! content.
+//! Messages to a server that need no answer: answers to its questions, refusals, notifications. They are sent one
+//! after the other, which preserves their order. A slow message delays only later messages on the same link. It must
+//! not know their content.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// The number of messages that may wait, and the total size in bytes above which no message is added.
+/// The maximum number of waiting messages, and the total size in bytes above which no message is added.
 const MOST: (usize, usize) = (256, 8 << 20);
 
-/// The time for which a request waits for earlier messages.
+/// The maximum time for which a request waits for earlier messages.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The messages that wait on one link.
@@ -32,7 +32,7 @@ struct OutboxQueue {
 }
 
 impl Outbox {
-    /// Adds a message; returns true if the caller has to start sending, or `None` if the queue is full.
+    /// Adds a message; returns true if the caller has to start sending, and `None` if the queue is full.
     pub(super) fn put(&self, text: Bytes) -> Option<bool> {
         let mut waiting = self.waiting.lock();
         if waiting.texts.len() >= MOST.0 || waiting.bytes > MOST.1 {
@@ -43,7 +43,7 @@ impl Outbox {
         Some(!std::mem::replace(&mut waiting.busy, true))
     }
 
-    /// The next message to send; after the last one, sending stops.
+    /// Returns the next message to send; after the last message, returns `None`, and sending has stopped.
     pub(super) fn next(&self) -> Option<Bytes> {
         let mut waiting = self.waiting.lock();
         let next = waiting.texts.pop_front();
@@ -61,7 +61,7 @@ impl Outbox {
         self.waiting.lock().busy
     }
 
-    /// Waits until all messages are sent, but only for a short time: some servers accept no notifications.
+    /// Waits until all messages have been sent, but only for a short time: some servers accept no notifications.
     pub(super) async fn flushed(&self) {
         let sent = self.all_sent.notified();
         if self.is_sending() {

@@ -1,6 +1,6 @@
-//! The probe: a harmless request on the same link, sent after a doubtful refusal, which may mean that the server now speaks
-//! another version or has forgotten the session. Only the reaction to the probe can prove that; otherwise the refusal is the
-//! server's own answer. It must not know the refused request.
+//! The probe: a harmless request on the same link after a doubtful refusal, which may mean that the server now uses
+//! another version or has forgotten the session. Only the reaction to the probe can prove this; otherwise, the refusal
+//! is the server's own answer. It must not know the refused request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,13 +18,13 @@ use transport::up::{HttpLink, LinkError};
 use crate::link_key::LinkKey;
 use crate::server::mirror;
 
-/// The time limit for the server's reaction. A server that answers its calls answers the probe at once.
+/// The time limit for the server's reaction. A server that answers its calls answers the probe immediately.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The time for which a reaction is reused, so that a server that refuses every call is not probed for each of them.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// The ids of probes: above those of all calls, and still exact in every JSON parser.
+/// The ids of probes: larger than those of all calls, and still exact in every JSON parser.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 52);
 
 /// A refusal, in a form that can be compared.
@@ -36,12 +36,12 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// A status without a message.
+    /// Creates the rejection for a status without a message.
     pub fn bare(status: u16) -> Self {
         Self { status, code: None, message: None }
     }
 
-    /// An answer, with its status.
+    /// Creates the rejection for an answer with its status.
     pub fn of(answer: &Frame, status: u16) -> Self {
         let error = answer.payload().and_then(|span| RpcError::of_value(answer.text(), span));
         Self {
@@ -55,7 +55,7 @@ impl Rejection {
 /// The server's reaction to the probe.
 #[derive(Debug, Clone)]
 pub(super) enum Reaction {
-    /// The server speaks the version, and knows the session.
+    /// The server uses the version, and knows the session.
     Alive,
     /// The server does not know the probe's method.
     Unknown,
@@ -69,7 +69,8 @@ pub(super) enum Reaction {
 pub(super) struct LinkProbe(Mutex<Option<(Instant, Reaction)>>);
 
 impl LinkProbe {
-    /// The server's current reaction. One caller sends the probe at a time; callers that waited for it use its result.
+    /// Returns the server's current reaction. Only one caller at a time sends the probe; callers that waited for it
+    /// use its result.
     pub(super) async fn reaction(&self, client: &Client, link: &HttpLink) -> Reaction {
         let came = Instant::now();
         let mut last = self.0.lock().await;
@@ -98,8 +99,8 @@ async fn ask(client: &Client, link: &HttpLink) -> Reaction {
                 Reaction::Rejected(rejection)
             }
         }
-        // A server that offers only other versions has not refused the probe with the same error. Opening the link again
-        // will show that it is another server.
+        // A server that offers only other versions did not refuse the probe with the same error as the request.
+        // Reopening the link will show that it is another server.
         Ok(answer) if !era.has_sessions() && server_hello(&answer.frame, era).is_err() => {
             Reaction::Rejected(Rejection::bare(answer.status))
         }
@@ -110,7 +111,7 @@ async fn ask(client: &Client, link: &HttpLink) -> Reaction {
     }
 }
 
-/// The probe's request: `ping` in versions with sessions, otherwise `server/discover`.
+/// Returns the probe's request: `ping` in versions with sessions, otherwise `server/discover`.
 pub(super) fn question(era: &'static Era, key: u64) -> (Bytes, Option<Mirror>) {
     if era.has_sessions() {
         let method = Method::Ping.name();
@@ -120,7 +121,8 @@ pub(super) fn question(era: &'static Era, key: u64) -> (Bytes, Option<Mirror>) {
     }
 }
 
-/// Returns true if the server refuses another session of its own version: then it accepts no sessions at all.
+/// Returns true if the server refuses another session of its own version, which means that it accepts no sessions at
+/// all.
 pub(super) async fn refuses_sessions(client: &Client, link: &HttpLink) -> bool {
     let (era, key) = (link.era(), NEXT_ID.fetch_add(1, Ordering::Relaxed));
     let request = initialize_request(&Id::number(key), era, &LinkKey::plain(era).own_hello());

@@ -1,4 +1,5 @@
-//! The receivers of a server's messages on a link, other than answers to requests. It must not know the messages' content.
+//! The receivers of a server's messages on a link, other than answers to requests. It must not know the content of
+//! messages.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -12,10 +13,10 @@ use transport::up::{Owner, Unasked};
 use super::inbox::{Inbound, InboxSender};
 use super::user::LinkUser;
 
-/// The session that wants a call's progress, and its token.
+/// The session that wants the progress of a call, and its token for it.
 type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
 
-/// The owner whose turn it is on a link that all share, and its session if it has one.
+/// The owner whose turn it is on a link that all share, and the owner's session if it has one.
 type TurnOwner = (Owner, Option<Weak<dyn LinkUser>>);
 
 /// The sessions and calls that receive messages from one link.
@@ -23,18 +24,19 @@ type TurnOwner = (Owner, Option<Weak<dyn LinkUser>>);
 pub struct LinkRecipients {
     /// The sessions whose calls use the link.
     users: Mutex<Vec<Weak<dyn LinkUser>>>,
-    /// The session that wants progress, by open call: an upstream may report progress outside the call's own response stream.
+    /// The session that wants the progress of each open call: an upstream may report progress outside the call's own
+    /// stream.
     progress: Mutex<HashMap<u64, ProgressOwner>>,
     /// The receiver of messages that belong to no exchange, while one call has the link for itself.
     inbox: Mutex<Option<InboxSender>>,
-    /// The owner who alone can be asked now, on a link that clients use in turns.
+    /// The only owner that can be asked now, on a link that clients use in turn.
     turn: Mutex<Option<TurnOwner>>,
-    /// The child's unsolicited messages, until a task reads them.
+    /// The receiver of the child's unsolicited messages, until a task takes it.
     unasked: Mutex<Option<Unasked>>,
 }
 
 impl LinkRecipients {
-    /// The sessions whose calls use the link.
+    /// Returns the sessions whose calls use the link.
     pub fn users(&self) -> Vec<Arc<dyn LinkUser>> {
         self.users.lock().iter().filter_map(Weak::upgrade).collect()
     }
@@ -47,29 +49,29 @@ impl LinkRecipients {
         }
     }
 
-    /// Forgets the sessions, and the call that had the link to itself.
+    /// Forgets the sessions, and the call that had the link for itself.
     pub(super) fn clear(&self) {
         self.users.lock().clear();
         self.set_inbox(None);
     }
 
-    /// Begins the turn of an owner on a link that clients use in turns.
+    /// Begins the turn of an owner on a link that clients use in turn.
     pub(crate) fn begin_turn(&self, owner: Owner, user: Option<Weak<dyn LinkUser>>) {
         *self.turn.lock() = Some((owner, user));
     }
 
-    /// Ends the turn: nobody can be asked.
+    /// Ends the turn, so that nobody can be asked.
     pub(crate) fn end_turn(&self) {
         *self.turn.lock() = None;
         self.set_inbox(None);
     }
 
-    /// The owner whose turn it is.
+    /// Returns the owner whose turn it is.
     pub fn turn(&self) -> Option<Owner> {
         self.turn.lock().as_ref().map(|(owner, _)| *owner)
     }
 
-    /// The session whose turn it is.
+    /// Returns the session whose turn it is.
     pub(crate) fn turn_user(&self) -> Option<Arc<dyn LinkUser>> {
         self.turn.lock().as_ref().and_then(|(_, user)| user.as_ref()?.upgrade())
     }
@@ -79,18 +81,18 @@ impl LinkRecipients {
         *self.unasked.lock() = Some(unasked);
     }
 
-    /// Takes the receiver of the child's unsolicited messages; once.
+    /// Takes the receiver of the child's unsolicited messages; works only once.
     pub fn take_unasked(&self) -> Option<Unasked> {
         self.unasked.lock().take()
     }
 
-    /// Sets the receiver of messages that belong to no exchange: the call that has the link to itself, or none.
+    /// Sets the receiver of messages that belong to no exchange: the call that has the link for itself, or none.
     pub fn set_inbox(&self, inbox: Option<InboxSender>) {
         *self.inbox.lock() = inbox;
     }
 
-    /// Delivers a message to the call that has the link to itself; returns the message if there is no such call, or the call
-    /// is busy.
+    /// Delivers a message to the call that has the link for itself; returns the message if there is no such call, or
+    /// if the call is busy.
     pub fn deliver(&self, frame: Frame) -> Option<Frame> {
         let inbox = self.inbox.lock().clone();
         let Some(inbox) = inbox else { return Some(frame) };
@@ -105,13 +107,13 @@ impl LinkRecipients {
         self.progress.lock().insert(token.key, (Arc::downgrade(session), token));
     }
 
-    /// Forgets the progress of a call that has ended.
+    /// Forgets whom the progress with this key belongs to.
     pub fn forget_progress(&self, key: u64) {
         self.progress.lock().remove(&key);
     }
 
-    /// The session that a progress notification is for, and its text for that client; `None` if it belongs to no open
-    /// call.
+    /// Returns the session for which a progress notification is meant, and the notification's text for that client;
+    /// `None` if it belongs to no open call.
     pub fn progress_of(&self, notice: &Frame) -> Option<(Arc<dyn LinkUser>, Bytes)> {
         let (session, token) = self.progress.lock().get(&ProgressToken::named(notice)?)?.clone();
         Some((session.upgrade()?, token.translate(notice)?))

@@ -1,4 +1,4 @@
-//! The reply to a request over a link: one message, a stream of them, or a long body that is still arriving.
+//! The reply to a request over a link: one message, a stream of messages, or a long body that is still arriving.
 
 use std::collections::VecDeque;
 
@@ -52,9 +52,9 @@ pub struct Incoming {
     era: &'static Era,
     /// The stream of further messages, if there is one.
     stream: Option<Box<EventStream>>,
-    /// The rest of the latest array.
+    /// The rest of the array that arrived last.
     ready: VecDeque<Frame>,
-    /// The open call and its key, until its answer arrives.
+    /// The open call and its key, until the call is answered.
     open: Option<(u64, OpenCall)>,
 }
 
@@ -62,7 +62,8 @@ pub struct Incoming {
 pub enum Item {
     /// A message from the upstream.
     Frame(Frame),
-    /// The upstream closed its stream and has to be polled again, after this many milliseconds if it set a delay.
+    /// The upstream closed its stream and has to be asked again, after this number of milliseconds if it stated a
+    /// delay.
     Paused(Option<u64>),
 }
 
@@ -74,7 +75,7 @@ impl ReplySource {
         }
     }
 
-    /// The next item.
+    /// Returns the next item.
     ///
     /// # Errors
     /// Returns the reason why there are no more items.
@@ -87,7 +88,7 @@ impl ReplySource {
 }
 
 impl Incoming {
-    /// The messages of an event stream.
+    /// Creates the source for the messages of an event stream.
     pub(super) fn new(stream: Box<EventStream>, era: &'static Era, open: Option<(u64, OpenCall)>) -> Self {
         Self { era, stream: Some(stream), ready: VecDeque::new(), open }
     }

@@ -1,4 +1,5 @@
-//! The gateway's own requests, which change a server's state for a link. They must not know whom they are for.
+//! The gateway's own requests, which change the state that a server keeps for a link. It must not know for whom they
+//! are sent.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ pub async fn send_level(egress: &Egress, link: &Arc<OpenLink>, level: &Bytes) {
     request(egress, link, Method::SetLevel, &format!("\"level\":{level}")).await;
 }
 
-/// Sends a request on behalf of the session; returns `false` if the answer is an error. Other failures are only logged.
+/// Sends a request on behalf of a session; returns `false` if the answer is an error. Other failures are only logged.
 pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, params: &str) -> bool {
     let key = egress.next_key();
     let body = format!(
@@ -35,7 +36,8 @@ pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, para
     true
 }
 
-/// A long-running request of the gateway's own. Its upstream is notified when this value is dropped.
+/// A long request that the gateway itself sent. When this value is dropped, the upstream is notified that the request
+/// is cancelled.
 pub struct OpenRequest {
     egress: Egress,
     link: Arc<OpenLink>,

@@ -1,23 +1,28 @@
-//! The question for the client's roots that many servers ask as soon as a link is open. The first call waits for its answer,
-//! because a server that does not have the roots yet would execute the call with the wrong folders. It must not know the roots, or
-//! the link.
+//! The question for the client's roots, which many servers ask as soon as a link is open. The first call waits for its
+//! answer, because a server that does not have the roots yet would execute the call with the wrong folders. It must
+//! not know the roots, or the link.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The time from the opening of a link in which calls wait for the server to ask for the roots and to get them. Servers ask
-/// right after the handshake, and clients answer from memory, so both take milliseconds; half a second is bearable for the
-/// calls of a client that does not answer.
+/// The time, from the opening of a link, for which calls wait until the server has asked for the roots and received
+/// them. Servers ask right after the handshake, and clients answer from memory, so both take milliseconds; for the
+/// calls of a client that does not answer, half a second is bearable.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The time that a server has for adopting the roots after it got them. No message says when it is done: the official
+/// filesystem server, for example, looks at each folder first, and meanwhile serves calls with its old folders.
+const ADOPTION: Duration = Duration::from_millis(100);
 
 /// The state of the question on one link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum QuestionStage {
     NotAsked,
     Asked,
-    Answered,
+    /// The answer was sent at this time.
+    Answered(Instant),
 }
 
 /// The question for the roots on one link.
@@ -37,20 +42,24 @@ impl RootsQuestion {
 
     /// Notes that the answer, or a refusal, is on its way to the server.
     pub fn answered(&self) {
-        self.0.send_replace(QuestionStage::Answered);
+        self.0.send_replace(QuestionStage::Answered(Instant::now()));
     }
 
-    /// Waits for the answer, at most until `until`; for a question only if `may_ask`. Returns false if the server has not
-    /// asked by then.
+    /// Waits for the answer, at most until `until`, and then until the server has adopted it. Waits for a question only if
+    /// `may_ask` is true. Returns false if the server has not asked by then.
     pub(super) async fn settled(&self, may_ask: bool, until: Instant) -> bool {
         let mut stage = self.0.subscribe();
         let is_over = |stage: &QuestionStage| match stage {
             QuestionStage::NotAsked => !may_ask,
             QuestionStage::Asked => false,
-            QuestionStage::Answered => true,
+            QuestionStage::Answered(_) => true,
         };
         let _ = timeout_at(until, stage.wait_for(is_over)).await;
-        *self.0.borrow() != QuestionStage::NotAsked
+        let stage = *self.0.borrow();
+        if let QuestionStage::Answered(at) = stage {
+            sleep_until(at + ADOPTION).await;
+        }
+        stage != QuestionStage::NotAsked
     }
 }
 
@@ -73,11 +82,12 @@ mod tests {
         question.asked();
         assert_eq!(waited(&question, false).await, (PATIENCE, true), "its client does not answer");
         question.answered();
+        assert_eq!(waited(&question, true).await, (ADOPTION, true));
         assert_eq!(waited(&question, true).await, (Duration::ZERO, true));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_goes_on_as_soon_as_the_answer_is_on_its_way() {
+    async fn a_call_continues_as_soon_as_the_server_has_adopted_the_answer() {
         let question = RootsQuestion::default();
         let answers = async {
             tokio::time::sleep(PATIENCE / 4).await;
@@ -86,6 +96,6 @@ mod tests {
             question.answered();
         };
         let (waited, ()) = tokio::join!(waited(&question, true), answers);
-        assert_eq!(waited, (PATIENCE / 2, true));
+        assert_eq!(waited, (PATIENCE / 2 + ADOPTION, true));
     }
 }

@@ -1,4 +1,5 @@
-//! Messages over an open link: requests, retries after refusals, and messages that need no answer. It must not know their content.
+//! Sends messages over an open link: requests, repeated requests after refusals, and messages that need no answer. It
+//! must not know their content.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,16 +21,16 @@ use crate::embedded::{Carried, mapped};
 use crate::negotiation::wire::Wire;
 use crate::server::Server;
 
-/// The number of times that a refused request is repeated with other credentials: once with the stored ones, and once with
-/// those that were obtained in exchange for them.
+/// The maximum number of times that a refused request is repeated with other credentials: once with the stored ones,
+/// and once with those that were obtained in exchange for them.
 const CREDENTIALS: usize = 2;
 
-/// The time that a server may take to answer the request sent after a cancellation. A slower server may still log messages
-/// about the call.
+/// The maximum time for a server to answer the request that is sent after a cancellation. A slower server may still
+/// log messages about the call.
 const HEARD_WITHIN: Duration = Duration::from_secs(10);
 
-/// Runs an operation that needs a server's credentials. Repeats it after a refusal for lack of credentials, as long as better
-/// ones are available.
+/// Runs an operation that needs a server's credentials. If the server refuses for lack of credentials, repeats the
+/// operation as long as better ones are available.
 pub async fn with_credentials<T, F: Future<Output = Result<T, LinkError>>>(
     server: &Server,
     attempt: impl Fn() -> F,
@@ -47,8 +48,8 @@ pub async fn with_credentials<T, F: Future<Output = Result<T, LinkError>>>(
 }
 
 impl OpenLink {
-    /// Sends a request for its owner, with the server's credentials. Repeats it after a refusal for lack of credentials, if
-    /// better ones are available.
+    /// Sends a request for its owner, with the server's credentials. If the server refuses for lack of credentials,
+    /// repeats the request if better ones are available.
     pub async fn send(
         &self,
         client: &Client,
@@ -110,13 +111,13 @@ impl OpenLink {
         }
     }
 
-    /// Returns true if unsolicited messages may belong to any running call; a stream that many calls share counts the calls
-    /// itself.
+    /// Returns true if unsolicited messages may belong to any running call, so that calls have to be counted here; a
+    /// stream that many calls share counts them itself.
     fn counts_calls(&self) -> bool {
         matches!(self.wire, Wire::Http(_)) && !self.own && self.era.has_sessions()
     }
 
-    /// Posts a request; marks the call as closed if the request was answered at once, or not accepted.
+    /// Posts a request; ends the open call if the request was answered immediately, or was not accepted.
     async fn posted(
         &self,
         client: &Client,
@@ -138,9 +139,9 @@ impl OpenLink {
         self.known(client, link, posted).await
     }
 
-    /// Forgets a call once the server can no longer send messages about it. A server without sessions must be silent after it
-    /// has read the cancellation (2026-07-28, cancellation over stdio). Its answer to a later request proves that the
-    /// cancellation was read.
+    /// Forgets a call once the server can no longer send messages about it. A server without sessions must be silent
+    /// about a call after it has read the cancellation (2026-07-28, cancellation over stdio). Its answer to a later
+    /// request proves that it has read the cancellation.
     pub async fn forget_cancelled(&self, egress: &Egress, key: u64) {
         if self.era.has_sessions() || !matches!(self.wire, Wire::Pipe(_)) {
             return;
@@ -154,7 +155,8 @@ impl OpenLink {
         }
     }
 
-    /// Opens a stream for the gateway itself; `None` if the request was answered at once, and thus refused.
+    /// Opens a stream for the gateway itself; returns `None` if the request was answered immediately, and thereby
+    /// refused.
     pub async fn open_stream(
         &self,
         client: &Client,
@@ -171,8 +173,8 @@ impl OpenLink {
         }
     }
 
-    /// Sends a request of the gateway's own and waits for the answer; repeats it like [`Self::send`]. The caller sets the
-    /// deadline.
+    /// Sends a request of the gateway's own, and waits for the answer; repeats the request as [`Self::send`] does. The
+    /// caller sets the deadline.
     pub async fn ask(
         &self,
         client: &Client,
@@ -214,8 +216,8 @@ impl OpenLink {
         }
     }
 
-    /// The error that replaces a refusal if the server was replaced or has forgotten the session; the next request then
-    /// opens the link again.
+    /// Returns the error that replaces a refusal if the server was replaced or has forgotten the session; the next
+    /// request then reopens the link.
     async fn doubted(
         &self,
         client: &Client,
@@ -224,14 +226,14 @@ impl OpenLink {
         status: u16,
     ) -> Option<LinkError> {
         let doubt = doubt(self.era, answer, status)?;
-        // If the server gave out no session, an accepted request reveals nothing about one.
+        // If the server has given out no session, an accepted request reveals nothing about a session.
         if doubt == Doubt::Session && status < 400 && !link.has_session() {
             return None;
         }
         self.settle_doubt(client, link, &Rejection::of(answer, status), doubt).await
     }
 
-    /// Does the same for a refusal without a message.
+    /// Returns the outcome, but with a refusal without a message replaced in the same way.
     async fn known<T>(
         &self,
         client: &Client,
@@ -239,7 +241,7 @@ impl OpenLink {
         outcome: Result<T, LinkError>,
     ) -> Result<T, LinkError> {
         let status = match &outcome {
-            // The protocol's own status for a forgotten session (2025-11-25, session management).
+            // This is the protocol's own status for a forgotten session (2025-11-25, session management).
             Err(LinkError::Status { status: 404 | 410, .. })
                 if self.era.has_sessions() && link.has_session() =>
             {
@@ -261,7 +263,7 @@ impl OpenLink {
 }
 
 impl OpenLink {
-    /// Queues a notification, or an answer to a question, behind earlier messages. Returns at once.
+    /// Adds a notification, or an answer to a question, to the queue behind earlier messages. Returns immediately.
     pub fn enqueue(self: &Arc<Self>, egress: &Egress, text: Bytes) {
         match self.outbox.put(text) {
             None => {
@@ -298,7 +300,7 @@ impl OpenLink {
         self.outbox.is_sending()
     }
 
-    /// Waits until all messages are sent, but only for a short time.
+    /// Waits until all messages have been sent, but only for a short time.
     pub async fn flushed(&self) {
         self.outbox.flushed().await;
     }

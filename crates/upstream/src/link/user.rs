@@ -1,4 +1,4 @@
-//! A client with a session, as seen by the links that its calls use. It must not know what a session is.
+//! A client with a session, as the links that its calls use see it. It must not know what a session is.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::server::Server;
 
 /// A client with a session, whose links receive unsolicited messages.
 pub trait LinkUser: Send + Sync {
-    /// The owner of messages that servers send about this client's calls.
+    /// Returns the owner of the messages that servers send about this client's calls.
     fn attribution(&self) -> Owner;
 
-    /// The client's version.
+    /// Returns the client's version.
     fn era(&self) -> &'static Era;
 
-    /// Returns true if the client may use anything of this server.
+    /// Returns true if the client may use anything on this server.
     fn may_use(&self, server: UpstreamId) -> bool;
 
-    /// Returns true unless the message is a log message below the level that the client asked for.
+    /// Returns true unless the message is a log message below the level for which the client asked.
     fn wants(&self, message: &Frame) -> bool;
 
     /// Returns true if a notification about `uri` concerns one of the client's resources.
     fn is_concerned(&self, uri: &str) -> bool;
 
-    /// The resources that the client has subscribed to through a session at this server.
+    /// Returns the resources to which the client has subscribed through a session at this server.
     fn taken_at(&self, server: &Server) -> Vec<String>;
 
     /// Returns true if the client is subscribed to exactly this resource.
@@ -44,20 +44,21 @@ pub trait LinkUser: Send + Sync {
     /// Withdraws the question that the server's notification names.
     fn withdraw(&self, link: &Arc<OpenLink>, notice: &Frame);
 
-    /// Passes on a message that the server sent on this link.
+    /// Passes on to the client a message that the server sent on this link.
     fn receive(&self, egress: &Egress, link: &OpenLink, message: &Frame);
 
-    /// Passes on a message from a server of this version, in the form of the client's version.
+    /// Passes on to the client a message from a server of this version, in the form of the client's version.
     fn hear(&self, era: &'static Era, message: &Frame);
 
-    /// Prepares for a change of lists. The returned function notifies the client of the changed lists of which it has not
-    /// been notified in the meantime.
+    /// Prepares for a change of lists. The returned function notifies the client of those changed lists of which it
+    /// has not been notified in the meantime.
     fn before_change(self: Arc<Self>) -> Announcement;
 
-    /// Notifies the client of its call's progress; `text` has the client's form.
+    /// Notifies the client of the progress of one of its calls; `text` is in the client's form.
     fn progress(&self, text: Bytes);
 
-    /// Moves the client's subscriptions from this link, which was its own and now serves another client, to other links.
+    /// Moves the client's subscriptions from this link, which belonged to the client and now serves another one, to
+    /// other links.
     fn was_left(self: Arc<Self>, egress: &Egress, link: &Arc<OpenLink>);
 
     /// Joins the link that replaces a lost one, because the server has no state of the session there yet.

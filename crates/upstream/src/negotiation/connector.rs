@@ -1,5 +1,5 @@
-//! One open transport to a server after the handshake, over HTTP or a child's pipe. It must not know who asks, or what the
-//! connection is for.
+//! One open transport to a server after the handshake, over HTTP or a child's pipe. It must not know who asks, or what
+//! the connection is for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct Connector<'a, G> {
     pub client: &'a Client,
     /// The capacity of a stream that many exchanges share.
     pub room: MuxRoom,
-    /// The name under which the readers of such streams log.
+    /// The tracing span under which the readers of such streams log.
     pub span: tracing::Span,
 }
 
@@ -33,7 +33,7 @@ pub struct Connector<'a, G> {
 pub struct Connected {
     /// The transport.
     pub wire: Wire,
-    /// The messages that the server sends on its own, on a stream that many exchanges share.
+    /// The messages that the server sends by itself, on a stream that many exchanges share.
     pub unasked: Option<Unasked>,
     /// The server's introduction.
     pub hello: ServerHello,
@@ -42,7 +42,8 @@ pub struct Connected {
 }
 
 impl<G: Guest> Connector<'_, G> {
-    /// Tries `candidates` at an address until one works. `None` if none does; `candidates` then has the reasons.
+    /// Tries `candidates` at an address until one works. Returns `None` if none works; the reasons are then in
+    /// `candidates`.
     pub async fn over_http(
         &self,
         target: &Arc<HttpTarget>,
@@ -78,8 +79,8 @@ impl<G: Guest> Connector<'_, G> {
         Some(Connected { wire: Wire::Pipe(link), unasked: Some(unasked), hello, candidate })
     }
 
-    /// The time limit for opening and handshake. Servers may not answer a request that they do not know; those that know it
-    /// answer at once.
+    /// Returns the time limit for the opening and the handshake. A server may not answer a request that it does not
+    /// know; if it knows the request, it answers immediately.
     fn patience(&self, candidate: Candidate, is_again: bool) -> Duration {
         let all = self.guest.patience(candidate);
         match candidate.era.lifecycle {

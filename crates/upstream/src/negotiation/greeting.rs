@@ -1,8 +1,8 @@
-//! The handshake with a child over its pipe. It finds out which of the sent requests is answered, even if the answer is late.
+//! The handshake with a child over its pipe. It shows which of the requests is answered, even if the answer is late.
 //! It must not know who wants to reach the child.
 //!
-//! A child that is slow to start reads all requests at once when it is ready. Each request has its own id, so that its answer
-//! can be matched. An answer to an earlier request counts if the newer one is refused.
+//! A child that is slow to start reads all requests at once when it is ready. Each request has its own id, so that its
+//! answer can be recognized. An answer to an earlier request counts if the newer request is refused.
 
 use std::pin::pin;
 use std::task::Poll;
@@ -18,22 +18,22 @@ use transport::up::{LinkError, MuxCall, MuxRoom, PipeLink, Unasked, read_hello};
 use super::guest::Guest;
 use super::negotiator::{Candidate, Candidates, PROBE, Verdict, verdict};
 
-/// A started child, and the messages that it sends on its own.
+/// A started child, and the messages that it sends by itself.
 pub(super) type Piped = (PipeLink, Unasked);
 
 /// The means to start a child.
 pub struct ChildStarter<'a> {
-    /// Starts and reaps the child.
+    /// The supervisor that starts and reaps the child.
     pub supervisor: &'a Supervisor,
     /// The child's program.
     pub spec: &'a Spec,
-    /// The limits of the child's output, and the graces for its end.
+    /// The limits of the child's output, and the grace periods for its end.
     pub limits: ChildLimits,
     /// The limits of the child's messages.
     pub frames: FrameLimits,
     /// The capacity of the child's pipe.
     pub room: MuxRoom,
-    /// The name under which the reader of the child's pipe logs.
+    /// The tracing span under which the reader of the child's pipe logs.
     pub span: tracing::Span,
     /// The time limit from the child's start to its first answer.
     pub within: Duration,
@@ -62,8 +62,8 @@ pub(super) struct Greeted {
     pub(super) candidate: Candidate,
 }
 
-/// Tries `candidates` until one works. A child may use the whole time from its start to its first answer; it is not ended
-/// earlier, unless it refuses a request.
+/// Tries `candidates` until one works. A child may use the whole time from its start to its first answer; before that,
+/// it is ended only if it refuses a request.
 ///
 /// # Errors
 /// Returns `None` if no candidate works; the reasons are in `candidates`.
@@ -179,7 +179,7 @@ impl Child {
                 }
                 Ok(hello) => {
                     guest.accepts(&hello)?;
-                    // The child reads its input now, and answers the newer request soon or never.
+                    // The child is reading its input now, so it answers the newer request soon or never.
                     self.early = Some((of, hello));
                     until = until.min(Instant::now() + PROBE);
                 }
@@ -206,14 +206,14 @@ impl Child {
     }
 }
 
-/// The next answer to any of the requests, and the request that it answers.
+/// Returns the next answer to any of the requests, and the index of the request that it answers.
 async fn next(asked: &mut [(Candidate, MuxCall)]) -> (usize, Result<Frame, LinkError>) {
     std::future::poll_fn(|context| {
         for (index, (_, call)) in asked.iter_mut().enumerate() {
             loop {
                 match pin!(call.next()).poll(context) {
                     Poll::Pending => break,
-                    // Other messages are not answers.
+                    // Messages of other kinds are not answers.
                     Poll::Ready(Ok(frame))
                         if !matches!(frame.kind(), FrameKind::Response | FrameKind::Error) => {}
                     Poll::Ready(one) => return Poll::Ready((index, one)),

@@ -10,22 +10,23 @@ use super::negotiator::Candidate;
 
 /// The side that opens a handshake with a server.
 pub trait Guest: Sync {
-    /// The handshake request and its id, which no other request on the connection may have.
+    /// Returns the id and the text of the handshake request; no other request on the connection may have this id.
     fn introduction(&self, era: &'static Era) -> (u64, Bytes);
 
     /// Returns true if this candidate is known to work, so that it needs no short deadline.
     fn is_sure_of(&self, candidate: Candidate) -> bool;
 
-    /// The time limit for a server's answer over HTTP.
+    /// Returns the time limit for a server's answer over HTTP.
     fn patience(&self, candidate: Candidate) -> Duration;
 
-    /// Checks that a server speaks the wanted version, if only one is wanted.
+    /// Checks that a server uses the wanted version, if only one version is wanted.
     ///
     /// # Errors
-    /// Returns the failure with which the candidate counts as refused.
+    /// Returns the failure because of which the candidate counts as refused.
     fn accepts(&self, hello: &ServerHello) -> Result<(), LinkError>;
 
-    /// Ends another child so that this one may start; returns true if it did. Called if the limit of children is reached.
+    /// Ends another child so that this one may start; returns true if that was possible. Called if the limit of
+    /// children is reached.
     fn make_room(&self) -> impl Future<Output = bool> + Send {
         std::future::ready(false)
     }

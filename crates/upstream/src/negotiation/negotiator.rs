@@ -12,13 +12,14 @@ use proto::era::{Era, HelloFault, Lifecycle, Web, newest_handshake, newest_state
 use proto::rpc::code;
 use transport::up::LinkError;
 
-/// The time limit for the answer to a request that a server may not know. Servers that know it answer at once.
+/// The time limit for the answer to a request that a server may not know. Servers that know the request answer
+/// immediately.
 pub const PROBE: Duration = Duration::from_secs(5);
 
 /// A combination of version and transport that an upstream may accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
-    /// The version to ask for; a server with a handshake may answer with another one.
+    /// The version that is requested; a server with a handshake may answer with another one.
     pub era: &'static Era,
     /// The transport, if it is HTTP.
     pub web: Web,
@@ -37,7 +38,7 @@ impl fmt::Display for Candidate {
 /// The transports that may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransportChoice {
-    /// One endpoint; `true` if HTTP+SSE may be tried as well.
+    /// One endpoint; the value is true if HTTP+SSE may be tried as well.
     Streamable(bool),
     /// HTTP+SSE only.
     EventStream,
@@ -46,7 +47,7 @@ pub enum TransportChoice {
 }
 
 impl TransportChoice {
-    /// The transports that the configuration allows over HTTP.
+    /// Returns the transports over HTTP that the configuration allows.
     pub fn of(transport: HttpTransport) -> Self {
         match transport {
             HttpTransport::Auto => Self::Streamable(true),
@@ -56,7 +57,7 @@ impl TransportChoice {
     }
 }
 
-/// The candidates that an upstream is known to accept: none at first, and none again once all of them fail.
+/// The candidates that an upstream is known to accept: none at first, and none again once all of them have failed.
 #[derive(Debug)]
 pub struct Negotiator {
     transports: TransportChoice,
@@ -74,12 +75,12 @@ const STATELESS_TOO: u8 = 3;
 struct Known {
     handshake: Option<bool>,
     stateless: Option<bool>,
-    /// True if one endpoint was refused in every version, and two endpoints work.
+    /// True if every version was refused over one endpoint, and two endpoints work.
     two_endpoints: bool,
 }
 
 impl Known {
-    /// The lifecycles that the server supports, as [`Negotiator`] stores them.
+    /// Returns the lifecycles that the server supports, in the form that [`Negotiator`] stores.
     fn lifecycles(self) -> u8 {
         match (self.handshake, self.stateless) {
             (Some(false), Some(true)) => STATELESS_ALONE,
@@ -113,8 +114,9 @@ impl Negotiator {
         Self { transports, known: Mutex::default(), lifecycles: AtomicU8::new(0) }
     }
 
-    /// The candidates for clients of `era`, the best first: the client's own lifecycle needs no translation. Candidates that
-    /// are known to fail come last; they are still tried, because the server may have been replaced.
+    /// Returns the candidates for clients of `era`, the best first: a candidate of the client's own lifecycle needs no
+    /// translation. Candidates that are known to fail come last; they are still tried, because the server may have
+    /// been replaced.
     pub fn candidates(&self, era: &'static Era) -> Vec<Candidate> {
         self.candidates_over(self.transports, era)
     }
@@ -147,13 +149,13 @@ impl Negotiator {
         self.lifecycles.load(Ordering::Relaxed) == HANDSHAKE_ALONE
     }
 
-    /// Returns true if the upstream accepted a handshake, and was not yet tried without one.
+    /// Returns true if the upstream has accepted a handshake, and has not been tried without one yet.
     pub fn may_be_stateless_too(&self) -> bool {
         let known = self.known.lock();
         known.handshake == Some(true) && known.stateless.is_none()
     }
 
-    /// Remembers if the upstream serves clients without a handshake.
+    /// Remembers whether the upstream serves clients without a handshake.
     pub fn note_stateless(&self, works: bool) {
         let mut known = self.known.lock();
         known.stateless = Some(works);
@@ -175,8 +177,8 @@ impl Negotiator {
         }
     }
 
-    /// Remembers the candidate that works, and those that were refused before it. Refusals only count once something works: a
-    /// server that refuses everything may be down.
+    /// Remembers the candidate that works, and those that were refused before it. Refusals count only once something
+    /// works: a server that refuses everything may be down.
     pub fn settle(&self, works: Candidate, refused: &[Candidate]) {
         let mut known = self.known.lock();
         if works.web == Web::Streamable {
@@ -189,8 +191,8 @@ impl Negotiator {
         self.lifecycles.store(known.lifecycles(), Ordering::Relaxed);
     }
 
-    /// Notes that a child did not answer within its whole time. A request of the other lifecycle may have confused it, so the
-    /// next child is sent a handshake first.
+    /// Notes that a child did not answer within its whole time. A request of the other lifecycle may have confused the
+    /// child, so the next child is sent a handshake first.
     pub fn was_silent(&self, refused: &[Candidate]) {
         let confuses = |candidate: &Candidate| candidate.era.lifecycle == Lifecycle::Stateless;
         let stateless = refused.iter().any(confuses).then_some(false);
@@ -224,7 +226,7 @@ impl Candidates {
         Self { left: candidates.into(), refused: Vec::new(), failure: None, is_over: false }
     }
 
-    /// The next candidate, and true if it was tried before.
+    /// Returns the next candidate, and true if it was tried before.
     pub fn next_candidate(&mut self) -> Option<(Candidate, bool)> {
         let candidate = self.left.pop_front()?;
         Some((candidate, self.refused.contains(&candidate)))
@@ -261,12 +263,12 @@ impl Candidates {
         self.left.retain(|other| *other != candidate);
     }
 
-    /// The candidates that were refused.
+    /// Returns the candidates that were refused.
     pub fn refused(&self) -> &[Candidate] {
         &self.refused
     }
 
-    /// The reason why no candidate works, and true if all of them were tried.
+    /// Returns the reason why no candidate works, and true if all of them were tried.
     pub fn failure(self) -> (LinkError, bool) {
         (self.failure.unwrap_or(LinkError::Closed), !self.is_over)
     }
@@ -288,8 +290,8 @@ pub enum Verdict {
 pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
     let is_stateless = asked.era.lifecycle == Lifecycle::Stateless;
     match error.cause() {
-        // Only a server without sessions sends these codes. If it does not support this version, it may still accept a
-        // handshake.
+        // Only a server without sessions sends these codes. If it does not support this version, it may nevertheless
+        // accept a handshake.
         LinkError::Refused { code: code::HEADER_MISMATCH | code::MISSING_CAPABILITY, .. } if is_stateless => {
             Verdict::Final
         }
@@ -303,7 +305,7 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
         | LinkError::Status { status: 200..=299 | 400..=499 | 501, .. } => Verdict::Refused,
         // A fault of the server, perhaps caused by a request that it does not know.
         LinkError::Status { status: 500..=599, .. } if is_stateless => Verdict::Unclear,
-        // A server that answers no POST may use two endpoints; a web page is not a message.
+        // A server that accepts no POST here may use two endpoints; a web page is not a message.
         LinkError::NotAMessage(_) | LinkError::BrokeOff(_) if asked.web == Web::Streamable => {
             Verdict::Refused
         }
@@ -313,8 +315,8 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
     }
 }
 
-/// The more helpful of two failures: a server's own message is preferred to a bare status, and to an "unknown method" for the
-/// first request of another version.
+/// Returns the more helpful of two failures: a server's own message is better than a bare status, and better than an
+/// "unknown method" for the first request of another version.
 fn more_telling(old: LinkError, new: LinkError) -> LinkError {
     let rank = |error: &LinkError| match error {
         LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,

@@ -20,8 +20,8 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Opens an exchange of the gateway's own on a transport that many exchanges share; returns an error for other
-    /// transports.
+    /// Opens an exchange of the gateway's own on a transport that many exchanges share; returns an error for any other
+    /// transport.
     pub async fn own_call(&self, client: &Client, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
         match self {
             Self::Pipe(link) => link.own_call(key, text).await,
@@ -30,7 +30,7 @@ impl Wire {
         }
     }
 
-    /// The clients' calls on a transport that many exchanges share.
+    /// Returns the clients' calls on a transport that many exchanges share.
     pub fn calls(&self) -> Option<&Arc<OpenCalls>> {
         match self {
             Self::Pipe(link) => Some(link.calls()),
@@ -49,7 +49,7 @@ impl Wire {
         }
     }
 
-    /// The reason why a shared transport has ended; `None` while it is open.
+    /// Returns the reason why a shared transport has ended; `None` as long as it is open.
     pub fn why_closed(&self) -> Option<MuxFault> {
         match self {
             Self::Pipe(link) => link.why_closed(),
@@ -67,7 +67,7 @@ impl Wire {
         }
     }
 
-    /// Closes the transport properly: a server with sessions is notified.
+    /// Closes the transport in an orderly way: a server with sessions is notified.
     pub async fn close(&self, client: &Client) {
         match self {
             Self::Http(link) => link.close(client).await,
@@ -75,7 +75,7 @@ impl Wire {
         }
     }
 
-    /// Ends the transport.
+    /// Ends a child process or an event stream; does nothing for other transports.
     pub async fn stop(&self) {
         match self {
             Self::Pipe(link) => link.stop().await,

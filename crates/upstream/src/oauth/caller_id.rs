@@ -16,7 +16,7 @@ pub struct CallerId {
 }
 
 impl CallerId {
-    /// The caller with this principal.
+    /// Returns the caller that this principal is.
     pub fn of(principal: &Principal) -> Self {
         Self { id: principal.id.clone(), scheme: principal.scheme }
     }
@@ -26,11 +26,11 @@ impl CallerId {
         self.scheme != Scheme::Anyone
     }
 
-    /// A name for stored data of this caller, which reveals nothing about the caller.
+    /// Returns a name for stored data of this caller; the name reveals nothing about the caller.
     pub(super) fn digest(&self) -> String {
         let bytes = digest(&SHA256, self.id.as_bytes());
         bytes.as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{byte:02x}");
             text
         })

@@ -1,5 +1,5 @@
-//! Dragoman's client at an authorization server: configured, or registered (RFC 7591); and its authentication (RFC 6749,
-//! 2.3). It must not know tokens.
+//! Dragoman's client at an authorization server, which is configured or registered (RFC 7591), and the client's
+//! authentication (RFC 6749, 2.3). It must not know tokens.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -13,16 +13,16 @@ use super::metadata::Service;
 use super::outside::{FetchRules, Outside};
 use super::secret::Secret;
 
-/// The authentication method of a client.
+/// The method by which a client authenticates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Method {
-    /// By its id only.
+    /// The client only states its id.
     #[serde(rename = "none")]
     Public,
-    /// With id and secret in a header.
+    /// The client sends its id and secret in a header.
     #[serde(rename = "client_secret_basic")]
     Basic,
-    /// With id and secret in the form.
+    /// The client sends its id and secret in the form.
     #[serde(rename = "client_secret_post")]
     Post,
 }
@@ -32,12 +32,12 @@ pub(super) enum Method {
 pub(super) struct Registered {
     /// The issuer that registered the client; the registration is not valid for other issuers.
     pub(super) issuer: String,
-    /// The redirect URI.
+    /// The redirect URI with which the client is registered.
     pub(super) redirect: String,
     pub(super) id: String,
     pub(super) secret: Option<Secret>,
     pub(super) method: Method,
-    /// The time when the secret expires, in seconds since 1970; 0 for never.
+    /// The time at which the secret expires, in seconds since 1970; 0 if it never does.
     #[serde(default)]
     pub(super) secret_ends: u64,
 }
@@ -50,8 +50,8 @@ impl Method {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method)
     }
 
-    /// The simplest method that `service` accepts, according to its metadata. If the metadata names none, the method to
-    /// request at registration.
+    /// Returns the simplest method that `service` accepts, according to its metadata. If the metadata names no method,
+    /// returns the one to request at registration.
     fn wanted(service: &Service) -> &'static str {
         let takes = |name: &str| service.methods.iter().any(|method| method == name);
         Self::ALL.iter().map(|(name, _)| *name).find(|name| takes(name)).unwrap_or("none")
@@ -59,7 +59,7 @@ impl Method {
 }
 
 impl Registered {
-    /// The configured client; `None` if the configuration has none.
+    /// Returns the configured client; `None` if the configuration contains none.
     pub(super) fn configured(config: &OAuthClient, service: &Service, redirect: &str) -> Option<Self> {
         let id = config.client_id.as_ref()?.expose().to_owned();
         let secret = config.client_secret.as_ref().map(|secret| Secret::new(secret.expose()));
@@ -132,7 +132,7 @@ pub(super) async fn register(
     })
 }
 
-/// The result of a registration (RFC 7591, 3.2.1).
+/// Reads the result of a registration (RFC 7591, 3.2.1).
 fn taken(body: &[u8], service: &Service, redirect: &str) -> Option<Registered> {
     #[derive(Deserialize)]
     struct RegistrationJson {

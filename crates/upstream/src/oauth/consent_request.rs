@@ -1,5 +1,6 @@
-//! Consent requests that are still open: the page on which consent is given (RFC 6749, 4.1.1; RFC 7636; RFC 8707), and the
-//! parameters that the browser returns with (RFC 6749, 4.1.2; RFC 9207). It must not know how codes become tokens.
+//! Consent requests that are still open: the page on which consent is given (RFC 6749, 4.1.1; RFC 7636; RFC 8707), and
+//! the parameters with which the browser returns (RFC 6749, 4.1.2; RFC 9207). It must not know how codes become
+//! tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,8 @@ pub(super) const LIFE: Duration = Duration::from_mins(15);
 /// The time for which all callers that ask are given the same page.
 pub(super) const FRESH: Duration = Duration::from_mins(5);
 
-/// The target of a requested consent.
+/// The target for which consent is requested: the resource, its authorization server, Dragoman's client there, and the
+/// scopes.
 #[derive(Debug, Clone)]
 pub(super) struct ConsentTarget {
     pub(super) service: Arc<Service>,
@@ -35,14 +37,14 @@ pub(super) struct ConsentRequest {
     pub(super) wanted: ConsentTarget,
     /// The page of the authorization server.
     pub(super) url: String,
-    /// A name for the request that reveals nothing.
+    /// A name for the request that reveals nothing about it.
     pub(super) name: String,
     pub(super) verifier: Secret,
     /// The last segment of the address at which the flow begins.
     pub(super) entry: Secret,
-    /// A secret that only the browser holds in which the flow began.
+    /// A secret that only the browser in which the flow began holds.
     pub(super) mark: Secret,
-    /// The number of failed proofs by users who do not own the consent.
+    /// The number of times that users failed to prove that they own the consent.
     pub(super) doubts: u32,
     state: Secret,
     at: Instant,
@@ -93,7 +95,8 @@ impl ConsentRequest {
         self.entry.expose().as_bytes().ct_eq(entry.as_bytes()).into()
     }
 
-    /// The name of the cookie that holds the request's secret. Each request has its own cookie, because several may be open.
+    /// Returns the name of the cookie that contains the request's secret. Each request has its own cookie, because
+    /// several requests may be open.
     pub(super) fn cookie(&self, is_secure: bool) -> String {
         let name = self.name.get(..12).unwrap_or(&self.name);
         // Browsers accept this prefix only from the host itself, and only over TLS (RFC 6265bis, 4.1.3).
@@ -125,7 +128,7 @@ impl ConsentRequest {
     }
 }
 
-/// The callback's parameters that a browser returned with.
+/// The parameters with which a browser returned to the callback.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Brought {
     pub(super) state: Option<String>,
@@ -136,7 +139,7 @@ pub(super) struct Brought {
 }
 
 impl Brought {
-    /// Reads a query; `None` if a parameter occurs twice (RFC 6749, 3.1).
+    /// Reads a query; returns `None` if a parameter occurs twice (RFC 6749, 3.1).
     pub(super) fn read(query: &str) -> Option<Self> {
         let mut brought = Self::default();
         for (name, value) in super::form::pairs(query) {
@@ -155,8 +158,8 @@ impl Brought {
         Some(brought)
     }
 
-    /// Returns true unless the parameters name another issuer than `service` (RFC 9207, 2.4): a server must not pass off
-    /// another server's code as its own.
+    /// Returns true unless the parameters name an issuer other than `service` (RFC 9207, 2.4): a server must not pass
+    /// off another server's code as its own.
     pub(super) fn is_from(&self, service: &Service) -> bool {
         match &self.issuer {
             Some(issuer) => *issuer == service.issuer,

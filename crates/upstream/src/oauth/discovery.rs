@@ -1,5 +1,5 @@
-//! Finds the authorization server of a server that refused a request (MCP 2025-11-25, authorization: authorization server
-//! discovery). It must not know what is requested there.
+//! Finds the authorization server of a server that refused a request (MCP 2025-11-25, authorization: authorization
+//! server discovery). It must not know what is requested from the authorization server.
 
 use engine::credential::challenge::Challenge;
 use http::{StatusCode, Uri};
@@ -19,10 +19,10 @@ pub(super) struct DiscoveredService {
     pub(super) scopes: Vec<String>,
 }
 
-/// Searches for the authorization server of the server at `url`; accepts only `issuer`, if one is given.
+/// Searches for the authorization server of the server at `url`; if `issuer` is given, accepts only this one.
 ///
 /// # Errors
-/// Returns a human-readable reason why none was found.
+/// Returns the reason, in words for people, why none was found.
 pub(super) async fn discover(
     outside: &Outside,
     url: &Uri,
@@ -61,12 +61,12 @@ pub(super) async fn discover(
     Err(why)
 }
 
-/// Returns true if two issuers are the same. Libraries append a slash to URLs, so a trailing slash does not count.
+/// Returns true if two issuers are the same. A trailing slash does not count, because libraries append one to URLs.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }
 
-/// The metadata of the server as a resource; `None` if it has none.
+/// Returns the metadata of the server as a resource; `None` if it has none.
 async fn protected(
     outside: &Outside,
     url: &Uri,
@@ -80,7 +80,7 @@ async fn protected(
         return Ok(Some(read));
     }
     for place in resource_places(url) {
-        // Missing metadata is not an error, but existing metadata must be valid.
+        // Missing metadata is no error, but metadata that exists must be valid.
         let Ok(body) = fetch(outside, &place, way).await else { continue };
         return read_resource(&body, url).map(Some).map_err(|why| format!("{place}: {why}"));
     }

@@ -1,17 +1,17 @@
 //! Pairs of names and values in URLs and forms (WHATWG URL, application/x-www-form-urlencoded). It must not know their
 //! meaning.
 
-/// The longest query that is read, in bytes.
+/// The maximum length of a query that is read, in bytes.
 pub(super) const LONGEST: usize = 16 << 10;
 
-/// The pairs, joined to a query.
+/// Returns the pairs, joined to a query.
 pub(super) fn joined(pairs: &[(&str, &str)]) -> String {
     let pairs: Vec<String> =
         pairs.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
     pairs.join("&")
 }
 
-/// A text in which all special characters of URLs are encoded.
+/// Returns a text in which all special characters of URLs are encoded.
 pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -28,7 +28,7 @@ pub(super) fn encoded(text: &str) -> String {
     out
 }
 
-/// The pairs of a query; none if it is too long.
+/// Returns the pairs in a query; none if the query is too long.
 pub fn pairs(query: &str) -> Vec<(String, String)> {
     if query.len() > LONGEST {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! One server's grant: the tokens that its user allowed, and the ways to get new ones: from the vault, with a refresh token,
-//! or by a new consent. One attempt runs at a time; other callers wait for its result.
+//! One server's grant: the tokens that a user allowed, and the ways to get new tokens: from the vault, with a refresh
+//! token, or by a new consent. One attempt runs at a time; other callers wait for its result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,10 +30,10 @@ const AGAIN: u64 = 30;
 const QUITE_NEW: Duration = Duration::from_secs(10);
 /// The reason why a retired grant gets no more tokens.
 const OTHERWISE: &str = "the configuration of its server has changed";
-/// The number of consent pages that may be open for one server.
+/// The maximum number of consent pages that may be open for one server.
 const PAGES: usize = 4;
 
-/// The grant for one server.
+/// The grant for one server, for all callers or for one.
 pub struct Grant {
     pub(super) server: Arc<str>,
     /// The owner of the grant; `None` if all callers share it.
@@ -47,7 +47,8 @@ pub struct Grant {
     /// Held while tokens are being obtained. Grants for servers with the same name share this lock, because they store their
     /// tokens under the same name.
     busy: Arc<tokio::sync::Mutex<()>>,
-    /// True if the server's configuration has changed or was removed: its tokens now belong to another grant.
+    /// True if the server's configuration has changed or the server was removed, so that its tokens belong to another
+    /// grant.
     has_left: AtomicBool,
 }
 
@@ -55,10 +56,10 @@ pub struct Grant {
 #[derive(Default)]
 pub(super) struct GrantState {
     pub(super) held: Option<HeldTokens>,
-    /// The time when the latest tokens were issued.
+    /// The time at which the latest tokens were issued.
     taken: Option<Instant>,
     pub(super) wanted: Option<ConsentTarget>,
-    /// The challenge that led to `wanted`, the time of the search, and the reason why it failed, if it did.
+    /// The challenge that led to `wanted`, the time of the search, and, if the search failed, the reason.
     pub(super) search: Option<(Challenge, Instant, Option<String>)>,
     pub(super) asked: Vec<ConsentRequest>,
     /// True if the server was always outside the public network, as of its last refusal.
@@ -68,7 +69,7 @@ pub(super) struct GrantState {
 /// The tokens in the form in which they are stored.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct HeldTokens {
-    /// The server's address: tokens that were stored for another address are not used.
+    /// The server's address; tokens that were stored for another address are not used.
     url: String,
     resource: String,
     service: Service,
@@ -76,7 +77,7 @@ pub(super) struct HeldTokens {
     pub(super) tokens: Tokens,
 }
 
-/// The current time in seconds since 1970.
+/// Returns the current time, in seconds since 1970.
 pub(super) fn unix() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
@@ -101,19 +102,19 @@ impl Grant {
         }
     }
 
-    /// Returns true if the grant belongs to the server with this name, and to this caller, or to all callers for `None`.
+    /// Returns true if the grant belongs to the server with this name and to this caller (`None` means all callers).
     pub(super) fn is_to(&self, server: &str, caller: Option<&CallerId>) -> bool {
         *self.server == *server && self.caller.as_ref() == caller
     }
 
-    /// Shares the lock of another grant for a server with the same name, which this grant replaces.
+    /// Shares the lock of another grant for a server with the same name, which is replaced by this grant.
     pub(super) fn in_place_of(mut self, other: &Self) -> Self {
         self.busy = other.busy.clone();
         self
     }
 
-    /// Retires the grant, because the configuration of its server has changed. Running calls may finish with the current
-    /// token; the stored tokens belong to the next grant.
+    /// Retires the grant, because the configuration of its server has changed. Running calls may finish with the
+    /// current token; the stored tokens belong to the next grant.
     pub fn leave(&self) {
         self.has_left.store(true, Ordering::SeqCst);
     }
@@ -122,21 +123,21 @@ impl Grant {
         self.has_left.load(Ordering::SeqCst)
     }
 
-    /// The credential that links to the server send. Its content is replaced when tokens change.
+    /// Returns the credential that links to the server send. Its content is replaced when the tokens change.
     pub fn credential(&self) -> Arc<Credential> {
         self.credential.clone()
     }
 
-    /// The rules for requests to hosts that the server names.
+    /// Returns the rules for requests to hosts that the server names.
     pub(super) fn way(&self, patience: Duration) -> FetchRules {
         FetchRules { within: within(&self.url, self.known.lock().is_near), until: Instant::now() + patience }
     }
 
-    /// Handles a refusal as far as possible without a user; returns `true` if the request may be sent again. Otherwise the
-    /// consent page is available after this call, or the reason why there is none.
+    /// Handles a refusal as far as this is possible without a user; returns `true` if the request may be sent again.
+    /// Otherwise, after this call either the consent page is available, or the reason why there is none.
     pub async fn answer(self: &Arc<Self>, refusal: &CredentialRefusal) -> bool {
         let (grant, refusal) = (self.clone(), refusal.clone());
-        // The caller may be dropped while it waits, but exchanged tokens must be stored all the same.
+        // The caller may be dropped while it waits, but exchanged tokens must be stored in any case.
         tokio::spawn(async move { grant.answered(&refusal).await }).await.unwrap_or(false)
     }
 
@@ -157,7 +158,7 @@ impl Grant {
             }
             return false;
         }
-        // A server that refuses a very new token would refuse the next one, too.
+        // A server that refuses a very new token would refuse the next one as well.
         if self.known.lock().taken.is_some_and(|at| at.elapsed() < QUITE_NEW) {
             self.want(&challenge).await;
             return false;
@@ -173,8 +174,8 @@ impl Grant {
         false
     }
 
-    /// Adopts tokens that another process, or an earlier run, has stored in the vault. Returns `false` if they are the
-    /// `refused` ones, or if there are none.
+    /// Adopts tokens that another process, or an earlier run, has stored in the vault. Returns `false` if the stored
+    /// tokens are the `refused` ones, or if there are none.
     pub(super) async fn adopt(&self, refused: Option<&HeaderValue>) -> bool {
         let held: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
         let held = held.filter(|held| held.url == canonical(&self.url) && self.trusts(&held.service));
@@ -204,7 +205,7 @@ impl Grant {
         self.credential.set(Some(header));
     }
 
-    /// Stores new tokens, and uses them from now on. `before` are the tokens that were exchanged for the new ones.
+    /// Stores new tokens, and uses them from now on. `before` are the tokens that were exchanged for them.
     async fn keep(&self, held: HeldTokens, before: Option<&HeldTokens>) -> Result<(), String> {
         let header = held.tokens.header().ok_or("its token cannot be sent in a header")?;
         if self.has_left() && before.is_none() {
@@ -218,7 +219,7 @@ impl Grant {
         Ok(())
     }
 
-    /// Returns true if these tokens are still the stored ones. In this case the exchange has consumed them, and new
+    /// Returns true if these tokens are still the stored ones. In this case, the exchange has consumed them, and new
     /// tokens may replace them.
     async fn is_kept(&self, held: Option<&HeldTokens>) -> bool {
         let kept: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
@@ -268,7 +269,7 @@ impl Grant {
                 let kept = self.keep(HeldTokens { tokens, ..held.clone() }, Some(&held)).await;
                 kept.map_err(|why| ConsentFault::RefreshFailed { why, for_good: true })
             }
-            // Another process may have exchanged the refresh token first, which can be used only once.
+            // The refresh token can be used only once, and another process may have exchanged it first.
             Err(NoTokens::Refused(_)) if self.adopt(held.tokens.header().as_ref()).await => Ok(()),
             Err(NoTokens::Refused(why)) => {
                 tracing::warn!(server = %self.server, why, "the consent has expired or was revoked");
@@ -292,8 +293,8 @@ impl Grant {
         due && !self.has_left() && self.busy.try_lock().is_ok()
     }
 
-    /// Renews the token before it expires, unless that has happened meanwhile. A token that cannot be renewed is used as long
-    /// as the server accepts it.
+    /// Renews the token before it expires, unless this has happened in the meantime. A token that cannot be renewed is
+    /// used as long as the server accepts it.
     pub(super) async fn renew_if_due(self: Arc<Self>) {
         let _turn = self.busy.lock().await;
         let due = {
@@ -310,7 +311,7 @@ impl Grant {
         }
     }
 
-    /// The page on which a user gives consent, if consent is needed.
+    /// Returns the page on which a user gives consent, if consent is needed.
     pub fn page(&self) -> Option<Page> {
         let now = Instant::now();
         let mut known = self.known.lock();
@@ -332,7 +333,7 @@ impl Grant {
         known.asked.last().map(page)
     }
 
-    /// Takes the request whose `state` a browser returned.
+    /// Takes the request to which the `state` that a browser returned belongs.
     pub(super) fn named(&self, state: &str) -> Option<ConsentRequest> {
         if self.has_left() {
             return None;
@@ -344,7 +345,7 @@ impl Grant {
         Some(known.asked.remove(at))
     }
 
-    /// Exchanges the code that a browser returned for tokens.
+    /// Obtains tokens in exchange for the code with which a browser returned.
     pub(super) async fn redeem(&self, asked: ConsentRequest, code: &str) -> Result<(), ConsentFault> {
         let _turn = self.busy.lock().await;
         let ConsentTarget { service, client, resource, scopes } = &asked.wanted;
@@ -361,7 +362,7 @@ impl Grant {
         self.keep(held, None).await.map_err(ConsentFault::NotExchanged)
     }
 
-    /// The current tokens.
+    /// Returns the current tokens.
     pub(super) fn held(&self) -> Option<HeldTokens> {
         self.known.lock().held.clone()
     }
@@ -371,12 +372,12 @@ impl Grant {
         self.known.lock().wanted.is_some()
     }
 
-    /// The reason why consent cannot be requested; `None` if it can.
+    /// Returns the reason why consent cannot be requested; `None` if it can.
     pub(super) fn why_not(&self) -> Option<String> {
         self.known.lock().search.as_ref()?.2.clone()
     }
 
-    /// The name under which the tokens are stored.
+    /// Returns the name under which the tokens are stored.
     fn place(&self) -> String {
         match &self.caller {
             Some(caller) => format!("grant {} of {}", self.server, caller.digest()),

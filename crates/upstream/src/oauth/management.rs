@@ -1,4 +1,4 @@
-//! Management of consents: starting, showing, renewing and withdrawing them. It must not know how these actions are
+//! Management of consents: starting, showing, renewing and withdrawing them. It must not know how these operations are
 //! requested.
 
 use engine::credential::challenge::Challenge;
@@ -6,10 +6,10 @@ use engine::credential::challenge::Challenge;
 use super::{CallerId, ConsentFault, Consents, Page, Status};
 
 impl Consents {
-    /// A page on which a user gives the consent of `caller` to `server`, even if the server did not ask for it.
+    /// Returns a page on which a user gives `server` the consent of `caller`, even if the server did not ask for it.
     ///
     /// # Errors
-    /// [`ConsentFault::NoServer`], [`ConsentFault::NobodyAsked`].
+    /// Returns [`ConsentFault::NoServer`] or [`ConsentFault::NobodyAsked`].
     pub async fn start(&self, server: &str, caller: Option<&CallerId>) -> Result<Page, ConsentFault> {
         let grant = self.of(server, caller)?;
         let searched = {
@@ -21,10 +21,10 @@ impl Consents {
         grant.page().ok_or_else(|| ConsentFault::NobodyAsked(why()))
     }
 
-    /// The state of the consent of `caller` to `server`.
+    /// Returns the state of the consent that `caller` gave to `server`.
     ///
     /// # Errors
-    /// [`ConsentFault::NoServer`].
+    /// Returns [`ConsentFault::NoServer`].
     pub async fn status(&self, server: &str, caller: Option<&CallerId>) -> Result<Status, ConsentFault> {
         let grant = self.of(server, caller)?;
         if grant.held().is_none() {
@@ -44,7 +44,7 @@ impl Consents {
     /// Renews the token for `server` now.
     ///
     /// # Errors
-    /// [`ConsentFault::NoServer`], [`ConsentFault::NoRefreshToken`], [`ConsentFault::RefreshFailed`].
+    /// Returns [`ConsentFault::NoServer`], [`ConsentFault::NoRefreshToken`] or [`ConsentFault::RefreshFailed`].
     pub async fn refresh(&self, server: &str, caller: Option<&CallerId>) -> Result<(), ConsentFault> {
         let grant = self.of(server, caller)?;
         if grant.held().is_none() {
@@ -57,7 +57,7 @@ impl Consents {
     /// Forgets the tokens for `server`; returns `false` if there were none. The authorization server is not notified.
     ///
     /// # Errors
-    /// [`ConsentFault::NoServer`].
+    /// Returns [`ConsentFault::NoServer`].
     pub async fn forget(&self, server: &str, caller: Option<&CallerId>) -> Result<bool, ConsentFault> {
         let grant = self.of(server, caller)?;
         grant.adopt(None).await;

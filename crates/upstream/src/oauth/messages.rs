@@ -1,5 +1,5 @@
-//! Messages about a server's refusals, and the server's own messages, without tokens. It must not know how tokens are
-//! obtained.
+//! Messages about a server's refusals, including the server's own messages, without tokens. It must not know how
+//! tokens are obtained.
 
 use transport::up::CredentialRefusal;
 
@@ -7,13 +7,13 @@ use super::grant::Grant;
 use super::secret::Secret;
 
 impl Grant {
-    /// The message for a refusal: the server's message without the token, and the next step.
+    /// Returns the message for a refusal: the server's message without the token, and the next step.
     pub fn describe(&self, refusal: &CredentialRefusal, said: &str) -> String {
         let said = self.concealed(said.to_owned());
         if self.is_wanted() {
             return "requires the consent of its user first".to_owned();
         }
-        // A challenge that does not name bearer tokens is taken to want none.
+        // If a challenge does not name bearer tokens, the server is assumed to want none.
         let wants_tokens = refusal.challenge.to_ascii_lowercase().contains("bearer");
         match self.why_not().filter(|_| wants_tokens) {
             Some(why) => {
@@ -23,7 +23,7 @@ impl Grant {
         }
     }
 
-    /// A text of the server, from which the token is removed if it occurs there.
+    /// Returns a text of the server from which the token has been removed.
     pub fn concealed(&self, text: String) -> String {
         let known = self.known.lock();
         let Some(held) = &known.held else { return text };

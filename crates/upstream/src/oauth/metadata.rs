@@ -1,5 +1,5 @@
-//! The metadata of protected resources and authorization servers (RFC 9728, 2 and 3; RFC 8414, 2 and 3; `OpenID` Connect
-//! Discovery 1.0, 4), and the checks on them. It must not know how they are fetched.
+//! The metadata of protected resources and authorization servers (RFC 9728, 2 and 3; RFC 8414, 2 and 3; `OpenID`
+//! Connect Discovery 1.0, 4), and the checks that it has to pass. It must not know how metadata is fetched.
 
 use engine::credential::challenge::scopes;
 use http::Uri;
@@ -13,7 +13,7 @@ const MOST_SERVERS: usize = 3;
 /// A usable authorization server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Service {
-    /// The server's own name.
+    /// The issuer: the name that the server gives itself.
     pub(super) issuer: String,
     /// The endpoint for browsers.
     pub(super) authorization: String,
@@ -40,19 +40,19 @@ pub(super) struct Protected {
     pub(super) scopes: Vec<String>,
 }
 
-/// The origin of a URL.
+/// Returns the origin of a URL.
 fn origin(url: &Uri) -> String {
     let authority = url.authority().map(http::uri::Authority::as_str).unwrap_or_default();
     format!("{}://{authority}", url.scheme_str().unwrap_or_default())
 }
 
-/// The name of a resource that does not state one: its URL, without the parts that vary.
+/// Returns the name of a resource that does not state one: its URL, without the parts that vary.
 pub(super) fn canonical(url: &Uri) -> String {
     let path = url.path().trim_end_matches('/');
     format!("{}{path}", origin(url).to_ascii_lowercase())
 }
 
-/// The addresses of a resource's metadata, in the order in which they are tried.
+/// Returns the addresses of a resource's metadata, in the order in which they are tried.
 pub(super) fn resource_places(url: &Uri) -> Vec<String> {
     let (origin, path) = (origin(url), url.path().trim_end_matches('/'));
     let root = format!("{origin}/.well-known/oauth-protected-resource");
@@ -126,8 +126,8 @@ pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<
     }
     let written: ServiceJson =
         serde_json::from_slice(body).map_err(|_| "not the metadata of an authorization server")?;
-    // Otherwise one issuer could impersonate another (RFC 8414, 3.3). Libraries append a slash to URLs, so a trailing slash
-    // does not count.
+    // Otherwise one issuer could impersonate another (RFC 8414, 3.3). A trailing slash does not count, because
+    // libraries append one to URLs.
     if written.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
         return Err("it belongs to another issuer".to_owned());
     }

@@ -1,18 +1,18 @@
 //! Consent: this gateway as an OAuth client of the servers behind it, on behalf of their users (MCP 2025-11-25,
-//! authorization). When a server refuses a request for lack of a token, its authorization server is discovered; a browser
-//! goes there and returns with a code; the code becomes tokens, which are stored, sent to that server only, and renewed
-//! before they expire. It must not know links, clients or the requests to the server.
+//! authorization). If a server refuses a request for lack of a token, its authorization server is discovered; a
+//! browser goes there and returns with a code; the code is exchanged for tokens, which are stored, sent to that server
+//! only, and renewed before they expire. It must not know links, clients or the requests to the server.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `grant` | one server: the tokens that its user allowed, and ways to get new ones |
 //! | `search` | the authorization server and the scopes for a consent |
 //! | `discovery`, `metadata` | the authorization server, and checks of its metadata |
-//! | `client` | Dragoman's client there |
+//! | `client` | Dragoman's client at an authorization server |
 //! | `caller_id` | the owner of a consent |
 //! | `redirect` | the paths to which browsers return, one for each issuer |
 //! | `start` | the page on which a browser starts, and the secret cookie that it is given |
-//! | `consent_request` | open requests, and the parameters that a browser returns with |
+//! | `consent_request` | open requests, and the parameters with which a browser returns |
 //! | `tokens` | the exchange of codes and refresh tokens for tokens |
 //! | `management` | management of consents |
 //! | `token_store` | the token storage, which outlives the process |
@@ -20,9 +20,9 @@
 //! | `outside` | the HTTP port: allowed hosts, deadlines, size caps |
 //! | `form`, `secret` | names and values in URLs; texts that are never displayed |
 //!
-//! If callers are authenticated, each caller gives its own consent, and its tokens are used for that caller only. If they are
-//! not, or the configuration says so, one consent counts for all callers of the server: the user who gives it lends the
-//! gateway that right.
+//! If callers are authenticated, each caller gives its own consent, and the caller's tokens are used for that caller
+//! only. If they are not, or if the configuration says so, one consent counts for all callers of the server: the user
+//! who gives it lends all callers that right.
 
 mod caller_id;
 mod client;
@@ -67,19 +67,19 @@ pub const START: &str = "/oauth/consent/";
 struct OAuthProcess {
     outside: Outside,
     kept: TokenStore,
-    /// The gateway's public address; `None` while there is none.
+    /// The gateway's public address; `None` if it has none.
     base: Mutex<Option<String>>,
     /// True if codes of several issuers can arrive at the redirect path of manually registered clients.
     is_ambiguous: AtomicBool,
 }
 
 impl OAuthProcess {
-    /// The redirect URI with this path.
+    /// Returns the redirect URI with this path.
     fn redirect(&self, path: &str) -> Option<String> {
         self.base.lock().as_ref().map(|base| format!("{base}{path}"))
     }
 
-    /// The address where a consent begins, without its last segment.
+    /// Returns the address at which a consent begins, without its last segment.
     fn start(&self) -> Option<String> {
         self.base.lock().as_ref().map(|base| format!("{base}{START}"))
     }
@@ -93,9 +93,10 @@ impl OAuthProcess {
 /// A page on which a user gives consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The page's address. Anybody who knows it can give a consent in place of another user, so it is not logged.
+    /// The page's address. Anybody who knows the address can give a consent in place of another user, so it is not
+    /// logged.
     pub url: String,
-    /// A name for the page that reveals nothing.
+    /// A name for the page that reveals nothing about it.
     pub name: String,
 }
 
@@ -106,15 +107,15 @@ pub struct Status {
     pub given: bool,
     /// True if the server refuses the current tokens, and a user has to give consent.
     pub wanted: bool,
-    /// The scopes that were allowed.
+    /// The scopes that the user allowed.
     pub scopes: Vec<String>,
-    /// The time when the token expires, in seconds since 1970, if known.
+    /// The time at which the token expires, in seconds since 1970, if it is known.
     pub ends: Option<u64>,
     /// True if the token can be renewed without the user.
     pub renewable: bool,
 }
 
-/// The human-readable reason why there is no consent.
+/// The reason, in words for people, why there is no consent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConsentFault {
     /// No server with this name can require consent.
@@ -164,7 +165,7 @@ pub enum ConsentFault {
     RefreshFailed {
         /// The reason.
         why: String,
-        /// True if a later attempt will not succeed either.
+        /// True if later attempts will not succeed either.
         for_good: bool,
     },
 }
@@ -172,12 +173,12 @@ pub enum ConsentFault {
 /// The consents to all servers.
 pub struct Consents {
     around: Arc<OAuthProcess>,
-    /// The grants of all servers; for a server that was reconfigured, the newest grant is last.
+    /// The grants of all servers; if a server was reconfigured, its newest grant comes last.
     grants: Mutex<Vec<Weak<Grant>>>,
 }
 
 impl Consents {
-    /// Creates an empty registry; tokens are stored in `folder`, or in memory if there is none.
+    /// Creates an empty registry; tokens are stored in `folder`, or in memory if there is no folder.
     pub fn new(folder: Option<PathBuf>, connect_timeout: Duration) -> Self {
         let outside = Outside::new(connect_timeout);
         let is_ambiguous = AtomicBool::new(false);
@@ -186,7 +187,7 @@ impl Consents {
         Self { around: Arc::new(around), grants: Mutex::default() }
     }
 
-    /// Changes the time limit of a connection to an authorization server.
+    /// Changes the time limit for connecting to an authorization server.
     pub fn set_connect_timeout(&self, within: Duration) {
         self.around.outside.set_connect_timeout(within);
     }
@@ -201,13 +202,13 @@ impl Consents {
         self.around.is_ambiguous.store(redirect::is_ambiguous(clients), Ordering::SeqCst);
     }
 
-    /// The host of the gateway's public address, with its port unless that is the default.
+    /// Returns the host of the gateway's public address, with its port unless that is the default port.
     pub fn host(&self) -> Option<String> {
         let base: Uri = self.around.base.lock().as_ref()?.parse().ok()?;
         base.authority().map(ToString::to_string)
     }
 
-    /// Registers a server at `url`, for this caller or for all callers.
+    /// Registers a server at `url`, for this caller or for all callers; returns its grant.
     pub fn enter(
         &self,
         server: &Arc<str>,
@@ -227,7 +228,7 @@ impl Consents {
         grant
     }
 
-    /// All grants, the newest first.
+    /// Returns all grants, the newest first.
     fn all(&self) -> Vec<Arc<Grant>> {
         self.grants.lock().iter().rev().filter_map(Weak::upgrade).collect()
     }
@@ -236,11 +237,11 @@ impl Consents {
         self.all().into_iter().find(|grant| grant.is_to(server, caller)).ok_or(ConsentFault::NoServer)
     }
 
-    /// Handles the return of a browser, given the path and the query of its URL, and its cookies. Returns the server to which
-    /// consent was given, and the consent's owner.
+    /// Handles the return of a browser, given the path and the query of the requested URL, and the browser's cookies.
+    /// Returns the server to which consent was given, and the owner of the consent.
     ///
     /// # Errors
-    /// Returns the reason why no consent was given, and the server, if known.
+    /// Returns the reason why no consent was given, and the server, if it is known.
     pub async fn finish(
         &self,
         (path, query): (&str, &str),
@@ -260,7 +261,7 @@ impl Consents {
             tracing::warn!(%server, issuer = %asked.wanted.service.issuer, "consent was not given: {fault}");
             return Err((fault, Some(server)));
         }
-        // A separate task, so that the exchange finishes even if the browser disconnects.
+        // This runs in a separate task, so that the exchange finishes even if the browser disconnects.
         let finished = tokio::spawn(async move {
             if let Some(error) = &brought.error {
                 let more = brought.description.map(|text| format!(": {text}")).unwrap_or_default();
@@ -283,8 +284,8 @@ impl Consents {
         }
     }
 
-    /// The fault of a response that may come from another authorization server than the one that was asked (RFC 9700, 4.4):
-    /// no part of such a response may be passed on.
+    /// Returns the fault of a response that may come from an authorization server other than the one that was asked
+    /// (RFC 9700, 4.4): no part of such a response may be passed on.
     fn mixed_up(
         &self,
         path: &str,

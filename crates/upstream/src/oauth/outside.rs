@@ -1,4 +1,4 @@
-//! The HTTP port to authorization servers, whose addresses are chosen by others: allowed hosts, deadlines and size caps. It
+//! The HTTP port to authorization servers, whose addresses are chosen by others: it limits hosts, times and sizes. It
 //! must not know the requests.
 
 use std::net::IpAddr;
@@ -16,10 +16,11 @@ use crate::web::{is_local, is_safe};
 
 /// The maximum size of an accepted response, in bytes.
 const LONGEST: usize = 256 * 1024;
-/// The number of redirects that a GET follows.
+/// The maximum number of redirects that a GET follows.
 const REDIRECTS: usize = 3;
 
-/// Sends requests. Hosts outside the public network are only contacted on behalf of a server that is outside it, too.
+/// Sends requests. A host outside the public network is contacted only on behalf of a server that is outside it as
+/// well.
 pub(super) struct Outside {
     any: Client,
     /// The client for hosts other than this machine.
@@ -34,7 +35,7 @@ pub(super) struct Answer {
     pub(super) body: Bytes,
 }
 
-/// The networks of hosts that a server may name: none that is closer to the gateway than the server itself.
+/// The networks in which hosts that a server names may be: none that is closer to the gateway than the server itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Within {
     /// The public network only.
@@ -48,7 +49,7 @@ pub(super) enum Within {
 /// The rules for requests to other hosts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FetchRules {
-    /// The networks that the hosts may be in.
+    /// The networks in which the hosts may be.
     pub(super) within: Within,
     /// The deadline for the response.
     pub(super) until: Instant,
@@ -56,7 +57,7 @@ pub(super) struct FetchRules {
 
 impl Outside {
     pub(super) fn new(connect_timeout: Duration) -> Self {
-        // Idle connections are not kept: the next request may be sent by another thread, or never.
+        // Idle connections are not kept, because the next request may be sent by another thread, or never.
         let limits = ClientLimits { connect_timeout, max_idle: 0, max_in_use: 16, ..ClientLimits::default() };
         let client = |reach| Client::new(ClientLimits { reach, ..limits }, Trust::default());
         Self { any: client(Reach::All), others: client(Reach::Others), public: client(Reach::Public) }
@@ -71,7 +72,7 @@ impl Outside {
     /// Fetches a document, and follows redirects.
     ///
     /// # Errors
-    /// Returns a human-readable reason why there is no response.
+    /// Returns the reason, in words for people, why there is no response.
     pub(super) async fn get(&self, url: &Uri, way: FetchRules) -> Result<Answer, String> {
         let mut url = url.clone();
         for _ in 0..=REDIRECTS {
@@ -86,7 +87,7 @@ impl Outside {
         Err("it redirects too often".to_owned())
     }
 
-    /// Sends a request once. A redirect counts as a normal response, because the body is meant for this address only.
+    /// Sends a request once. A redirect counts as a normal response, because the body is meant only for this address.
     ///
     /// # Errors
     /// The same as for [`Outside::get`].
@@ -137,12 +138,13 @@ impl Outside {
     }
 }
 
-/// Returns true if requests may be sent to this address: over TLS, or on this machine if the server is there, too.
+/// Returns true if requests may be sent to this address: over TLS, or on this machine if the server is on this machine
+/// as well.
 pub(super) fn may_ask(url: &Uri, within: Within) -> bool {
     is_safe(url) && (within == Within::Machine || !is_local(url))
 }
 
-/// The target of a redirect (RFC 9110, 10.2.2): an absolute URL, or a path on the same server.
+/// Returns the target of a redirect (RFC 9110, 10.2.2): an absolute URL, or a path on the same server.
 fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
     let to = location?.to_str().ok()?;
     match to.strip_prefix('/') {
@@ -154,10 +156,10 @@ fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
     }
 }
 
-/// The network of the server at this address; hosts that it names may be in the same network. An address counts as this
-/// machine only if the configuration itself names this machine: the owner of a host name decides which address it resolves
-/// to, and may change that at any time. For the same reason, a host name counts as a private network only if all connections
-/// to it went there (`is_near`), not because of one DNS lookup.
+/// Returns the network of the server at this address; hosts that the server names may be in the same network. An
+/// address counts as this machine only if the configuration itself names this machine: the owner of a host name
+/// decides to which address it resolves, and may change that at any time. For the same reason, a host name counts as a
+/// private network only if all connections to it went there (`is_near`), not because of one DNS lookup.
 pub(super) fn within(url: &Uri, is_near: bool) -> Within {
     let Some(host) = url.host() else { return Within::Public };
     if is_local(url) {

@@ -10,11 +10,11 @@ use super::metadata::Service;
 
 /// The path for manually registered clients.
 const CALLBACK: &str = "/oauth/callback";
-/// The beginning and the end of an issuer's path. The path is not below [`CALLBACK`]: some authorization servers accept any
-/// path below the registered one, and would send a code to another issuer's path.
+/// The beginning and the end of an issuer's path. The path is not below [`CALLBACK`]: some authorization servers
+/// accept any path below the registered one, and would send a code to another issuer's path.
 const ISSUER: (&str, &str) = ("/oauth/issuer/", "/callback");
-/// The number of bytes in the digest of an issuer's name. They are enough to make finding another name with the same digest
-/// infeasible.
+/// The number of bytes in the digest of an issuer's name: enough to make it infeasible to find another name with the
+/// same digest.
 const DIGEST: usize = 18;
 /// The number of characters in such a digest.
 const DIGEST_LENGTH: usize = DIGEST / 3 * 4;
@@ -29,19 +29,19 @@ pub fn is_callback(path: &str) -> bool {
     path == CALLBACK || digest.is_some_and(is_digest)
 }
 
-/// The path of one issuer, which never changes, because clients are registered with it.
+/// Returns the path of one issuer. It never changes, because clients are registered with it.
 pub(super) fn issuer_path(issuer: &str) -> String {
     let name = digest(&SHA256, issuer.trim_end_matches('/').as_bytes());
     let name = BASE64_URL_SAFE_NO_PAD.encode(&name.as_ref()[..DIGEST]);
     format!("{}{name}{}", ISSUER.0, ISSUER.1)
 }
 
-/// The path to which `service` redirects browsers for the client with this configuration.
+/// Returns the path to which `service` redirects browsers for the client with this configuration.
 pub(super) fn path(config: &OAuthClient, service: &Service) -> String {
     if is_shared(config) { CALLBACK.to_owned() } else { issuer_path(&service.issuer) }
 }
 
-/// The redirect path of all issuers from the time before each had its own.
+/// Returns the redirect path that all issuers shared before each had a path of its own.
 pub(super) fn former_path() -> &'static str {
     CALLBACK
 }
@@ -51,8 +51,8 @@ pub(super) fn is_shared(config: &OAuthClient) -> bool {
     config.client_id.is_some() && !config.issuer_callback
 }
 
-/// Returns true if codes of several issuers can arrive at the shared path: then only `iss` (RFC 9207) identifies the issuer.
-/// A server without a configured issuer can name any issuer.
+/// Returns true if codes of several issuers can arrive at the shared path: then only `iss` (RFC 9207) identifies the
+/// issuer. A server without a configured issuer can name any issuer.
 pub(super) fn is_ambiguous<'a>(clients: impl IntoIterator<Item = &'a OAuthClient>) -> bool {
     let mut issuers = clients.into_iter().filter(|client| is_shared(client)).map(|c| c.issuer.as_deref());
     let Some(first) = issuers.next() else { return false };

@@ -1,5 +1,5 @@
-//! Searches for the authorization server where consent to one server is given, and for the scopes to request. It must not
-//! know tokens.
+//! Searches for the authorization server at which consent to one server is given, and for the scopes to request. It
+//! must not know tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use super::outside::FetchRules;
 use super::redirect;
 use crate::web::is_safe;
 
-/// The time limit of the search for an authorization server. A client's first request waits for it.
+/// The time limit of the search for an authorization server. A client's first request waits for this search.
 const SEARCH: Duration = Duration::from_secs(7);
-/// The time for which a search result is reused. The next constant is the time after which a failed search is repeated.
+/// The time for which a search result is reused, and the time after which a failed search is repeated.
 const FOUND: Duration = Duration::from_mins(5);
 const NOT_FOUND: Duration = Duration::from_secs(10);
 
 impl Grant {
-    /// Searches for the authorization server where consent is given, unless that was done recently.
+    /// Searches for the authorization server at which consent is given, unless this was done a short time ago.
     pub(super) async fn want(&self, challenge: &Challenge) {
         let is_known = {
             let known = self.known.lock();
@@ -101,7 +101,8 @@ impl Grant {
         Ok(ConsentTarget { service, client, resource: found.resource, scopes })
     }
 
-    /// Dragoman's client at the authorization server: the configured one, the stored one, or a newly registered one.
+    /// Returns Dragoman's client at the authorization server: the configured one, the stored one, or a newly
+    /// registered one.
     async fn client(&self, service: &Service, redirect: &str, way: FetchRules) -> Result<Registered, String> {
         if let Some(client) = Registered::configured(&self.config, service, redirect) {
             return Ok(client);
@@ -113,7 +114,7 @@ impl Grant {
         }
         let client = register(&self.around.outside, service, redirect, way).await?;
         self.around.kept.put(&place, &client).await;
-        // Before each issuer had its own path, registrations were stored under the one path that all shared.
+        // Before each issuer had its own path, registrations were stored under the one path that all issuers shared.
         if let Some(former) = self.around.redirect(redirect::former_path()) {
             self.around.kept.remove(&format!("client {} {former}", service.issuer)).await;
         }

@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// An unguessable text: 256 random bits in visible ASCII (valid for RFC 7636, 4.1).
+/// Returns an unguessable text: 256 random bits in visible ASCII (valid for RFC 7636, 4.1).
 ///
 /// # Errors
 /// Fails if the operating system's random number generator fails.

@@ -1,6 +1,6 @@
-//! The start of a consent. A page of the gateway's own explains what the consent is for, and sets a cookie by which the
-//! browser is recognised on return. So nobody can make another user sign in for them by sending that user the address. It
-//! must not know the page's form, or how callers authenticate.
+//! The start of a consent. A page of the gateway's own explains what the consent is for, and sets a cookie by which
+//! the browser is recognized when it returns. So an attacker cannot have a victim complete a consent by sending the
+//! victim the address. It must not know the page's form, or how callers authenticate.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use super::consent_request::{ConsentRequest, LIFE};
 use super::grant::Grant;
 use super::{Consents, Page};
 
-/// The number of failed proofs after which a page is closed.
+/// The number of failed proofs of ownership after which a page is closed.
 const DOUBTS: u32 = 5;
 
 /// A consent that is about to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun {
-    /// The server that requires it.
+    /// The server that requires the consent.
     pub server: Arc<str>,
     /// The future owner of the consent; `None` if all callers share it.
     pub caller: Option<CallerId>,
@@ -36,7 +36,7 @@ pub struct Onward {
 }
 
 impl Consents {
-    /// The consent that begins at this address; `None` if there is none, or it has expired.
+    /// Returns the consent that begins at this address; `None` if there is none, or if it has expired.
     pub fn begun(&self, entry: &str) -> Option<Begun> {
         self.with(entry, |grant, asked| {
             let url: Option<Uri> = asked.url.parse().ok();
@@ -77,7 +77,7 @@ impl Consents {
 }
 
 impl Page {
-    /// The last segment of the page's address, which identifies the request.
+    /// Returns the last segment of the page's address, which identifies the request.
     #[cfg(test)]
     pub(super) fn entry(&self) -> &str {
         self.url.rsplit('/').next().unwrap_or_default()

@@ -1,5 +1,5 @@
 //! The storage that outlives the process: tokens and registrations, in the vault of the state folder. Without a state
-//! folder, they are kept in memory. It must not know their use.
+//! folder, they are kept in memory. It must not know what they are used for.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct TokenStore(Arc<TokenStoreState>);
 struct TokenStoreState {
     folder: Option<PathBuf>,
     vault: Mutex<Option<Vault>>,
-    /// The values in memory if there is no folder.
+    /// The values that are kept in memory if there is no folder.
     here: Mutex<HashMap<String, SecretString>>,
 }
 
@@ -28,7 +28,7 @@ impl TokenStore {
         Self(Arc::new(TokenStoreState { folder, vault: Mutex::default(), here: Mutex::default() }))
     }
 
-    /// The value under a name; `None` if there is none, or it cannot be read.
+    /// Returns the value with this name; `None` if there is none, or if it cannot be read.
     pub(super) async fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let (place, own) = (self.0.clone(), name.to_owned());
         let text = blocking(move || place.get(&own)).await?;
@@ -42,7 +42,7 @@ impl TokenStore {
         blocking(move || place.put(&name, text)).await;
     }
 
-    /// Removes the value under a name.
+    /// Removes the value with this name.
     pub(super) async fn remove(&self, name: &str) {
         let (place, name) = (self.0.clone(), name.to_owned());
         blocking(move || place.remove(&name)).await;

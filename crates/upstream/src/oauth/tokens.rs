@@ -1,5 +1,5 @@
-//! Exchanges codes and refresh tokens for access tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). It must not know who asked
-//! for them.
+//! Exchanges codes and refresh tokens for access tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). It must not know
+//! who asked for the tokens.
 
 use engine::credential::challenge::scopes;
 use http::{HeaderValue, StatusCode};
@@ -12,37 +12,37 @@ use super::metadata::Service;
 use super::outside::{Answer, FetchRules, Outside};
 use super::secret::Secret;
 
-/// The maximum length of a token, in bytes: it has to fit into a header.
+/// The maximum length of a token, in bytes; it has to fit into a header.
 const LONGEST: usize = 16 << 10;
 /// The maximum accepted lifetime of a token, in seconds.
 const LONGEST_LIFE: u64 = 366 * 24 * 3600;
-/// The time before its expiry at which a token is renewed, in seconds. A token that is valid for less than four times as
-/// long is renewed after three quarters of its lifetime instead.
+/// The time before its expiry at which a token is renewed, in seconds. A token that is valid for less than four times
+/// this time is renewed after three quarters of its lifetime instead.
 const EARLY: u64 = 60;
 
-/// Tokens for one resource.
+/// The tokens for one resource.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Tokens {
     pub(super) access: Secret,
     pub(super) refresh: Option<Secret>,
-    /// The scopes that were allowed; the requested ones if the server does not name any.
+    /// The scopes that were allowed; the requested scopes if the server does not name any.
     pub(super) scopes: Vec<String>,
-    /// The time when the token expires, in seconds since 1970, if known.
+    /// The time at which the token expires, in seconds since 1970, if it is known.
     pub(super) ends: Option<u64>,
-    /// The time when the token should be renewed, in the same form.
+    /// The time at which the token should be renewed, in seconds since 1970.
     pub(super) renew: Option<u64>,
 }
 
 /// The reason why there are no tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoTokens {
-    /// The server refuses, and will refuse again: its code and message.
+    /// The server refuses, and will refuse again; the value contains its code and message.
     Refused(String),
-    /// The server may issue tokens later.
+    /// The server may issue tokens later; the value is the reason why it does not now.
     Unavailable(String),
 }
 
-/// The grant that is exchanged for tokens.
+/// The code or token that is exchanged for tokens.
 pub(super) enum Grant<'a> {
     /// The code that a browser returned, and its verifier (RFC 7636).
     Code { code: &'a str, verifier: &'a Secret },
@@ -60,10 +60,10 @@ pub(super) struct Parties<'a> {
     pub(super) scopes: &'a [String],
 }
 
-/// Requests tokens; `now` in seconds since 1970.
+/// Requests tokens; `now` is the current time, in seconds since 1970.
 ///
 /// # Errors
-/// [`NoTokens`].
+/// Returns [`NoTokens`] if the server issues no tokens.
 pub(super) async fn ask(
     outside: &Outside,
     parties: Parties<'_>,
@@ -130,12 +130,12 @@ fn read(answer: &Answer, asked: &[String], now: u64) -> Result<Tokens, NoTokens>
     })
 }
 
-/// The number in a JSON number, or in a JSON string.
+/// Reads the number in a JSON number, or in a JSON string.
 fn seconds(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// The meaning of an error response (RFC 6749, 5.2).
+/// Returns the meaning of an error response (RFC 6749, 5.2).
 fn refused(answer: &Answer) -> NoTokens {
     let status = answer.status;
     let error = serde_json::from_slice::<Value>(&answer.body).ok();
@@ -149,7 +149,7 @@ fn refused(answer: &Answer) -> NoTokens {
     }
 }
 
-/// A text from another party, made fit for display: short, and without invisible characters.
+/// Returns a text from another party in a form fit for display: short, and without invisible characters.
 pub(super) fn shown(text: &str) -> String {
     let is_plain = |c: &char| {
         !c.is_control()
@@ -159,7 +159,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 impl Tokens {
-    /// The value of `Authorization` (RFC 6750, 2.1).
+    /// Returns the value of `Authorization` (RFC 6750, 2.1).
     pub(super) fn header(&self) -> Option<HeaderValue> {
         let text = Secret::new(format!("Bearer {}", self.access.expose()));
         let mut value = HeaderValue::from_str(text.expose()).ok()?;

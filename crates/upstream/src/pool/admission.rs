@@ -17,17 +17,17 @@ use super::link_cell::LinkCell;
 use super::rights::{Admission, Queued, Reserved};
 use crate::egress::Egress;
 
-/// The time between two checks of a waiting owner: some of the rules depend on time alone.
+/// The time between two checks for a waiting owner: some of the rules depend on time alone.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The time that an owner waits before calls that wait for their clients give up their links.
+/// The time that an owner waits before links are taken from calls that wait for their clients.
 const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 
 impl Dedicated {
     /// Waits until the cell has a link, or may open one.
     ///
     /// # Errors
-    /// [`LinkError::Busy`] if too many owners wait, or no link becomes free within `patience`.
+    /// Returns [`LinkError::Busy`] if too many owners are waiting, or if no link becomes free within `patience`.
     pub(super) async fn admit(
         self: &Arc<Self>,
         egress: &Egress,
@@ -80,7 +80,7 @@ impl Dedicated {
         Err(LinkError::Busy(self.max()))
     }
 
-    /// Closes a link of another caller if the owner of this request could then open one.
+    /// Closes another caller's link, if the owner of this request could then open one.
     fn make_room(&self, egress: &Egress, ticket: Ticket) {
         let lacks = self.state.lock().dispatch.lacks_room(ticket, Instant::now());
         if lacks {
@@ -88,13 +88,13 @@ impl Dedicated {
         }
     }
 
-    /// Returns true if an owner that has waited this long continues without a link. An owner that still waits may get the link of
-    /// a call that waits for its client.
+    /// Returns true if an owner that has waited for this time gives up. If it continues to wait, a call that waits for
+    /// its client may be asked for its link.
     fn gives_up(&self, cell: &LinkCell, askable: Askable, waited: Duration, patience: Duration) -> bool {
         if waited < MAKE_WAY_AFTER {
             return waited >= patience;
         }
-        // The server learns its roots only on a dedicated link, so such a client continues without them.
+        // Over a shared link, the server cannot ask for the client's roots, so such a client continues without them.
         let does_without = askable.is_roots_alone() && self.is_full();
         if waited < patience && !does_without {
             self.dormant.make_way(&Demand { holder: cell.holder.as_ref(), waited }, Instant::now());

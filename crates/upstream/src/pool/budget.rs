@@ -1,4 +1,5 @@
-//! The number of dedicated links that one server may have, over the pools of all its callers. It must not know pools.
+//! The number of dedicated links that one server may have, in the pools of all its callers together. It must not know
+//! pools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// The dedicated links of one server: how many there may be, and how many there are.
+/// The budget of dedicated links of one server: the maximum number, and the current number.
 #[derive(Debug)]
 pub struct LinkBudget {
     max: usize,
@@ -14,7 +15,7 @@ pub struct LinkBudget {
     freed: Notify,
 }
 
-/// One link of a budget, until this value is dropped.
+/// One link in a budget, as long as this value exists.
 #[derive(Debug)]
 pub(super) struct LinkPermit(Arc<LinkBudget>);
 
@@ -29,14 +30,14 @@ impl LinkBudget {
         self.used.load(Ordering::SeqCst) < self.max
     }
 
-    /// Takes a link out of the budget, if it has one left.
+    /// Takes a permit for one link out of the budget, if any is left.
     pub(super) fn take(self: &Arc<Self>) -> Option<LinkPermit> {
         let more = |used: usize| (used < self.max).then_some(used + 1);
         self.used.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).ok()?;
         Some(LinkPermit(self.clone()))
     }
 
-    /// Returns once a link was closed.
+    /// Returns a future that completes once a link has been closed.
     pub(super) fn freed(&self) -> Notified<'_> {
         self.freed.notified()
     }

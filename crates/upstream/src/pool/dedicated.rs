@@ -1,5 +1,5 @@
-//! The links of one server that serve one owner at a time: applies the decisions of [`Dispatch`] to cells and open links. It
-//! must not know what a call is for.
+//! The links of one server that serve one owner at a time: applies the decisions of [`Dispatch`] to cells and open
+//! links. It must not know what a call is for.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,16 +29,16 @@ pub struct Dedicated {
     pub(super) state: Mutex<State>,
     /// The links whose call or task waits for its client.
     pub dormant: Arc<DormantLinks>,
-    /// The pools with which it shares its budget.
+    /// The pools with which this pool shares its budget.
     pub(super) family: Arc<PoolFamily>,
     max: usize,
     waiters: usize,
-    /// True once other servers know that links of this server can be closed in favour of theirs.
+    /// True once other servers know that links of this server can be closed to make room for theirs.
     pub(super) can_make_room: AtomicBool,
     pub(super) name: Arc<str>,
-    /// True once it was logged that owners are moved.
+    /// True once it has been logged that owners are moved.
     has_told: AtomicBool,
-    /// The advice for operators whose clients are moved.
+    /// The advice for operators whose clients are moved between links.
     advice: &'static str,
 }
 
@@ -56,11 +56,11 @@ pub(super) struct PooledLink {
     pub(super) holder: Weak<LinkCell>,
     /// The cell that keeps the link while it has no owner.
     pub(super) kept: Option<Arc<LinkCell>>,
-    /// The caller whose call without a session was there last.
+    /// The caller whose call without a session used the link last.
     pub(super) caller: Option<Holder>,
 }
 
-/// A pool in numbers.
+/// The current figures of a pool: its links, its waiting owners, and its moves.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolFigures {
     /// The number of links that are open or being opened.
@@ -71,13 +71,14 @@ pub struct PoolFigures {
     pub moves: u64,
 }
 
-/// The queue's message to an owner: the link that its cell has now, or the number of the link that the cell should open.
+/// The queue's message to an owner: the link that the owner's cell now has, or the number of the link that the cell
+/// should open.
 pub(super) enum Given {
     Link(Arc<OpenLink>),
     Slot(SlotId),
 }
 
-/// The actions to perform once the lock is released.
+/// The actions that are performed once the lock has been released.
 #[derive(Default)]
 pub(super) struct Aftermath {
     pub(super) closes: Vec<Arc<OpenLink>>,
@@ -85,14 +86,14 @@ pub(super) struct Aftermath {
     left: Vec<(Arc<LinkCell>, Arc<OpenLink>)>,
 }
 
-/// A new owner number.
+/// Returns a new owner number.
 pub(super) fn new_owner() -> OwnerId {
     NEXT_OWNER.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Dedicated {
-    /// Creates a pool without links; `are_children` if each link is a child process. Its budget is that of `family`, or its
-    /// own.
+    /// Creates a pool without links; `are_children` is true if each link is a child process. The pool uses the budget
+    /// of `family`, or its own if there is no family.
     pub(super) fn new(spec: &UpstreamSpec, are_children: bool, family: Option<Arc<PoolFamily>>) -> Arc<Self> {
         let rules = rules(spec, are_children);
         let family = family.unwrap_or_else(|| PoolFamily::new(rules.max));
@@ -119,12 +120,12 @@ impl Dedicated {
         pool
     }
 
-    /// The number of links that the pool may have.
+    /// Returns the maximum number of links in the pool.
     pub(super) fn max(&self) -> usize {
         self.max
     }
 
-    /// The number of calls that may have a link or wait for one.
+    /// Returns the maximum number of calls that have a link or wait for one.
     pub(super) fn max_calls(&self) -> usize {
         self.max + self.waiters
     }
@@ -146,14 +147,16 @@ impl Dedicated {
         }
     }
 
-    /// The number of links that are open or being opened, of waiting owners, and of the times that an owner was moved.
+    /// Returns the numbers of links that are open or being opened, of owners that are waiting, and of the times that
+    /// an owner was moved.
     pub fn figures(&self) -> PoolFigures {
         let state = self.state.lock();
         let dispatch = &state.dispatch;
         PoolFigures { links: dispatch.size(), waiting: dispatch.waiting(), moves: dispatch.moves() }
     }
 
-    /// Notes that a call uses a cell's link from now on; `None` if the cell has lost it to another owner.
+    /// Notes that a call uses a cell's link from now on; returns `None` if the cell has lost the link to another
+    /// owner.
     pub(super) fn enter(self: &Arc<Self>, egress: &Egress, owner: OwnerId, link: &OpenLink) -> Option<Hold> {
         let mut state = self.state.lock();
         let slot = state.slot_of(link)?;
@@ -169,7 +172,7 @@ impl Dedicated {
         }
     }
 
-    /// Releases the link of a cell whose owner has gone for good. Others may use it, unless it is bound.
+    /// Releases the link of a cell whose owner is gone for good. Other owners may use the link, unless it is bound.
     pub(super) fn release(
         &self,
         egress: &Egress,
@@ -199,13 +202,13 @@ impl Dedicated {
         aftermath.finish(egress);
     }
 
-    /// The cell that uses a link now.
+    /// Returns the cell that uses a link now.
     pub fn holder(&self, link: &OpenLink) -> Option<Arc<LinkCell>> {
         let state = self.state.lock();
         state.slot_of(link).and_then(|slot| state.links[&slot].holder.upgrade())
     }
 
-    /// Closes the links that have no owner and were not used for `idle_for`.
+    /// Closes the links that have no owner and have not been used for the time `idle_for`.
     pub fn shed(&self, egress: &Egress, idle_for: Duration) {
         let mut aftermath = Aftermath::default();
         {
@@ -217,12 +220,13 @@ impl Dedicated {
         aftermath.finish(egress);
     }
 
-    /// The cells that keep links without an owner.
+    /// Returns the cells that keep links without an owner.
     pub fn kept_cells(&self) -> Vec<Arc<LinkCell>> {
         self.state.lock().links.values().filter_map(|pooled| pooled.kept.clone()).collect()
     }
 
-    /// Forgets all links, once they are closed. Their cells refer to the pool, so the two would keep each other alive.
+    /// Forgets all links, once they are closed. Their cells refer to the pool, so otherwise cells and pool would keep
+    /// each other alive.
     pub fn forget_all(&self) {
         let links = std::mem::take(&mut self.state.lock().links);
         drop(links);
@@ -230,7 +234,8 @@ impl Dedicated {
 }
 
 impl State {
-    /// The link that a caller without a session had last, if it is free: what the server keeps there is its own.
+    /// Returns the link that a caller without a session had last, if it is free: the state that the server keeps there
+    /// is the caller's own.
     pub(super) fn link_of_caller(&self, cell: &LinkCell, now: Instant) -> Option<SlotId> {
         let caller = cell.caller()?;
         let had = self.links.iter().filter(|(_, pooled)| pooled.caller.as_ref() == Some(caller));
@@ -256,13 +261,13 @@ impl State {
             for action in actions {
                 refused |= !self.perform(action, &mut aftermath);
             }
-            // A link for an owner that has gone is given to the next one.
+            // If the owner for which a link is meant is gone, the next owner gets it.
             actions = if refused { self.dispatch.dispatch(Instant::now()) } else { Vec::new() };
         }
         aftermath
     }
 
-    /// Performs one action; returns `false` if its receiver has gone.
+    /// Performs one action; returns `false` if its receiver is gone.
     pub(super) fn perform(&mut self, action: Action, aftermath: &mut Aftermath) -> bool {
         match action {
             Action::Close(slot) => {

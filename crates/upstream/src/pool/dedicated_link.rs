@@ -20,16 +20,16 @@ pub struct DedicatedLink {
     links: Arc<Links>,
     /// The cell of the link.
     pub cell: Arc<LinkCell>,
-    /// The questions that its client can be asked.
+    /// The questions that the link's client can be asked.
     pub class: Askable,
     spoilt: bool,
     holder: Holder,
-    /// Held while the call runs.
+    /// The permit of the call, held while the call runs.
     permit: Option<Permit>,
 }
 
 impl DedicatedLink {
-    /// Takes a link for clients of this class; their capabilities decide which questions can be asked.
+    /// Takes a link for clients with the properties `kind`; their capabilities decide which questions can be asked.
     pub fn take(
         egress: &Egress,
         links: &Arc<Links>,
@@ -42,14 +42,14 @@ impl DedicatedLink {
         Ok(Self { egress: egress.clone(), links, cell, class, spoilt: false, holder, permit })
     }
 
-    /// The egress of the thread that took the link.
+    /// Returns the egress of the thread that took the link.
     pub fn egress(&self) -> &Egress {
         &self.egress
     }
 
-    /// Notes that the call or task waits for its client, which frees its permit for a running call. One link of the pool
-    /// stays available to running calls: beyond that, the caller's own oldest call gives up its link, or a call that has
-    /// waited very long.
+    /// Notes that the call or task waits for its client, which frees its permit for a running call. One link of the
+    /// pool stays available to running calls: if too many wait, the caller's own oldest call gives up its link, or a
+    /// call that has waited very long.
     pub fn wait(&mut self, sleeper: Sleeper) -> Dormant {
         self.permit = None;
         let pool = &self.links.dedicated;
@@ -61,8 +61,8 @@ impl DedicatedLink {
         pool.dormant.sleep(sleeper, self.holder.clone(), now)
     }
 
-    /// Marks the link as unfit for other calls: the server may still work on this call, and its questions would reach the
-    /// wrong client.
+    /// Marks the link as unfit for other calls: the server may still work on this call, and its questions would reach
+    /// the wrong client.
     pub fn spoil(&mut self) {
         self.spoilt = true;
     }

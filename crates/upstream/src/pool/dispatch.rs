@@ -1,10 +1,10 @@
-//! Decides which owner gets which dedicated link. It is a state machine without input and output, so that tests can try all
-//! orders of events. The time is an argument. It must not know what a link is, or who owns one.
+//! Decides which owner gets which dedicated link. This is a state machine without input and output, so that tests can
+//! try all orders of events. The time is an argument. It must not know what a link is, or who owns one.
 //!
-//! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The first link
-//! opens at once. A further one opens only if none has become free for a while, and never beyond `PoolRules::max`. A link
-//! that declared more capabilities than its caller has can serve that caller; a link that declared fewer never does. Owners
-//! are served in the order in which they arrived.
+//! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The
+//! first link opens immediately. A further link opens only if none has become free for a while, and never above
+//! `PoolRules::max`. A link on which more capabilities were declared than its caller has can serve that caller; a
+//! link on which fewer were declared never does. Owners are served in the order in which they arrived.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -31,8 +31,8 @@ pub const GRACE: Duration = Duration::from_secs(1);
 /// The time for which a link with a task must have been idle before the task is given up for another owner.
 pub const TASK_REST: Duration = Duration::from_mins(1);
 
-/// The class of clients that the server was told about on a link: the requested version, and the questions that these clients
-/// can be asked.
+/// The class of clients about which the server was told on a link: the requested version, and the questions that these
+/// clients can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkClass {
     /// The requested version, which distinguishes links that were opened for different versions.
@@ -48,13 +48,13 @@ impl LinkClass {
     }
 }
 
-/// The reason why a link can serve no other owner.
+/// The reason why a link can serve no other owner, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Binding {
     /// Nothing binds the link.
     #[default]
     None,
-    /// The server knows its owner's roots, or may still work on a call that was given up.
+    /// The server knows the owner's roots, or may still be working on a call that was given up.
     Owner,
     /// The server runs a task of the link's owner.
     Task,
@@ -69,7 +69,7 @@ struct Slot {
     binding: Binding,
     used: Instant,
     granted: bool,
-    /// Its part of the budget.
+    /// The link's part of the budget.
     permit: LinkPermit,
 }
 
@@ -79,7 +79,7 @@ impl Slot {
         self.is_open && self.calls == 0 && !granted
     }
 
-    /// Returns true if the link may be closed to make room for another.
+    /// Returns true if the link may be closed to make room for another one.
     fn can_go(&self, now: Instant) -> bool {
         let rest = if self.binding == Binding::Task { TASK_REST } else { Duration::ZERO };
         self.is_idle(now) && now.saturating_duration_since(self.used) >= rest
@@ -99,11 +99,11 @@ struct Waiter {
 /// An action that the pool has to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// The owner of this request now has this open link.
+    /// Gives this open link to the owner of this request.
     Grant(Ticket, SlotId),
-    /// The owner of this request opens a link.
+    /// Lets the owner of this request open a link with this number.
     Open(Ticket, SlotId),
-    /// The link is no longer in the pool.
+    /// Removes the link from the pool, so that it is closed.
     Close(SlotId),
 }
 
@@ -119,13 +119,13 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// Creates a pool without links, which opens them as long as `budget` has some left.
+    /// Creates a pool without links, which opens links as long as `budget` has some left.
     pub fn new(rules: PoolRules, budget: Arc<LinkBudget>) -> Self {
         Self { rules, budget, slots: BTreeMap::new(), waiters: VecDeque::new(), next: 1, moves: 0 }
     }
 
-    /// Requests a link of a class for an owner; `last` is the link that it had before. Returns `None` if too many owners
-    /// wait.
+    /// Requests a link of a class for an owner; `last` is the link that the owner had before. Returns `None` if too
+    /// many owners are waiting.
     pub fn request(
         &mut self,
         owner: OwnerId,
@@ -141,7 +141,7 @@ impl Dispatch {
         Some(ticket)
     }
 
-    /// Cancels a request, because its owner has gone.
+    /// Cancels a request, because its owner is gone.
     pub fn cancel(&mut self, ticket: Ticket) {
         self.waiters.retain(|waiter| waiter.ticket != ticket);
     }
@@ -177,7 +177,8 @@ impl Dispatch {
         }
     }
 
-    /// Ends a call. Returns true if the link should be closed, because its owner has gone and it can serve no other.
+    /// Ends a call. Returns true if the link should be closed, because its owner is gone and the link can serve no
+    /// other.
     pub fn leave(&mut self, slot: SlotId, now: Instant) -> bool {
         let Some(found) = self.slots.get_mut(&slot) else { return false };
         found.calls = found.calls.saturating_sub(1);
@@ -194,7 +195,7 @@ impl Dispatch {
         }
     }
 
-    /// Notes that the owner of a link has gone for good. Returns true if the link should be closed.
+    /// Notes that the owner of a link is gone for good. Returns true if the link should be closed.
     pub fn release(&mut self, slot: SlotId, owner: OwnerId) -> bool {
         let Some(found) = self.slots.get_mut(&slot).filter(|slot| slot.owner == Some(owner)) else {
             return false;
@@ -225,12 +226,12 @@ impl Dispatch {
         goes
     }
 
-    /// The number of times that an owner lost its link to another owner.
+    /// Returns the number of times that an owner lost its link to another owner.
     pub fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// The number of links, including those that are being opened.
+    /// Returns the number of links, including those that are being opened.
     pub fn size(&self) -> usize {
         self.slots.len()
     }
@@ -244,7 +245,7 @@ impl Dispatch {
         actions
     }
 
-    /// Serves one owner; returns `false` if it has to wait.
+    /// Serves one owner; returns `false` if the owner has to wait.
     fn serve(&mut self, waiter: &Waiter, now: Instant, actions: &mut Vec<Action>) -> bool {
         if let Some(id) = self.ready_for(waiter, now) {
             self.grant(waiter, id, now, actions);
@@ -283,7 +284,7 @@ impl Dispatch {
         self.slots.values().filter(|slot| !slot.is_open).count() < self.rules.starts
     }
 
-    /// The link that the owner had before, or a free one of exactly the owner's class.
+    /// Returns the link that the owner had before, or a free link of exactly the owner's class.
     fn ready_for(&self, waiter: &Waiter, now: Instant) -> Option<SlotId> {
         let own = self.slots.iter().find(|(_, slot)| slot.owner == Some(waiter.owner) && slot.is_open);
         let own = own.filter(|(_, slot)| slot.class.covers(waiter.class)).map(|(id, _)| *id);
@@ -299,7 +300,7 @@ impl Dispatch {
                 && slot.binding == Binding::None
                 && slot.class == waiter.class
         };
-        // Takes the most recently used link, so that the others can be closed when they have been idle long enough.
+        // The most recently used link is taken, so that the others can be closed when they have been idle long enough.
         let free = || {
             let free = self.slots.iter().filter(|(_, slot)| is_free(slot));
             free.max_by_key(|(_, slot)| slot.used).map(|(id, _)| *id)
@@ -307,7 +308,7 @@ impl Dispatch {
         own.or_else(was_own).or_else(free)
     }
 
-    /// The time that an owner waits before a further link is opened.
+    /// Returns the time for which an owner waits before a further link is opened.
     fn patience(&self, waiter: &Waiter) -> Duration {
         if waiter.last.is_some_and(|last| self.slots.contains_key(&last)) {
             self.rules.move_after
@@ -356,7 +357,7 @@ impl Dispatch {
         actions.push(Action::Open(waiter.ticket, id));
     }
 
-    /// Takes away the owner's link, because an owner has one link at a time.
+    /// Takes away the link that the owner has, because an owner has only one link at a time.
     fn disown(&mut self, owner: OwnerId) {
         for slot in self.slots.values_mut().filter(|slot| slot.owner == Some(owner)) {
             (slot.owner, slot.granted) = (None, false);

@@ -1,5 +1,5 @@
-//! The links that calls and tasks hold while they wait for their clients, and the choice of the one to give up when others
-//! need a link. It must not know what a call is.
+//! The links that calls and tasks hold while they wait for their clients, and the choice of the one that is given up
+//! when others need a link. It must not know what a call is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use tokio::sync::Notify;
 
 use crate::quota::Holder;
 
-/// The age from which a call that waits for its client gives up its link to another call of the same caller. By then a person
-/// has had time to answer, and the caller itself wants to do something else.
+/// The age at which a call that waits for its client gives up its link to another call of the same caller. By then, a
+/// person has had time to answer, and the caller itself wants to do something else.
 const OWN_AGE: Duration = Duration::from_secs(10);
 
-/// The age from which a call, or a task that no client asks about, gives up its link to other callers.
+/// The age at which a call, or a task about which no client asks, gives up its link to other callers.
 pub const AGE: Duration = Duration::from_mins(1);
 
-/// The time that a caller must have waited before another caller's call gives up its link.
+/// The time for which a caller must have waited before another caller's call gives up its link.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The time between two checks of a task, which may have ended.
 const TASK_LOOK: Duration = Duration::from_secs(5);
 
-/// The time that a link may take to become free before another link is requested.
+/// The time in which a requested link may become free before another link is requested.
 const PACE: Duration = Duration::from_secs(1);
 
 /// A call or task that waits for its client.
@@ -40,11 +40,11 @@ pub enum Sleeper {
 pub struct Demand<'a> {
     /// The caller, if it is known.
     pub holder: Option<&'a Holder>,
-    /// The time that the caller has waited.
+    /// The time for which the caller has already waited.
     pub waited: Duration,
 }
 
-/// The dormant links of one server.
+/// The links of one server that calls or tasks hold while they wait for their clients.
 #[derive(Default)]
 pub struct DormantLinks {
     state: Mutex<DormantState>,
@@ -54,7 +54,7 @@ pub struct DormantLinks {
 struct DormantState {
     next: u64,
     sleepers: BTreeMap<u64, SleeperState>,
-    /// The time when a link was last asked to make way.
+    /// The time at which a link was last asked to make way.
     asked: Option<Instant>,
 }
 
@@ -81,7 +81,7 @@ impl SleeperState {
     }
 }
 
-/// A dormant link, until this value is dropped.
+/// The hold on a dormant link; the link stays dormant as long as this value exists.
 pub struct Dormant {
     links: Arc<DormantLinks>,
     number: u64,
@@ -100,7 +100,7 @@ impl DormantLinks {
         Dormant { links: self.clone(), number, wake }
     }
 
-    /// The number of dormant links.
+    /// Returns the number of dormant links.
     pub fn count(&self) -> usize {
         self.state.lock().sleepers.len()
     }
@@ -121,7 +121,7 @@ impl DormantLinks {
 }
 
 impl Dormant {
-    /// Returns once the link is asked to make way.
+    /// Completes once the link is asked to make way.
     pub async fn asked_to_leave(&self) {
         self.wake.notified().await;
     }
@@ -133,7 +133,7 @@ impl Dormant {
         }
     }
 
-    /// The time since the client last polled.
+    /// Returns the time since the client last polled.
     pub fn age(&self, now: Instant) -> Duration {
         let state = self.links.state.lock();
         let touched = state.sleepers.get(&self.number).map(|entry| entry.touched);

@@ -1,4 +1,4 @@
-//! A link that is opened at first use, and again after it is lost.
+//! A link that is opened at its first use, and again after it is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -48,14 +48,14 @@ pub struct OpenedLink<'a> {
     pub users: Vec<Arc<dyn LinkUser>>,
 }
 
-/// A link that is opened at first use, and again after it is lost; only one opening runs at a time.
+/// A link that is opened at its first use, and again after it is lost. Only one opening runs at a time.
 pub struct LinkCell {
     pub(super) server: Arc<Server>,
     listener: Weak<dyn LinkListener>,
     pub(super) kind: LinkKey,
     params: Bytes,
     pub(super) session: Option<Weak<dyn LinkUser>>,
-    /// The pool that the cell's links come from, if owners take turns on them.
+    /// The pool from which the cell's links come, if owners take turns on them.
     pub(super) pool: Option<Arc<Dedicated>>,
     /// The turns on the link, if it is the only link of its server.
     pub(super) single: Option<Arc<SingleLink>>,
@@ -75,7 +75,7 @@ pub struct LinkCell {
 }
 
 impl LinkCell {
-    /// Creates a cell for clients with this key; `params` are those of `initialize`.
+    /// Creates a cell for clients with this key; `params` are the params of `initialize`.
     pub(super) fn new(
         (server, listener): (Arc<Server>, Weak<dyn LinkListener>),
         kind: LinkKey,
@@ -114,17 +114,17 @@ impl LinkCell {
         self
     }
 
-    /// The capabilities that are declared to the server: a JSON object in the form of [`LinkCell::era`].
+    /// Returns the capabilities that are declared to the server: a JSON object in the form of [`LinkCell::era`].
     pub fn capabilities(&self) -> &Bytes {
         &self.kind.capabilities
     }
 
-    /// The version of the clients that use the link.
+    /// Returns the version of the clients that use the link.
     pub fn era(&self) -> &'static Era {
         self.kind.era
     }
 
-    /// The questions that the server is told it may ask on the link.
+    /// Returns the questions that the server is told it may ask on the link.
     pub fn askable(&self) -> Askable {
         Askable::of(self.kind.era, &self.kind.capabilities)
     }
@@ -134,20 +134,21 @@ impl LinkCell {
         std::ptr::eq(Arc::as_ptr(&self.server), server)
     }
 
-    /// The open link, if there is one.
+    /// Returns the open link, if there is one.
     pub fn current(&self) -> Option<Arc<OpenLink>> {
         self.open.load_full().filter(|link| link.is_alive())
     }
 
-    /// The open link; opens one if there is none.
+    /// Returns the open link; opens one if there is none.
     ///
     /// # Errors
-    /// The reason why the link cannot be opened. While an upstream keeps failing, returns the same reason at once.
+    /// Returns the reason why the link cannot be opened. While an upstream keeps failing, the same reason is returned
+    /// immediately.
     pub async fn get(self: &Arc<Self>, egress: &Egress) -> Result<Arc<OpenLink>, LinkError> {
         if let Some(link) = self.current() {
             return Ok(link);
         }
-        // Declared before the lock, and so dropped after it: the lock shows that an opening is running.
+        // Declared before the lock, so that it is dropped after the lock: the lock shows that an opening is running.
         let _over = Over(&self.server);
         let mut starts = loop {
             let mut starts = self.opening.lock().await;
@@ -159,7 +160,7 @@ impl LinkCell {
             }
             self.leave(&mut starts);
             let Some(wait) = starts.wait()? else { break starts };
-            // Releases the lock, so that other callers learn without delay that they have to wait.
+            // This releases the lock, so that other callers learn without delay that they have to wait.
             drop(starts);
             tokio::time::sleep(wait).await;
         };
@@ -236,7 +237,7 @@ impl LinkCell {
         self.session.is_none() && self.pool.is_none()
     }
 
-    /// Notes that the cell's link has ended on its own.
+    /// Notes that the cell's link has ended by itself.
     pub fn note_end(&self, link: &OpenLink) {
         if self.is_shared()
             && let Some(why) = link.wire.why_closed().and_then(|why| self.server.own_end(&why))
@@ -245,7 +246,7 @@ impl LinkCell {
         }
     }
 
-    /// Makes a link that was just opened the cell's link.
+    /// Makes a link that was just opened the link of this cell.
     async fn take_up(
         self: &Arc<Self>,
         egress: &Egress,
@@ -255,7 +256,7 @@ impl LinkCell {
     ) -> Result<Arc<OpenLink>, LinkError> {
         let before = self.openings.fetch_add(1, Ordering::Relaxed);
         self.open.store(Some(link.clone()));
-        // The cell was retired meanwhile.
+        // The cell was retired in the meantime.
         if self.is_over() {
             self.close(egress).await;
             return Err(LinkError::Closed);
@@ -304,7 +305,7 @@ impl LinkCell {
             && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
 
-    /// Returns true if the link serves one session only.
+    /// Returns true if the link serves only one session at a time.
     pub fn is_own(&self) -> bool {
         self.session.is_some()
     }
@@ -322,7 +323,7 @@ impl LinkCell {
         self.close(egress).await;
     }
 
-    /// Returns true if the link ended on its own, and no new link was opened since.
+    /// Returns true if the link has ended by itself, and no new link has been opened since.
     pub fn has_died(&self) -> bool {
         let is_dead = self.open.load().as_ref().is_some_and(|link| !link.is_alive());
         is_dead && !self.is_resting() && !self.is_over()
@@ -366,7 +367,7 @@ impl LinkCell {
 
 impl Drop for LinkCell {
     fn drop(&mut self) {
-        // The tasks that listen to the link end with it.
+        // The tasks that listen on the link end with it.
         if let Some(link) = self.open.swap(None) {
             link.bury();
         }

@@ -1,5 +1,5 @@
-//! The links to one server that belong to no session: those that clients of one version share, and those that belong to one
-//! call. It must not know which messages arrive there.
+//! The links to one server that belong to no session: those that clients of one version share, and those that belong
+//! to one call. It must not know which messages arrive on them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -21,10 +21,10 @@ use crate::link_key::LinkKey;
 use crate::quota::{Holder, Quota};
 use crate::server::Server;
 
-/// The number of lines of stderr that are shown.
+/// The number of lines from the end of stderr that are shown.
 const LINES: usize = 20;
 
-/// The numbers of links to one server.
+/// The maximum length of a shown line, in characters.
 const LINE: usize = 400;
 
 /// Figures about the links to one server.
@@ -36,7 +36,7 @@ pub struct LinkFigures {
     pub dedicated: PoolFigures,
 }
 
-/// The last lines of a text.
+/// Returns the last lines of a text.
 fn last_lines(text: &str) -> Vec<String> {
     let cut = |line: &str| match line.char_indices().nth(LINE) {
         Some((end, _)) => format!("{}…", &line[..end]),
@@ -52,13 +52,13 @@ pub struct Links {
     server: Arc<Server>,
     /// The receiver of each opened link.
     listener: Weak<dyn LinkListener>,
-    /// The permits of calls that need a link to themselves.
+    /// The permits of calls that need a link for themselves.
     pub(super) dedicated_calls: Arc<Quota>,
     /// The links that serve one owner at a time.
     pub dedicated: Arc<Dedicated>,
     /// The turns on the only link, if the server has one link for all clients.
     single: Option<Arc<SingleLink>>,
-    /// The shared link that was last requested: nearly all requests need the same one.
+    /// The shared link that was last requested; nearly all requests need the same one.
     recent: ArcSwapOption<(&'static Era, Arc<LinkCell>)>,
     /// The shared links, by requested version. Clients cannot be asked anything on them.
     shared: Mutex<HashMap<&'static Era, Arc<LinkCell>>>,
@@ -67,8 +67,8 @@ pub struct Links {
 }
 
 impl Links {
-    /// Creates an empty set. Its dedicated links count together with those of `common`, the links of all callers to the same
-    /// server.
+    /// Creates an empty set. Its dedicated links count together with those in `common`, which are the links of all
+    /// callers to the same server.
     pub fn new(server: Arc<Server>, listener: Weak<dyn LinkListener>, common: Option<&Self>) -> Self {
         let family = common.map(|common| common.dedicated.family.clone());
         let dedicated = Dedicated::new(&server.spec, server.is_child(), family);
@@ -84,7 +84,7 @@ impl Links {
         }
     }
 
-    /// The server of these links.
+    /// Returns the server of these links.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
@@ -93,12 +93,12 @@ impl Links {
         LinkCell::new((self.server.clone(), self.listener.clone()), kind, params, session)
     }
 
-    /// The turns on the only link, if clients take turns there because the server may ask them something.
+    /// Returns the turns on the only link, if clients take turns there because the server may ask them something.
     pub fn single(&self) -> Option<&Arc<SingleLink>> {
         self.single.as_ref().filter(|_| self.server.may_ask())
     }
 
-    /// The link that clients of this version share.
+    /// Returns the link that clients of this version share.
     pub fn shared_link(&self, client: &'static Era) -> Arc<LinkCell> {
         let asked = self.server.link_era(client);
         if let Some(recent) = self.recent.load().as_ref().filter(|recent| recent.0 == asked) {
@@ -131,13 +131,13 @@ impl Links {
         }
     }
 
-    /// The link that clients of this version share, if there is one.
+    /// Returns the link that clients of this version share, if it already exists.
     pub fn known_shared_link(&self, client: &'static Era) -> Option<Arc<LinkCell>> {
         let asked = self.server.link_era(client);
         self.shared.lock().get(asked).cloned()
     }
 
-    /// A link for calls that use it alone, one after the other.
+    /// Returns a link for calls that use it alone, one after the other.
     pub(super) fn link_of_call(&self, kind: &LinkKey, holder: Holder) -> Arc<LinkCell> {
         if self.single.is_some() {
             return self.shared_link(kind.era);
@@ -150,8 +150,8 @@ impl Links {
         cell
     }
 
-    /// A link for one session, which keeps it or takes turns with others, depending on the server's affinity; `params`
-    /// are the params of the client's `initialize`.
+    /// Returns a link for one session. Depending on the server's affinity, the session keeps the link or takes turns
+    /// with others; `params` are the params of the client's `initialize`.
     pub fn own_link(
         &self,
         kind: &LinkKey,
@@ -163,7 +163,7 @@ impl Links {
         Arc::new(cell.pooled(self.dedicated.clone(), holder))
     }
 
-    /// All links that belong to no session.
+    /// Returns all links that belong to no session.
     pub fn cells(&self) -> Vec<Arc<LinkCell>> {
         let mut cells: Vec<_> = self.shared.lock().values().cloned().collect();
         cells.extend(self.of_calls.lock().iter().filter_map(Weak::upgrade));
@@ -175,7 +175,7 @@ impl Links {
         cells
     }
 
-    /// The numbers of the server's open links.
+    /// Returns the numbers of the server's open links.
     pub fn figures(&self) -> LinkFigures {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
         let shared = cells.iter().filter(|cell| cell.current().is_some()).count();
@@ -184,8 +184,8 @@ impl Links {
         LinkFigures { shared, dedicated }
     }
 
-    /// The last lines that the shared process wrote to stderr, even if it has ended since, with its secrets masked; empty for
-    /// a server that is not a process.
+    /// Returns the last lines that the shared process wrote to stderr, even if the process has ended since. Secrets
+    /// are masked. There are no lines if the server is not a process.
     pub fn last_words(&self) -> Vec<String> {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
         let texts = cells.iter().filter_map(|cell| match &cell.open.load_full()?.wire {
@@ -193,11 +193,11 @@ impl Links {
             _ => None,
         });
         let Some(text) = texts.max_by_key(|text| text.len()) else { return Vec::new() };
-        // Masks secrets before cutting lines: half a secret would not be recognized.
+        // Secrets are masked before lines are cut, because half a secret would not be recognized.
         last_lines(&self.server.mask.show(&text))
     }
 
-    /// The sessions whose calls use these links.
+    /// Returns the sessions whose calls use these links.
     pub fn users(&self) -> Vec<Arc<dyn LinkUser>> {
         self.cells()
             .iter()
@@ -206,8 +206,8 @@ impl Links {
             .collect()
     }
 
-    /// Closes shared children and server sessions that were not used for `after`; they are opened again when a client needs
-    /// them. Links that clients need in order to hear of changes stay open.
+    /// Closes shared children and server sessions that have not been used for the time `after`; they are opened again
+    /// when a client needs them. Links that clients need in order to hear of changes stay open.
     pub fn rest_idle(
         &self,
         egress: &Egress,

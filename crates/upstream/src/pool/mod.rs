@@ -1,19 +1,19 @@
-//! Links that are opened on demand: those that clients share, and those that one call has to itself. It must not know what a
-//! call is for, or what a server offers.
+//! Links that are opened on demand: those that clients share, and those that one call has for itself. It must not know
+//! what a call is for, or what a server offers.
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`link_cell`] | a link that is opened at first use, and again after it is lost |
-//! | `turns` | the same for a link of the pool, on which owners take turns |
+//! | [`link_cell`] | a link that is opened at its first use, and again after it is lost |
+//! | `turns` | cells whose links come from the pool, on which owners take turns |
 //! | `opening` | the opening of a link |
 //! | [`links`] | the links to one server that belong to no session |
 //! | `dedicated`, [`dispatch`], `rules` | links that serve one owner at a time; the choice of a link for each owner; their limits |
-//! | `admission` | the wait of an owner for such a link |
+//! | `admission` | the wait of an owner for a dedicated link |
 //! | `budget`, `family` | the number of links of all pools of a server; these pools, one for each caller with an upstream of its own |
 //! | `spare` | links that make room for others |
 //! | `rights` | the right to a request in the queue, to an opening or to a call: each ends when it is dropped |
 //! | [`dedicated_link`] | links that belong to one call while it runs |
-//! | [`dormant`] | links whose call or task waits for its client, and the choice of the one to give up |
+//! | [`dormant`] | links whose call or task waits for its client, and the choice of the one that is given up |
 
 mod admission;
 mod budget;

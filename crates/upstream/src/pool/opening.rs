@@ -24,10 +24,10 @@ use crate::negotiation::guest::Guest;
 use crate::negotiation::negotiator::{Candidate, Candidates};
 use crate::server::Server;
 
-/// The maximum number of unsolicited messages in the queue.
+/// The maximum number of unsolicited messages that wait for their reader.
 const UNASKED: usize = 256;
 
-/// The link to open, and the client that it is for.
+/// The link to open, and the clients that it is for.
 pub(super) struct LinkOpening<'a> {
     pub(super) egress: &'a Egress,
     pub(super) server: &'a Arc<Server>,
@@ -42,7 +42,7 @@ impl LinkOpening<'_> {
     /// Opens the link.
     ///
     /// # Errors
-    /// The reason why no candidate works: the upstream's own message, if it sent one.
+    /// Returns the reason why no candidate works; this is the upstream's own message, if it sent one.
     pub(super) async fn run(&self) -> Result<OpenLink, LinkError> {
         let negotiator = &self.server.negotiator;
         let mut candidates = Candidates::new(negotiator.candidates(self.server.link_era(self.kind.era)));
@@ -96,7 +96,7 @@ impl LinkOpening<'_> {
         }
     }
 
-    /// The params, with the capabilities in the form of another version.
+    /// Returns the params, with the capabilities in the form of another version.
     fn params_for(&self, era: &'static Era) -> Bytes {
         let asked = self.kind.era;
         if asked == era {
@@ -113,14 +113,14 @@ impl LinkOpening<'_> {
     }
 }
 
-/// The capacity of a stream that many exchanges share.
+/// Returns the capacity of a stream that many exchanges share.
 fn mux_room(limits: &Limits) -> MuxRoom {
     MuxRoom { max_calls: limits.calls_per_session * 64, unasked: UNASKED, forget: limits.call_timeout }
 }
 
 impl Guest for LinkOpening<'_> {
-    /// Closes a spare dedicated link of any server. For the first link of a server, any idle link may be closed; for a
-    /// further link, only one without an owner.
+    /// Closes a spare dedicated link of any server. To open the first link of a server, any idle link may be closed;
+    /// to open a further link, only one without an owner.
     async fn make_room(&self) -> bool {
         self.egress.make_room(!self.own).await
     }

@@ -1,4 +1,5 @@
-//! Rights in the pool that end when they are dropped: a request in the queue, the opening of a link, a call on a link.
+//! Rights in the pool: a request in the queue, the opening of a link, a call on a link. Each right ends when it is
+//! dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,13 +15,13 @@ use crate::link::{LinkHold, OpenLink};
 
 /// The answer to an owner that needs a link.
 pub(super) enum Admission {
-    /// An open link, which its cell has received.
+    /// An open link, which the owner's cell has received.
     Adopted(Arc<OpenLink>),
     /// The right to open a link.
     Opens(Reserved),
 }
 
-/// A request in the queue, until this value is dropped.
+/// A request in the queue, which lasts until this value is dropped.
 pub(super) struct Queued<'a> {
     pub(super) pool: &'a Dedicated,
     pub(super) ticket: Ticket,
@@ -32,14 +33,14 @@ impl Drop for Queued<'_> {
         let mut state = self.pool.state.lock();
         state.dispatch.cancel(self.ticket);
         state.waiting.remove(&self.ticket);
-        // The owner has gone just as it was given the right to open a link.
+        // The owner left just as it was given the right to open a link.
         if let Ok(Given::Slot(slot)) = self.given.try_recv() {
             state.dispatch.lost(slot);
         }
     }
 }
 
-/// The right to open a link, given back when this value is dropped.
+/// The right to open a link; dropping this value gives the right back.
 pub(super) struct Reserved {
     pub(super) pool: Arc<Dedicated>,
     pub(super) egress: Egress,
@@ -72,7 +73,7 @@ impl Drop for Reserved {
     }
 }
 
-/// A call on a dedicated link, until this value is dropped.
+/// A call on a dedicated link, which lasts until this value is dropped.
 pub(super) struct Hold {
     pub(super) pool: Arc<Dedicated>,
     pub(super) egress: Egress,

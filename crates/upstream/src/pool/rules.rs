@@ -9,17 +9,18 @@ use engine::snapshot::UpstreamSpec;
 /// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolRules {
-    /// The number of links, including those that are being opened.
+    /// The maximum number of links, including those that are being opened.
     pub max: usize,
-    /// The number of links that are opened at a time.
+    /// The maximum number of links that are being opened at the same time.
     pub starts: usize,
     /// The time for which an owner waits for a free link before a further one is opened.
     pub further_after: Duration,
-    /// The same for an owner whose previous link serves another owner's call: its state is on that link.
+    /// The time for which an owner waits in the same way if its previous link serves another owner's call. It is
+    /// longer, because the owner's state is on that link.
     pub move_after: Duration,
-    /// The number of owners that may wait.
+    /// The maximum number of owners that wait for a link.
     pub waiters: usize,
-    /// The number of idle links without an owner that stay open for later owners.
+    /// The maximum number of idle links without an owner that stay open for later owners.
     pub keep: usize,
     /// The idle time after which a link without an owner is closed.
     pub unowned_rest: Duration,
@@ -45,11 +46,11 @@ const CHILDREN: PoolRules = PoolRules {
     unowned_rest: UNOWNED,
 };
 
-/// The number of processes if each session or each caller has its own.
+/// The maximum number of processes if each session or each caller has its own.
 const OWN_CHILDREN: usize = 16;
 
-/// The limits of a pool of sessions. A session costs only one request. So each owner has its own as long as there are not too
-/// many owners, and waiting calls do not take all links from other calls.
+/// The limits of a pool of sessions. A session costs only one request. So each owner has its own session as long as
+/// there are not too many owners, and waiting calls do not take all links from other calls.
 const SESSIONS: PoolRules = PoolRules {
     max: 256,
     starts: 8,
@@ -62,11 +63,11 @@ const SESSIONS: PoolRules = PoolRules {
     unowned_rest: UNOWNED,
 };
 
-/// The idle time after which a session or a caller loses the link that was promised to it, if another one needs a link and the
-/// limit is reached: many clients disappear without closing their session.
+/// The idle time after which a session or a caller loses the link that was promised to it, if another one needs a link
+/// and the limit is reached. Many clients disappear without closing their sessions.
 const PROMISED: Duration = Duration::from_mins(5);
 
-/// The limits of a server's pool; `are_children` if its links are processes.
+/// Returns the limits of a server's pool; `are_children` is true if the pool's links are processes.
 pub(super) fn rules(spec: &UpstreamSpec, are_children: bool) -> PoolRules {
     let mut rules = if are_children { CHILDREN } else { SESSIONS };
     if spec.affinity == Affinity::Session {

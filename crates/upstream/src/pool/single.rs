@@ -1,5 +1,5 @@
-//! The only link of a server that cannot run twice, or keeps its state in its process: all clients use it in turns. It must
-//! not know what a call is for.
+//! The only link of a server that cannot run twice, or that keeps its state in its process: all clients use this link
+//! in turn. It must not know what a call is for.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -21,19 +21,19 @@ use crate::link::{LinkHold, LinkUser, OpenLink};
 use crate::link_key::LinkKey;
 use crate::quota::Holder;
 
-/// The number of calls that may wait.
+/// The maximum number of calls that wait.
 const WAITERS: usize = 256;
 
-/// The time between two checks of a waiting call.
+/// The time between two checks for a waiting call.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The time that a call waits before a call that waits for its client makes way.
+/// The time for which a call waits before a call that waits for its client is asked to make way.
 const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 
 /// The turns on a server's only link, and the questions that the server is told it may ask there.
 pub struct SingleLink {
     state: Mutex<SingleState>,
-    /// The questions of all owners that were seen.
+    /// The questions that any of the owners seen so far can be asked.
     widest: AtomicU8,
     /// The questions that the server was told it may ask on the link that was opened last.
     declared: AtomicU8,
@@ -47,7 +47,7 @@ struct SingleState {
     used: Option<Arc<OpenLink>>,
 }
 
-/// A call that has the turn, until this value is dropped.
+/// The turn of a call, which lasts until this value is dropped.
 pub struct LinkTurn {
     single: Arc<SingleLink>,
     party: TurnParty,
@@ -56,7 +56,7 @@ pub struct LinkTurn {
 /// A hold without a turn.
 struct NoTurn;
 
-/// An entry in the queue, until this value is dropped.
+/// An entry in the queue, which lasts until this value is dropped.
 struct Waiting<'a> {
     single: &'a Arc<SingleLink>,
     ticket: Ticket,
@@ -71,12 +71,12 @@ impl SingleLink {
         Arc::new(Self { state: Mutex::new(state), widest: nothing(), declared: nothing(), dormant })
     }
 
-    /// The number of calls that wait for their turn.
+    /// Returns the number of calls that wait for their turn.
     pub(super) fn waiting(&self) -> usize {
         self.state.lock().queue.waiting()
     }
 
-    /// Takes the turn, if nobody else has it.
+    /// Takes the turn, if no other party has it.
     pub fn join(self: &Arc<Self>, party: TurnParty) -> Option<LinkTurn> {
         let joins = self.state.lock().queue.join(party);
         joins.then(|| LinkTurn { single: self.clone(), party })
@@ -85,7 +85,7 @@ impl SingleLink {
     /// Waits for the turn.
     ///
     /// # Errors
-    /// [`LinkError::Busy`] if too many wait, or it does not come within `patience`.
+    /// Returns [`LinkError::Busy`] if too many calls are waiting, or if the turn does not come within `patience`.
     pub async fn wait(
         self: &Arc<Self>,
         party: TurnParty,
@@ -99,7 +99,7 @@ impl SingleLink {
             let (sender, given) = oneshot::channel();
             state.waiting.insert(ticket, sender);
             let waiting = Waiting { single: self, ticket, given };
-            // The turn may have ended since it was asked for.
+            // The turn may have ended after this call tried to join it.
             state.serve();
             waiting
         };
@@ -122,13 +122,14 @@ impl SingleLink {
         self.widest.fetch_or(class.without_roots().bits(), Ordering::SeqCst);
     }
 
-    /// Returns true if the server was told, on the last link, that it may ask all questions that were seen.
+    /// Returns true if the server was told, on the last link, that it may ask all questions that any owner can be
+    /// asked.
     pub(super) fn is_wide(&self) -> bool {
         let declared = Askable::from_bits(self.declared.load(Ordering::SeqCst));
         declared.includes(Askable::from_bits(self.widest.load(Ordering::SeqCst)))
     }
 
-    /// The class of clients that the server is told about on a link that is opened now.
+    /// Returns the class of clients that is declared to the server on a link that is opened now.
     pub(super) fn declares(&self, era: &'static Era) -> LinkKey {
         let class = self.widest.load(Ordering::SeqCst);
         self.declared.store(class, Ordering::SeqCst);
@@ -149,7 +150,7 @@ impl SingleLink {
 }
 
 impl SingleState {
-    /// Gives the turn to the calls that are next.
+    /// Gives the turn to the calls that come next.
     fn serve(&mut self) {
         let next = self.queue.serve();
         self.notify(&next);
@@ -157,14 +158,15 @@ impl SingleState {
 
     fn notify(&mut self, next: &[Ticket]) {
         for ticket in next {
-            // A call that has gone gives the turn back when its entry in the queue is dropped.
+            // If a call is gone, it gives the turn back when its entry in the queue is dropped.
             let _ = self.waiting.remove(ticket).map(|sender| sender.send(()));
         }
     }
 }
 
 impl LinkTurn {
-    /// A hold on the turn for a call on this link; until the turn ends, the server's questions there are for its owner.
+    /// Returns a hold on the turn for a call on this link. Until the turn ends, the server's questions on the link are
+    /// for the owner of the turn.
     pub fn on(&self, link: &Arc<OpenLink>, user: Option<Weak<dyn LinkUser>>) -> Box<dyn LinkHold> {
         let mut state = self.single.state.lock();
         state.queue.enter_again();
@@ -177,7 +179,7 @@ impl LinkTurn {
 }
 
 impl LinkHold for LinkTurn {
-    /// Others have their turns while a task runs: its questions are refused.
+    /// Others have their turns while a task is running, so the task's questions are refused.
     fn again(&self) -> Box<dyn LinkHold> {
         Box::new(NoTurn)
     }

@@ -1,5 +1,5 @@
-//! Dedicated links that make room: for a process of another server, or for a link of another caller. It must not know who
-//! needs it.
+//! Closes dedicated links to make room: for a process of another server, or for a link of another caller. It must not
+//! know who needs the room.
 
 use std::time::Instant;
 

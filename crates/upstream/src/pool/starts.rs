@@ -1,5 +1,5 @@
-//! The history of a link's openings: the time of the next one, and the sessions of the lost link. It must not know how a link
-//! is opened.
+//! The history of a link's openings: the time of the next one, and the sessions that used the lost link. It must not
+//! know how a link is opened.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -9,21 +9,21 @@ use transport::up::LinkError;
 
 use crate::link::LinkUser;
 
-/// The longest back-off that a caller waits for; a longer one makes the call fail.
+/// The maximum back-off for which a caller waits; a longer one makes the call fail.
 const SHORT_REST: Duration = Duration::from_secs(1);
 
 /// The history of a link's openings.
 #[derive(Default)]
 pub(super) struct Starts {
     pub(super) backoff: Backoff,
-    /// True if the last failure will repeat until somebody changes something.
+    /// True if the last failure will occur again until somebody changes something.
     pub(super) is_final: bool,
     /// The sessions whose calls used a lost link, until there is a new one.
     pub(super) users: Vec<Weak<dyn LinkUser>>,
 }
 
 impl Starts {
-    /// The remaining time of a short back-off, for a child that keeps exiting; fails during a long back-off.
+    /// Returns the remaining time of a short back-off, for a child that keeps exiting; fails during a long back-off.
     pub(super) fn wait(&self) -> Result<Option<Duration>, LinkError> {
         let now = Instant::now();
         let Some(at) = self.backoff.next_start(now) else { return Ok(None) };

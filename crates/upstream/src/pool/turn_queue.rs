@@ -1,5 +1,5 @@
-//! Turns on a server's only link: a turn belongs to one owner that can be asked, or to all calls together that cannot be
-//! asked. A state machine without input and output. It must not know what a link is.
+//! Turns on a server's only link: a turn belongs to one owner that can be asked, or to all calls together that cannot
+//! be asked. This is a state machine without input and output. It must not know what a link is.
 
 use std::collections::VecDeque;
 
@@ -26,23 +26,23 @@ pub(super) struct TurnQueue {
 }
 
 impl TurnQueue {
-    /// Creates a queue in which at most this many calls may wait.
+    /// Creates a queue in which at most `max` calls may wait.
     pub(super) fn new(max: usize) -> Self {
         Self { current: None, waiting: VecDeque::new(), max, next: 0 }
     }
 
-    /// The party whose turn it is.
+    /// Returns the party whose turn it is.
     pub(super) fn current(&self) -> Option<TurnParty> {
         self.current.map(|(party, _)| party)
     }
 
-    /// The number of calls that wait.
+    /// Returns the number of calls that wait.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Begins a call at once, if possible. Further calls of an owner always join its turn: a model that is asked may call the
-    /// same server, and must not wait for itself.
+    /// Begins a call immediately, if this is possible. Further calls of an owner always join the owner's turn: a model
+    /// that is asked may call the same server, and must not wait for itself.
     pub(super) fn join(&mut self, party: TurnParty) -> bool {
         match &mut self.current {
             None => {
@@ -59,14 +59,14 @@ impl TurnQueue {
         }
     }
 
-    /// Lets the same call hold the turn once more.
+    /// Lets a call that has the turn hold it once more.
     pub(super) fn enter_again(&mut self) {
         if let Some((_, calls)) = &mut self.current {
             *calls += 1;
         }
     }
 
-    /// Lets a call wait for its turn; `None` if too many calls wait.
+    /// Lets a call wait for its turn; returns `None` if too many calls are waiting.
     pub(super) fn wait(&mut self, party: TurnParty) -> Option<Ticket> {
         if self.waiting.len() >= self.max {
             return None;
@@ -76,13 +76,13 @@ impl TurnQueue {
         Some(self.next)
     }
 
-    /// Removes a waiting call that has gone; returns the calls that begin now.
+    /// Removes a waiting call that is gone; returns the calls that begin now.
     pub(super) fn cancel(&mut self, ticket: Ticket) -> Vec<Ticket> {
         self.waiting.retain(|(waiting, _)| *waiting != ticket);
         self.serve()
     }
 
-    /// Ends a call. Returns true if its turn has ended as well.
+    /// Ends a call. Returns true if the turn has ended as well.
     pub(super) fn leave(&mut self) -> bool {
         if let Some((_, calls)) = &mut self.current {
             *calls -= 1;
@@ -94,7 +94,7 @@ impl TurnQueue {
         true
     }
 
-    /// The calls that begin now: the first waiting call, and all others of its party.
+    /// Returns the calls that begin now: the first waiting call, and all other calls of its party.
     pub(super) fn serve(&mut self) -> Vec<Ticket> {
         let Some((_, next)) = self.waiting.front().copied() else { return Vec::new() };
         if self.current().is_some_and(|current| current != next) {

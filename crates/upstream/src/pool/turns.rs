@@ -16,7 +16,7 @@ use crate::link::{HeldLink, LinkHold, OpenLink};
 use crate::quota::Holder;
 
 impl LinkCell {
-    /// Waits for a link of the pool, or for the right to open one; `None` without a pool.
+    /// Waits for a link of the pool, or for the right to open one; returns `None` if the cell has no pool.
     pub(super) async fn admitted(self: &Arc<Self>, egress: &Egress) -> Result<Option<Admission>, LinkError> {
         let Some(pool) = &self.pool else { return Ok(None) };
         let version = self.server.link_era(self.kind.era).version;
@@ -25,13 +25,13 @@ impl LinkCell {
         pool.admit(egress, self, (self.owner, class), patience).await.map(Some)
     }
 
-    /// The caller whose calls use the cell, if the caller is known and has no session here.
+    /// Returns the caller whose calls use the cell, if the caller is known and has no session here.
     pub(super) fn caller(&self) -> Option<&Holder> {
         let holder = self.holder.as_ref().filter(|_| self.session.is_none());
         holder.filter(|holder| matches!(holder, Holder::Principal(_)))
     }
 
-    /// The number of the last link that the cell had.
+    /// Returns the number of the last link that the cell had.
     pub(super) fn last_slot(&self) -> Option<SlotId> {
         Some(self.last.load(Ordering::Relaxed)).filter(|slot| *slot != 0)
     }
@@ -42,7 +42,7 @@ impl LinkCell {
         self.open.store(Some(link.clone()));
     }
 
-    /// Stops using this link; returns `false` if the cell already had another one.
+    /// Stops using this link; returns `false` if the cell already has another link.
     pub(super) fn lose(&self, link: &Arc<OpenLink>) -> bool {
         let current = self.open.load();
         if !current.as_ref().is_some_and(|current| Arc::ptr_eq(current, link)) {
@@ -59,7 +59,7 @@ impl LinkCell {
         }
     }
 
-    /// Holds the cell's link for a call; `None` if another owner has it by now.
+    /// Holds the cell's link for a call; returns `None` if another owner has the link by now.
     pub fn need(&self, egress: &Egress, link: &Arc<OpenLink>) -> Option<HeldLink> {
         let hold: Option<Box<dyn LinkHold>> = match &self.pool {
             Some(pool) => Some(Box::new(pool.enter(egress, self.owner, link)?)),
@@ -68,8 +68,9 @@ impl LinkCell {
         Some(HeldLink::new(link.clone(), hold))
     }
 
-    /// Prepares for these questions to the owner whose turn it is: closes the server's only link if the server was not
-    /// told there that it may ask them. No other call runs on that link.
+    /// Prepares for these questions, which the server may ask the owner whose turn it is: closes the server's only
+    /// link if the server was not told, when the link was opened, that it may ask them. No other call is running on
+    /// that link.
     pub async fn widen(&self, egress: &Egress, class: Askable) {
         let Some(single) = &self.single else { return };
         single.widen(class);
@@ -91,7 +92,7 @@ impl LinkCell {
         self.server.is_child()
     }
 
-    /// Returns true if the cell takes its links from a pool, and has an open one.
+    /// Returns true if the cell takes its links from a pool, and has an open link.
     pub fn has_another(&self) -> bool {
         self.is_pooled() && self.current().is_some()
     }
@@ -106,8 +107,8 @@ impl LinkCell {
         self.pool.is_some()
     }
 
-    /// Gives the cell's link back for good: other owners may have it, unless it is bound to this one. Returns `false` if the
-    /// link does not come from a pool, and should be closed.
+    /// Gives the cell's link back for good: other owners may have the link, unless it is bound to this owner. Returns
+    /// `false` if the link does not come from a pool, and should be closed.
     pub fn give_back(self: &Arc<Self>, egress: &Egress) -> bool {
         self.retire();
         match (&self.pool, self.current()) {

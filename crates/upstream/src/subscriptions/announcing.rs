@@ -1,5 +1,5 @@
-//! Sends subscriptions on all links: a server may only report a change in the session that subscribed, and each link to a
-//! child is a separate process. A call waits for this only a moment.
+//! Sends subscriptions on all links: a server may report a change only in the session that subscribed, and each link
+//! to a child is a separate process. A call waits only a moment for this.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,7 +18,7 @@ use crate::pool::Links;
 /// The time for which a call waits for other clients' subscriptions.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// The number of links that are sent subscriptions at a time.
+/// The maximum number of links on which subscriptions are sent at the same time.
 const AT_ONCE: usize = 16;
 
 /// Returns true if a shared child has not received all subscriptions of its upstream yet.
@@ -29,7 +29,7 @@ pub fn is_behind(topics: &Topics, link: &OpenLink) -> bool {
         && link.announced.topics_revision.load(Ordering::Acquire) != topics.revision()
 }
 
-/// Sends a link the subscriptions of its upstream; continues in the background if that takes longer.
+/// Sends the subscriptions of an upstream on a link; continues in the background if this takes longer than a moment.
 pub async fn announce_topics(
     egress: &Egress,
     links: &Arc<Links>,
@@ -41,11 +41,11 @@ pub async fn announce_topics(
     }
     let (egress, links, topics, link) = (egress.clone(), links.clone(), topics.clone(), link.clone());
     let announcing = tokio::spawn(async move { announce(&egress, &links, &topics, &link).await });
-    // Dropping the handle lets the task continue.
+    // If this times out, dropping the handle lets the task continue.
     let _ = tokio::time::timeout(PATIENCE, announcing).await;
 }
 
-/// All subscriptions at the server, except those of sessions with their own connection.
+/// Returns all subscriptions at the server, except those of sessions with a connection of their own.
 fn wanted(links: &Links, topics: &Topics) -> Vec<String> {
     let mut wanted = topics.wanted_now();
     if links.server().is_child() {

@@ -1,5 +1,5 @@
-//! The task that subscribes at one upstream for all listeners: resource by resource in a session, or with one stream of
-//! notifications. It must not know who listens.
+//! The task that subscribes at one upstream for all listeners: resource by resource in a session, or with one stream
+//! of notifications. It must not know who the listeners are.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::link::requests::{OpenRequest, request};
 use crate::pool::Links;
 use crate::server::Server;
 
-/// The first and the longest pause before a lost link is opened again.
+/// The first and the longest pause before a lost link is reopened.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// The task for one upstream, which runs as long as there is a listener.
@@ -83,7 +83,7 @@ impl Follower {
                     );
                 }
             }
-            // Callers that wait for the result must not wait for a server that is not there.
+            // Callers that wait for the result must not have to wait for a server that is not there.
             self.topics().settle(upto);
             again = true;
             tokio::select! {
@@ -93,7 +93,7 @@ impl Follower {
         }
     }
 
-    /// Waits; listeners that join meanwhile are settled at once.
+    /// Waits; listeners that join in the meantime are settled immediately.
     async fn settle_meanwhile(&self, wait: Duration) {
         let until = Instant::now() + wait;
         let mut wanted = self.topics().wanted.subscribe();
@@ -107,15 +107,15 @@ impl Follower {
         }
     }
 
-    /// Notifies all listeners once of a gap, as soon as updates arrive again.
+    /// Notifies all listeners once that updates were missed, as soon as updates arrive again.
     fn announce_gap(&self, gap: &mut bool) {
         if std::mem::take(gap) {
             self.topics().publish_gap(self.egress.frame_limits());
         }
     }
 
-    /// Subscribes to the wanted resources one by one; notifications arrive with the link's unsolicited messages. Returns
-    /// `true` once there are no more listeners.
+    /// Subscribes to the wanted resources one by one; notifications arrive with the link's unsolicited messages.
+    /// Returns `true` once there are no more listeners.
     async fn by_subscriptions(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
         let mut wanted = self.topics().wanted.subscribe();
         loop {
@@ -229,7 +229,7 @@ impl Follower {
         state.interest.tell_all(asked.iter().cloned(), honours);
     }
 
-    /// Requests a stream; `None` if the upstream refuses it.
+    /// Requests a stream; returns `None` if the upstream refuses it.
     async fn open(
         &self,
         link: &Arc<OpenLink>,
@@ -259,7 +259,7 @@ impl Follower {
     }
 }
 
-/// The resources in an acknowledgement; `None` if it does not name the accepted ones.
+/// Returns the resources in an acknowledgement; `None` if the acknowledgement does not name the accepted resources.
 fn honoured(acknowledgement: &Frame) -> Option<Vec<String>> {
     let text = acknowledgement.text();
     let filter = acknowledgement.param("notifications").ok().flatten()?;
@@ -269,14 +269,14 @@ fn honoured(acknowledgement: &Frame) -> Option<Vec<String>> {
     Some(names.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
 }
 
-/// Returns when a link's transport has ended on its own.
+/// Completes when a link's transport has ended by itself.
 async fn gone(link: &OpenLink) {
     while link.is_alive() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
 
-/// Returns when a stream was not acknowledged in time.
+/// Completes when a stream was not acknowledged in time.
 async fn overdue(until: Option<Instant>) {
     match until {
         Some(until) => tokio::time::sleep_until(until).await,
@@ -284,7 +284,7 @@ async fn overdue(until: Option<Instant>) {
     }
 }
 
-/// A stream of notifications from an upstream. The upstream is notified when the stream is dropped.
+/// A stream of notifications from an upstream. When this value is dropped, the upstream is notified.
 struct NoticeStream {
     number: u64,
     /// The number of the last change of the wanted resources that the stream includes.
@@ -296,7 +296,7 @@ struct NoticeStream {
 }
 
 impl NoticeStream {
-    /// The next message of a stream, with the stream's number; `None` once it has ended.
+    /// Returns the next message of a stream, with the stream's number; `None` once the stream has ended.
     async fn next(stream: &mut Option<Self>, egress: &Egress, limits: FrameLimits) -> Option<(u64, Frame)> {
         let Some(stream) = stream else { return std::future::pending().await };
         loop {

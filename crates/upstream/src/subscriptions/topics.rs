@@ -1,5 +1,5 @@
-//! Resources of one upstream that clients listen to: the upstream is asked once for all of them, and its updates go to every
-//! listener. It must know nothing about listeners except how to reach them.
+//! Resources of one upstream that clients listen to: the upstream is asked once for all of them, and its updates go to
+//! every listener. It must not know more about listeners than how to reach them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,8 +17,8 @@ use tokio::sync::{mpsc, watch};
 use crate::link::LinkUser;
 use crate::server::Server;
 
-/// The number of notifications that may wait for one listener; a slower listener is only told that something may have
-/// changed.
+/// The maximum number of notifications that wait for one listener; a slower listener is only told that something may
+/// have changed.
 const BEHIND: usize = 256;
 
 /// A message to a listener.
@@ -50,11 +50,11 @@ pub(super) struct TopicState {
 /// The resources of one upstream that clients listen to.
 pub struct Topics {
     pub(super) state: Mutex<TopicState>,
-    /// Counts the changes of the wanted resources.
+    /// The number of changes of the wanted resources.
     pub(super) wanted: watch::Sender<u64>,
     /// The number of the last change that the upstream was sent, or has refused.
     settled: watch::Sender<u64>,
-    /// Counts all changes, including those of sessions that subscribe themselves.
+    /// The number of all changes, including those of sessions that subscribe by themselves.
     revision: AtomicU64,
 }
 
@@ -69,7 +69,7 @@ impl Default for Topics {
     }
 }
 
-/// A listener's receiver.
+/// The receiver of a listener's messages.
 pub struct Heard {
     told: mpsc::Receiver<ResourceNotice>,
     /// True if messages were dropped because the channel was full.
@@ -80,13 +80,14 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// The next message.
+    /// Returns the next message.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<ResourceNotice>> {
         if let Some(uri) = self.missed.pop() {
             return Poll::Ready(Some(ResourceNotice::Missed(uri)));
         }
         let next = self.told.poll_recv(context);
-        // Messages were dropped because the channel was full, so the flag is checked only after the channel has been emptied.
+        // If messages are dropped, the channel was full, so the flag is checked only after the channel has been
+        // emptied.
         if next.is_pending() && self.behind.swap(false, Ordering::AcqRel) {
             self.missed.clone_from(&self.uris);
             return self.poll_next(context);
@@ -105,28 +106,28 @@ pub struct ListenerHandle {
 }
 
 impl ListenerHandle {
-    /// The server of the listener's resources.
+    /// Returns the server of the listener's resources.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
 
-    /// Returns once the server sends this listener's updates, or is known not to.
+    /// Completes once the server sends this listener's updates, or is known not to send them.
     pub async fn settled(&self) {
         let mut settled = self.topics.settled.subscribe();
         let _ = settled.wait_for(|upto| *upto >= self.since).await;
     }
 
-    /// The wanted resources whose notifications the server refused. They are no longer wanted.
+    /// Returns the wanted resources whose notifications the server refused. They are no longer wanted.
     pub fn refused(&self) -> Vec<String> {
         self.topics.give_up(self.id)
     }
 }
 
-/// A listener's hold on its resources, until this value is dropped.
+/// A listener's hold on its resources, which lasts until this value is dropped.
 pub struct Listening(ListenerHandle);
 
 impl Listening {
-    /// A reference to the listener.
+    /// Returns a reference to the listener.
     pub fn handle(&self) -> &ListenerHandle {
         &self.0
     }
@@ -138,14 +139,14 @@ impl Drop for Listening {
     }
 }
 
-/// A listener: its notifications go to its own stream, or to a session.
+/// A listener, whose notifications go to its own stream or to a session.
 pub struct Listener {
     uris: HashSet<String>,
     to: To,
 }
 
 impl Listener {
-    /// A listener with its own stream for these resources.
+    /// Creates a listener with its own stream for these resources.
     pub fn by_stream(uris: Vec<String>) -> (Self, Heard) {
         let (sender, told) = mpsc::channel(BEHIND);
         let behind = Arc::new(AtomicBool::new(false));
@@ -153,7 +154,7 @@ impl Listener {
         (Self { uris: uris.into_iter().collect(), to: To::Stream(sender, behind) }, heard)
     }
 
-    /// A session as a listener, which is notified in the form of its own version.
+    /// Creates a listener for a session, which is notified in the form of the session's own version.
     pub fn by_session(uri: String, session: Weak<dyn LinkUser>) -> Self {
         Self { uris: HashSet::from([uri]), to: To::Session(session) }
     }
@@ -191,7 +192,7 @@ impl Topics {
         self.revision.fetch_add(1, Ordering::Release);
     }
 
-    /// The number of changes of the wanted resources.
+    /// Returns the number of changes of the wanted resources.
     pub fn revision(&self) -> u64 {
         self.revision.load(Ordering::Acquire)
     }
@@ -257,7 +258,7 @@ impl Topics {
         }
     }
 
-    /// All wanted resources.
+    /// Returns all wanted resources.
     pub fn wanted_now(&self) -> Vec<String> {
         self.state.lock().interest.uris().map(str::to_owned).collect()
     }
@@ -271,7 +272,8 @@ impl Topics {
         self.settled.send_modify(|n| *n = (*n).max(upto));
     }
 
-    /// Returns true if there are no more listeners and, if `told` matters, the upstream knows that; the task then ends.
+    /// Returns true if there are no more listeners; if `told` is true, the upstream must know this as well. The task
+    /// then ends.
     pub(super) fn is_over(&self, told: bool) -> bool {
         let mut state = self.state.lock();
         let over = state.interest.is_empty() && !(told && state.interest.is_due());

@@ -10,8 +10,15 @@ mod public;
 #[cfg(test)]
 mod tests;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub(super) use book::FormerNames;
 pub use book::NameBook;
 pub(super) use identity::{SEPARATOR, identity, meant};
 pub use length::NameLimit;
 pub(super) use public::PublicNames;
+
+/// The book, for as long as names are given or looked up. A panic in between leaves it usable: it only remembers less.
+pub(super) fn opened(book: &Mutex<NameBook>) -> MutexGuard<'_, NameBook> {
+    book.lock().unwrap_or_else(PoisonError::into_inner)
+}

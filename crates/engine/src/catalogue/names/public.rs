@@ -80,6 +80,16 @@ impl<'a> PublicNames<'a> {
         }
     }
 
+    /// Returns true if a name is one of the further short forms of an item's name.
+    fn is_short_form(&self, server: &str, own: &str, name: &str) -> bool {
+        self.short_forms(server, own).any(|form| form == name)
+    }
+
+    fn short_forms(&self, server: &str, own: &str) -> impl Iterator<Item = String> {
+        let (limit, full) = (self.limit, identity(server, own));
+        (1..TURNS).map(move |turn| limit.fit_again(&full, turn))
+    }
+
     /// The name of an item before renaming. Patterns and renaming rules refer to this name. An item keeps the name that it
     /// once got, so its name does not depend on which other servers are present.
     pub(super) fn given<'o>(&self, server: &Arc<str>, own: &'o str, book: &NameBook) -> Cow<'o, str> {
@@ -93,6 +103,7 @@ impl<'a> PublicNames<'a> {
         let is_plain = match kept {
             Some(kept) if **kept == *plain => self.naming != Naming::Prefix,
             Some(kept) if **kept == *fitting => false,
+            Some(kept) if self.is_short_form(server, own, kept) => return Cow::Owned(kept.to_string()),
             _ => self.is_plain((server, own), &plain, book),
         };
         if is_plain {
@@ -106,8 +117,7 @@ impl<'a> PublicNames<'a> {
             return Cow::Owned(fitting);
         }
         // Another item has this name: two short forms are equal, or the other one was renamed.
-        let again = (1..TURNS).map(|turn| self.limit.fit_again(&identity(server, own), turn));
-        Cow::Owned(again.into_iter().find(|name| is_free(name)).unwrap_or(fitting))
+        Cow::Owned(self.short_forms(server, own).find(|name| is_free(name)).unwrap_or(fitting))
     }
 
     /// The name under which an item is shown; `None` if it is not shown.

@@ -58,7 +58,7 @@ fn only_schema_and_name_change_and_calls_are_checked_against_the_original() {
         assert!(text.contains(schema), "{text}");
         assert!(text.contains(r#""outputSchema":{"type":"object","properties":{"r":{"type":["string","null"]}}},"annotations":{"readOnlyHint":true}"#), "{text}");
         let tool = view.tool("one__a_b").unwrap();
-        assert_eq!((tool.own_name(), &*tool.identity), ("a.b".into(), "one__a.b"));
+        assert_eq!((tool.own_name(), &**tool.identity()), ("a.b".into(), "one__a.b"));
         assert!(tool.check(Some(br#"{"v":null}"#)).is_ok());
         assert!(tool.check(Some(br#"{"v":"x","other":1}"#)).is_err(), "the original is closed");
         assert!(view.notes().is_empty(), "{:?}", view.notes());

@@ -1,6 +1,6 @@
 //! Names in views: names that items had before, the servers' own names, and names that one server takes from another.
 
-use parking_lot::Mutex;
+use std::sync::Mutex;
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn listed<'v>(view: &'v View, name: &str) -> Option<&'v str> {
 fn a_renamed_tool_answers_to_its_former_names_for_the_grace_time() {
     let (book, mut profile) = (Mutex::new(NameBook::default()), Profile::default());
     let servers: [(&str, Option<&[&str]>); 1] = [("a", Some(&["read", "write"]))];
-    book.lock().begin(1000, 60, |_| true);
+    book.lock().unwrap().begin(1000, 60, |_| true);
     profile.tools.rename.insert("a__read".to_owned(), "get".to_owned());
     assert_eq!(listed(&named(&book, &profile, &servers), "get"), Some("get"));
     profile.tools.rename.insert("a__read".to_owned(), "fetch".to_owned());
@@ -46,7 +46,7 @@ fn a_renamed_tool_answers_to_its_former_names_for_the_grace_time() {
         assert_eq!(listed(&view, name), Some("fetch"), "{name}");
     }
     assert_eq!(view.tool("get").unwrap().renaming("get").unwrap(), "\"read\"");
-    book.lock().begin(1060, 60, |_| true);
+    book.lock().unwrap().begin(1060, 60, |_| true);
     let view = named(&book, &profile, &servers);
     assert_eq!([listed(&view, "get"), listed(&view, "read")], [None, Some("fetch")]);
     // Another tool may take a former name.

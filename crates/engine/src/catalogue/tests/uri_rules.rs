@@ -11,7 +11,7 @@ use crate::tasks::TaskIds;
 const SEGMENTS: [&str; 3] = ["a", "b", "secret"];
 
 /// A sealer for requests that name no task.
-struct NoTasks;
+pub(super) struct NoTasks;
 
 impl Sealer for NoTasks {
     fn seal(&self, _: &[u8], _: &[u8]) -> String {

@@ -32,7 +32,7 @@ section! {
         /// Arguments of the call, each given by its path (`path` or `/owner/name`) and its permitted values (patterns).
         "arguments" arguments: IndexMap<ValuePath, Vec<Glob>> = PlacedValues("arguments");
         /// Hints that the server gives about the tool. A missing hint has the default from the specification.
-        "annotations" annotations: IndexMap<AnnotationHint, bool> = Annotations;
+        "annotations" annotations: IndexMap<AnnotationHint, bool> = HintValues;
     ]
 }
 
@@ -99,11 +99,11 @@ words! {
 
 /// Hints with their required values. A hint without a value is rejected, because a rule without it would match
 /// more tools.
-struct Annotations;
+pub(in crate::config) struct HintValues;
 
 type Hints = IndexMap<AnnotationHint, bool>;
 
-impl Spelling<Hints> for Annotations {
+impl Spelling<Hints> for HintValues {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Hints>) -> Option<Hints> {
         let mut hints = Hints::new();
         for entry in reader.fields(&entry.value, "a mapping such as { readOnlyHint: true }")?.rest() {

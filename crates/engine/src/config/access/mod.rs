@@ -5,6 +5,7 @@ mod conditions;
 mod path;
 mod rule;
 
+pub(super) use conditions::HintValues;
 pub use conditions::{AnnotationHint, When};
 pub use path::ValuePath;
 pub use rule::{AccessRule, Effect, Who};

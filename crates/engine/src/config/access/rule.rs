@@ -49,7 +49,8 @@ section! {
             schema.insert("oneOf".to_owned(), json!([{ "required": ["allow"] }, { "required": ["deny"] }]));
         }
     } [
-        /// Allows what these patterns match: names of tools and prompts as clients see them, and URIs of resources. `"*"` matches
+        /// Allows what these patterns match: tools and prompts by `server__name`, with the server's own name for the item, or by
+        /// `name` alone if the profile's `names` are not `prefix`; and URIs of resources. `"*"` matches
         /// everything.
         "allow" allow: Option<Vec<Glob>> = Maybe(some_globs(None));
         /// Denies what these patterns match, even if another rule allows it.
@@ -82,7 +83,7 @@ impl AccessRule {
         if self.allow.is_some() { Effect::Allow } else { Effect::Deny }
     }
 
-    /// The patterns of the rule: names of tools and prompts as clients see them, URIs of resources.
+    /// The patterns of the rule: identities or own names of tools and prompts, URIs of resources.
     pub fn what(&self) -> &[Glob] {
         self.allow.as_deref().or(self.deny.as_deref()).unwrap_or_default()
     }

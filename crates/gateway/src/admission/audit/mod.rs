@@ -1,5 +1,5 @@
-//! Writes the record of calls: calls hand over their entries without waiting, and a thread that may wait for the disk
-//! writes them a little later.
+//! Writes the record of calls: calls hand over their entries without waiting, and a thread that is allowed to wait for
+//! the disk writes them a little later.
 //!
 //! | file | is for |
 //! |---|---|
@@ -22,16 +22,16 @@ use store::audit::Log;
 pub(crate) use sink::AuditSink;
 pub(crate) use store::audit::{AuditEntry, CallOutcome};
 
-/// The default size limit of the record, in bytes; enough for several million calls.
+/// The default size limit of the record, in bytes: enough for several million calls.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The settings of the record: what it holds, and for how long.
+/// The settings of the record: what it contains, and for how long.
 #[derive(Debug, Clone)]
 pub(crate) struct AuditOptions {
     /// True if arguments are recorded.
     pub(crate) arguments: bool,
-    /// Names whose values are never recorded: substrings of a name, or patterns with `*` and `?` that match a whole
-    /// name.
+    /// The names whose values are never recorded: each item is a substring of a name, or a pattern with `*` and `?`
+    /// that matches a whole name.
     pub(crate) redact: Vec<String>,
     /// The time for which an entry is kept.
     pub(crate) keep: Duration,
@@ -54,7 +54,7 @@ impl AuditOptions {
 /// Opens the record's file, if one is configured. This blocks.
 ///
 /// # Errors
-/// Returns why the file cannot be used, and what to do about it.
+/// Returns the reason why the file cannot be used, and what to do about it.
 pub(crate) fn open(audit: Option<&Audit>, folder: Option<&Path>) -> Result<Option<Log>, String> {
     let Some(audit) = audit else { return Ok(None) };
     let folder = folder

@@ -13,15 +13,15 @@ use store::audit::{AuditEntry, Log};
 use super::AuditOptions;
 use super::writer::{NextRecord, OpenRecord, Writer};
 
-/// The maximum number of entries that wait for the writer; further ones are counted and lost.
+/// The maximum number of entries that wait for the writer; further entries are counted and lost.
 pub(super) const CAPACITY: usize = 8192;
-/// The number of entries at which the writer stops waiting for more.
+/// The number of waiting entries at which the writer stops waiting for more.
 pub(super) const ENOUGH: usize = CAPACITY / 2;
-/// The maximum size of the waiting arguments, in bytes; beyond it, entries are accepted without arguments.
+/// The maximum size of all waiting arguments, in bytes; beyond it, entries are accepted without arguments.
 const MOST_HELD: usize = 16 << 20;
-/// The maximum size of arguments that are examined, in bytes.
+/// The maximum size of one call's recorded arguments, in bytes; longer ones are replaced by a placeholder.
 const MAX_ARGUMENTS: usize = 64 << 10;
-/// The maximum length of a name that is not truncated, in bytes.
+/// The maximum length of a recorded name, in bytes; longer names are truncated.
 const MAX_NAME: usize = 512;
 
 /// Accepts entries for the record; cheap to clone. The writer ends when the last clone is dropped.
@@ -30,7 +30,7 @@ pub(crate) struct AuditSink(Arc<Handle>);
 
 struct Handle {
     shared: Arc<Shared>,
-    /// One of the constants below.
+    /// The state of the sink: `NOTHING`, `ENTRIES` or `ARGUMENTS`.
     accepts: AtomicU8,
 }
 
@@ -67,7 +67,7 @@ pub(super) enum WriterPhase {
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) entries: Vec<AuditEntry>,
-    /// The size of their arguments, in bytes.
+    /// The size of the arguments of all waiting entries, in bytes.
     pub(super) held: usize,
     /// The number of entries lost since the writer last checked.
     pub(super) dropped: u64,
@@ -145,8 +145,8 @@ impl AuditSink {
         self.0.accepts.load(Relaxed) == ARGUMENTS
     }
 
-    /// A call's arguments (JSON text as received) for its entry: `None` if they are not recorded, and a placeholder if
-    /// they are very long.
+    /// Returns a call's arguments (JSON text as received) for its entry: `None` if arguments are not recorded, and a
+    /// placeholder if they are very long.
     pub(crate) fn arguments(&self, text: &[u8]) -> Option<String> {
         if !self.takes_arguments() {
             return None;
@@ -155,9 +155,9 @@ impl AuditSink {
         Some(if is_long { remark(text.len()) } else { String::from_utf8_lossy(text).into_owned() })
     }
 
-    /// Accepts an entry. This waits only for other calls that are doing the same. If the writer is far behind, the
-    /// entry is counted and lost. The entry of a call that was running when the record was turned off is no longer
-    /// needed.
+    /// Accepts an entry. The only wait is for other calls that are adding an entry at the same moment. If the writer
+    /// is far behind, the entry is counted and lost. If the record was turned off while the call was running, the
+    /// entry is ignored.
     pub(crate) fn record(&self, mut entry: AuditEntry) {
         trim(&mut entry);
         let shared = &self.0.shared;
@@ -221,7 +221,7 @@ fn remark(bytes: usize) -> String {
     format!("\"[{bytes} bytes]\"")
 }
 
-/// Truncates overlong names, since they come from clients.
+/// Truncates overlong names, because they come from clients.
 fn trim(entry: &mut AuditEntry) {
     let cut = |text: &str| text[..text.floor_char_boundary(MAX_NAME)].to_owned() + "…";
     for name in

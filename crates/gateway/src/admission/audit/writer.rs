@@ -9,7 +9,7 @@ use store::audit::{AuditEntry, Log};
 use super::AuditOptions;
 use super::sink::{ENOUGH, Shared, WriterPhase};
 
-/// The time during which entries are gathered after the first one.
+/// The time for which further entries are gathered after the first one.
 const GATHER: Duration = Duration::from_millis(200);
 /// The pause after a failed write.
 const RETRY: Duration = Duration::from_secs(1);
@@ -17,7 +17,7 @@ const RETRY: Duration = Duration::from_secs(1);
 const TELL: Duration = Duration::from_mins(1);
 /// The interval at which old entries are pruned.
 const PRUNE: Duration = Duration::from_hours(1);
-/// The number of entries after which the size is checked in any case.
+/// The number of written entries after which the size is checked, even before the next regular pruning.
 const PRUNE_AFTER: usize = 100_000;
 
 /// An open file, and the settings for its entries.
@@ -41,7 +41,7 @@ impl OpenRecord {
         self.arguments.then(|| self.redaction.apply(text))
     }
 
-    /// Begins a new file if the old one was moved or deleted, and logs that; then appends the batch.
+    /// Begins a new file if the old one was moved or deleted, and logs this; then appends the batch.
     fn append(&mut self, batch: &[AuditEntry]) -> Result<(), store::Error> {
         if self.log.replace_if_gone()? {
             let path = self.log.path().display();
@@ -61,15 +61,15 @@ pub(super) struct NextRecord {
     pub(super) record: Option<Box<OpenRecord>>,
 }
 
-/// The owner of the file.
+/// The writer of the record; it owns the open file.
 pub(super) struct Writer {
     record: Option<Box<OpenRecord>>,
-    /// The record that replaces the current one.
+    /// The record that will replace the current one.
     next: Option<NextRecord>,
     shared: Arc<Shared>,
     /// Accepted entries that have not been written yet.
     batch: Vec<AuditEntry>,
-    /// Entries for the next record.
+    /// The accepted entries that belong to the next record.
     later: Vec<AuditEntry>,
     /// The time of the next pruning, and the number of entries since the last one.
     prune_at: Instant,
@@ -119,7 +119,7 @@ impl Writer {
         drop(self);
     }
 
-    /// Waits for entries and takes all of them; returns true if they are the last.
+    /// Waits for entries and takes all of them; returns true if the sink is being closed, so that no more will come.
     fn gather(&mut self) -> bool {
         let shared = self.shared.clone();
         let mut queue = shared.queue.lock();
@@ -158,14 +158,14 @@ impl Writer {
                 "the record of calls continues with the new settings"
             );
             self.record = next.record;
-            // Entries older than the new record allows are pruned at once.
+            // Entries that are older than the new record allows are pruned immediately.
             (self.prune_at, self.tell_trouble_at) = (Instant::now(), Instant::now());
             self.prune_if_due();
         }
     }
 
-    /// Writes the batch; retries until it succeeds, until the next record accepts it, or until the deadline of the shutdown
-    /// has passed.
+    /// Writes the batch. Retries until this succeeds, until the next record accepts the batch, or until the shutdown's
+    /// deadline has passed.
     fn write(&mut self, closing: bool) {
         let mut last = closing;
         if let Some(record) = &self.record {
@@ -194,8 +194,8 @@ impl Writer {
         }
     }
 
-    /// Waits for a moment, but not if another record is next or the sink is being closed; returns true in the latter
-    /// case.
+    /// Waits for a moment, but not if another record is next or the sink is being closed; returns true if the sink is
+    /// being closed.
     fn pause(&mut self) -> bool {
         let until = Instant::now() + RETRY;
         let shared = self.shared.clone();

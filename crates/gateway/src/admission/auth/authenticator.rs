@@ -29,9 +29,11 @@ use upstream::web::Web;
 
 /// The time for which a token is trusted without another check; a revoked token remains usable for this long.
 const TOKEN_HOLDS: Duration = Duration::from_secs(30);
-/// The same for API keys, which can be revoked at any time.
+/// The time for which an API key is trusted without another check; it is short, because keys can be revoked at any
+/// time.
 const KEY_HOLDS: Duration = Duration::from_secs(5);
-/// The same for configured users, which do not change.
+/// The time for which the password of a configured user is trusted without another check; configured users do not
+/// change.
 pub(super) const USER_HOLDS: Duration = Duration::from_mins(5);
 /// The time for which a repeated wrong password is refused without a check.
 pub(super) const WRONG_HOLDS: Duration = Duration::from_secs(3);
@@ -43,11 +45,12 @@ const IPV6_BITS: u8 = 64;
 enum Recalled<'h> {
     /// The credential's principal.
     Holder(Arc<Principal>),
-    /// The credential is unknown: its bytes and its digest.
+    /// The credential is unknown: its bytes, and its digest.
     Unknown(&'h [u8], Digest),
 }
 
-/// Authenticates callers. Clones share their results; each clone queries other servers over its own connections.
+/// Authenticates callers. Clones share their results; each clone sends its requests to other servers over its own
+/// connections.
 #[derive(Clone)]
 pub(crate) struct Authenticator {
     methods: Arc<AuthMethods>,
@@ -73,7 +76,8 @@ pub(super) struct AuthMethods {
 }
 
 impl Authenticator {
-    /// Sets up the methods that `config` names. `book` looks up API keys; `web` sends requests to sites and issuers.
+    /// Sets up the methods that `config` names. `book` looks up API keys; `web` sends requests to sites and token
+    /// issuers.
     ///
     /// # Errors
     /// Returns the invalid setting and the reason.
@@ -85,7 +89,7 @@ impl Authenticator {
         Ok(Self { methods: Arc::new(AuthMethods::new(config, book)?), web })
     }
 
-    /// The same authenticator with the connections of another thread.
+    /// Returns the same authenticator, with the connections of another thread.
     pub(crate) fn over(&self, web: Arc<dyn Web>) -> Self {
         Self { methods: Arc::clone(&self.methods), web }
     }
@@ -95,8 +99,8 @@ impl Authenticator {
         self.methods.asks
     }
 
-    /// Identifies the sender of a request with these headers from `client`; a pipe has no client address. Returns
-    /// immediately for a credential that was checked a short time ago.
+    /// Identifies the sender of a request with these headers. `client` is the client's address (`None` on a pipe).
+    /// Returns immediately if the credential was checked a short time ago.
     pub(crate) async fn identify(
         &self,
         headers: &HeaderMap,
@@ -205,7 +209,7 @@ impl Authenticator {
         last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
     }
 
-    /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is one of their paths.
+    /// Returns the metadata of this gateway as a protected resource (RFC 9728) if it is served at `path`.
     pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
         self.methods.protected.resource.as_ref()?.metadata(path)
     }
@@ -265,7 +269,7 @@ impl AuthMethods {
         }
     }
 
-    /// Looks the credential up among recent results.
+    /// Looks up the credential among recent results.
     fn recall<'h>(&self, headers: &'h HeaderMap, since_start: Duration) -> Result<Recalled<'h>, Denied> {
         let value = match authorization::value(headers) {
             Ok(Some(value)) => value,
@@ -286,7 +290,7 @@ impl AuthMethods {
         })
     }
 
-    /// Looks the credential up at its source, and remembers the result.
+    /// Looks up the credential at its source, and remembers the result.
     async fn find(
         &self,
         value: &[u8],
@@ -342,7 +346,7 @@ impl AuthMethods {
             return Err(Refused::TooLittle);
         }
         let left = Duration::from_secs(accepted.ends).saturating_sub(Duration::from_millis(now.unix_ms));
-        // Principals identified by `sub` have ids that begin with `jwt:`, so no `sub` can impersonate a client.
+        // Ids of principals that are identified by `sub` begin with `jwt:`, so no `sub` can impersonate a client.
         let scheme = if accepted.is_client { "jwt-client" } else { "jwt" };
         let id = format!("{scheme}:{}#{}", issuer.url(), accepted.subject);
         let principal = Principal {

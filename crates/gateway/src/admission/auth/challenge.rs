@@ -12,7 +12,7 @@ pub(super) struct Challenges {
     pub(super) basic: bool,
     /// The address of the protected resource's metadata.
     pub(super) metadata_url: Option<String>,
-    /// The scopes that every token needs; if none is needed, the scopes that a client may request.
+    /// The scopes that every token must have; if none is required, the scopes that a client may request.
     pub(super) scopes: Vec<Box<str>>,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Wrong<'a> {
 }
 
 impl Challenges {
-    /// The header's value; `None` if no method is configured.
+    /// Returns the header's value; `None` if no authentication method is configured.
     pub(super) fn value(&self, wrong: Wrong<'_>) -> Option<String> {
         let mut value = String::new();
         if self.bearer {

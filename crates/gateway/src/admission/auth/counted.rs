@@ -7,15 +7,15 @@ use std::sync::Arc;
 use engine::access::{Calls, Principal};
 use parking_lot::Mutex;
 
-/// The number of principals at which idle ones are forgotten.
+/// The number of known principals at which idle ones are forgotten.
 const MANY: usize = 8192;
 
-/// The counts, by the principal's id.
+/// The counts, by the principals' ids.
 #[derive(Default)]
 pub(super) struct CallCounts(Mutex<HashMap<Arc<str>, Calls>>);
 
 impl CallCounts {
-    /// The principal, with the count that all credentials of its id share.
+    /// Returns the principal with the count that it shares among all credentials with its id.
     pub(super) fn with(&self, principal: &Principal) -> Arc<Principal> {
         let mut known = self.0.lock();
         if known.len() >= MANY && !known.contains_key(&principal.id) {

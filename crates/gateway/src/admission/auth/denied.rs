@@ -1,4 +1,5 @@
-//! Refusals: the reason why a credential was not accepted, and its form for clients. It must not know credentials.
+//! Refusals: the reason why a credential was not accepted, and the refusal's form for clients. It must not know
+//! credentials.
 
 use std::time::Duration;
 
@@ -51,7 +52,7 @@ impl Denied {
         Self { condition, message, challenge, retry_after }
     }
 
-    /// The HTTP status, unless the endpoint's dialect uses its own.
+    /// Returns the HTTP status, unless the endpoint's dialect uses its own.
     pub(crate) fn status(&self) -> StatusCode {
         match self.condition {
             Condition::NoCredentials | Condition::BadCredentials => StatusCode::UNAUTHORIZED,
@@ -65,7 +66,7 @@ impl Denied {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotAdmitted {
     Denied(Denied),
-    /// Too many attempts from this address have failed.
+    /// Too many attempts from this address have failed; no check was made.
     TooSoon(Verdict),
 }
 

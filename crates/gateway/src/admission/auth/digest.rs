@@ -1,17 +1,17 @@
-//! Credentials as digests under a key of this process: remembered digests reveal nothing to a reader of memory or of a
-//! core file, and no outsider can produce a collision. It must not know what a credential means.
+//! Credentials as digests under a key of this process: remembered digests reveal nothing to anyone who reads the
+//! process's memory or a core file, and no outsider can produce a collision. It must not know what a credential means.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use aws_lc_rs::hmac;
 use subtle::ConstantTimeEq;
 
-/// The operating system's random number generator failed.
+/// The error if the operating system's random number generator fails.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the operating system's random number generator failed")]
 pub(crate) struct NoRandomness;
 
-/// Computes digests: HMAC-SHA-256 (RFC 2104) under a random key that exists only as long as the process.
+/// Computes digests: HMAC-SHA-256 (RFC 2104) under a random key, which exists only as long as this process.
 pub(super) struct Digests(hmac::Key);
 
 /// The digest of one credential.
@@ -42,19 +42,20 @@ impl std::fmt::Debug for Digests {
 }
 
 impl Digest {
-    /// A number that selects one part of a split map; it uses other bits than the hashes inside the map.
+    /// Returns a number that selects one part of a split map. It uses other bits of the digest than the hashes inside
+    /// the map.
     pub(super) fn part(&self) -> usize {
         usize::from(self.0[31])
     }
 
-    /// Changes the byte at `place`.
+    /// Changes the byte at index `place`.
     #[cfg(test)]
     pub(super) fn flip(&mut self, place: usize) {
         self.0[place] ^= 1;
     }
 
-    /// Returns true if both digests belong to the same secret, in a time that does not depend on the position of the
-    /// first difference.
+    /// Returns true if both digests belong to the same secret. The comparison takes the same time, whatever the
+    /// position of the first difference.
     pub(super) fn same(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
@@ -74,7 +75,8 @@ impl Hash for Digest {
     }
 }
 
-/// A hasher for maps by [`Digest`]; a digest's bits are already random.
+/// A hasher for maps whose keys are [`Digest`]s; it uses some of their bits as they are, because they are already
+/// random.
 #[derive(Default)]
 pub(super) struct AsIs(u64);
 

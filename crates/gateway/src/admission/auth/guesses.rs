@@ -1,9 +1,10 @@
-//! Limits wrong passwords: after a number of failures, further attempts from a client address are refused without a
-//! check. It must not know how a password is checked.
+//! Limits wrong passwords: after several failures, further attempts from a client address are refused without a check.
+//! It must not know how a password is checked.
 //!
-//! An address that has used up its attempts may be shared by many callers: a network behind NAT, or a proxy that does not
-//! forward client addresses. Callers whose passwords were right before are still admitted, unless many passwords for that
-//! same name are tried from the address: otherwise the answers would tell a guesser which password is right.
+//! An address that has used up its attempts may be shared by many callers: a network behind NAT, or a proxy that does
+//! not forward client addresses. Callers whose passwords were right before are still admitted, unless many passwords
+//! for the same name are tried from this address: otherwise the answers would tell an attacker which password is
+//! right.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,18 +18,18 @@ use parking_lot::Mutex;
 
 use super::digest::{ByDigest, Digest, NoRandomness};
 
-/// The maximum number of counts; idle ones are dropped first.
+/// The maximum number of counts that are kept; idle ones are dropped first.
 const COUNTS: usize = 100_000;
 
-/// The minimum time between two log lines.
+/// The minimum time between two log lines about refusals.
 const BETWEEN: Duration = Duration::from_mins(1);
 
 /// The counts of attempts.
 pub(super) struct Guesses {
     by_address: Limiter,
-    /// Attempts for one name, from an address that has used up its own limit.
+    /// Counts attempts by name and address, once the address has used up its own limit.
     by_name: Limiter,
-    /// Passwords that are being checked: sending the same one again in the meantime is not a further guess.
+    /// The passwords that are being checked: if the same one arrives again in the meantime, it is not a further guess.
     in_flight: Mutex<HashMap<Digest, usize, ByDigest>>,
     /// The number of refusals since the last log line, and the earliest time of the next one.
     refused: Mutex<(u64, Duration)>,
@@ -43,7 +44,7 @@ pub(super) struct Guesser {
 }
 
 impl Guesser {
-    /// The sender of a password from this address; `None` for other kinds of credentials.
+    /// Returns the sender of a password from this address; `None` for other kinds of credentials.
     fn of(value: &[u8], address: IpAddr) -> Option<Self> {
         match authorization::read(value) {
             Ok(ShownCredential::Basic(basic)) => Some(Self { address, name: basic.user }),
@@ -56,7 +57,7 @@ impl Guesser {
     }
 }
 
-/// An attempt in progress. It counts as failed unless it is taken back.
+/// An attempt in progress. The attempt counts as failed unless it is taken back.
 pub(super) struct Attempt<'a> {
     guesses: &'a Guesses,
     guesser: Guesser,
@@ -65,7 +66,7 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Takes the attempt back: the password was right, or could not be checked.
+    /// Takes the attempt back, because the password was right or could not be checked.
     pub(super) fn take_back(self) {
         if let Some(limiter) = self.counted {
             limiter.let_in(&self.guesser.entering());
@@ -108,8 +109,8 @@ impl Guesses {
         })
     }
 
-    /// Counts an attempt with a credential that has to be looked up; `is_familiar` is true if the credential was
-    /// right before. Returns `None` for credentials other than passwords: keys and tokens cannot be guessed.
+    /// Counts an attempt with a credential that has to be checked; `is_familiar` is true if the credential was right
+    /// before. Returns `None` for keys and tokens, which cannot be guessed.
     ///
     /// # Errors
     /// Returns the verdict of the exceeded limit.
@@ -144,7 +145,7 @@ impl Guesses {
         }
     }
 
-    /// Admits a caller whose credential is known to be right, without counting it.
+    /// Admits a caller whose credential is known to be right, without counting an attempt.
     ///
     /// # Errors
     /// Returns the verdict of the exceeded limit.

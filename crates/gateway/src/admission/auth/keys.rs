@@ -1,4 +1,4 @@
-//! API keys: looks up keys, and creates their principals. It must not know headers or files.
+//! API keys: looks up keys, and creates the principals that they belong to. It must not know headers or files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::Moment;
 use super::denied::Refused;
 use super::turns::Turns;
 
-/// The number of look-ups that run at once, and of those that may wait.
+/// The number of look-ups that run at the same time, and the number of those that may wait.
 const AT_ONCE: usize = 2;
 const IN_LINE: usize = 256;
 /// The time after which to retry if the file is busy.
@@ -37,7 +37,7 @@ pub(crate) trait KeyBook: Send + Sync {
     fn revoked(&self) -> Result<Option<Vec<String>>, String>;
 }
 
-/// The keys in the store. Dropping it writes the times of last use once more.
+/// The keys in the store. Dropping this value writes the times of last use once more.
 pub(crate) struct StoredKeys(Arc<Stored>);
 
 struct Stored {
@@ -104,7 +104,8 @@ impl KeyBook for StoredKeys {
 
 impl Drop for StoredKeys {
     fn drop(&mut self) {
-        // The thread that drops it may not be allowed to wait for a disk. Without a runtime, it is dropped right here.
+        // The thread that drops this value may not be allowed to wait for a disk. Without a runtime, the write happens
+        // here.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let stored = self.0.clone();
             runtime.spawn_blocking(move || drop(stored));

@@ -14,8 +14,7 @@
 //! | `users` | names with Argon2 hashes |
 //! | `site` | users of a WordPress site |
 //! | `jwt/` | tokens from issuers |
-//! | `protected`, `resource`, `challenge` | OAuth 2.1: this gateway as a protected resource (RFC 9728), and challenges
-//! for clients |
+//! | `protected`, `resource`, `challenge` | OAuth 2.1: this gateway as a protected resource (RFC 9728), and challenges for clients |
 //! | `denied` | refusals |
 //! | `guesses` | wrong passwords, counted by client address |
 //! | `moment` | the time of a request |

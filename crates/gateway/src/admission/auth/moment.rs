@@ -1,11 +1,11 @@
-//! The time of a request: by a monotonic clock, and by the calendar. It must not know what it is used for.
+//! The time of a request, by a monotonic clock and by the calendar. It must not know what the time is used for.
 
 use std::time::Duration;
 
 /// A point in time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
-    /// The time since this process began to authenticate callers; never goes backwards.
+    /// The time since this process began to authenticate callers; it never goes backwards.
     pub(super) since_start: Duration,
     /// The number of milliseconds since 1970.
     pub(super) unix_ms: u64,

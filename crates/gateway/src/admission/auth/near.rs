@@ -1,8 +1,9 @@
-//! This thread's latest results, a cache in front of the one that all threads share (`recent`): most requests carry
-//! the same credential as the request before. It must not know how a credential is checked.
+//! The latest results of this thread: a cache in front of the one that all threads share (`recent`), because most
+//! requests carry the same credential as the request before. It must not know how a credential is checked.
 //!
 //! Entries are keyed by SipHash-2-4 with 128 bits under a random key (Aumasson and Bernstein, 2012), a MAC for short
-//! texts. Like a digest, it reveals nothing about the credential, and nobody can produce a collision without the key.
+//! texts. Like a digest, this hash reveals nothing about the credential, and nobody can produce a collision without
+//! the key.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ struct NearCredential {
     until: Duration,
 }
 
-/// The identity of a credential in this process; valid until all results are forgotten.
+/// The keyed hash of a credential, which identifies it in this process until all results are forgotten.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tag {
     number: u128,
@@ -55,8 +56,8 @@ impl Near {
         Ok(Self { tags: SipHasher24::new_with_key(&key), edition: AtomicU64::new(0) })
     }
 
-    /// The tag of `secret`. Create it before the look-up: a result that is forgotten in the meantime is then not
-    /// used.
+    /// Returns the tag of `secret`. Create the tag before the look-up: if the result is forgotten in the meantime, it
+    /// is then not used.
     pub(super) fn tag(&self, secret: &[u8]) -> Tag {
         Tag { number: self.tags.hash(secret).as_u128(), edition: self.edition.load(Ordering::Acquire) }
     }
@@ -67,7 +68,7 @@ impl Near {
     }
 }
 
-/// The principal of this credential, if this thread has identified it and the result is valid at the time `now`.
+/// Returns the principal of this credential, if this thread has identified it and the result is still valid at `now`.
 pub(super) fn get(tag: Tag, now: Duration) -> Option<Arc<Principal>> {
     NEAR.with_borrow(|near| {
         let found = near[tag.place()].as_ref()?;
@@ -75,7 +76,7 @@ pub(super) fn get(tag: Tag, now: Duration) -> Option<Arc<Principal>> {
     })
 }
 
-/// Remembers the principal of this credential until the time `until`, replacing an older entry.
+/// Remembers the principal of this credential until `until`, replacing an older entry.
 pub(super) fn put(tag: Tag, principal: Arc<Principal>, until: Duration) {
     NEAR.with_borrow_mut(|near| near[tag.place()] = Some(NearCredential { tag, principal, until }));
 }

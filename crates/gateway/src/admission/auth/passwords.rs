@@ -14,7 +14,7 @@ use super::digest::Digest;
 use upstream::web::Web;
 
 impl AuthMethods {
-    /// The principal with this name and password.
+    /// Returns the principal with this name and password.
     pub(super) async fn basic(
         &self,
         basic: Basic,
@@ -35,7 +35,7 @@ impl AuthMethods {
             None => &self.users.turns,
         };
         let turn = turns.take(client).await?;
-        // A request with the same password that was ahead in the queue may have been decided by now.
+        // An earlier request with the same password may have been decided while this one was waiting.
         if let Some(principal) = self.results.known.get(&digest, at) {
             return Ok(principal);
         }

@@ -13,7 +13,7 @@ pub(super) struct Protected {
     pub(super) resource: Option<Resource>,
     /// The scopes that every token must have.
     pub(super) required: Vec<Box<str>>,
-    /// The challenges that it sends.
+    /// The challenges that the gateway sends.
     pub(super) challenges: Challenges,
 }
 

@@ -1,4 +1,4 @@
-//! Recent results for credentials, bounded in number and time; a look-up holds one lock briefly. It must not know what
+//! Recent results for credentials, limited in number and age; a look-up holds one lock briefly. It must not know what
 //! is remembered.
 
 use std::collections::HashMap;
@@ -8,13 +8,13 @@ use parking_lot::Mutex;
 
 use super::digest::{ByDigest, Digest};
 
-/// The number of locks; several, so that threads seldom contend.
+/// The number of parts, each with a lock of its own: with several locks, threads seldom contend.
 const PARTS: usize = 16;
 
 /// A map from digests to values, each with its own expiry.
 pub(super) struct Recent<V> {
     parts: [Mutex<Generations<V>>; PARTS],
-    /// The capacity of one generation of one part.
+    /// The maximum number of entries in one generation of one part.
     room: usize,
 }
 
@@ -31,18 +31,18 @@ struct RecentEntry<V> {
 }
 
 impl<V: Clone> Recent<V> {
-    /// An empty map with at most `most` entries (rounded up to a multiple of 32).
+    /// Creates an empty map for at most `most` entries (rounded up to a multiple of 32).
     pub(super) fn new(most: usize) -> Self {
         let part = |_| Mutex::new(Generations { young: HashMap::default(), old: HashMap::default() });
         Self { parts: std::array::from_fn(part), room: most.div_ceil(2 * PARTS).max(1) }
     }
 
-    /// The entry of `digest`, if it is valid at the time `now`.
+    /// Returns the entry of `digest`, if it is valid at `now`.
     pub(super) fn get(&self, digest: &Digest, now: Duration) -> Option<V> {
         self.get_with_end(digest, now).map(|(value, _)| value)
     }
 
-    /// The same, with the time at which it expires.
+    /// Returns the entry of `digest`, if it is valid at `now`, with the time at which it expires.
     pub(super) fn get_with_end(&self, digest: &Digest, now: Duration) -> Option<(V, Duration)> {
         let mut part = self.part(digest).lock();
         if let Some(entry) = part.young.get(digest) {
@@ -54,13 +54,13 @@ impl<V: Clone> Recent<V> {
         Some(found)
     }
 
-    /// The last entry of `digest`, even if it has expired; an expired entry may already have been dropped.
+    /// Returns the last entry of `digest`, even if it has expired; an expired entry may already have been dropped.
     pub(super) fn last(&self, digest: &Digest) -> Option<V> {
         let part = self.part(digest).lock();
         part.young.get(digest).or_else(|| part.old.get(digest)).map(|entry| entry.value.clone())
     }
 
-    /// Remembers `value` for `digest` until the time `until`.
+    /// Remembers `value` for `digest` until `until`.
     pub(super) fn put(&self, digest: Digest, value: V, until: Duration) {
         self.part(&digest).lock().put(digest, RecentEntry { value, until }, self.room);
     }

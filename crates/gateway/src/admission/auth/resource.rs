@@ -26,8 +26,9 @@ pub(super) struct Resource {
 )]
 pub(crate) struct NoResource(pub(crate) String);
 
-/// The spellings of a resource in tokens: as written, and as clients' URL types normalize the same address: with host
-/// and scheme in lower case, without the scheme's default port, and with `/` for an empty path (RFC 3986, 6.2).
+/// Returns the spellings of a resource that tokens may contain: the configured one, and the one to which clients' URL
+/// types normalize it: with host and scheme in lower case, without the scheme's default port, and with `/` for an
+/// empty path (RFC 3986, 6.2).
 pub(super) fn spellings(url: &str) -> Vec<Box<str>> {
     let mut all: Vec<Box<str>> = vec![url.into()];
     let parsed = url.parse::<Uri>().ok();
@@ -46,7 +47,7 @@ pub(super) fn spellings(url: &str) -> Vec<Box<str>> {
 }
 
 impl Resource {
-    /// Creates the resource at `url`; the servers `issuers` issue tokens with `scopes` for it.
+    /// Creates the resource at `url`, for which the authorization servers `issuers` issue tokens with `scopes`.
     pub(super) fn new(url: &str, issuers: &[&str], scopes: &[Box<str>]) -> Result<Self, NoResource> {
         let bad = || NoResource(url.to_owned());
         let uri: Uri = url.parse().map_err(|_| bad())?;
@@ -54,7 +55,7 @@ impl Resource {
         if uri.query().is_some() || url.contains('#') {
             return Err(bad());
         }
-        // The well-known part goes between host and path; a path of just `/` counts as empty (RFC 9728, 3.1).
+        // The well-known part goes between host and path; a path that is only `/` counts as empty (RFC 9728, 3.1).
         let path =
             format!("{WELL_KNOWN}{}", Some(uri.path()).filter(|path| *path != "/").unwrap_or_default());
         let metadata_url = format!("{}://{authority}{path}", uri.scheme_str().unwrap_or("https"));
@@ -69,8 +70,8 @@ impl Resource {
         Ok(Self { metadata_url, path, body: Bytes::from(body.to_string()) })
     }
 
-    /// The metadata, if `path` is one of their paths: the resource's own path, or the one without a path, which clients
-    /// try next (MCP, authorization: protected resource metadata discovery).
+    /// Returns the metadata if it is served at `path`: at the resource's own metadata path, or at the path for a
+    /// resource without a path, which clients try next (MCP, authorization: protected resource metadata discovery).
     pub(super) fn metadata(&self, path: &str) -> Option<Bytes> {
         (path == self.path || path == WELL_KNOWN).then(|| self.body.clone())
     }

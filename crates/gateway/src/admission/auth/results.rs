@@ -1,4 +1,4 @@
-//! Recent results of authentication, for credentials and principals. It must not know how credentials are checked.
+//! Recent results of authentication: by credential, and by principal. It must not know how credentials are checked.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::recent::Recent;
 
 /// The number of credentials whose principals are remembered.
 const MOST_KNOWN: usize = 8192;
-/// The number of remembered names with wrong passwords.
+/// The number of wrong passwords, each for one name, that are remembered.
 const MOST_WRONG: usize = 4096;
 
 /// The results that all threads share, and the key to the results of each thread.

@@ -20,19 +20,19 @@ use super::denied::Refused;
 use super::turns::{Turn, Turns};
 use upstream::web::{Answer, Get, Web, is_safe};
 
-/// The number of checks that run at once, and of those that may wait.
+/// The number of checks that run at the same time, and the number of those that may wait.
 const AT_ONCE: usize = 8;
 const IN_LINE: usize = 512;
-/// The time limit for an answer.
+/// The time limit for the site's answer.
 const WITHIN: Duration = Duration::from_secs(10);
-/// The maximum size of an accepted answer, in bytes: a user with many capabilities takes about 10 000.
+/// The maximum size of an accepted answer, in bytes; that of a user with many capabilities has about 10 000.
 const LONGEST: usize = 256 * 1024;
 /// The time after which to retry, if the site does not specify one.
 const RETRY: Duration = Duration::from_secs(10);
-/// The time for which streams may stay open for a user who sends no further request: the site is not asked again about
-/// users who only listen.
+/// The time for which streams may stay open if their user sends no further request: while users only listen, the site
+/// is not asked about them again.
 const LASTS: Duration = Duration::from_mins(15);
-/// The maximum length of an accepted user name.
+/// The maximum length of an accepted user name, in bytes.
 const LONGEST_NAME: usize = 256;
 
 /// A site, and its requirements for users.
@@ -82,7 +82,7 @@ impl Site {
         })
     }
 
-    /// The principal of these credentials at the site, if the site's user is admitted.
+    /// Returns the principal of these credentials at the site, if the site's user is admitted.
     pub(super) async fn check(
         &self,
         basic: &Basic,
@@ -159,7 +159,7 @@ impl std::fmt::Debug for Site {
     }
 }
 
-/// The value of `Authorization` for a name and password (RFC 7617, 2).
+/// Returns the value of `Authorization` for a name and password (RFC 7617, 2).
 fn basic_header(basic: &Basic) -> Result<HeaderValue, Refused> {
     let pair = SecretString::from(format!("{}:{}", basic.user, basic.password.expose_secret()));
     let value = SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret())));

@@ -1,5 +1,5 @@
-//! Expensive checks: a few run at a time, and a queue of bounded length holds the others. Each client address has a
-//! limited share of the queue and of the turns, so one address that sends many requests cannot hold up the others. It
+//! Limits expensive checks: a few run at a time, and the others wait in a queue of bounded length. Each client address
+//! has a limited share of the queue and of the turns, so one address with many requests cannot hold up the others. It
 //! must not know what is checked.
 
 use std::collections::HashMap;
@@ -13,12 +13,12 @@ use tokio::time::{Instant, timeout_at};
 
 use super::denied::Refused;
 
-/// The maximum waiting time in the queue.
+/// The maximum time that a check waits in the queue.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The time after which a refused check may be tried again.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// The share of the queue that one address may use: a quarter.
+/// The divisor for the share of one address: it may use a quarter of the queue.
 const SHARE: usize = 4;
 
 /// A queue with a number of turns, and a number of places for waiting checks.
@@ -32,7 +32,7 @@ pub(super) struct Turns {
 #[derive(Debug)]
 struct TurnQueue {
     most: usize,
-    /// The number of turns that one address may have at once.
+    /// The maximum number of turns that one address may have at the same time.
     own_turns: usize,
     waiting: Mutex<WaitingTurns>,
 }
@@ -43,7 +43,7 @@ struct WaitingTurns {
     by: HashMap<IpAddr, OwnLine>,
 }
 
-/// The checks of one address: only the first few of them enter the common queue.
+/// The checks of one address: only the first few of them are in the common queue.
 #[derive(Debug)]
 struct OwnLine {
     count: usize,
@@ -72,7 +72,7 @@ impl Turns {
         }
     }
 
-    /// Waits for a turn, within the share of the client's address if it has one.
+    /// Waits for a turn. If the client has an address, the wait counts against the share of that address.
     pub(super) async fn take(&self, address: Option<IpAddr>) -> Result<Turn, Refused> {
         let busy = || Refused::Unavailable("too many credentials are being checked".to_owned(), RETRY);
         let (slot, own) = self.line.enter(address).ok_or_else(busy)?;
@@ -88,8 +88,8 @@ impl Turns {
         Ok(Turn { _common: turn, _own: own, _slot: slot })
     }
 
-    /// Runs `work` on a thread that may block. If the caller stops waiting, the turn is released only after the work
-    /// has ended.
+    /// Runs `work` on a thread that is allowed to block. Even if the caller stops waiting, the turn is released only
+    /// after the work has ended.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         turn: Turn,

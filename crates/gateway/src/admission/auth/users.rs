@@ -15,19 +15,19 @@ use super::NotSound;
 use super::denied::Refused;
 use super::turns::{Turn, Turns};
 
-/// The maximum number of passwords that wait for a check.
+/// The maximum number of passwords that wait to be checked.
 const IN_LINE: usize = 256;
 /// The maximum memory that a hash may require, in KiB.
 const MOST_MEMORY: u32 = 1024 * 1024;
 
-/// The maximum number of different costs of hashes: every attempt is checked with all of them.
+/// The maximum number of different costs among the hashes: every attempt is checked once per cost.
 const MOST_COSTS: usize = 4;
 
-/// The users.
+/// The configured users, with the hashes of their passwords.
 pub(super) struct Users {
     hashes: HashMap<Box<str>, PasswordHash>,
-    /// One hash for each cost among the users. An attempt with an unknown name is checked against these, so it takes
-    /// as long as one with a known name.
+    /// One hash for each cost among the users. An attempt with an unknown name is checked against these hashes, so it
+    /// takes as long as an attempt with a known name.
     stand_ins: Vec<PasswordHash>,
     pub(super) turns: Turns,
 }
@@ -53,7 +53,7 @@ impl Users {
             }
             hashes.insert(name.as_str().into(), hash);
         }
-        // Each check takes memory and a processor, which calls need as well.
+        // Each check needs memory and a processor, which calls need as well.
         let at_once = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)).min(4);
         Ok(Self { hashes, stand_ins, turns: Turns::new(at_once, IN_LINE) })
     }
@@ -68,7 +68,7 @@ impl Users {
         self.hashes.contains_key(name)
     }
 
-    /// The principal with this name and password.
+    /// Returns the principal with this name and password.
     pub(super) async fn check(&self, basic: Basic, turn: Turn) -> Result<Arc<Principal>, Refused> {
         let wrong = Refused::Bad("wrong name or password");
         let checks = self.checks(&basic.user);
@@ -89,8 +89,8 @@ impl Users {
         Ok(Arc::new(Principal { user: Some(basic.user.into()), ..Principal::new(&id, Scheme::Basic) }))
     }
 
-    /// The hashes against which a password for this name is checked; the flag is true for the user's own hash. Every
-    /// name gets the same number of hashes, with the same costs in the same order.
+    /// Returns the hashes against which a password for this name is checked; the flag is true for the user's own hash.
+    /// The number of hashes, their costs and the order of these costs are the same for every name.
     pub(super) fn checks(&self, name: &str) -> Vec<(PasswordHash, bool)> {
         let own = self.hashes.get(name);
         let of = |stand_in: &PasswordHash| match own.filter(|own| cost_alike(own, stand_in)) {
@@ -116,7 +116,7 @@ fn cost_alike(one: &PasswordHash, other: &PasswordHash) -> bool {
     (&one.algorithm, one.version, cost(one)) == (&other.algorithm, other.version, cost(other))
 }
 
-/// Reads a hash; the error contains nothing of it.
+/// Reads a hash; the error contains no part of the hash.
 fn read(hash: &str) -> Result<PasswordHash, &'static str> {
     let form = "its hash is not of the form $argon2id$v=19$m=…,t=…,p=…$SALT$HASH";
     let hash = PasswordHash::new(hash).map_err(|_| form)?;

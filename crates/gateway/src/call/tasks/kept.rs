@@ -169,12 +169,12 @@ fn answered(context: &Arc<CallContext>, home: &Arc<Home>, asked: &TaskRequest<'_
     Ok(home.answer(&context.egress, asked.frame.text(), &responses, asked.era))
 }
 
-/// Returns true if a task, in the form for the client, has ended.
+/// Returns true if a task, in the client's form, has ended.
 fn ended(result: &[u8]) -> bool {
     Task::read(result, Span::new(0, result.len())).is_some_and(|task| Status::has_ended(task.status))
 }
 
-/// An answer with the client's id of the task.
+/// Returns an answer in which the task has the client's id.
 fn named(
     context: &Arc<CallContext>,
     asked: &TaskRequest<'_>,

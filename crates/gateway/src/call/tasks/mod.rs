@@ -1,5 +1,5 @@
 //! Calls that became tasks: the state that the gateway keeps if client and server have different kinds of tasks, and
-//! notifications about them.
+//! notifications about tasks.
 //!
 //! | file | is for |
 //! |---|---|

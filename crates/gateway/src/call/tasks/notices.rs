@@ -1,5 +1,5 @@
-//! Notifications about tasks on a client's stream: each stream listens separately, because an id is valid for one client
-//! only.
+//! Notifications about tasks on a client's stream. Each stream listens separately, because a task's id is valid for
+//! one client only.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,10 +30,11 @@ use upstream::{CLIENT_INFO, Upstream};
 /// The number of notifications that may wait for a slow client.
 const BEHIND: usize = 64;
 
-/// The first and the longest delay before a lost stream is opened again.
+/// The first and the longest delay before a lost stream is reopened.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// The tasks in a filter that are honoured: those of this client, at servers that send notifications about them.
+/// Returns those tasks in a filter that are honoured: the tasks of this client, at servers that send notifications
+/// about tasks.
 ///
 /// # Errors
 /// Returns the fault to answer the listen request with.
@@ -59,7 +60,7 @@ pub(crate) struct Following {
 }
 
 impl Following {
-    /// Returns once the upstream listens, or once it is known that it does not.
+    /// Completes once the upstream listens, or once it is known that it does not.
     pub(crate) async fn settled(&self) {
         let _ = self.settled.clone().wait_for(|settled| *settled).await;
     }
@@ -91,7 +92,8 @@ pub(crate) fn follow(
     (by_upstream.into_iter().map(one).collect(), heard)
 }
 
-/// The maximum number of sessions that are notified about tasks at once. Clients beyond that have to poll.
+/// The maximum number of tasks about which sessions are notified at the same time. Clients of further tasks have to
+/// poll.
 const MAX_TOLD: usize = 256;
 
 static TOLD: Semaphore = Semaphore::const_new(MAX_TOLD);
@@ -229,7 +231,7 @@ impl Follower {
     }
 }
 
-/// Returns true if an acknowledgement includes tasks.
+/// Returns true if an acknowledgement covers tasks.
 fn tells_of_tasks(acknowledged: &Frame) -> bool {
     let text = acknowledged.text();
     let honoured = acknowledged.param("notifications").ok().flatten();

@@ -1,5 +1,5 @@
-//! The caller on a pipe: the configured account at the site that authenticates callers. It must not know how the site is
-//! asked, or how requests are refused.
+//! The caller on a pipe: the configured account at the site that authenticates callers. It must not know how the site
+//! is queried, or how requests are refused.
 
 use std::sync::Arc;
 
@@ -17,15 +17,17 @@ use crate::process::Shard;
 
 /// A configured account, used in place of the one that an HTTP caller would send.
 pub(super) struct Account {
-    /// The headers in which a request would send it; empty unless the configuration contains a complete account.
+    /// The headers in which a request would contain the account; empty unless the configuration contains a complete
+    /// account.
     headers: HeaderMap,
-    /// The server whose tools use it.
+    /// The server whose tools use the account.
     server: Arc<str>,
 }
 
 impl Account {
-    /// The account of the profile's first server that receives callers' own names and passwords, at the site that
-    /// authenticates callers; `None` if there is no such server. It is never sent to any other site.
+    /// Returns the account at the site that authenticates callers, as configured for the profile's first server that
+    /// receives callers' own names and passwords; `None` if there is no such server. The account is never sent to any
+    /// other site.
     pub(super) fn of(shard: &Arc<Shard>, profile: usize) -> Option<Self> {
         let gateway = &shard.gateway;
         let door = gateway.standing.config().auth.site.as_ref()?;
@@ -40,7 +42,7 @@ impl Account {
         Some(Self { headers: shown(site), server })
     }
 
-    /// The identity that the site reports, or reported a short time ago.
+    /// Returns the identity that the site reports now, or reported a short time ago.
     pub(super) async fn identify(&self, shard: &Arc<Shard>) -> Result<Identity, Trouble> {
         // Whoever starts this process has access to this machine, so this is not a guess.
         match shard.door.identify(&self.headers, None).await {
@@ -66,7 +68,7 @@ fn bare(url: &Text) -> &str {
     url.expose().trim().trim_end_matches('/')
 }
 
-/// The header with the site's account (RFC 7617).
+/// Returns the header that contains the site's account (RFC 7617).
 fn shown(site: &Site) -> HeaderMap {
     let text = |text: &Option<Text>| text.as_ref().map_or("", Text::expose).trim().to_owned();
     let (username, password) = (text(&site.username), SecretString::from(text(&site.password)));

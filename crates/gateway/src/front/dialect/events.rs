@@ -1,5 +1,5 @@
-//! A client's event stream: the first event contains the path for messages; answers follow, and keep-alive events in
-//! between.
+//! A client's event stream: the first event contains the path for messages; then come answers, with keep-alive events
+//! in between.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ const BEHIND: usize = 256;
 /// The number of further events that may be in transit to the connection.
 const ON_THE_WAY: usize = 4;
 
-/// The interval between two checks whether a session has expired.
+/// The interval between two checks of whether a session has expired.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 /// Opens a session with a stream; the client posts its messages to the path `messages`.
@@ -86,7 +86,7 @@ struct Opened {
 impl Drop for Opened {
     fn drop(&mut self) {
         self.shard.gateway.process.dialect_sessions.remove(&self.id);
-        // Answers have nowhere to go any more.
+        // The answers have no recipient any more.
         self.session.requests.give_up();
     }
 }
@@ -97,7 +97,7 @@ async fn serve(opened: Opened, row: Arc<Dialect>, mut queue: mpsc::Receiver<Byte
     let mut look = Instant::now() + LOOK_EVERY;
     loop {
         let piece = tokio::select! {
-            // Check for the stop first: it ends sessions as well, and the client must be told why.
+            // Check this first: a stop ends sessions as well, and the client must be told why.
             biased;
             () = opened.shard.gateway.process.stop.stopped() => {
                 let _ = sender.try_send(error_event(&row, Condition::Internal));

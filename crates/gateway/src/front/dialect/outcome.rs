@@ -17,10 +17,11 @@ use crate::call::record::{Record, Refused};
 use crate::call::stateless;
 use crate::process::Shard;
 
-/// The outcome of a request, and the record to complete once the client has been answered.
+/// The outcome of a request, and the record that is completed once the client has been answered.
 pub(super) type Became = (DialectOutcome, Option<Box<Record>>);
 
-/// Forwards a request; `None` if its client gave it up. `counted` is true if it counts among its caller's requests.
+/// Forwards a request; returns `None` if its client cancelled it. `counted` is true if the request counts among its
+/// caller's requests.
 pub(super) async fn forward(
     shard: &Shard,
     front: &Front,
@@ -56,7 +57,7 @@ pub(super) async fn forward(
     Some((outcome, None))
 }
 
-/// The client of a dialect, which receives only the end of a call.
+/// The sink for a dialect client, which receives only the end of a call.
 struct DialectSink<'a> {
     shard: &'a Shard,
     became: Option<Became>,
@@ -98,7 +99,7 @@ fn not_known(answer: &Frame) -> bool {
     error.is_some_and(|error| error.code == code::METHOD_NOT_FOUND)
 }
 
-/// A response as an outcome.
+/// Reads a response as an outcome.
 fn read(shard: &Shard, text: Bytes, server: Option<(&str, bool)>) -> DialectOutcome {
     let unreadable = |why: String| DialectOutcome::Trouble(Trouble::new(Condition::Internal, why));
     let frame = match Frame::parse(text, shard.gateway.frame_limits()) {
@@ -111,7 +112,7 @@ fn read(shard: &Shard, text: Bytes, server: Option<(&str, bool)>) -> DialectOutc
         _ => Trouble::of_answer(&frame, server.map(|(name, _)| name)),
     };
     match (trouble, frame.payload()) {
-        // No server behind the endpoint knows the method, so the endpoint does not know it either.
+        // No server behind the endpoint knows the method, so neither does the endpoint.
         (Some(mut trouble), _) if not_known(&frame) => {
             (trouble.condition, trouble.server, trouble.original) = (Condition::UnknownMethod, None, None);
             DialectOutcome::Trouble(trouble)

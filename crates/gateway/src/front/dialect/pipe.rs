@@ -1,6 +1,6 @@
-//! The one client over stdin and stdout of a profile with a dialect: one message per line, answered in order. While a
-//! line is processed, later lines are already read, so the client can cancel the request or close the pipe. If a message
-//! requires the standard protocol, that message and all later ones are served by it.
+//! Serves the one client over stdin and stdout of a profile with a dialect: one message per line, answered in order.
+//! While a line is processed, later lines are already read, so that the client can cancel the request or close the
+//! pipe. If a message requires the standard protocol, the standard protocol serves it and all later messages.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use crate::process::Shard;
 /// The number of lines that are read ahead of the current one.
 const AHEAD: usize = 16;
 
-/// The time that a server gets to receive a cancellation.
+/// The time for which a cancelled request may continue, so that its server is notified.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// A time longer than any stream lasts.
+/// A time that is longer than any stream lasts.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 /// Serves until stdin ends, or until a line requires the standard protocol; returns that line and the lines read after
@@ -71,7 +71,8 @@ pub(crate) async fn serve(
     Ok(None)
 }
 
-/// The caller. The user that starts a process needs no check, unless the site has to identify the account that it uses.
+/// Returns the caller. The user who starts this process needs no check, unless the site has to identify the account in
+/// use.
 async fn who(shard: &Arc<Shard>, account: Option<&Account>) -> Result<Identity, Trouble> {
     match account {
         Some(account) => account.identify(shard).await,
@@ -85,12 +86,12 @@ async fn say(out: &mpsc::Sender<Bytes>, reply: DialectReply) {
     }
 }
 
-/// The outcome of a line.
+/// The outcome of a line that is processed while further lines are read.
 enum Beside {
     Done(Taken),
-    /// Its client cancelled it.
+    /// The client cancelled the request.
     GivenUp,
-    /// Stdin ended some time ago.
+    /// Stdin ended some time ago, and the time for the remaining requests is over.
     TooLate,
 }
 
@@ -98,7 +99,7 @@ enum Beside {
 struct Ahead<'a> {
     stdin: &'a mut Stdin,
     lines: VecDeque<StdinLine>,
-    /// The deadline for earlier requests, once stdin has ended.
+    /// The deadline for the remaining requests, once stdin has ended.
     until: Option<Instant>,
 }
 
@@ -148,13 +149,14 @@ impl Ahead<'_> {
     }
 }
 
-/// The id of a request.
+/// Returns the id of a request; `None` for any other text.
 fn id_of(shard: &Arc<Shard>, text: &Bytes) -> Option<Id> {
     let frame = Frame::parse(text.clone(), shard.gateway.frame_limits()).ok()?;
     frame.id().filter(|_| frame.kind() == FrameKind::Request).cloned()
 }
 
-/// The request that a notification cancels, and the notification; `None` if the dialect has no notifications.
+/// Returns the id of the request that a notification cancels, and the notification; `None` if the dialect has no
+/// notifications.
 fn cancelled(shard: &Arc<Shard>, front: &Front, text: &Bytes) -> Option<(Id, Frame)> {
     if front.row.reading.no_id == NoId::Refuse {
         return None;

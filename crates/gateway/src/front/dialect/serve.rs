@@ -30,7 +30,7 @@ use crate::session::open_requests::HeldRequest;
 pub(crate) enum Taken {
     /// The reply to the message; `true` if it begins a session.
     Reply(DialectReply, bool),
-    /// The message requires the standard protocol; with the verdict of a rate limit, if one applies.
+    /// The message requires the standard protocol; the value is the verdict of a rate limit, if one applies.
     Standard(Option<Verdict>),
 }
 
@@ -39,8 +39,8 @@ pub(crate) fn refuse(row: &Dialect, trouble: &Trouble) -> DialectReply {
     engine::dialect::refuse(row, None, trouble)
 }
 
-/// The reply to a request for a profile that does not exist, with the message's id if it has one. The request is counted
-/// like any other.
+/// Returns the reply to a request for a profile that does not exist, with the message's id if it has one. The request
+/// is counted like any other.
 pub(crate) fn refuse_message(
     shard: &Arc<Shard>,
     row: &Dialect,
@@ -60,7 +60,7 @@ pub(crate) fn refuse_message(
     reply
 }
 
-/// The request in a message.
+/// Returns the request in a message.
 fn asked(shard: &Arc<Shard>, row: &Dialect, text: &Bytes) -> Option<DialectRequest> {
     match read(row, text, shard.gateway.frame_limits()) {
         Reading::Ask(ask) => Some(ask),
@@ -68,7 +68,7 @@ fn asked(shard: &Arc<Shard>, row: &Dialect, text: &Bytes) -> Option<DialectReque
     }
 }
 
-/// The reply to a message that cannot be served, with the id of its request.
+/// Returns the reply to a message that cannot be served, with the id of its request.
 pub(crate) fn refuse_text(
     shard: &Arc<Shard>,
     row: &Dialect,
@@ -81,7 +81,7 @@ pub(crate) fn refuse_text(
 /// The profile name under which all requests for unknown profiles are counted.
 pub(crate) const NO_PROFILE: &str = "";
 
-/// The trouble for a caller that a rate limit rejects.
+/// Returns the trouble for a request that a rate limit rejects.
 pub(crate) fn too_soon(verdict: &Verdict) -> Trouble {
     Trouble { rate: Some(rate(verdict)), ..Trouble::new(Condition::RateLimited, "too many requests") }
 }
@@ -103,8 +103,8 @@ pub(crate) async fn take(
     asking.all().await
 }
 
-/// Refuses a message, or an array of messages, from a client that is not admitted. It is logged and recorded like any
-/// other.
+/// Refuses a message, or an array of messages, from a client that is not admitted. Like any other message, it is
+/// logged and recorded.
 pub(crate) async fn take_refused(
     shard: &Arc<Shard>,
     front: &Front,
@@ -224,7 +224,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Cancels the request that a notification names, if it is this client's own.
+    /// Cancels the request that a notification names, if it is one of this client's own.
     fn give_up(&self, notice: &DialectRequest) {
         let Some(session) = self.session.filter(|_| notice.method() == Notice::Cancelled.name()) else {
             return;
@@ -298,7 +298,7 @@ impl Asking<'_> {
         }
     }
 
-    /// The reply to a request that has to be forwarded.
+    /// Returns the reply to a request that has to be forwarded.
     async fn forwarded(
         &self,
         ask: &DialectRequest,
@@ -344,7 +344,7 @@ impl Asking<'_> {
     }
 
     /// Handles a request that changes the subscriptions of a client with an event stream. Returns `None` for any other
-    /// request, or if its server has to answer.
+    /// request, and for one that its server has to answer.
     async fn subscribe(&self, ask: &DialectRequest) -> Option<Became> {
         let session = self.session.filter(|session| session.has_stream())?;
         let cell =
@@ -361,7 +361,8 @@ impl Asking<'_> {
         Some((outcome, record))
     }
 
-    /// Records a request that the row itself refused: the caller cannot see the target, or the request is invalid.
+    /// Records a request that the dialect's row itself refused: the caller cannot see the target, or the request is
+    /// invalid.
     fn note(&self, ask: &DialectRequest, reply: &DialectReply, found: TargetLookup) {
         if named(ask).is_none() {
             return;

@@ -1,5 +1,5 @@
-//! The target of a dialect request, and whether the caller can see it; used only for the record of calls. It must not
-//! know rows.
+//! The target of a dialect request, and the lookup that tells whether the caller can see it; used only for the record
+//! of calls. It must not know rows.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use engine::catalogue::{ListKind, View};
 use engine::dialect::DialectRequest;
 use proto::mcp::Method;
 
-/// The kind of a request's target, and the param that names the target.
+/// Returns the kind of a request's target, and the param that names the target.
 pub(super) fn named(ask: &DialectRequest) -> Option<(ListKind, &'static str)> {
     match Method::from_name(&ask.method()) {
         Some(Method::ToolsCall) => Some((ListKind::Tools, "name")),

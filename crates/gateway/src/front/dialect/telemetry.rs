@@ -1,5 +1,5 @@
-//! Log lines about requests at endpoints with a dialect: their arrival and result, including invalid and rate-limited
-//! messages. It must not know how a request is answered.
+//! Log lines about requests at endpoints with a dialect: arrivals and results, including those of invalid and
+//! rate-limited messages. It must not know how a request is answered.
 
 use std::borrow::Cow;
 use std::time::Instant;
@@ -31,7 +31,7 @@ impl<'a> LoggedRequest<'a> {
         Self::begin(Some(ask.method()), Some(id), ask.tool())
     }
 
-    /// Logs the arrival of a message that is not a request, as far as it can be read.
+    /// Logs the arrival of a message that cannot be read as a request, with everything in it that can be read.
     pub(super) fn unread(text: &'a Bytes) -> Self {
         let members = Members::of_document(text, MAX_DEPTH).ok();
         let member = |key| {
@@ -43,8 +43,8 @@ impl<'a> LoggedRequest<'a> {
         Self::begin(method, member("id").map(str::to_owned), None)
     }
 
-    /// Logs a message that has arrived. Returns `None` if it needs no answer. `text` is the message, if it contains
-    /// nothing else.
+    /// Logs a message that has arrived. Returns `None` if the message needs no answer. `text` is the text of a message
+    /// that cannot be read as a request.
     pub(super) fn read(reading: &'a Reading, text: &'a Bytes) -> Option<Self> {
         match reading {
             Reading::Ask(ask) | Reading::Notified(_, Some(ask)) => Some(Self::request(ask)),

@@ -22,11 +22,12 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// `Retry-After`, in seconds, if there are too many sessions; sessions last longer than calls.
+/// The value of `Retry-After`, in seconds, if there are too many sessions; it is longer than for calls, because
+/// sessions last longer.
 pub(super) const RETRY_LATER: u64 = 5;
 
-/// A message. If a cap on concurrent work was reached, a short `Retry-After` is added, because nobody knows when
-/// there will be room.
+/// Returns a response with a message. If a cap on concurrent work was reached, a short `Retry-After` is added, because
+/// nobody knows when there will be room.
 pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
     let mut response = passing(Body::Full(text));
     let again = match status {
@@ -41,7 +42,7 @@ pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
     response
 }
 
-/// A message that is still arriving.
+/// Returns a response with a message that is still arriving.
 pub(super) fn passing(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.headers_mut() = spare::take();
@@ -49,14 +50,14 @@ pub(super) fn passing(body: Body) -> Response<Body> {
     response
 }
 
-/// A document about this server that any web page may read (RFC 9728, section 3; CORS).
+/// Returns a response with a document about this server that any web page may read (RFC 9728, section 3; CORS).
 pub(super) fn metadata(text: Bytes) -> Response<Body> {
     let mut response = message(200, text);
     response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }
 
-/// Plain text for people.
+/// Returns a response with plain text for people.
 pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
     let mut response = Response::new(Body::Full(Bytes::copy_from_slice(text.as_bytes())));
     *response.status_mut() = status;
@@ -64,23 +65,23 @@ pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
     response
 }
 
-/// A refusal below the level of MCP: no message could be read, so there is no id to answer.
+/// Returns a refusal below the level of MCP: no message could be read, so there is no id to answer.
 pub(super) fn refusal(status: StatusCode, message_text: &str) -> Response<Body> {
     refusal_of(status, message_text, None)
 }
 
-/// A refusal below the level of MCP for a message that could be read.
+/// Returns a refusal below the level of MCP, for a message that could be read.
 pub(super) fn refusal_of(status: StatusCode, message_text: &str, id: Option<&Id>) -> Response<Body> {
     let code = if status == StatusCode::NOT_FOUND { code::SESSION_NOT_FOUND } else { code::REFUSED };
     message(status.as_u16(), error_response(id, code, message_text, None))
 }
 
-/// A fault as the answer to a request.
+/// Returns a fault as the answer to a request.
 pub(super) fn fault(fault: &Fault, id: Option<&Id>, era: &Era) -> Response<Body> {
     message(fault.http_status(era), fault.response(id))
 }
 
-/// The answer to an unsupported method.
+/// Returns the answer to a method that no MCP endpoint supports.
 pub(super) fn not_allowed() -> Response<Body> {
     let message = "MCP endpoints do not support this method; send messages with POST";
     let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, message);
@@ -88,20 +89,20 @@ pub(super) fn not_allowed() -> Response<Body> {
     response
 }
 
-/// The answer to a method that this path does not support.
+/// Returns the answer for a path that supports only the method `method`.
 pub(super) fn only(method: &'static str, message: &str) -> Response<Body> {
     let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, message);
     response.headers_mut().insert(ALLOW, HeaderValue::from_static(method));
     response
 }
 
-/// An event stream.
+/// Returns a response whose body is an event stream.
 pub(super) fn events(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-    // Otherwise nginx and similar proxies would buffer events.
+    // If this header were missing, nginx and similar proxies would buffer the events.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }

@@ -21,7 +21,7 @@ use crate::process::Shard;
 use crate::session::session::{Face, Session};
 use crate::session::subscriptions::Change;
 
-/// The session of a batch, if the batch is acceptable.
+/// Returns the session to which a batch belongs, if the batch is acceptable.
 async fn batch_session(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
@@ -100,7 +100,8 @@ pub(super) async fn batch(
     answer::events(body)
 }
 
-/// The answer to a request in a batch, or the call that will produce it; no answer if the client cancelled the request.
+/// Returns the answer to a request in a batch, or the call that will produce the answer; `None` if the client
+/// cancelled the request.
 async fn request(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,

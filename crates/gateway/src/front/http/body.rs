@@ -14,7 +14,7 @@ use crate::process::Shard;
 /// The time that a client may take to send a body.
 pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The number of bytes of an overlong body that are still read, and the time for that.
+/// The number of bytes of an overlong body that are still read, and the time limit for reading them.
 const UNREAD: u64 = 32 << 20;
 const UNREAD_TIME: Duration = Duration::from_secs(5);
 
@@ -26,13 +26,13 @@ pub(super) struct Unread {
     pub(super) message: String,
 }
 
-/// Reads a body with a size cap and a deadline.
+/// Reads a body with a size cap and a deadline; fails with the response to send.
 pub(super) async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Box<Response<Body>>> {
     let read = collected(shard, body).await;
     read.map_err(|unread| Box::new(answer::refusal(unread.status, &unread.message)))
 }
 
-/// The same for callers that write the refusal themselves.
+/// Reads a body with a size cap and a deadline, for callers that write the refusal themselves.
 pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Unread> {
     let cap = shard.gateway.snapshot.limits.request_body;
     let read = collect(&mut *body, Part::Requests, cap, Instant::now() + BODY_TIME).await;

@@ -1,6 +1,6 @@
-//! The pages on which users start to give consent, and to which an authorization server sends them back. The first page
-//! says what is requested, and asks its user to prove that they are the caller who gives consent. It must not know how
-//! a code becomes a token.
+//! The pages on which users begin to give consent, and to which an authorization server sends them back. The first
+//! page says what is requested, and asks its user to prove that they are the caller who will give consent. It must not
+//! know how a code becomes a token.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -25,11 +25,11 @@ use upstream::oauth::{Begun, CallerId, ConsentFault, START};
 
 /// The content security policy: the page may load nothing, and no other page may frame it.
 const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
-/// The same for a page with a form. Submitting the form leads to the authorization server, which may redirect
-/// further.
+/// The content security policy for a page with a form. Submitting the form leads to the authorization server, which
+/// may redirect further, so form targets are not restricted.
 const FORM: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
 
-/// The page on which consent begins: GET shows it, POST submits it.
+/// Serves the page on which consent begins: GET shows the page, POST submits its form.
 pub(super) async fn start(shard: &Shard, request: Arrived, peer: SocketAddr) -> Response<Body> {
     let entry = request.uri().path().strip_prefix(START).unwrap_or_default().to_owned();
     let Some(begun) = shard.gateway.process.consents.begun(&entry) else { return over() };
@@ -44,7 +44,7 @@ pub(super) async fn start(shard: &Shard, request: Arrived, peer: SocketAddr) -> 
     }
 }
 
-/// Redirects a browser whose user may begin this consent.
+/// Redirects a browser to the authorization server, if its user may begin this consent.
 async fn leave(
     shard: &Shard,
     entry: &str,
@@ -72,8 +72,8 @@ async fn leave(
     response
 }
 
-/// Returns true if the form was sent from our own page. A foreign page could try to have its visitor complete a
-/// consent that somebody else started. Browsers name the page that sends a form.
+/// Returns true if the form was sent from the gateway's own page. A foreign page could try to have its visitor
+/// complete a consent that somebody else started. Browsers name the page that sends a form.
 fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     let headers = request.headers();
     let host = guard::authority(headers, request.uri());
@@ -90,7 +90,7 @@ fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     origins.peek().is_some() && origins.all(is_own) && sites.all(|site| site == "same-origin")
 }
 
-/// Returns true if the form proves that its sender is the caller whose consent this will be. Only credentials that
+/// Returns true if the form proves that its sender is the caller whose consent is requested. Only credentials that
 /// people know are checked; nobody knows a signed token by heart.
 async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) -> bool {
     let Some(caller) = &begun.caller else { return true };
@@ -109,7 +109,7 @@ async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) ->
     shard.door.identify(&headers, Some(client)).await.is_ok_and(|principal| principal.id == caller.id)
 }
 
-/// The page that shows what is requested.
+/// Returns the page that shows what is requested.
 fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> {
     let Begun { server, caller, at, scopes } = begun;
     let lasting = match caller {
@@ -143,7 +143,7 @@ fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> 
     document(status, "Consent", &body, (FORM, "same-origin"))
 }
 
-/// A description of the caller for a user who does not know how this gateway identifies callers.
+/// Returns a description of the caller for a user who does not know how this gateway identifies callers.
 fn in_words(caller: &CallerId) -> String {
     let id = &*caller.id;
     let name = |mark: &str| id.strip_prefix(mark);
@@ -166,14 +166,14 @@ fn in_words(caller: &CallerId) -> String {
     said.unwrap_or_else(|| id.to_owned())
 }
 
-/// The page for an unknown request.
+/// Returns the page for an unknown or finished request.
 fn over() -> Response<Body> {
     let said = "This request is unknown: it has already been answered, or it has expired. Call the tool \
                 again to get a new address.";
     page(StatusCode::NOT_FOUND, "Nothing to consent to", said)
 }
 
-/// Handles the return of a browser.
+/// Handles the return of a browser from the authorization server.
 pub(super) async fn callback(shard: &Shard, request: &Request<Incoming>) -> Response<Body> {
     if *request.method() != Method::GET {
         return answer::only("GET", "browsers return here with GET");
@@ -203,7 +203,7 @@ fn status(fault: &ConsentFault) -> StatusCode {
     }
 }
 
-/// A page that loads nothing. Its address, which may contain a code, is disclosed to nobody.
+/// Returns a page that loads nothing. Its address, which may contain a code, is disclosed to nobody.
 fn page(status: StatusCode, title: &str, said: &str) -> Response<Body> {
     document(status, title, &format!("<p>{}</p>", escaped(said)), (CLOSED, "no-referrer"))
 }
@@ -232,7 +232,7 @@ fn document(
     response
 }
 
-/// A text with all special HTML characters escaped.
+/// Returns a text in which all special characters of HTML are escaped.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -34,7 +34,7 @@ impl From<NotAdmitted> for EntryRefused {
     }
 }
 
-/// The response for either reason, in the form of the dialect, if there is one.
+/// Returns the response for either reason, in the form of the dialect, if there is one.
 pub(super) fn refuse_entry(row: Option<&Dialect>, refused: &EntryRefused) -> Response<Body> {
     match (refused, row) {
         (EntryRefused::Denied(why), row) => denied(row, why),
@@ -43,7 +43,7 @@ pub(super) fn refuse_entry(row: Option<&Dialect>, refused: &EntryRefused) -> Res
     }
 }
 
-/// The response to a caller that is not admitted, in the form of the dialect, if there is one.
+/// Returns the response to a caller that is not admitted, in the form of the dialect, if there is one.
 pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {
     let mut response = match row {
         Some(row) => {
@@ -65,13 +65,14 @@ pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {
     response
 }
 
-/// The refusal of a principal whose credential is valid only for other profiles.
+/// Returns the refusal if the caller's credential is valid only for other profiles.
 pub(super) fn elsewhere(shard: &Shard, entry: &AdmittedRequest) -> Option<Denied> {
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
     not_for(&entry.identity.principal, profile)
 }
 
-/// The same by the profile's name; the profile need not exist.
+/// Returns the refusal if the principal's credential is not valid for the profile with this name; the profile need not
+/// exist.
 pub(super) fn not_for(principal: &Principal, profile: &str) -> Option<Denied> {
     (!principal.may_enter(profile)).then(|| Denied {
         condition: Condition::Forbidden,

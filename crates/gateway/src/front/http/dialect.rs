@@ -1,4 +1,4 @@
-//! Endpoints with a dialect over HTTP: converts bodies and headers to messages and back. `gateway::dialect` processes
+//! Endpoints with a dialect over HTTP: converts bodies and headers to messages and back. `front::dialect` processes
 //! the messages.
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use crate::session::seal;
 use crate::session::streams::event;
 use upstream::NO_RANDOM;
 
-/// One request at an endpoint, and its caller.
+/// One request at an endpoint with a dialect, with its caller.
 pub(super) struct Visit<'a> {
     pub(super) shard: &'a Arc<Shard>,
     pub(super) place: &'a ServedPath,
@@ -65,7 +65,7 @@ impl Visit<'_> {
         response
     }
 
-    /// The refusal of a rate-limited request without a message.
+    /// Returns the refusal of a request without a message, if a rate limit rejects it.
     fn too_soon(&self, headers: &HeaderMap) -> Option<Response<Body>> {
         let verdict = limited::count(self.shard, &self.entry, headers).filter(|verdict| !verdict.allowed)?;
         Some(reply::response(refuse(&self.front.row, &too_soon(&verdict))))
@@ -158,7 +158,7 @@ impl Visit<'_> {
         })
     }
 
-    /// The reply as the response body; a client with a stream has already received it there.
+    /// Returns the reply as the response body; a client with a stream has already received the reply there.
     fn reply(
         &self,
         mut reply: DialectReply,
@@ -180,13 +180,13 @@ impl Visit<'_> {
         reply::response(reply)
     }
 
-    /// The refusal of a valid message.
+    /// Returns the refusal of a valid message.
     fn refuse_text(&self, text: &Bytes, message: &str) -> Response<Body> {
         let trouble = Trouble::new(Condition::Internal, message);
         reply::response(refuse_text(self.shard, &self.front.row, text, &trouble))
     }
 
-    /// The refusal of a session because there are too many, with the row's own status.
+    /// Returns the refusal of a session because there are too many, with the dialect's own status.
     fn no_room(&self, text: &Bytes, message: &str) -> Response<Body> {
         let trouble = Trouble::new(Condition::Internal, message);
         let mut reply = refuse_text(self.shard, &self.front.row, text, &trouble);
@@ -208,7 +208,7 @@ impl Visit<'_> {
         added.map_err(|full| full.describe("sessions", "limits.sessions")).map(|_| id)
     }
 
-    /// The session that a request names, if it exists.
+    /// Returns the session that a request names, if that session exists.
     fn session(
         &self,
         headers: &HeaderMap,
@@ -220,7 +220,7 @@ impl Visit<'_> {
         let pairs = query.filter(|_| has_streams).unwrap_or_default().split('&');
         let mut pairs = pairs.filter_map(|pair| pair.split_once('='));
         let in_query = pairs.find(|(key, _)| *key == parameter).map(|(_, id)| id);
-        // If `initialize` also returns a session id, clients without a stream continue with that session.
+        // If `initialize` also returns a session id, clients without a stream continue in that session.
         let in_header = || {
             let id = headers.get(names::SESSION_ID).and_then(|id| id.to_str().ok());
             id.filter(|_| !has_streams || row.hello.sessions == Issued::Issued)
@@ -246,8 +246,8 @@ impl Visit<'_> {
             || text(names::PROTOCOL_VERSION).is_some_and(|version| by_version(version.trim()).is_some())
     }
 
-    /// The refusal of an event stream because there are too many. Clients only read the status, so it does not depend on
-    /// the row's messages.
+    /// Returns the refusal of an event stream because there are too many. Clients read only the status, so the refusal
+    /// does not depend on the dialect's messages.
     fn full(&self, message: &str) -> Response<Body> {
         let mut reply = refuse(&self.front.row, &Trouble::new(Condition::Internal, message));
         reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
@@ -255,7 +255,7 @@ impl Visit<'_> {
         reply::response(reply)
     }
 
-    /// The refusal of a body that could not be read, with the matching status.
+    /// Returns the refusal of a body that could not be read, with the matching status.
     fn unread(&self, unread: &body::Unread) -> Response<Body> {
         let trouble = Trouble::new(Condition::InvalidRequest, unread.message.clone());
         let mut reply = refuse(&self.front.row, &trouble);
@@ -264,7 +264,7 @@ impl Visit<'_> {
     }
 }
 
-/// The answer to a CORS preflight request.
+/// Returns the answer to a CORS preflight request.
 pub(super) fn preflight(row: &Dialect, headers: &HeaderMap) -> Response<Body> {
     let mut response = answer::empty(StatusCode::NO_CONTENT);
     cross(row, origin(headers).as_deref(), true, &mut response);
@@ -283,7 +283,7 @@ fn cross(row: &Dialect, origin: Option<&str>, preflight: bool, response: &mut Re
     }
 }
 
-/// The response for a profile that does not exist.
+/// Answers a request for a profile that does not exist.
 pub(super) async fn stranger(
     shard: &Arc<Shard>,
     row: &Dialect,

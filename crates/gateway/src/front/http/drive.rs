@@ -41,7 +41,7 @@ struct SessionStream<'a> {
 
 impl ClientSink for SessionStream<'_> {
     async fn relay(&mut self, call: &Call, text: Bytes) -> bool {
-        // The server's stream is not read while the client reads slowly, provided that the stream belongs to this
+        // While the client reads slowly, the server's stream is not read, provided that this stream belongs to this
         // call alone.
         self.streams.push_when_read(self.stream, text, call.deadline().into()).await;
         true

@@ -1,4 +1,4 @@
-//! A request on its way through the handlers. It must not know its handler.
+//! A request on its way through the handlers. It must not know which handler will answer it.
 
 use http::Request;
 use transport::net::Incoming;

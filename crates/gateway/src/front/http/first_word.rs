@@ -1,4 +1,4 @@
-//! The first item of a call, which decides whether its request is answered with a single body or an event stream. It must
+//! The first item of a call. It decides whether the request is answered with a single body or an event stream. It must
 //! not know the caller.
 
 use http::{Response, StatusCode};
@@ -9,14 +9,14 @@ use super::answer;
 use crate::call::call::{Call, Progress};
 use crate::call::parked::Parked;
 
-/// A call and its latest item.
+/// A call, and the latest item that it produced.
 pub(super) type CallStep = (Box<Call>, Progress);
 
 /// The form in which a request is answered.
 pub(super) enum FirstWord {
     /// A single response; `true` if it contains a result.
     Whole(Box<Response<Body>>, bool),
-    /// An event stream: either the time has elapsed, or a message preceded the answer.
+    /// An event stream: either the time is over, or a message came before the answer.
     Stream(Option<CallStep>),
 }
 

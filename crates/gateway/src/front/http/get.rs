@@ -77,7 +77,7 @@ pub(super) async fn delete(
     answer::empty(StatusCode::NO_CONTENT)
 }
 
-/// The session that a request without a message names.
+/// Returns the session that a request without a message names.
 async fn named(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
@@ -96,8 +96,8 @@ async fn named(
     Ok(session)
 }
 
-/// The session that a request names; `id` is that of its message. A session that this process does not know is
-/// restored.
+/// Returns the session that a request names; `id` is the id of the request's message. A session that this process does
+/// not know is restored.
 pub(super) async fn find(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
@@ -110,7 +110,7 @@ pub(super) async fn find(
     }
 }
 
-/// The same without waiting; `None` if this process does not know the session.
+/// Returns the session that a request names, without waiting; `None` if this process does not know the session.
 pub(super) fn known(
     shard: &Shard,
     entry: &AdmittedRequest,
@@ -128,7 +128,7 @@ pub(super) fn known(
     checked(shard, entry, session, id).map(Some)
 }
 
-/// The session that a request names, if it was started before this process or has been forgotten.
+/// Restores the session that a request names, if the session began before this process or has been forgotten.
 pub(super) async fn restored(
     shard: &Shard,
     entry: &AdmittedRequest,
@@ -146,8 +146,9 @@ pub(super) async fn restored(
     }
 }
 
-/// Checks that a session belongs to this caller. Another caller's session is treated as unknown. So is a session that
-/// was started with other rights, from elsewhere or with another token: these properties determined what the session can see.
+/// Checks that a session belongs to this caller. Another caller's session is treated as unknown. The same applies to a
+/// session that was started with other rights, from another address or with another token, because these properties
+/// determined what the session can see.
 fn checked(
     shard: &Shard,
     entry: &AdmittedRequest,

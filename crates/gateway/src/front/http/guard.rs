@@ -52,15 +52,15 @@ pub(super) fn check(
     Ok(Some(origin.clone()))
 }
 
-/// The host that a request is addressed to, with its port if given: the host in its target (absolute form in HTTP/1.1,
-/// `:authority` in HTTP/2), or else in its `Host` header (RFC 9112, 3.2.2; RFC 9113, 8.3.1). All decisions by host use
-/// this function.
+/// Returns the host to which a request is addressed, with its port if given: the host in the request's target
+/// (absolute form in HTTP/1.1, `:authority` in HTTP/2), or else in its `Host` header (RFC 9112, 3.2.2; RFC 9113,
+/// 8.3.1). All decisions by host use this function.
 pub(super) fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     let target = uri.authority().map(http::uri::Authority::as_str);
     target.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()))
 }
 
-/// Returns false if the target and `Host` name different hosts: a proxy may have made its decision by the other one.
+/// Returns false if the target and `Host` name different hosts: a proxy may have based its decision on the other one.
 fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
     let (Some(target), Some(host)) = (uri.authority(), headers.get(HOST)) else { return true };
     let usual = match uri.scheme_str() {
@@ -73,15 +73,16 @@ fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
     host.to_str().is_ok_and(|host| host == target || plain(host) == plain(target))
 }
 
-/// Returns true if every reader of the request agrees where its body ends. hyper only requires that the last encoding in
-/// the last header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
+/// Returns true if every reader of the request agrees where the body ends. hyper only requires that the last encoding
+/// in the last header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
 fn is_plainly_framed(headers: &HeaderMap) -> bool {
     let mut all = headers.get_all(TRANSFER_ENCODING).iter();
     all.next().is_none_or(|first| first.as_bytes().eq_ignore_ascii_case(b"chunked")) && all.next().is_none()
 }
 
-/// The refusal of a request that a foreign page made a browser send, without an allowed `Origin` (Fetch metadata): such
-/// requests carry the browser's credentials and need no preflight. Requests with an `Origin` were checked by [`check`].
+/// Returns the refusal of a request that a foreign page caused a browser to send without an allowed `Origin` (Fetch
+/// metadata). Such requests carry the browser's credentials and need no preflight. Requests with an `Origin` are
+/// checked by [`check`].
 pub(super) fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
     let mut sites = headers.get_all("sec-fetch-site").iter();
     let is_foreign = sites.any(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"));
@@ -93,7 +94,7 @@ pub(super) fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>>
     Some(answer::refusal(StatusCode::FORBIDDEN, message))
 }
 
-/// A header that may occur only once: if there were two values, another reader might use the other one.
+/// Returns a header that may occur only once: if there were two values, another reader might use the other one.
 fn only<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -106,7 +107,7 @@ fn only<'a>(
     Ok(first)
 }
 
-/// The text in lower case; copied only if it has capitals, which is rare.
+/// Returns the text in lower case; copies it only if it has capitals, which is rare.
 fn lower(text: Option<&str>) -> Cow<'_, str> {
     let text = text.unwrap_or_default();
     if text.bytes().any(|b| b.is_ascii_uppercase()) { text.to_ascii_lowercase().into() } else { text.into() }
@@ -116,7 +117,7 @@ fn forbidden(message: &str) -> Box<Response<Body>> {
     Box::new(answer::refusal(StatusCode::FORBIDDEN, message))
 }
 
-/// The response headers that such a page may read.
+/// The response headers that a page of an allowed origin may read.
 const EXPOSED: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, \
                        X-RateLimit-Reset";
 
@@ -127,7 +128,7 @@ pub(super) fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
 }
 
-/// The answer to a CORS preflight request.
+/// Returns the answer to a CORS preflight request.
 pub(super) fn preflight() -> Response<Body> {
     let mut response = answer::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();

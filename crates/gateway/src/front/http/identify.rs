@@ -11,8 +11,8 @@ use super::denied::EntryRefused;
 use crate::admission::Identity;
 use crate::process::Shard;
 
-/// Identifies the caller, if that is required; `profile` is the one that the request names. Failures are counted by
-/// address, which limits guessing.
+/// Identifies the caller, if this is required; `profile` is the name in the request. Failures are counted by address,
+/// which limits guessing.
 pub(super) async fn identify(
     shard: &Shard,
     request: &Request<Incoming>,

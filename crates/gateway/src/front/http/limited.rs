@@ -1,4 +1,5 @@
-//! Rate limits over HTTP: 429 with `Retry-After` (RFC 6585, section 4), and headers with the remaining quota.
+//! Rate limits over HTTP: status 429 with `Retry-After` (RFC 6585, section 4), and headers that state the remaining
+//! quota.
 
 use crate::call::stateless;
 use std::cell::RefCell;
@@ -28,8 +29,8 @@ pub(super) fn count(shard: &Shard, entry: &AdmittedRequest, headers: &HeaderMap)
     shard.gateway.rates.check(&entry.identity, headers, profile, None)
 }
 
-/// Counts the requests in a POST. Of an array, either all are counted or none, so a refused client loses nothing.
-/// Responses and notifications are not limited, because others wait for them.
+/// Counts the requests in a POST. Either all requests of an array are counted or none, so a refused client loses
+/// nothing. Responses and notifications are not limited, because others wait for them.
 ///
 /// # Errors
 /// Returns the refusal if a limit was exceeded.
@@ -90,14 +91,14 @@ pub(super) fn refused(verdict: &Verdict, message: Option<&Frame>) -> Response<Bo
     response
 }
 
-/// Sets the headers with the remaining quota.
+/// Sets the headers that state the remaining quota.
 pub(super) fn set_rate_headers(headers: &mut HeaderMap, verdict: &Verdict) {
     headers.insert(LIMIT, number(verdict.limit.into()));
     headers.insert(REMAINING, number(verdict.remaining.into()));
     headers.insert(RESET, number(seconds(verdict.reset)));
 }
 
-/// A number as a header value. Most numbers equal the one in the previous answer, whose value is reused.
+/// Returns a number as a header value. Most numbers equal the one in the previous answer, whose value is then reused.
 fn number(number: u64) -> HeaderValue {
     const KEPT: usize = 8;
     thread_local! {

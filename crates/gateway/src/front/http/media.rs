@@ -58,7 +58,7 @@ fn named(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     lines.flat_map(|line| line.as_bytes().split(|b| *b == b',')).map(essence)
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn essence(media: &[u8]) -> &[u8] {
     let end = media.iter().position(|b| *b == b';').unwrap_or(media.len());
     media[..end].trim_ascii()

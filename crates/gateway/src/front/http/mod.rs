@@ -1,4 +1,4 @@
-//! Clients over Streamable HTTP, and older clients over HTTP+SSE. It must not know how a call is performed.
+//! Serves clients over Streamable HTTP, and older clients over HTTP+SSE. It must not know how a call is performed.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! POST: one message, or a batch of them in the one era that has batches.
+//! POST: one message, or a batch of messages in the one version that has batches.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub(super) async fn post(
     response
 }
 
-/// Tells if the requests of a message have been counted against the rate limits.
+/// The state of counting a message's requests against the rate limits.
 pub(super) enum RateCounted {
     No,
     /// The requests have been counted, with the verdict of the limits that apply.
@@ -118,7 +118,7 @@ async fn single(
             let known = get::check_version(version, id).and_then(|()| get::known(shard, entry, headers, id));
             let found = match known {
                 Ok(Some(session)) => Ok(session),
-                // Boxed as above.
+                // Boxed for the same reason.
                 Ok(None) => Box::pin(get::restored(shard, entry, headers, id)).await,
                 Err(refusal) => Err(refusal),
             };
@@ -167,7 +167,7 @@ async fn in_session(
     session: &Arc<Session>,
     frame: Frame,
 ) -> Response<Body> {
-    // The notification that ends the introduction does not count as use of the session.
+    // The notification that ends the introduction does not count as a use of the session.
     if frame.kind() != FrameKind::Notification || frame.method() != Notice::Initialized.name() {
         session.touch();
     }
@@ -236,8 +236,8 @@ async fn request(
     answer::events(body)
 }
 
-/// A call whose client waits for its first item. A client that closes the connection in the meantime has not
-/// cancelled the call, so the call continues without it.
+/// A call whose client waits for the first item. If the client closes the connection in the meantime, it has not
+/// cancelled the call, so the call continues without the client.
 struct Attended<'a> {
     shard: &'a Arc<Shard>,
     session: &'a Arc<Session>,
@@ -255,7 +255,7 @@ impl Attended<'_> {
         first
     }
 
-    /// Takes the call out, for another owner to run.
+    /// Takes the call out, so that other code can continue to run it.
     fn leave(mut self) -> Option<(Running, Option<Change>)> {
         Some((self.running.take()?, self.change.take()))
     }

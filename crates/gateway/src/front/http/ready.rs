@@ -1,5 +1,6 @@
-//! `/ready`: reports if Dragoman accepts requests and if its servers are available. Anybody may ask, so an answer contains no
-//! text from a server, and no names if callers have to authenticate. It must not know how servers are monitored.
+//! `/ready`: reports whether Dragoman accepts requests, and whether its servers are available. Anybody may ask, so the
+//! answer contains no text from a server, and no names if callers have to authenticate. It must not know how servers
+//! are monitored.
 
 use std::fmt::Write as _;
 
@@ -17,7 +18,7 @@ struct CountedServer {
     health: HealthReport,
 }
 
-/// The answer at `/ready`.
+/// Returns the answer at `/ready`.
 pub(super) fn ready(shard: &Shard) -> Response<Body> {
     if shard.gateway.process.stop.is_stopped() {
         return answer::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
@@ -29,7 +30,8 @@ pub(super) fn ready(shard: &Shard) -> Response<Body> {
     }
 }
 
-/// The servers that count. A server that requires each caller's own consent has no state that all callers share.
+/// Returns the servers that count. A server that requires each caller's own consent has no state that all callers
+/// share.
 fn counted(shard: &Shard) -> Vec<CountedServer> {
     let gateway = &shard.gateway;
     let (servers, hides_names) = (&gateway.standing.config().mcp_servers, shard.door.asks());
@@ -45,7 +47,7 @@ fn counted(shard: &Shard) -> Vec<CountedServer> {
         .collect()
 }
 
-/// The reasons why Dragoman is not ready, one line for each server; `None` if it is ready.
+/// Returns the reasons why Dragoman is not ready, one line for each server; `None` if it is ready.
 fn missing(mode: Readiness, servers: &[CountedServer]) -> Option<String> {
     let is_there = |server: &CountedServer| match mode {
         Readiness::Started => server.health.was_tried,

@@ -1,4 +1,4 @@
-//! Replies of dialects as HTTP responses. It must not know their meaning.
+//! Replies of dialects as HTTP responses. It must not know what the replies mean.
 
 use engine::dialect::DialectReply;
 use http::header::{HeaderName, HeaderValue};
@@ -7,7 +7,7 @@ use transport::net::Body;
 
 use super::answer;
 
-/// A reply as a response.
+/// Returns a reply as an HTTP response.
 pub(super) fn response(reply: DialectReply) -> Response<Body> {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response =

@@ -1,4 +1,4 @@
-//! One thread's HTTP service: routing, and the checks before anything is read.
+//! The HTTP service of one thread: routing, and the checks before anything is read.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use crate::front::dialect::{Front, NO_PROFILE};
 use crate::process::Shard;
 use crate::process::threads::Thread;
 
-/// One thread's HTTP service.
+/// The HTTP service of one thread.
 #[derive(Clone)]
 pub(crate) struct Service(Arc<Thread>);
 
@@ -96,7 +96,7 @@ impl Arrival {
     }
 
     /// Answers a request for a profile that does not exist. The caller is authenticated and counted as for any other
-    /// request: otherwise anybody could find out which profiles exist.
+    /// profile: otherwise anybody could find out which profiles exist.
     async fn at_no_profile(&self, slug: String, request: Arrived, peer: SocketAddr) -> Response<Body> {
         let shard = &self.shard;
         if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {
@@ -167,8 +167,8 @@ impl Arrival {
         }
     }
 
-    /// The paths that anybody may learn. If authentication is required, profiles are not listed to unauthenticated
-    /// callers.
+    /// Returns the paths that anybody may learn. If callers have to authenticate, only the profiles that require no
+    /// authentication are among them.
     fn known_paths(&self) -> Vec<&str> {
         let (snapshot, asks) = (&self.shard.gateway.snapshot, self.shard.door.asks());
         let is_open = |path: &str| snapshot.at(path).is_some_and(|place| !place.asks);
@@ -205,8 +205,8 @@ impl Handler for Service {
         Box::into_pin(responding).await
     }
 
-    /// Counts a connection that has become idle: after a thousand of them, it is worth returning freed memory to the
-    /// system.
+    /// Counts a connection that has become idle. After every thousand of them, it is worth returning freed memory to
+    /// the system.
     fn rested(&self) {
         self.0.now().session.state.tidying.count();
     }

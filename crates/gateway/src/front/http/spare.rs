@@ -1,19 +1,20 @@
-//! The map of a request's headers, reused for the headers of an answer: allocating a new map took a twentieth of a
+//! Reuses the map of a request's headers for the headers of an answer: allocating a new map took a twentieth of a
 //! call's fixed cost. One map circulates on each thread: it arrives with a request, is kept here, leaves with an
-//! answer, and serves the next request of that connection. It must not know what headers mean.
+//! answer, and serves the next request on that connection. It must not know what headers mean.
 
 use std::cell::Cell;
 
 use http::HeaderMap;
 
-/// The maximum capacity that is kept; larger maps are freed, so that one client's many headers do not occupy memory.
+/// The maximum capacity of a map that is kept. Larger maps are freed, so that one client's many headers do not occupy
+/// memory.
 const MOST: usize = 64;
 
 thread_local! {
     static SPARE: Cell<Option<HeaderMap>> = const { Cell::new(None) };
 }
 
-/// Keeps the capacity of headers that are no longer needed.
+/// Keeps the map of headers that are no longer needed, if its capacity is useful.
 pub(super) fn give(mut headers: HeaderMap) {
     if headers.capacity() <= MOST {
         headers.clear();
@@ -21,7 +22,7 @@ pub(super) fn give(mut headers: HeaderMap) {
     }
 }
 
-/// An empty map, with spare capacity if there is any.
+/// Returns an empty map, with spare capacity if there is any.
 pub(super) fn take() -> HeaderMap {
     SPARE.take().unwrap_or_default()
 }

@@ -34,16 +34,16 @@ use engine::Fault;
 /// The path at which streams of the default profile are opened.
 pub(super) const STREAM: &str = "/sse";
 
-/// The path for messages to these streams' sessions.
+/// The path to which clients of these streams send their messages.
 pub(super) const MESSAGES: &str = "/message";
 
 /// The query parameter that names a session.
 const SESSION: &str = "sessionId";
 
-/// The number of messages from a client that may wait for earlier ones.
+/// The number of messages from a client that may wait for earlier messages.
 const AHEAD: usize = 16;
 
-/// The time for which the next message may wait for room.
+/// The time for which the next message of such a client may wait for room.
 const ROOM_TIME: Duration = Duration::from_secs(30);
 
 /// The number of events that may be in transit to a client's connection, in addition to those that wait.
@@ -55,7 +55,7 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// The time for cancelling the calls of a client that has left, and for writing a last event.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// The content of one POST.
+/// The content of one POST, parsed.
 type Posted = Result<Message, FrameError>;
 
 /// Returns true if [`STREAM`] is served; a default profile with a dialect has only the paths of the imitated system.
@@ -106,8 +106,8 @@ pub(super) async fn messages(shard: &Arc<Shard>, identity: Identity, request: Ar
     }
 }
 
-/// Returns true if a GET at a Streamable HTTP endpoint opens a stream of this transport: it names neither a session nor a
-/// version that uses another transport.
+/// Returns true if a GET at a Streamable HTTP endpoint opens a stream of HTTP+SSE: the request names neither a session
+/// nor a version that uses another transport.
 pub(super) fn is_opening(headers: &HeaderMap) -> bool {
     let version = headers.get(names::PROTOCOL_VERSION);
     let is_older = |version: &str| by_version(version.trim()).is_some_and(|era| era.web == Web::EventStream);
@@ -117,13 +117,13 @@ pub(super) fn is_opening(headers: &HeaderMap) -> bool {
         && media::names_events(headers)
 }
 
-/// The session that a URL names.
+/// Returns the session that a URL names.
 pub(super) fn session_named(request: &Request<Incoming>) -> Option<&str> {
     let query = request.uri().query()?;
     query.split('&').find_map(|pair| pair.strip_prefix(SESSION)?.strip_prefix('='))
 }
 
-/// Opens a session's stream. The session ends when the client stops reading it.
+/// Opens a session with its stream. The session ends when the client stops reading the stream.
 pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> Response<Body> {
     let sessions = &shard.session.state.sessions;
     if shard.gateway.process.stop.is_stopped() {
@@ -154,7 +154,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
         messages,
     };
     sessions.open_door(id.as_str().into(), door, permit);
-    // A configuration that took effect meanwhile did not see this stream.
+    // If another configuration took effect meanwhile, it did not see this stream.
     let now = shard.view.state.current.load();
     if shard.gateway.snapshot.regime != now.regime || !now.profiles[entry.profile].is_there {
         ends.stop();
@@ -170,7 +170,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
     answer::events(body)
 }
 
-/// A session's receiver of messages; dropping it closes the receiver.
+/// An open stream with its session; dropping it closes the receiver of the session's messages.
 struct Opened {
     shard: Arc<Shard>,
     id: Box<str>,
@@ -261,7 +261,7 @@ async fn write(mut queue: mpsc::Receiver<Bytes>, events: BodySender) {
     }
 }
 
-/// Receives a message for a session; `profile` is that of the endpoint, if the path names one.
+/// Receives a message for a session; `profile` is the profile of the endpoint, if the path names one.
 pub(super) async fn post(
     shard: &Arc<Shard>,
     profile: Option<usize>,

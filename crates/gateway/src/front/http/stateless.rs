@@ -95,12 +95,12 @@ pub(super) async fn answer(
     }
 }
 
-/// The headers of an HTTP request, in the form that the engine reads.
+/// The headers of an HTTP request, in the form that the engine needs.
 struct RequestHeaders<'a>(&'a HeaderMap);
 
 impl Headers for RequestHeaders<'_> {
     fn get(&self, name: &str) -> Option<&[u8]> {
-        // A header with two different values is ignored.
+        // If a header has two different values, it is ignored.
         header_value(self.0, name).unwrap_or_default()
     }
 }
@@ -109,7 +109,7 @@ static VERSION: HeaderName = HeaderName::from_static(names::PROTOCOL_VERSION);
 static METHOD: HeaderName = HeaderName::from_static(names::METHOD);
 static NAME: HeaderName = HeaderName::from_static(names::NAME);
 
-/// The parts of the body that the headers repeat.
+/// Returns the parts of the body that the headers repeat.
 fn mirrored(headers: &HeaderMap) -> Result<Mirrored<'_>, EraFault> {
     let once = |name: &HeaderName, written: &str| {
         header_value(headers, name).map_err(|Differ| {
@@ -126,7 +126,7 @@ fn mirrored(headers: &HeaderMap) -> Result<Mirrored<'_>, EraFault> {
 /// The error if the lines of one header differ.
 struct Differ;
 
-/// The value of a header, if all its lines agree.
+/// Returns the value of a header, if all lines of that header agree.
 fn header_value(headers: &HeaderMap, name: impl AsHeaderName) -> Result<Option<&[u8]>, Differ> {
     let mut lines = headers.get_all(name).iter();
     let first = lines.next();

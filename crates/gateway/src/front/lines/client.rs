@@ -1,5 +1,5 @@
-//! One client whose messages arrive in order and whose answers leave in order: the lines of a pipe, or the POSTs and the
-//! event stream of HTTP+SSE. It must not know which.
+//! One client whose messages arrive in order and whose answers leave in one stream: the lines of a pipe, or the POSTs
+//! and the event stream of HTTP+SSE. It must not know which of the two it serves.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -27,31 +27,31 @@ use crate::process::Shard;
 use crate::session::handshake::{self, AdmittedSession, SessionOpening};
 use crate::session::session::{Face, Session};
 
-/// The number of messages that may wait to be written.
+/// The number of messages to a client that may wait to be written.
 pub(crate) const LINES: usize = 1024;
 
 /// The maximum number of concurrent stateless requests that are answered here, in addition to calls.
 const OWN: usize = 64;
 
-/// The transport of a client's messages.
+/// The transport of a client's messages, and the client's properties that depend on it.
 pub(crate) struct LineTransport {
-    /// The id of the session that it may open.
+    /// The id of the session that the client may open.
     pub(crate) id: Box<str>,
     /// The profile that the client sees.
     pub(crate) profile: usize,
-    /// Its identity.
+    /// The client's identity.
     pub(crate) identity: Identity,
     /// The channel for messages to the client.
     pub(crate) out: mpsc::Sender<Bytes>,
-    /// Raised when the client is so far behind that `out` is full. If `None`, the sender waits instead.
+    /// Raised when the client is so far behind that `out` is full; `None` if the sender waits in this case.
     pub(crate) behind: Option<Stop>,
-    /// True if it may send requests without a session.
+    /// True if the client may send requests without a session.
     pub(crate) stateless: bool,
     /// The error message that the client gets if it sends anything before its introduction.
     pub(crate) stranger: &'static str,
 }
 
-/// The client.
+/// A client, with its running requests.
 pub(crate) struct Client {
     /// The thread, with the gateway that was in force when the client connected.
     first: Arc<Shard>,
@@ -61,8 +61,8 @@ pub(crate) struct Client {
     pub(crate) open: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
     /// Permits for stateless calls and listeners; a session counts its calls itself.
     pub(crate) calls: Arc<Semaphore>,
-    /// Permits for requests that run while reading continues. If there is none left, a request is refused: pausing the
-    /// reading would also hold back cancellations, and answers that open calls wait for.
+    /// Permits for requests that run while further messages are read. If no permit is left, a request is refused: if
+    /// reading paused instead, cancellations would be held back, and so would answers for which open calls wait.
     pub(crate) requests: Arc<Semaphore>,
 }
 
@@ -79,13 +79,13 @@ impl Client {
         })
     }
 
-    /// The current gateway: a client may stay connected for days, and each of its messages uses the configuration in
-    /// force.
+    /// Returns the current gateway: a client may stay connected for days, and each message uses the configuration that
+    /// is in force when it arrives.
     pub(crate) fn shard(&self) -> Arc<Shard> {
         self.first.now()
     }
 
-    /// The fault for a request above the limit.
+    /// Returns the fault for a request above the limit.
     pub(crate) fn too_many(&self) -> Fault {
         in_flight::full_session(self.first.gateway.snapshot.limits.calls_per_session)
     }
@@ -119,8 +119,8 @@ impl Client {
         self.say(fault.response(id)).await;
     }
 
-    /// Processes a message, or an array of messages if the version has them. Slow requests become tasks, and are
-    /// registered before this returns, so that cancellations can find them.
+    /// Processes a message, or an array of messages if the version has arrays. Slow requests become tasks, which are
+    /// registered before this function returns, so that cancellations can find them.
     pub(crate) async fn take(self: &Arc<Self>, said: Result<Message, FrameError>, tasks: &mut JoinSet<()>) {
         match said {
             Err(e) => self.refuse(&Fault::from(&e), e.id.as_ref()).await,
@@ -275,7 +275,8 @@ impl Client {
             client.finish(&session, decision, to.as_ref()).await;
             drop(room);
         });
-        // It begins here: if a task began it, the client's cancellation could be read before the request is registered.
+        // The request begins here: if a task began it, the client's cancellation could be read before the request is
+        // registered.
         if poll_fn(|cx| Poll::Ready(running.as_mut().poll(cx))).await.is_pending() {
             tasks.spawn(running);
         }
@@ -296,7 +297,7 @@ impl Client {
                 let ok = self.drive(call, to).await;
                 session.settle(&self.shard().session, change.as_ref(), ok);
             }
-            // Clients with a session receive notifications in another way.
+            // Clients with a session receive notifications by other means.
             Decision::Cancelled | Decision::Listen(..) => {}
         }
     }
@@ -310,7 +311,7 @@ impl Client {
     }
 }
 
-/// The output of one call to a client; its answer may be part of an array.
+/// The receiver of one call's output for a client; the answer may be part of an array.
 struct LineSink<'a> {
     client: &'a Client,
     to: Option<&'a mpsc::Sender<Bytes>>,

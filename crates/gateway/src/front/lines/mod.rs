@@ -1,5 +1,5 @@
-//! Clients with one ordered stream of messages in each direction: one over stdin and stdout, or many over HTTP+SSE. This
-//! module must not know what a message means.
+//! Clients with one ordered stream of messages in each direction: one client over stdin and stdout, or many over
+//! HTTP+SSE. It must not know what a message means.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Requests without a session, from a client whose messages arrive in order: each request is registered before the next
-//! message is read, and can be cancelled by id.
+//! Requests without a session, from a client whose messages arrive in order: each request is registered before the
+//! next message is read, so it can be cancelled by its id.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ struct Request {
 impl Client {
     /// Registers a stateless request before the next line is read, and runs it as a task.
     pub(crate) async fn stateless(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
-        // Some clients add a request's envelope to a cancellation as well.
+        // Some clients add the envelope of a request to a cancellation as well.
         let Some(frame) = self.cancel_stateless(frame) else { return };
         let (FrameKind::Request, Some(id)) = (frame.kind(), frame.id().cloned()) else { return };
         match self.register(id, &frame) {
@@ -45,7 +45,7 @@ impl Client {
         let room = self.requests.clone().try_acquire_owned().map_err(|_| self.too_many())?;
         let (cancel, cancelled) = oneshot::channel();
         if let Ok(mut open) = self.open.lock() {
-            // A request whose receiver is gone has ended.
+            // If the receiver is gone, the request has ended.
             if open.get(&id).is_some_and(|other| !other.is_closed()) {
                 return Err(Fault::client(code::INVALID_REQUEST, "a request with this id is open"));
             }
@@ -73,7 +73,7 @@ impl Client {
         }
         drop(cancelled);
         if let Ok(mut open) = self.open.lock()
-            // The id may have been reused.
+            // The id may have been reused in the meantime.
             && open.get(&id).is_some_and(oneshot::Sender::is_closed)
         {
             open.remove(&id);
@@ -126,7 +126,7 @@ impl Client {
         None
     }
 
-    /// The stateless request that a cancellation names.
+    /// Returns the stateless request that a cancellation names.
     fn open_stateless(&self, notice: &Frame) -> Option<oneshot::Sender<Option<Frame>>> {
         let id = notice.param("requestId").ok().flatten().map(|span| span.share(notice.text()));
         let id = id.and_then(|id| Id::from_json(id).ok());

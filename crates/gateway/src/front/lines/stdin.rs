@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use proto::codec::line::LineDecoder;
 use tokio::io::AsyncReadExt;
 
-/// The number of bytes that are read at once.
+/// The maximum number of bytes that are read in one step.
 const CHUNK: usize = 64 << 10;
 
 /// A line, or the reason why it is invalid.
@@ -23,7 +23,7 @@ impl Stdin {
         Self { pipe: tokio::io::stdin(), decoder: LineDecoder::new(most), ended: false }
     }
 
-    /// The next line, or the reason why it is invalid; `None` after the last one.
+    /// Returns the next line, or the reason why it is invalid; `None` after the last line.
     pub(crate) async fn next(&mut self) -> std::io::Result<Option<StdinLine>> {
         loop {
             let line = self.decoder.next_line();

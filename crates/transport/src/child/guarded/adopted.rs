@@ -1,4 +1,4 @@
-//! Reaps processes that no other code in this process waits for: those that a killed guardian left behind, and all
+//! Reaps processes for which no other code in this process waits: those that a killed guardian left behind, and all
 //! orphans if this process is the first of a container. It must not know what these processes were.
 
 use std::collections::BTreeSet;
@@ -9,10 +9,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::super::stat::ProcessStat;
 
-/// The children that other code in this process waits for.
+/// The children for which other code in this process waits.
 static OWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Starts a child that its owner waits for, and registers it before the reaper can mistake it for an unknown process.
+/// Starts a child for which its owner waits, and registers it before the reaper can mistake it for an unknown process.
 pub(in super::super) fn own_child<T, E>(
     start: impl FnOnce() -> Result<T, E>,
     id: impl FnOnce(&T) -> Option<u32>,
@@ -23,12 +23,12 @@ pub(in super::super) fn own_child<T, E>(
     Ok(child)
 }
 
-/// Removes a child that nobody waits for anymore.
+/// Removes a child for which nobody waits any more.
 pub(in super::super) fn forget_child(id: u32) {
     OWN.lock().remove(&id);
 }
 
-/// Reaps whenever a child has ended.
+/// Reaps unknown processes whenever a child has ended.
 pub(in super::super) struct Reaper {
     ended: Signal,
     /// True once the children that had ended earlier have been reaped.
@@ -41,8 +41,8 @@ impl Reaper {
         signal(SignalKind::child()).ok().map(|ended| Self { ended, begun: false })
     }
 
-    /// Reaps the children that have ended and those that will end, until it is dropped. It may be called any number
-    /// of times.
+    /// Reaps the children that have ended and those that will end, until the future is dropped. This function may be
+    /// called any number of times.
     pub(in super::super) async fn run(&mut self) {
         if !std::mem::replace(&mut self.begun, true) {
             reap();
@@ -53,7 +53,7 @@ impl Reaper {
         std::future::pending::<()>().await;
     }
 
-    /// Waits for the end of one child that no other code waits for.
+    /// Waits for the end of one child for which no other code waits.
     pub(in super::super) async fn reap_one(&mut self, child: Pid) {
         while let Ok(None) = waitpid(Some(child), WaitOptions::NOHANG) {
             if self.ended.recv().await.is_none() {
@@ -63,10 +63,10 @@ impl Reaper {
     }
 }
 
-/// Reaps unknown processes. Waiting for "any child" would take the status of children whose owners wait for it, so each one
-/// is checked first. If this process is the first of a container, every child without an owner is unknown. Otherwise,
-/// programs that use this library may have children of their own; then the unknown processes are the children in other
-/// sessions, such as holders and servers.
+/// Reaps unknown processes. Waiting for "any child" would take the status of children whose owners wait for it, so
+/// each child is checked first. If this process is the first of a container, every child without an owner is unknown.
+/// Otherwise, programs that use this library may have children of their own; then the unknown processes are the
+/// children in other sessions, such as holders and servers.
 fn reap() {
     let own = OWN.lock();
     let first = getpid().is_init();
@@ -75,7 +75,7 @@ fn reap() {
         let is_child = process.parent == me.pid.as_raw_nonzero().get() && process.has_ended();
         let stranger = first || process.session != me.session;
         if is_child && stranger && !own.contains(&process.pid.as_raw_nonzero().get().cast_unsigned()) {
-            // It does not matter if other code was faster.
+            // It does not matter if other code has reaped the process already.
             let _ = waitpid(Some(process.pid), WaitOptions::NOHANG);
         }
     }

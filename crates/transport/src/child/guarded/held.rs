@@ -1,5 +1,6 @@
-//! One server under its holder, as the gateway sees it: a socket that reports when the server runs, when it has ended, and
-//! when no process of it is left. It must not know grace periods: the owner decides when to end a server.
+//! One server under its holder, as the gateway sees it: a socket that reports when the server runs, when it has ended,
+//! and when none of the server's processes is left. It must not know grace periods: the owner decides when to end a
+//! server.
 
 use std::{
     io,
@@ -18,10 +19,10 @@ use super::{
     packets::PacketSocket,
 };
 
-/// The time that the execution of a program may take. It takes longer only on a file system that does not respond.
+/// The maximum time for executing a program. It takes longer only on a file system that does not respond.
 const EXECUTED: Duration = Duration::from_secs(30);
 
-/// A server with its holder. Dropping it ends the whole tree.
+/// A server with its holder. Dropping this value ends the whole tree.
 pub(in super::super) struct HeldServer {
     control: PacketSocket,
     /// True if the server has ended.
@@ -29,20 +30,20 @@ pub(in super::super) struct HeldServer {
     /// The server's exit status; `None` if its holder was killed before it could report one.
     status: Option<ExitStatus>,
     caps: ChildCaps,
-    /// The cap that the server has hit, or may have.
+    /// The cap that the server has reached, or may have reached.
     cap: Option<CapUse>,
-    /// True if no process is left, or no holder is left to report to.
+    /// True if no process is left, or if no holder is left that could report.
     gone: bool,
 }
 
 impl HeldServer {
-    /// A server whose holder has the other end of this socket. Call this in a runtime.
+    /// Creates a server whose holder has the other end of this socket. Call this function in a runtime.
     pub(super) fn new(control: OwnedFd, caps: ChildCaps) -> io::Result<Self> {
         let control = PacketSocket::new(control)?;
         Ok(Self { control, ended: false, status: None, caps, cap: None, gone: false })
     }
 
-    /// The cap that has ended the server, or may have, once it has ended.
+    /// Returns the cap that ended the server, or may have ended it; known once the server has ended.
     pub(in super::super) fn cap(&self) -> Option<CapUse> {
         self.cap
     }
@@ -50,7 +51,8 @@ impl HeldServer {
     /// Waits until the server's program runs, and returns its process id.
     ///
     /// # Errors
-    /// The system's reason why it does not run; `BrokenPipe` if the holder or the guardian was killed.
+    /// Returns the system's reason why the program does not run; `BrokenPipe` if the holder or the guardian was
+    /// killed.
     pub(in super::super) async fn started(&mut self) -> io::Result<u32> {
         match timeout(EXECUTED, self.next()).await {
             Ok(Some(HolderReport::Started { pid, holder })) => {
@@ -63,9 +65,10 @@ impl HeldServer {
         }
     }
 
-    /// Waits until the server has ended. `None` if its holder was killed, so that its status is unknown.
+    /// Waits until the server has ended; returns `None` if the holder was killed, so that the server's status is
+    /// unknown.
     ///
-    /// It is safe to drop the future and call again.
+    /// It is safe to drop the future and call this function again.
     pub(in super::super) async fn wait(&mut self) -> Option<ExitStatus> {
         while !self.ended {
             self.step().await;
@@ -88,7 +91,7 @@ impl HeldServer {
         self.gone
     }
 
-    /// Asks the whole tree to end. When the server itself ends, the holder does so without being asked.
+    /// Asks the whole tree to end. When the server itself ends, the holder does this without being asked.
     pub(in super::super) fn terminate(&self) {
         if !self.ended {
             self.say(HolderWord::End);
@@ -101,7 +104,7 @@ impl HeldServer {
     }
 
     fn say(&self, word: HolderWord) {
-        // If the holder is gone, it has ended everything, or its guardian will.
+        // If the holder is gone, either it has ended everything, or its guardian will.
         let _ = self.control.send_now(&word.encode());
     }
 
@@ -131,7 +134,7 @@ impl HeldServer {
         }
     }
 
-    /// The next report; `None` if there will be none.
+    /// Returns the next report; `None` if there will be none.
     async fn next(&self) -> Option<HolderReport> {
         HolderReport::decode(&self.control.receive().await?)
     }

@@ -1,5 +1,5 @@
-//! Starts the guardian with the first server, starts another guardian if the first one was killed, and starts servers through
-//! it. It must not know why servers are started.
+//! Starts the guardian with the first server, starts another guardian if this one was killed, and starts servers
+//! through the guardian. It must not know why servers are started.
 
 use std::{
     ffi::OsString,
@@ -35,10 +35,10 @@ use super::{
     packets::PacketSocket,
 };
 
-/// The time until a new guardian must accept orders.
+/// The maximum time until a new guardian accepts orders.
 const READY: Duration = Duration::from_secs(10);
 
-/// The time that a guardian may take to read an order while other orders fill its socket.
+/// The maximum time until a guardian reads an order while other orders fill its socket.
 const ORDER: Duration = Duration::from_secs(5);
 
 /// Starts servers under a guardian.
@@ -52,20 +52,20 @@ pub(in super::super) struct Launcher {
 struct Guardian {
     pid: Pid,
     socket: Arc<PacketSocket>,
-    /// Turns false when the guardian is gone.
+    /// False once the guardian is gone.
     alive: watch::Receiver<bool>,
 }
 
 impl Launcher {
-    /// A launcher that has started nothing yet; `None` if this program cannot be its own guardian.
+    /// Creates a launcher that has started nothing yet; `None` if this program cannot be its own guardian.
     pub(in super::super) fn new() -> Option<Self> {
         Some(Self { guardian: None, arguments: guardian::arguments()? })
     }
 
-    /// Ensures that there is a guardian. Always call this in the runtime of the same thread.
+    /// Ensures that there is a guardian. Always call this function in the runtime of the same thread.
     ///
     /// # Errors
-    /// There is no guardian, and probably never will be.
+    /// Fails if there is no guardian; then there will probably never be one.
     pub(in super::super) async fn prepare(&mut self) -> io::Result<()> {
         if self.guardian.as_ref().is_some_and(|guardian| *guardian.alive.borrow()) {
             return Ok(());
@@ -78,7 +78,7 @@ impl Launcher {
     /// Passes a server to the guardian. Call [`prepare`](Self::prepare) first. The returned server reports its own state.
     ///
     /// # Errors
-    /// The system has no resources for its pipes, or the guardian is gone.
+    /// Fails if the system has no resources for the pipes, or if the guardian is gone.
     pub(in super::super) async fn start(
         &self,
         program: &ServerProgram,
@@ -100,8 +100,8 @@ impl Launcher {
         Ok((HeldServer::new(own, caps)?, pipes))
     }
 
-    /// Releases the guardian, which ends once no process of its servers is left. Returns its process id, so that the caller
-    /// can have it reaped.
+    /// Releases the guardian, which ends once none of its servers' processes is left. Returns the guardian's process
+    /// id, so that the caller can have the guardian reaped.
     pub(in super::super) fn close(&mut self) -> Option<Pid> {
         let guardian = self.guardian.take()?;
         // The task that watches the guardian still holds the socket.
@@ -110,7 +110,7 @@ impl Launcher {
     }
 }
 
-/// A memory file with these bytes, positioned at its beginning.
+/// Creates a memory file with these bytes, positioned at its beginning.
 fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
     if bytes.len() > LONGEST {
         return Err(io::ErrorKind::ArgumentListTooLong.into());
@@ -129,12 +129,12 @@ impl Guardian {
         let own = PacketSocket::new(own)?;
         let mut process = execute(theirs, arguments)?;
         if let Err(error) = greet(&own).await {
-            // No other code waits for this process, and it ends at once.
+            // No other code waits for this process, and it ends immediately.
             let _ = process.kill();
             let _ = process.wait();
             return Err(error);
         }
-        // From here on, it is reaped like every process that no code waits for.
+        // From here on, this process is reaped like every process for which no code waits.
         let pid = Pid::from_child(&process);
         let socket = Arc::new(own);
         let (lives, alive) = watch::channel(true);

@@ -11,7 +11,8 @@ use tokio::{io::Interest, net::UnixDatagram};
 
 use super::super::guardian::{message::Frame, socket};
 
-/// One end of [`socket::pair`]. The inner type is meant for unordered datagrams; all calls on it are those of `socket`.
+/// One end of [`socket::pair`]. The inner type is meant for unordered datagrams, but all calls on it are those of
+/// `socket`.
 pub(super) struct PacketSocket(UnixDatagram);
 
 impl PacketSocket {
@@ -20,8 +21,8 @@ impl PacketSocket {
         UnixDatagram::from_std(StdSocket::from(socket)).map(Self)
     }
 
-    /// The next packet; `None` if the other end is gone or sends something that is not a packet. It is safe to
-    /// drop the future and call again.
+    /// Returns the next packet; `None` if the other end is gone or sends something that is not a packet. It is safe to
+    /// drop the future and call this function again.
     pub(super) async fn receive(&self) -> Option<Frame> {
         loop {
             self.0.readable().await.ok()?;
@@ -35,7 +36,7 @@ impl PacketSocket {
     /// Sends a packet, with at most five descriptors, as soon as the socket accepts it.
     ///
     /// # Errors
-    /// The other end is gone.
+    /// Fails if the other end is gone.
     pub(super) async fn send(&self, frame: &Frame, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         loop {
             self.0.writable().await?;
@@ -49,12 +50,12 @@ impl PacketSocket {
     /// Sends a packet if the socket accepts it now.
     ///
     /// # Errors
-    /// The socket is full, or the other end is gone.
+    /// Fails if the socket is full, or if the other end is gone.
     pub(super) fn send_now(&self, frame: &Frame) -> io::Result<()> {
         socket::send(&self.0, frame, &[])
     }
 
-    /// Signals the other end that nothing more will follow.
+    /// Tells the other end that nothing more will follow.
     pub(super) fn close(&self) {
         // If the other end is gone, it needs no signal.
         let _ = shutdown(&self.0, Shutdown::Write);

@@ -1,5 +1,5 @@
-//! The guardian: forks a holder for each server, and ends all processes that a killed holder left behind. It exits once
-//! the gateway is gone and no process is left. It must not know what a server is.
+//! The guardian: forks a holder for each server, and ends all processes that a killed holder left behind. It exits
+//! once the gateway is gone and no process is left. It must not know what a server is.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -21,19 +21,20 @@ use super::{
     tree,
 };
 
-/// The time that holders have to end their trees once the gateway is gone; then everything is killed. Holders need less time,
-/// but one of them may be suspended.
+/// The time that holders have to end their trees once the gateway is gone; after that, everything is killed. Holders
+/// need less time, but one of them may be suspended.
 const HOLDERS: Duration = Duration::from_millis(2500);
 
 /// The pause between two checks of processes that are being killed.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Guards servers until the gateway at the other end of this socket is gone. Forked processes return from here, too.
+/// Guards servers until the gateway at the other end of this socket is gone. Forked processes return from this
+/// function as well.
 ///
 /// Returns the process's exit code.
 pub(super) fn run(gateway: OwnedFd) -> u8 {
     let _ = rustix::thread::set_name(c"child-guardian");
-    // This fails for the leader of a group. This process leads one only if it was started in another way.
+    // This fails for the leader of a group. This process leads a group only if it was not started by the gateway.
     let _ = setsid();
     // The programs of servers pass through this process with their secrets.
     let _ = crate::memory::protect();
@@ -63,7 +64,7 @@ struct Guard {
     holders: Vec<Pid>,
     /// True if a holder was killed, and processes that it left behind may still exist.
     has_strays: bool,
-    /// The time when everything is killed, once the gateway is gone.
+    /// The time at which everything is killed, once the gateway is gone.
     kill_at: Option<Instant>,
 }
 
@@ -99,7 +100,7 @@ impl Guard {
         }
     }
 
-    /// Handles one order. Returns the exit code in a forked process.
+    /// Handles one order. In a forked process, returns the exit code.
     fn listen(&mut self) -> Option<u8> {
         match socket::receive(self.gateway.as_ref()?) {
             Ok(Some(packet)) => match GuardianOrder::decode(&packet.frame)? {
@@ -128,7 +129,7 @@ impl Guard {
         }
     }
 
-    /// Forks a holder. Returns the exit code in the forked process, when the holder's work is done.
+    /// Forks a holder. In the forked process, returns the exit code when the holder's work is done.
     fn start(&mut self, packet: Packet, grace: Duration, caps: ChildCaps) -> Option<u8> {
         // If descriptors are missing, there is no holder to report to.
         let [stdin, stdout, stderr, control, program]: [OwnedFd; 5] = packet.descriptors.try_into().ok()?;
@@ -138,7 +139,7 @@ impl Guard {
                 None
             }
             Ok(Forked::Child) => {
-                // The gateway detects the guardian's end by this descriptor, so no other process may hold it.
+                // The gateway detects the guardian's end through this descriptor, so no other process may hold it.
                 self.gateway = None;
                 let signals = self.signals.try_clone().ok()?;
                 let parts = ServerParts { stdio: [stdin, stdout, stderr], program, memory: caps.memory };

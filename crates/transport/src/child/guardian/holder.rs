@@ -1,6 +1,6 @@
-//! The holder of one server: its parent, which reaps everything that the server leaves behind. It ends the whole tree when the
-//! server ends, when the gateway requests it, or when the gateway is gone. It exits when nothing is left. It must not know
-//! lines.
+//! The holder of one server: it is the server's parent, and reaps everything that the server leaves behind. It ends
+//! the whole tree when the server ends, when the gateway requests this, or when the gateway is gone. It exits when
+//! nothing is left. It must not know lines.
 //!
 //! A tree is gone exactly when this process has no children. A descendant whose parent has ended becomes a child of the
 //! nearest ancestor that adopts orphans, which is this process.
@@ -35,8 +35,8 @@ const CAPS: Duration = Duration::from_millis(500);
 /// The first and the longest pause between two checks of a tree that is being killed.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(250)];
 
-/// Starts a server and watches it to its end. The forked process that should become the server also returns from here if it
-/// cannot.
+/// Starts a server and watches it until it ends. If the forked process cannot become the server, that process returns
+/// from this function as well.
 ///
 /// Returns the process's exit code.
 pub(super) fn run(server: ServerParts, control: OwnedFd, signals: OwnedFd, terms: HolderTerms) -> u8 {
@@ -68,11 +68,11 @@ pub(super) fn run(server: ServerParts, control: OwnedFd, signals: OwnedFd, terms
 }
 
 enum HolderStart {
-    /// This process should have become the server; it exits with this code.
+    /// This process should have become the server and could not; it exits with this code.
     Server(u8),
     Holder {
         server: Pid,
-        /// Signals if the server's program runs.
+        /// The pipe that reports whether the server's program runs.
         starting: PipeReader,
     },
 }
@@ -103,15 +103,15 @@ struct Holder {
     server: Pid,
     /// True until the server has been reaped.
     alive: bool,
-    /// Open while the server's program is being executed.
+    /// The pipe from the server's process; `None` once the program runs or has failed to start.
     starting: Option<PipeReader>,
     /// The socket to the gateway, until the gateway is gone.
     control: Option<OwnedFd>,
     signals: OwnedFd,
     terms: HolderTerms,
-    /// The time of the next check of the tree's resource use, if there are caps.
+    /// The time of the next check of the tree's resource use; `None` if there are no caps.
     look_at: Option<Instant>,
-    /// The time of SIGKILL, once the tree is being ended.
+    /// The time at which SIGKILL is sent, once the tree is being ended.
     kill_at: Option<Instant>,
     /// The pause before the next check, once the tree is being killed.
     pause: Option<Duration>,
@@ -164,12 +164,12 @@ impl Holder {
         }
     }
 
-    /// Handles the end of the start: the server's program runs, or never will.
+    /// Handles the outcome of the start: either the server's program now runs, or it never will.
     fn settle_start(&mut self) {
         let Some(pipe) = self.starting.take() else { return };
         let report = match server::failure(pipe) {
             Some(errno) => {
-                // It exits by itself, and its exit code must not be reported.
+                // The process exits by itself, and its exit code must not be reported.
                 self.alive = false;
                 HolderReport::Failed { errno }
             }
@@ -254,7 +254,7 @@ impl Holder {
         }
     }
 
-    /// Ends the tree at once. Processes that were started meanwhile are found at the next check.
+    /// Kills the tree. Processes that are started meanwhile are found at the next check.
     fn kill(&mut self) {
         self.kill_at.get_or_insert_with(Instant::now);
         if self.terms.sees_processes {
@@ -266,12 +266,12 @@ impl Holder {
         self.pause = Some(self.pause.map_or(first, |pause| (pause * 2).min(longest)));
     }
 
-    /// Signals the server's own group. If that fails, the group is gone.
+    /// Sends a signal to the server's own group. If this fails, the group is gone.
     fn signal_group(&self, signal: Signal) {
         let _ = kill_process_group(self.server, signal);
     }
 
-    /// Sends a report to the gateway. If the gateway is gone, the next check of the socket shows it.
+    /// Sends a report to the gateway. If the gateway is gone, the next check of the socket shows this.
     fn report(&self, report: HolderReport) {
         if let Some(control) = &self.control {
             let _ = socket::send(control, &report.encode(), &[]);
@@ -285,8 +285,8 @@ struct HolderEvents {
     control: bool,
 }
 
-/// Waits until one of these descriptors can be read or has lost its other end, for at most `patience`. Returns true
-/// for each of these.
+/// Waits, for at most `patience`, until one of these descriptors can be read or has lost its other end. The result
+/// contains true for each such descriptor.
 pub(super) fn readable(places: &[std::os::fd::BorrowedFd<'_>], patience: Option<Duration>) -> Vec<bool> {
     let mut polled: Vec<PollFd<'_>> =
         places.iter().map(|place| PollFd::from_borrowed_fd(*place, PollFlags::IN)).collect();
@@ -299,13 +299,13 @@ pub(super) fn readable(places: &[std::os::fd::BorrowedFd<'_>], patience: Option<
     }
 }
 
-/// Empties the descriptor of signals. Their number means nothing, because the system merges them.
+/// Empties the descriptor of signals. The number of signals means nothing, because the system merges them.
 pub(super) fn drain(signals: &OwnedFd) {
     let mut bytes = [0; 512];
     while rustix::io::read(signals, &mut bytes).is_ok_and(|count| count > 0) {}
 }
 
-/// The processor time of all reaped children, and of the children that these had reaped, in milliseconds.
+/// Returns the processor time of all reaped children, and of the children that these had reaped, in milliseconds.
 fn processor_time() -> u64 {
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return 0 };
     let fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();

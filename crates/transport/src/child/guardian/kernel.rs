@@ -1,4 +1,4 @@
-//! The requests to the kernel that have no safe function: forking, and receiving signals as bytes of a file. This is
+//! The requests to the kernel that have no safe function: to fork, and to receive signals as bytes of a file. This is
 //! the guardian's only file with `unsafe`. It must not know what forks are for.
 #![allow(unsafe_code)]
 
@@ -10,7 +10,7 @@ use std::{
 
 use rustix::process::Pid;
 
-/// The process in which [`fork`] has returned.
+/// The process in which a call of [`fork`] has returned.
 pub(super) enum Forked {
     /// The calling process, with the id of the new one.
     Parent(Pid),
@@ -18,14 +18,14 @@ pub(super) enum Forked {
     Child,
 }
 
-/// Creates a copy of this process, which shares its memory until either process writes to it.
+/// Creates a copy of this process; both share the memory until either of them writes to it.
 ///
 /// # Errors
-/// The system cannot create another process.
+/// Fails if the system cannot create another process.
 pub(super) fn fork() -> io::Result<Forked> {
-    // SAFETY: `fork` takes no pointers. The copy has only the thread that called. The guardian and the holders never start
-    // another one, so no lock can be held by a thread that does not exist in the copy, and the copy may allocate and
-    // return as usual.
+    // SAFETY: `fork` takes no pointers. The copy has only the thread that called. The guardian and the holders never
+    // start another thread, so no lock can be held by a thread that does not exist in the copy, and the copy may
+    // allocate and return as usual.
     let pid = unsafe { libc::fork() };
     match Pid::from_raw(pid) {
         None => Ok(Forked::Child),
@@ -39,7 +39,7 @@ pub(super) fn fork() -> io::Result<Forked> {
 /// are ignored.
 ///
 /// # Errors
-/// The system does not support such descriptors, or has none left.
+/// Fails if the system does not support such descriptors, or has none left.
 pub(super) fn block_signals() -> io::Result<OwnedFd> {
     // SAFETY: the sets are valid for reads and writes during the calls, `sigfillset` and `sigemptyset` initialise them before
     // they are read, and a null pointer means that the old mask is not requested. No handler is installed: SIGCHLD gets its
@@ -62,7 +62,7 @@ pub(super) fn block_signals() -> io::Result<OwnedFd> {
 /// Unblocks every signal, as programs expect at their start.
 ///
 /// # Errors
-/// The system documents none.
+/// Fails for no reason that the system documents.
 pub(super) fn unblock_signals() -> io::Result<()> {
     // SAFETY: the set is valid during the calls and initialised by `sigemptyset`; a null pointer means that the old mask is
     // not requested. This process has no handlers, so a pending signal takes its default action.
@@ -74,7 +74,7 @@ pub(super) fn unblock_signals() -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The maximum memory that any of the reaped children, or any child that these had reaped, has used, in bytes.
+/// Returns the maximum memory that any of the reaped children, or any child that these had reaped, has used, in bytes.
 pub(super) fn largest_child() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: a `rusage` whose bytes are all zero is valid, and the call writes to nothing else.

@@ -1,9 +1,9 @@
-//! Messages between the gateway, its guardian and the holders of its children, as bytes. Pure: every message is one packet of
-//! [`FRAME`] bytes, so no message needs a limit or has to be split. It must not know sockets.
+//! Messages between the gateway, its guardian and the holders of its children, as bytes. This file is pure. Every
+//! message is one packet of [`FRAME`] bytes, so no message needs a limit or has to be split. It must not know sockets.
 
 use super::super::caps::ChildCaps;
 
-/// The length of every message in bytes.
+/// The length of every message, in bytes.
 pub(crate) const FRAME: usize = 24;
 
 /// A message as it is sent.
@@ -19,8 +19,8 @@ pub(crate) enum GuardianOrder {
         /// The hard limit.
         hard: Option<u64>,
     },
-    /// Starts a server. The packet carries the server's stdin, stdout and stderr, the socket to its holder, and the file
-    /// with its program.
+    /// Starts a server. With the packet come the descriptors of the server's stdin, stdout and stderr, the socket to
+    /// its holder, and the file with its program.
     Start {
         /// The time between SIGTERM and SIGKILL, in milliseconds.
         grace: u32,
@@ -49,23 +49,23 @@ pub(crate) enum HolderReport {
         /// The holder's process id.
         holder: u32,
     },
-    /// The server could not be started, for this system error.
+    /// The server could not be started.
     Failed {
-        /// The number of the system error.
+        /// The number of the system error that is the reason.
         errno: i32,
     },
     /// The server has ended. Processes that it started may still run.
     Exited {
         /// The status as the system reports it.
         status: i32,
-        /// The maximum memory in bytes that the server, or any reaped process that it started, was observed to use.
+        /// The highest observed memory use, in bytes, of the server or of any reaped process that it started.
         memory: u64,
     },
-    /// The server and all processes that it started are being ended, because they use this many bytes of memory.
+    /// The server and all processes that it started are being ended, because they use this number of bytes of memory.
     TooMuchMemory(u64),
-    /// The same because there are this many processes.
+    /// The server and all processes that it started are being ended, because there are this many of them.
     TooManyProcesses(u64),
-    /// No process of the server is left.
+    /// None of the server's processes is left.
     Gone {
         /// The processor time that the server and all of its descendants took, in milliseconds.
         cpu: u64,
@@ -77,7 +77,7 @@ pub(crate) enum HolderReport {
 pub(crate) enum HolderWord {
     /// Ends the server and all of its descendants: SIGTERM, the grace period, SIGKILL.
     End,
-    /// The same without a grace period.
+    /// Ends the server and all of its descendants without a grace period.
     Kill,
 }
 
@@ -92,7 +92,7 @@ fn frame(kind: u8, small: u32, first: u64, second: u64) -> Frame {
     frame
 }
 
-/// The kind and the numbers of a frame.
+/// Returns the kind and the numbers in a frame.
 fn parts(frame: &Frame) -> (u8, u32, u64, u64) {
     let long = |at: usize| frame[at..at + 8].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
     let small = frame[4..8].iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
@@ -100,7 +100,7 @@ fn parts(frame: &Frame) -> (u8, u32, u64, u64) {
 }
 
 impl GuardianOrder {
-    /// The message as bytes.
+    /// Returns the message as bytes.
     pub(crate) fn encode(self) -> Frame {
         match self {
             Self::Files { soft, hard } => frame(1, 0, soft.unwrap_or(UNLIMITED), hard.unwrap_or(UNLIMITED)),
@@ -111,7 +111,7 @@ impl GuardianOrder {
         }
     }
 
-    /// The message in these bytes, if they hold one.
+    /// Returns the message in these bytes, if they contain one.
     pub(crate) fn decode(frame: &Frame) -> Option<Self> {
         let limit = |value: u64| (value != UNLIMITED).then_some(value);
         match parts(frame) {
@@ -126,13 +126,13 @@ impl GuardianOrder {
 }
 
 impl GuardianNote {
-    /// The message as bytes.
+    /// Returns the message as bytes.
     pub(crate) fn encode(self) -> Frame {
         let Self::Ready { sees_processes } = self;
         frame(3, sees_processes.into(), 0, 0)
     }
 
-    /// The message in these bytes, if they hold one.
+    /// Returns the message in these bytes, if they contain one.
     pub(crate) fn decode(frame: &Frame) -> Option<Self> {
         match parts(frame) {
             (3, sees, ..) => Some(Self::Ready { sees_processes: sees != 0 }),
@@ -142,7 +142,7 @@ impl GuardianNote {
 }
 
 impl HolderReport {
-    /// The message as bytes.
+    /// Returns the message as bytes.
     pub(crate) fn encode(self) -> Frame {
         match self {
             Self::Started { pid, holder } => frame(4, pid, holder.into(), 0),
@@ -154,7 +154,7 @@ impl HolderReport {
         }
     }
 
-    /// The message in these bytes, if they hold one.
+    /// Returns the message in these bytes, if they contain one.
     pub(crate) fn decode(frame: &Frame) -> Option<Self> {
         match parts(frame) {
             (4, pid, holder, _) => Some(Self::Started { pid, holder: holder.try_into().ok()? }),
@@ -169,7 +169,7 @@ impl HolderReport {
 }
 
 impl HolderWord {
-    /// The message as bytes.
+    /// Returns the message as bytes.
     pub(crate) fn encode(self) -> Frame {
         match self {
             Self::End => frame(8, 0, 0, 0),
@@ -177,7 +177,7 @@ impl HolderWord {
         }
     }
 
-    /// The message in these bytes, if they hold one.
+    /// Returns the message in these bytes, if they contain one.
     pub(crate) fn decode(frame: &Frame) -> Option<Self> {
         match frame[0] {
             8 => Some(Self::End),

@@ -1,4 +1,5 @@
-//! The processes between the gateway and its servers. With them, whole trees end even if the gateway is killed. Linux only.
+//! The processes between the gateway and its servers. Thanks to them, whole trees end even if the gateway is killed.
+//! Linux only.
 //!
 //! ```text
 //! gateway ── guardian (own program again, with the first server) ── holder A (fork) ── server A ── helpers …
@@ -8,18 +9,18 @@
 //! | file | is for |
 //! |---|---|
 //! | `message` | the messages between these processes, as bytes; pure |
-//! | `socket` | packets with descriptors beside them |
-//! | `kernel` | fork, signals as bytes of a file: all `unsafe` code |
+//! | `socket` | packets with attached descriptors |
+//! | `kernel` | forks, and signals as bytes of a file: all `unsafe` code |
 //! | `guard` | the guardian: forks holders, ends the processes that a killed holder left behind |
 //! | `holder` | the parent of one server: reaps, ends the whole tree |
 //! | `server` | a holder's child until the server's program replaces it |
 //! | `tree` | descendants in `/proc`, and signals to them |
 //!
-//! There is a holder for each server, because orphans of a common parent would no longer show which server they belonged to.
-//! The server itself adopts no orphans: most programs never reap unknown children. The guardian and the holders have one
-//! thread and no runtime, since only such a process may continue after a fork. Each holder has a socket whose other end only
-//! the gateway holds. When that end is closed, for whatever reason, the holder ends its tree. It must not know the gateway's
-//! side, which is `guarded`.
+//! There is a holder for each server, because the orphans of a common parent would no longer show to which server they
+//! belonged. The server itself adopts no orphans: most programs never reap unknown children. The guardian and the
+//! holders have one thread and no runtime, because only such a process may continue after a fork. Each holder has a
+//! socket whose other end only the gateway holds. When that end is closed, for whatever reason, the holder ends its
+//! tree. It must not know the gateway's side, which is in `guarded`.
 
 mod guard;
 mod holder;
@@ -47,8 +48,9 @@ const ROLE: &str = "guardian-of-children";
 /// True if this program calls [`enter`] first.
 static ENTERED: AtomicBool = AtomicBool::new(false);
 
-/// Runs the guardian if this process was started as one, and then returns the process's exit code. Call this before anything
-/// else, and in particular before there is a second thread. If it is not called, children are ended by their process groups.
+/// Runs the guardian if this process was started as one, and returns the process's exit code after that. Call this
+/// function before anything else, and in particular before there is a second thread. If it is not called, children are
+/// ended by their process groups.
 pub fn enter() -> Option<ExitCode> {
     if std::env::args_os().nth(1).is_some_and(|first| first == ROLE) {
         return Some(guard_stdin().map_or(ExitCode::from(2), ExitCode::from));
@@ -57,7 +59,7 @@ pub fn enter() -> Option<ExitCode> {
     None
 }
 
-/// The arguments that make this program a guardian; `None` if it never calls [`enter`].
+/// Returns the arguments that make this program a guardian; `None` if the program never calls [`enter`].
 #[cfg_attr(test, expect(clippy::unnecessary_wraps, reason = "tests always have a guardian"))]
 pub(super) fn arguments() -> Option<&'static [&'static str]> {
     #[cfg(test)]
@@ -66,7 +68,7 @@ pub(super) fn arguments() -> Option<&'static [&'static str]> {
     ENTERED.load(Ordering::Relaxed).then_some(&[ROLE])
 }
 
-/// Guards the servers of the gateway whose socket is this process's stdin. `None` if stdin is not such a
+/// Guards the servers of the gateway whose socket is this process's stdin. Returns `None` if stdin is not such a
 /// socket.
 pub(super) fn guard_stdin() -> Option<u8> {
     let stdin = std::io::stdin();

@@ -1,5 +1,5 @@
-//! The last steps of a holder's child before the server's program replaces it: the environment that the program finds, and
-//! the report to the holder if there is no such program. It must not know what happens to the server.
+//! The last steps in a holder's child before the server's program replaces it: the preparation of the program's
+//! environment, and the report to the holder if the program cannot run. It must not know what happens to the server.
 
 use std::{
     fs::File,
@@ -23,12 +23,12 @@ pub(super) struct ServerParts {
     pub(super) stdio: [OwnedFd; 3],
     /// The memory file with the server's [`ServerProgram`].
     pub(super) program: OwnedFd,
-    /// The number of bytes of memory that each of the server's processes may have.
+    /// The maximum memory of each of the server's processes, in bytes; `None` means no limit.
     pub(super) memory: Option<u64>,
 }
 
-/// Becomes the server. Returns only if it cannot: then it has written the error's number to `failure`, and the process must
-/// exit with the returned code.
+/// Becomes the server. Returns only if this fails; then the error's number has been written to `failure`, and the
+/// process must exit with the returned code.
 pub(super) fn become_server(parts: ServerParts, holder: Pid, mut failure: PipeWriter) -> u8 {
     let error = execute(parts, holder);
     let errno = error.raw_os_error().unwrap_or(rustix::io::Errno::INVAL.raw_os_error());
@@ -37,15 +37,15 @@ pub(super) fn become_server(parts: ServerParts, holder: Pid, mut failure: PipeWr
     127
 }
 
-/// Limits the memory that this process and those that it starts can write to. It does not limit the address space: runtimes
-/// such as Node's reserve far more of that than they use.
+/// Limits the memory to which this process and its descendants can write, in bytes. The address space is not limited:
+/// runtimes such as Node's reserve far more of it than they use.
 fn limit_data(most: u64) -> io::Result<()> {
     let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
     let before = getrlimit(Resource::Data);
     Ok(setrlimit(Resource::Data, Rlimit { current: least(before.current), maximum: least(before.maximum) })?)
 }
 
-/// Reads the error that [`become_server`] wrote: `None` if the server's program runs.
+/// Reads the error that [`become_server`] wrote; returns `None` if the server's program runs.
 pub(super) fn failure(mut pipe: PipeReader) -> Option<i32> {
     let mut errno = [0; 4];
     pipe.read_exact(&mut errno).ok().map(|()| i32::from_ne_bytes(errno))

@@ -16,7 +16,8 @@ use super::message::{FRAME, Frame};
 /// The maximum number of descriptors in a packet.
 const DESCRIPTORS: usize = 5;
 
-/// Two ends of a socket for packets. They are non-blocking, and executed programs do not inherit them.
+/// Creates two connected ends of a socket for packets. They are non-blocking, and executed programs do not inherit
+/// them.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
@@ -25,7 +26,7 @@ pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 /// Sends a packet, with at most five descriptors.
 ///
 /// # Errors
-/// `WouldBlock` while the socket is full; `BrokenPipe` and similar errors if the other end is gone.
+/// Returns `WouldBlock` while the socket is full; `BrokenPipe` or a similar error if the other end is gone.
 pub(crate) fn send(socket: impl AsFd, frame: &Frame, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
@@ -50,7 +51,7 @@ pub(crate) struct Packet {
 /// Receives a packet; `None` if the other end is gone.
 ///
 /// # Errors
-/// `WouldBlock` while there is no packet; `InvalidData` for a packet of another length or with more
+/// Returns `WouldBlock` while there is no packet; `InvalidData` for a packet with another length or with more
 /// descriptors.
 pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<Packet>> {
     let mut frame = [0; FRAME];
@@ -60,7 +61,7 @@ pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<Packet>> {
     let received = loop {
         match recvmsg(&socket, &mut [IoSliceMut::new(&mut frame)], &mut beside, flags) {
             Err(rustix::io::Errno::INTR) => {}
-            // The other process was killed before it read all packets.
+            // The other process was killed before it had read all packets.
             Err(rustix::io::Errno::CONNRESET) => return Ok(None),
             received => break received?,
         }

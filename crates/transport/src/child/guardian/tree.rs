@@ -1,5 +1,5 @@
-//! All descendants of a process, as `/proc` shows them, and signals that reach no other process. It must not know why a
-//! tree is ended.
+//! All descendants of a process, as `/proc` shows them, and signals that cannot reach any other process. It must not
+//! know why a tree is ended.
 
 use std::{collections::BTreeSet, os::fd::OwnedFd};
 
@@ -9,14 +9,15 @@ use rustix::process::{
 
 use super::super::stat::ProcessStat;
 
-/// A process that was seen earlier, and may have been replaced by another one since.
+/// A process that was seen earlier; another process may have taken its id since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Process(ProcessStat);
 
 impl Process {
-    /// Calls `act` if this very process is still alive or waits to be reaped. A descriptor pins the process. Its start time,
-    /// group and parent are compared after that, because the id may have been reused before. An orphan becomes a child of
-    /// this process in the meantime; if another process adopted it, the next check of the tree finds it there.
+    /// Calls `act` if this very process is still alive or waits to be reaped. First, a descriptor pins the process.
+    /// Then its start time, group and parent are compared, because the id may have been reused before. If the process
+    /// has become an orphan, this process is now its parent; if another process adopted it, the next check of the tree
+    /// finds it there.
     fn if_same(&self, act: impl FnOnce(Option<&OwnedFd>)) {
         let held = match pidfd_open(self.0.pid, PidfdFlags::empty()) {
             Ok(held) => Some(held),
@@ -43,13 +44,12 @@ impl Process {
     }
 }
 
-/// Returns true if this process can see all other processes. Some systems have no `/proc`, or mount it with
-/// `hidepid`.
+/// Returns true if this process can see all other processes. Some systems have no `/proc`, or mount it with `hidepid`.
 pub(super) fn is_visible() -> bool {
     ProcessStat::read("self").is_some() && ProcessStat::read(1).is_some()
 }
 
-/// The processes in `all` that descend from `root`, without those in `except` and their descendants.
+/// Returns the processes in `all` that descend from `root`, without those in `except` and their descendants.
 fn below(all: &[ProcessStat], root: Pid, except: &[Pid]) -> Vec<Process> {
     let mut parents = BTreeSet::from([root.as_raw_nonzero().get()]);
     let mut found = Vec::new();
@@ -67,14 +67,15 @@ fn below(all: &[ProcessStat], root: Pid, except: &[Pid]) -> Vec<Process> {
     }
 }
 
-/// All descendants of this process, without those in `except` and their descendants. Zombies are included: if the first thread
-/// of a program has ended, its other threads may still run.
+/// Returns all descendants of this process, without those in `except` and their descendants. Zombies are included: if
+/// the first thread of a program has ended, its other threads may still run.
 pub(super) fn descendants(except: &[Pid]) -> Vec<Process> {
     let all: Vec<ProcessStat> = ProcessStat::all().map(Iterator::collect).unwrap_or_default();
     below(&all, getpid(), except)
 }
 
-/// The memory that these processes use, in bytes. Pages that they share with files or with one another are not counted.
+/// Returns the memory that these processes use, in bytes. Pages that they share with files or with one another are not
+/// counted.
 pub(super) fn memory(processes: &[Process]) -> u64 {
     let page = rustix::param::page_size() as u64;
     let own = |process: &Process| {
@@ -95,8 +96,8 @@ pub(super) fn terminate(processes: &[Process]) {
     }
 }
 
-/// Kills processes, whole groups first. The system signals all members of a group at one moment, between two forks. So this
-/// also catches processes that start their successors faster than `/proc` can be read.
+/// Kills processes, whole groups first. The system signals all members of a group at the same moment, between two
+/// forks. So this also catches processes that start their successors faster than `/proc` can be read.
 pub(super) fn kill(processes: &[Process]) {
     // The guardian and the holders lead their own groups.
     let mut groups = BTreeSet::from([getpid().as_raw_nonzero().get()]);

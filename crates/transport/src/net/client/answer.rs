@@ -1,5 +1,5 @@
-//! The body of an upstream's answer, which carries its connection and returns it to the pool at its end. It must not
-//! know what the bytes mean.
+//! The body of an upstream's answer. It holds the connection, and returns it to the pool when the body ends. It must
+//! not know what the bytes mean.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,9 +13,9 @@ use super::error::WireError;
 use super::link::Link;
 use super::origin::OriginShare;
 
-/// The body of an upstream's answer. Once it has been read to its end, its connection can be reused. If it is dropped
-/// earlier, the connection (on HTTP/2: the stream) is closed, which tells the upstream to stop. Trailers are left
-/// out.
+/// The body of an upstream's answer. Once it has been read to its end, the connection can be used again. If it is
+/// dropped earlier, the connection (on HTTP/2: the stream) is closed, which tells the upstream to stop. Trailers are
+/// left out.
 pub struct ResponseBody {
     source: BodySource,
     share: OriginShare,
@@ -23,7 +23,7 @@ pub struct ResponseBody {
 
 /// The source of the bytes.
 pub(super) enum BodySource {
-    /// HTTP/1.1: the connection, and the time for which it may be kept afterwards. `None` once the body is over.
+    /// HTTP/1.1: the connection, and the time for which it may be kept afterwards; `None` once the body is over.
     Http1(Option<(Box<Link>, Option<Duration>)>),
     Http2(Incoming),
 }
@@ -35,8 +35,8 @@ impl ResponseBody {
         body
     }
 
-    /// Returns true if this connection, and all earlier ones to the same origin, went to addresses outside the public
-    /// network. A name may resolve to other addresses later, but the ones used so far are known.
+    /// Returns true if this connection, and all earlier ones to the same origin, led to addresses outside the public
+    /// network. The name may resolve to other addresses later, but the addresses used so far are known.
     pub fn is_from_near(&self) -> bool {
         self.share.origin.was_near()
     }
@@ -74,7 +74,7 @@ impl Body for ResponseBody {
                 let Some((link, _)) = held else { return Poll::Ready(None) };
                 let polled = link.poll_piece(cx);
                 match &polled {
-                    // A failed body is over, too.
+                    // If the body has failed, it is over as well.
                     Poll::Ready(Some(Err(_))) => *held = None,
                     Poll::Ready(_) => self.release(),
                     Poll::Pending => {}

@@ -20,7 +20,7 @@ use super::error::ClientError;
 use super::public::is_public;
 use super::tls::Trust;
 
-/// The location of an origin, taken from a URL once.
+/// The location of an origin, read from a URL once.
 #[derive(Debug)]
 pub(super) struct ConnectTarget {
     /// Host and port, for messages.
@@ -47,7 +47,7 @@ impl ConnectTarget {
             _ => return Err(bad("it must begin with http:// or https://")),
         };
         let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| bad("it has no host"))?;
-        // A URL has `[::1]`; the resolver expects `::1`.
+        // A URL contains `[::1]`; the resolver expects `::1`.
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
         let named = || ServerName::try_from(host.clone()).map_err(|_| bad("its host is not a valid name"));
@@ -56,7 +56,7 @@ impl ConnectTarget {
         Ok(Self { name, host, port, tls, seen: Seen::default() })
     }
 
-    /// Returns true if connections were made, and all of them went to addresses outside the public network.
+    /// Returns true if connections were made, and all of them led to addresses outside the public network.
     pub(super) fn was_near(&self) -> bool {
         self.seen.any.load(Ordering::SeqCst) && !self.seen.public.load(Ordering::SeqCst)
     }
@@ -65,8 +65,8 @@ impl ConnectTarget {
         self.tls.is_some()
     }
 
-    /// Connects; if `http2` is true, HTTP/2 is offered in TLS's ALPN. The second returned value is true if
-    /// HTTP/2 was negotiated.
+    /// Connects; if `http2` is true, HTTP/2 is offered through TLS's ALPN. The second value is true if HTTP/2 was
+    /// negotiated.
     pub(super) async fn connect(
         &self,
         trust: &Trust,
@@ -77,8 +77,8 @@ impl ConnectTarget {
         self.connect_to(look_up, trust, http2, limits).await
     }
 
-    /// Connects to an address that `look_up` returns for the host's name. There is only one lookup, so the checked
-    /// address is the one that is used, whatever the name server answers next.
+    /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so the
+    /// address that is checked is the one that is used, whatever the name server answers next.
     async fn connect_to(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
@@ -110,8 +110,8 @@ impl ConnectTarget {
             return Err(ClientError::NotPublic { host: self.name.clone() });
         }
         let tcp = self.connect_any(&addrs, deadline, within).await?;
-        // A request is one write, so waiting for more data would only add up to 40 ms. If the call fails,
-        // nothing else is lost.
+        // A request is one write, so waiting for more data would only add up to 40 ms. It does no harm if this call
+        // fails.
         let _ = tcp.set_nodelay(true);
         let Some(name) = &self.tls else {
             return Ok((WireStream::Plain(tcp), false));
@@ -135,8 +135,8 @@ impl ConnectTarget {
         if found.is_empty() { Err(failed(io::Error::other("it has no address"))) } else { Ok(found) }
     }
 
-    /// Tries one address after the other, in the resolver's order. Each gets an equal share of the remaining time, so
-    /// an address that swallows packets (often IPv6 without a route) does not use up all of it.
+    /// Tries one address after the other, in the resolver's order. Each address gets an equal share of the remaining
+    /// time, so an address that swallows packets (often IPv6 without a route) does not use up all of it.
     async fn connect_any(
         &self,
         addrs: &[SocketAddr],
@@ -150,7 +150,7 @@ impl ConnectTarget {
             let share = left / u32::try_from(addrs.len() - tried).unwrap_or(u32::MAX);
             match timeout(share, TcpStream::connect(addr)).await {
                 Ok(Ok(stream)) => {
-                    // Recorded before the first byte, because the address decides if the content can be
+                    // This is recorded before the first byte, because the address decides whether the content can be
                     // trusted.
                     if is_public(addr.ip()) {
                         self.seen.public.store(true, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! Failures of requests to upstreams. Each one shows if the upstream may have acted on the request, and suggests a fix. It
-//! must not know who made the request.
+//! Failures of requests to upstreams. Each failure shows whether the upstream may have acted on the request, and
+//! suggests a fix. It must not know who made the request.
 
 use std::io;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub enum WireError {
     Http2(#[from] hyper::Error),
 }
 
-/// The reason why there is no answer. Each message names the host and, if there is one, a suggested fix.
+/// The reason why there is no answer. Each message names the host and suggests a fix, if there is one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -47,7 +47,7 @@ pub enum ClientError {
         /// Host and port.
         host: String,
     },
-    /// No program listens there.
+    /// No program listens at the address.
     #[error("{host} refused the connection; check that the server is running and that the port is right")]
     Refused {
         /// Host and port.
@@ -61,14 +61,14 @@ pub enum ClientError {
         /// The system's error.
         source: io::Error,
     },
-    /// Connecting (with the TLS handshake) took too long.
+    /// Connecting (including the TLS handshake) took too long.
     #[error(
         "{host} did not accept the connection within {after:?}; check that the host is up and that no firewall blocks the connection"
     )]
     ConnectTimeout {
         /// Host and port.
         host: String,
-        /// The limit.
+        /// The time limit.
         after: Duration,
     },
     /// No trusted, encrypted connection could be established.
@@ -88,7 +88,7 @@ pub enum ClientError {
         host: String,
         /// The maximum number of connections.
         cap: usize,
-        /// The time that the request waited.
+        /// The time for which the request waited.
         after: Duration,
     },
     /// The answer's head did not arrive before the caller's deadline.
@@ -102,12 +102,12 @@ pub enum ClientError {
     Closed {
         /// Host and port.
         host: String,
-        /// True if any byte of the request was sent. If so, the host may have acted on it.
+        /// True if any byte of the request was sent. In this case, the host may have acted on the request.
         sent: bool,
         /// The failure on the connection.
         source: WireError,
     },
-    /// The host's answer is not HTTP that we accept (for example, its head is too large).
+    /// The host's answer is not HTTP that Dragoman accepts (for example, its head is too large).
     #[error("{host} answered with something that is not valid HTTP: {source}")]
     Protocol {
         /// Host and port.
@@ -115,7 +115,7 @@ pub enum ClientError {
         /// The fault.
         source: WireError,
     },
-    /// Our own request's body failed while it was being sent.
+    /// The body of Dragoman's own request failed while it was being sent.
     #[error("the request to {host} could not be sent completely: {source}")]
     Body {
         /// Host and port.
@@ -142,7 +142,7 @@ impl ClientError {
         }
     }
 
-    /// Returns true if a later retry may succeed although nothing is changed.
+    /// Returns true if the same request may succeed later although nothing is changed.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Refused { .. }
@@ -160,7 +160,7 @@ impl ClientError {
         }
     }
 
-    /// Classifies a failure of a request to `host`; `sent` is true if any byte of it was sent.
+    /// Classifies the failure of a request to `host`; `sent` is true if any byte of the request was sent.
     pub(super) fn http(host: &str, sent: bool, source: WireError) -> Self {
         let host = host.to_owned();
         match &source {
@@ -183,7 +183,7 @@ impl ClientError {
     }
 }
 
-/// Returns true for a refused stream: HTTP/2 guarantees that its request was not processed (RFC 9113, 8.7).
+/// Returns true for a refused stream: HTTP/2 guarantees that the request on it was not processed (RFC 9113, 8.7).
 fn refused_stream(error: &hyper::Error) -> bool {
     let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<h2::Error>());
     cause.is_some_and(|cause| cause.reason() == Some(h2::Reason::REFUSED_STREAM))

@@ -1,28 +1,28 @@
-//! Limits on the resources that one origin may use, the HTTP version, and the conditions for a retry. It must not
-//! know how these are applied.
+//! Limits on the resources that one origin may use, the HTTP version, and the conditions for sending a request again.
+//! It must not know how these are applied.
 
 use std::time::Duration;
 
 use super::public::Reach;
 
-/// Limits on the resources that one origin may use, for each client (so for each shard).
+/// Limits on the resources that one origin may use; each client (and therefore each shard) applies them separately.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLimits {
-    /// The time for name lookup, TCP and TLS together; also the time to wait if `max_in_use` requests are running.
+    /// The time for name lookup, TCP and TLS together; also the maximum wait if `max_in_use` requests are running.
     pub connect_timeout: Duration,
     /// The time for which an unused connection is kept. The peer's `Keep-Alive: timeout=` can only shorten it.
     pub idle_timeout: Duration,
-    /// The maximum number of unused connections.
+    /// The maximum number of unused connections that are kept.
     pub max_idle: usize,
-    /// The maximum number of concurrent requests. A request counts until the last byte of its answer, so event
-    /// streams count too.
+    /// The maximum number of concurrent requests. A request counts until the last byte of its answer, so event streams
+    /// count as well.
     pub max_in_use: usize,
     /// The maximum number of header lines in an answer (HTTP/1.1).
     pub max_headers: usize,
     /// The maximum size of an answer's head in bytes; at least 8 KiB.
     pub max_header_bytes: usize,
-    /// The addresses that connections may go to. A name is resolved first, and rejected if any of its addresses is
-    /// not allowed; the connection then goes to an address that was checked.
+    /// The addresses to which connections may lead. A name is resolved first, and rejected if any of its addresses is
+    /// not allowed; the connection then uses an address that was checked.
     pub reach: Reach,
 }
 
@@ -40,15 +40,15 @@ impl Default for ClientLimits {
     }
 }
 
-/// The HTTP version for an origin.
+/// The HTTP version that is used for an origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// HTTP/1.1 in plain text; with TLS, the version that ALPN selects, HTTP/2 preferred.
+    /// HTTP/1.1 in plain text; with TLS, the version that ALPN selects; HTTP/2 is preferred.
     #[default]
     Auto,
     /// HTTP/1.1 only.
     Http1,
-    /// HTTP/2 only; in plain text by prior knowledge (RFC 9113, 3.3).
+    /// HTTP/2 only; in plain text, with prior knowledge (RFC 9113, 3.3).
     Http2,
 }
 
@@ -57,6 +57,6 @@ pub enum Protocol {
 pub enum Replay {
     /// Only if it is certain that no byte of the request was sent: for requests that must not be executed twice.
     Unsent,
-    /// Whenever no answer arrived.
+    /// Whenever no answer has arrived.
     Always,
 }

@@ -1,6 +1,7 @@
-//! One HTTP/1.1 connection to an upstream, driven by the request that waits for its answer. The request's own future reads
-//! and writes the socket, so no other task has to be woken or handed the data. A waiting connection holds no buffer: bytes
-//! that are read and written at once pass through a buffer that the thread's connections share. It must not know the pool.
+//! One HTTP/1.1 connection to an upstream, driven by the request that waits for its answer. The request's own future
+//! reads and writes the socket, so no other task has to be woken or handed the data. A waiting connection holds no
+//! buffer: data is read and written through a buffer that all connections of the thread share. It must not know the
+//! pool.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -17,7 +18,8 @@ use super::http1::{
     AnswerContext, AnswerHead, AnswerReader, HeadLimits, Http1Error, READ, Taken, TemplatedRequest,
 };
 
-/// Bodies up to this size are copied after their head, which is cheaper than a list of two pieces.
+/// The maximum size, in bytes, of a body that is copied behind its head; for such a body, this is cheaper than a list
+/// of two pieces.
 const SMALL: usize = 4 * 1024;
 
 thread_local! {
@@ -25,17 +27,17 @@ thread_local! {
     static WRITE_ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// A connection.
+/// A connection to an upstream.
 #[derive(Debug)]
 pub(super) struct Link {
     wire: WireStream,
     answer: AnswerReader,
     /// True if a byte of the last request was sent.
     sent: bool,
-    /// The unsent rest of the request: of its head, and of its body.
+    /// The unsent rest of the request: the rest of its head, and the rest of its body.
     unsent: [Bytes; 2],
     unflushed: bool,
-    /// The error that interrupted sending the request.
+    /// The error that interrupted the sending of the request.
     failed: Option<io::Error>,
     /// The buffer for a long body.
     long: BytesMut,
@@ -62,8 +64,8 @@ impl Link {
         })
     }
 
-    /// Sends a request and waits for the answer's head. The link is returned with the head, because the body
-    /// needs it. Dropping the future closes the connection, which cancels the request.
+    /// Sends a request, and waits for the answer's head. The link is returned with the head, because the body needs
+    /// the link. Dropping the future closes the connection, which cancels the request.
     pub(super) async fn ask(
         mut self: Box<Self>,
         ask: &TemplatedRequest<'_>,
@@ -135,7 +137,7 @@ impl Link {
     }
 
     /// Continues to send. An error is kept for later: an upstream that rejects a request may close the connection
-    /// before it has read everything, and its answer is more informative than the error.
+    /// before it has read everything, and the upstream's answer is more informative than the error.
     fn go_on_sending(&mut self, cx: &mut Context<'_>) {
         if self.unflushed
             && self.failed.is_none()
@@ -187,7 +189,7 @@ impl Link {
         Poll::Ready(Ok(buffer.filled().len()))
     }
 
-    /// The next piece of the answer's body; `None` at its end.
+    /// Returns the next piece of the answer's body; `None` at its end.
     pub(super) fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, WireError>>> {
         self.go_on_sending(cx);
         loop {
@@ -221,7 +223,7 @@ impl Link {
         polled
     }
 
-    /// The number of remaining bytes of the body, if known.
+    /// Returns the number of remaining bytes of the body, if it is known.
     pub(super) fn left(&self) -> Option<u64> {
         self.answer.left()
     }
@@ -231,15 +233,15 @@ impl Link {
         self.answer.is_over()
     }
 
-    /// Prepares the link for its next request; returns false if it cannot have one.
+    /// Prepares the link for its next request; returns false if the link cannot have one.
     pub(super) fn rest(&mut self) -> bool {
         self.long = BytesMut::new();
         let sent = !self.unflushed && self.failed.is_none();
         sent && self.answer.may_serve_again()
     }
 
-    /// Returns true if the upstream has sent nothing and kept the connection open since the link became idle. Removes
-    /// the waker of the task that last waited on it.
+    /// Returns true if, since the link became idle, the upstream has sent nothing and has kept the connection open.
+    /// Removes the waker of the task that last waited on the link.
     pub(super) fn is_quiet(&mut self) -> bool {
         self.poll_read(&mut [0], &mut Context::from_waker(Waker::noop())).is_pending()
     }

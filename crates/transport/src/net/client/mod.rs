@@ -1,8 +1,9 @@
-//! Requests to upstreams over pooled connections: HTTP/1.1 and HTTP/2, plain and over TLS. No redirects, no cookies, no
-//! decompression: the caller gets the upstream's answer unchanged. It must not know what is requested.
+//! Requests to upstreams over pooled connections: HTTP/1.1 and HTTP/2, in plain text and over TLS. There are no
+//! redirects, no cookies and no decompression: the caller gets the upstream's answer unchanged. It must not know what
+//! is requested.
 //!
-//! A client belongs to one shard: its connections are driven by the tasks of that shard. The pool and the HTTP/1.1
-//! connections are our own code (httparse reads the heads): an exchange inside the request's own future, with a prepared
+//! A client belongs to one shard, whose tasks drive the client's connections. The pool and the HTTP/1.1 connections
+//! are Dragoman's own code (httparse reads the heads): an exchange inside the request's own future, with a prepared
 //! head, takes 6 000 instructions, while hyper's client took 18 000. A connection that waits for its answer holds no
 //! buffer, so many connections fit into the processor's caches.
 //!
@@ -12,7 +13,7 @@
 //! | `connect` | a new connection: name lookup, TCP, TLS |
 //! | `link` | one HTTP/1.1 connection |
 //! | [`http1`] | HTTP/1.1 as bytes: requests written, answers read |
-//! | `answer` | an answer's body, which returns its connection to the pool |
+//! | `answer` | an answer's body, which returns the connection to the pool |
 //! | `limits` | limits for one origin, and its HTTP version |
 //! | `error` | failures |
 //! | `tls` | trusted authorities |
@@ -49,7 +50,7 @@ use http1::TemplatedRequest;
 /// The maximum number of origins that are cached by URL; above it, origins without connections are removed.
 const MOST_ORIGINS: usize = 256;
 
-/// An HTTP client with its connections. Clones share them.
+/// An HTTP client with its connections. Clones share the connections.
 #[derive(Clone)]
 pub struct Client(Arc<ClientShared>);
 
@@ -76,7 +77,7 @@ impl std::fmt::Debug for Origin {
 }
 
 impl Client {
-    /// Creates a client without connections. `trust` is loaded with the first `https` request.
+    /// Creates a client without connections. The authorities in `trust` are loaded with the first `https` request.
     pub fn new(limits: ClientLimits, trust: Trust) -> Self {
         Self(Arc::new(ClientShared { limits: Mutex::new(limits), trust, origins: Mutex::default() }))
     }
@@ -85,9 +86,9 @@ impl Client {
         *self.0.limits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes [`ClientLimits::connect_timeout`], also for known origins.
+    /// Changes [`ClientLimits::connect_timeout`], for known origins as well.
     pub fn set_connect_timeout(&self, within: Duration) {
-        // Done under the lock of the origins, so that an origin that is created meanwhile gets the new time.
+        // This is done under the lock of the origins, so that an origin that is created meanwhile gets the new time.
         let origins = self.0.origins.lock().unwrap_or_else(PoisonError::into_inner);
         self.0.limits.lock().unwrap_or_else(PoisonError::into_inner).connect_timeout = within;
         for origin in origins.values() {
@@ -95,7 +96,7 @@ impl Client {
         }
     }
 
-    /// The origin of `url`, for requests in `protocol`. Does not connect yet.
+    /// Returns the origin of `url`, for requests in `protocol`. Does not connect yet.
     pub fn origin(&self, url: &Uri, protocol: Protocol) -> Result<Origin, ClientError> {
         let bad = |reason| ClientError::BadUrl { url: url.to_string(), reason };
         let scheme = url.scheme().cloned().ok_or_else(|| bad("it must begin with http:// or https://"))?;
@@ -113,35 +114,35 @@ impl Client {
         Ok(Origin(made))
     }
 
-    /// An id that distinguishes clients, for code that keeps an [`Origin`] of each.
+    /// Returns an id that distinguishes clients, for code that keeps an [`Origin`] for each of them.
     pub fn id(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Sends a request to the origin of its own (absolute) URL, see [`Origin::request`].
+    /// Sends a request to the origin of the request's own (absolute) URL; see [`Origin::request`].
     pub async fn request(&self, request: Request<Bytes>) -> Result<Response<ResponseBody>, ClientError> {
         self.origin(request.uri(), Protocol::Auto)?.request(request).await
     }
 }
 
 impl Origin {
-    /// Host and port, for messages.
+    /// Returns host and port, for messages.
     pub fn name(&self) -> &str {
         self.0.name()
     }
 
-    /// Sends a request and waits for the answer's head. Only the path and query of its URL are used; `Host` is set if
-    /// it is missing. A kept connection that turns out to be dead is replaced once, see [`Replay`]; idempotent
-    /// methods count as [`Replay::Always`].
+    /// Sends a request, and waits for the answer's head. Of the request's URL, only path and query are used; `Host` is
+    /// set if it is missing. If a kept connection turns out to be dead, it is replaced once; see [`Replay`].
+    /// Idempotent methods count as [`Replay::Always`].
     ///
-    /// [`ClientLimits::connect_timeout`] bounds connecting. The caller limits the time for the answer: drop the
-    /// future, or use [`Self::request_until`]. Dropping the future cancels the request.
+    /// [`ClientLimits::connect_timeout`] limits the time for connecting. The caller limits the time for the answer:
+    /// drop the future, or use [`Self::request_until`]. Dropping the future cancels the request.
     pub async fn request(&self, request: Request<Bytes>) -> Result<Response<ResponseBody>, ClientError> {
         let replay = if request.method().is_idempotent() { Replay::Always } else { Replay::Unsent };
         self.request_with(request, replay).await
     }
 
-    /// Like [`Self::request`], but the caller decides if the request may be sent twice.
+    /// Sends a request as [`Self::request`] does, but the caller decides whether it may be sent twice.
     pub async fn request_with(
         &self,
         mut request: Request<Bytes>,
@@ -153,8 +154,8 @@ impl Origin {
             .await
     }
 
-    /// Sends a request made from a template, as [`Self::request`] does. `more` contains headers of this request alone.
-    /// None of them may be in the template, and none may state the length of the body.
+    /// Sends a request that is made from a template, as [`Self::request`] does. `more` contains headers of this
+    /// request alone. None of them may be in the template, and none may state the length of the body.
     pub async fn send(
         &self,
         template: &Template,
@@ -165,7 +166,7 @@ impl Origin {
         self.0.request(&TemplatedRequest { template, more, body }, replay).await
     }
 
-    /// Like [`Self::request_with`], with a deadline for the answer's head.
+    /// Sends a request as [`Self::request_with`] does, with a deadline for the answer's head.
     pub async fn request_until(
         &self,
         request: Request<Bytes>,

@@ -1,5 +1,5 @@
-//! One origin (scheme, host, port) with its connections: the idle HTTP/1.1 ones, newest first, or the single HTTP/2
-//! connection that all requests share. It must not know what is requested.
+//! One origin (scheme, host, port) with its connections: either idle HTTP/1.1 connections, of which the newest is used
+//! first, or a single HTTP/2 connection that all requests share. It must not know what is requested.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,16 +25,16 @@ use super::tls::Trust;
 use super::{ClientLimits, Protocol, Replay};
 use crate::net::head_limits::LEAST_HEADER;
 
-/// The margin by which we close a connection before the keep-alive time that the peer announced.
+/// The margin by which Dragoman closes a connection before the keep-alive time that the peer announced.
 const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
 
-/// The time for which an idle connection is trusted for a request that must not be sent twice, if the peer announces no
-/// keep-alive time. Node closes idle connections after 5 s without notice. A request that is sent at that moment may or may not
-/// have been read.
+/// The time for which an idle connection is trusted for a request that must not be sent twice, if the peer announces
+/// no keep-alive time. Node closes idle connections after 5 s without notice. If a request is sent at that moment, it
+/// is unknown whether it was read.
 const UNANNOUNCED: Duration = Duration::from_secs(4);
 
-/// HTTP/2: the interval of pings while requests run, and the receive windows, which limit the bytes that one
-/// stream or one connection can make us buffer.
+/// HTTP/2: the interval between pings while requests are running, and the receive windows, which limit the bytes that
+/// one stream or one connection can make Dragoman buffer.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 const STREAM_WINDOW: u32 = 256 * 1024;
@@ -59,10 +59,10 @@ pub(super) struct OriginState {
 
 #[derive(Default)]
 struct Pool {
-    /// Idle connections, longest idle first.
+    /// The idle connections; the one that has been idle longest comes first.
     idle: VecDeque<Idle>,
     shared: Option<SharedHttp2>,
-    /// True after ALPN chose HTTP/1.1.
+    /// True once ALPN has chosen HTTP/1.1.
     alpn_http1: bool,
     sweeping: bool,
 }
@@ -79,7 +79,7 @@ struct SharedHttp2 {
     used: Instant,
 }
 
-/// A connection for a request.
+/// The connection for a request.
 enum ConnectionChoice {
     Reused(Box<Link>),
     Fresh(Box<Link>),
@@ -120,7 +120,7 @@ impl OriginState {
         })
     }
 
-    /// Changes the time that a new connection may take.
+    /// Changes the maximum time for opening a new connection.
     pub(super) fn set_connect_timeout(&self, within: Duration) {
         self.connect_ms.store(millis(within), Relaxed);
     }
@@ -133,7 +133,7 @@ impl OriginState {
         &self.target.name
     }
 
-    /// Returns true if connections were made, and all of them went to addresses outside the public network.
+    /// Returns true if connections were made, and all of them led to addresses outside the public network.
     pub(super) fn was_near(&self) -> bool {
         self.target.was_near()
     }
@@ -197,7 +197,7 @@ impl OriginState {
         waited.map_err(|_| busy())?.map_err(|_| busy())
     }
 
-    /// An idle connection that a request of this kind can use.
+    /// Returns an idle connection that a request of this kind can use.
     fn pooled(&self, replay: Replay) -> Option<ConnectionChoice> {
         let now = Instant::now();
         let mut pool = self.pool();
@@ -215,7 +215,7 @@ impl OriginState {
             if replay == Replay::Always || idle.trusted > now {
                 return Some(ConnectionChoice::Reused(idle.link));
             }
-            // The connections before it are even older. This one can still serve requests that may be sent
+            // The connections before this one are even older. This one can still serve requests that may be sent
             // twice.
             pool.idle.push_back(idle);
             return None;
@@ -235,7 +235,7 @@ impl OriginState {
         let _one_at_a_time = self.dialing.lock().await;
         let made = self.pool().shared.as_ref().map(|shared| shared.sender.clone());
         match made {
-            // Another task made this connection while this one waited, so it is fresh.
+            // Another task opened this connection while this task waited, so the connection is fresh.
             Some(sender) if !sender.is_closed() => Ok(ConnectionChoice::Shared { sender, fresh: true }),
             _ => self.connect(true).await,
         }
@@ -258,7 +258,7 @@ impl OriginState {
             .handshake(TokioIo::new(wire));
         let (sender, connection) =
             handshake.await.map_err(|error| ClientError::http(self.name(), false, error.into()))?;
-        // Many requests share the connection, so it runs in its own task, which ends with the last sender and
+        // Many requests share the connection, so it runs in a task of its own, which ends with the last sender and
         // stream.
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -288,7 +288,7 @@ impl OriginState {
         }
     }
 
-    /// The request in absolute form: HTTP/2 sends scheme and authority separately.
+    /// Returns the request in absolute form: HTTP/2 sends scheme and authority separately.
     fn for_http2(&self, ask: &TemplatedRequest<'_>) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(ask.body.clone()));
         *request.method_mut() = ask.template.method.clone();
@@ -306,7 +306,8 @@ impl OriginState {
         request
     }
 
-    /// Takes back a link whose answer has been read to its end. `keep` is the time for which the peer keeps the connection.
+    /// Takes back a link whose answer has been read to its end. `keep` is the time for which the peer keeps the
+    /// connection.
     pub(super) fn give_back(self: &Arc<Self>, mut link: Box<Link>, keep: Option<Duration>) {
         if !link.rest() {
             return;
@@ -323,13 +324,13 @@ impl OriginState {
         self.start_sweeping(&mut pool);
     }
 
-    /// Starts the task that closes idle connections. Each origin with connections has one; it ends when no
-    /// connection is left.
+    /// Starts the task that closes idle connections. Each origin with connections has one such task, which ends when
+    /// no connection is left.
     fn start_sweeping(self: &Arc<Self>, pool: &mut Pool) {
         if pool.sweeping {
             return;
         }
-        // Without a current runtime, this origin is being dropped together with its runtime.
+        // If there is no current runtime, this origin is being dropped together with its runtime.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         pool.sweeping = true;
         let (origin, pause) = (Arc::downgrade(self), self.limits.idle_timeout / 4);
@@ -343,7 +344,7 @@ impl OriginState {
         let unused = |shared: &SharedHttp2| {
             shared.sender.is_closed() || now.saturating_duration_since(shared.used) > self.limits.idle_timeout
         };
-        // Requests that are still running keep the connection open themselves.
+        // Requests that are still running keep the connection open by themselves.
         if pool.shared.as_ref().is_some_and(unused) {
             pool.shared = None;
         }
@@ -352,7 +353,7 @@ impl OriginState {
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {
-        // A panic between two steps leaves at worst a dead connection, which is detected later.
+        // At worst, a panic between two steps leaves a dead connection, which is detected later.
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

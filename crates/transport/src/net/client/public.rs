@@ -1,6 +1,6 @@
-//! Recognizes addresses of the public network. Only these may be requested if an outsider chooses the host
-//! (server-side request forgery). The ranges come from the registries of special addresses (RFC 6890 and later
-//! IANA entries). It must not know why a request is made.
+//! Recognizes addresses of the public network. If an outsider chooses the host, only these may be requested
+//! (server-side request forgery). The ranges come from the registries of special addresses (RFC 6890 and later IANA
+//! entries). It must not know why a request is made.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -25,14 +25,14 @@ const SPECIAL_V4: &[Ipv4Net] = &[
     Ipv4Net::new_assert(Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// The addresses that connections may go to.
+/// The addresses to which connections may lead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// All addresses.
     #[default]
     All,
-    /// Other machines: neither this one nor link-local addresses, at which clouds serve a machine's secrets
-    /// (`169.254.0.0/16`, `fe80::/10`).
+    /// Addresses of other machines: neither of this machine nor link-local ones, at which clouds serve a machine's
+    /// secrets (`169.254.0.0/16`, `fe80::/10`).
     Others,
     /// Addresses of the public network only.
     Public,
@@ -82,7 +82,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let parts = address.segments();
     match parts {
-        // Mapped and translated IPv4 (RFC 4291, 2.5.5.2; RFC 6052): the embedded address counts.
+        // For mapped and translated IPv4 (RFC 4291, 2.5.5.2; RFC 6052), the embedded address counts.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             is_public_v4(joined(high, low))
         }

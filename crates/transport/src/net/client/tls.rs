@@ -1,5 +1,5 @@
-//! TLS to upstreams and the trusted authorities. They are loaded when the first `https` connection needs them,
-//! because reading the system's authorities costs milliseconds and memory. It must not know connections.
+//! TLS to upstreams, and the trusted authorities. The authorities are loaded when the first `https` connection needs
+//! them, because reading those of the system costs milliseconds and memory. It must not know connections.
 
 use std::io;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use rustls_platform_verifier::Verifier;
 use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
 
-/// The authorities trusted for upstreams' certificates: those of the operating system, and any added here. Clones
-/// share the loaded state, so one value should serve the clients of all shards.
+/// The authorities that are trusted for upstreams' certificates: those of the operating system, and those that were
+/// added. Clones share the loaded state, so one value should serve the clients of all shards.
 #[derive(Clone, Debug, Default)]
 pub struct Trust(Arc<TrustState>);
 
@@ -25,7 +25,7 @@ struct TrustState {
 
 #[derive(Clone)]
 struct Connectors {
-    /// Offers HTTP/2 and HTTP/1.1.
+    /// The connector that offers HTTP/2 and HTTP/1.1.
     both: TlsConnector,
     http1: TlsConnector,
 }
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Connectors {
     }
 }
 
-/// A file with authorities' certificates could not be used.
+/// The error if a file with authorities' certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// The file is not PEM.
@@ -57,7 +57,7 @@ impl Trust {
         Ok(Self(Arc::new(TrustState { extra, connectors: OnceCell::new() })))
     }
 
-    /// The connector, created on first use.
+    /// Returns the connector, which is created on first use.
     pub(super) async fn connector(&self, http2: bool) -> io::Result<TlsConnector> {
         let made = self.0.connectors.get_or_try_init(|| async {
             let inner = self.0.clone();
@@ -74,7 +74,7 @@ fn connectors(extra: &[CertificateDer<'static>]) -> Result<Connectors, rustls::E
     let verifier = Verifier::new_with_extra_roots(extra.iter().cloned(), provider.clone())?;
     let mut http1 = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
-        // "Dangerous" is only the function's name: the verifier is that of the platform.
+        // Only the function's name says "dangerous": the verifier is that of the platform.
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();

@@ -10,14 +10,14 @@ use crate::child::QueuedLine;
 use crate::up::LinkError;
 use crate::up::open_calls::OpenCall;
 
-/// An exchange's end of the link. Dropping it removes the exchange; later messages for it are dropped.
+/// One exchange's end of the link. Dropping this value removes the exchange; later messages for it are dropped.
 #[derive(Debug)]
 pub struct MuxCall {
     pub(super) key: u64,
     pub(super) items: mpsc::Receiver<MuxItem>,
     /// An item that arrived before the first call of `next`.
     pub(super) early: Option<MuxItem>,
-    /// Reports that the request could not be sent, if that becomes known only afterwards.
+    /// Receives the reason why the request could not be sent, if this becomes known only afterwards.
     pub(super) sending: Option<oneshot::Receiver<LinkError>>,
     /// The exchange's entry among the clients' calls, if it serves a client's call.
     pub(super) open: Option<OpenCall>,
@@ -33,10 +33,10 @@ impl Drop for MuxCall {
 }
 
 impl MuxCall {
-    /// The next message of the exchange.
+    /// Returns the next message of the exchange.
     ///
     /// # Errors
-    /// If the link is gone, the request could not be sent, or its answer had to be dropped.
+    /// Fails if the link is gone, if the request could not be sent, or if its answer had to be dropped.
     pub async fn next(&mut self) -> Result<Frame, LinkError> {
         let item = match self.early.take() {
             Some(item) => Some(item),
@@ -55,13 +55,14 @@ impl MuxCall {
         self
     }
 
-    /// The failure. It counts as unsent if the child has ended and cannot have read the request's line.
+    /// Returns the failure of the exchange. It counts as unsent if the child has ended and cannot have read the line
+    /// of the request.
     fn failed(&self, why: LinkError) -> LinkError {
         let is_end = matches!(&why, LinkError::Child(e) if e.is_final());
         if is_end && self.line.as_ref().is_some_and(QueuedLine::is_unread) { why.unsent() } else { why }
     }
 
-    /// The next item, unless it becomes known first that the request could not be sent.
+    /// Returns the next item, unless it becomes known first that the request could not be sent.
     async fn either(&mut self) -> Result<Option<MuxItem>, LinkError> {
         let Some(sending) = &mut self.sending else { return Ok(self.items.recv().await) };
         tokio::select! {
@@ -78,11 +79,11 @@ impl MuxCall {
         Ok(self.items.recv().await)
     }
 
-    /// Waits until it is known if the request was accepted, but no longer than `patience`: some servers report that only
-    /// together with the answer.
+    /// Waits until it is known whether the request was accepted, but no longer than `patience`: some servers report
+    /// this only together with the answer.
     ///
     /// # Errors
-    /// The reason why the request could not be sent.
+    /// Returns the reason why the request could not be sent.
     pub(in crate::up) async fn sent(
         &mut self,
         mut sending: oneshot::Receiver<LinkError>,
@@ -105,15 +106,15 @@ impl MuxCall {
         Ok(())
     }
 
-    /// Ends the open call if the server rejected the request, because the server then does not work on it.
+    /// Ends the open call if the server rejected the request, because the server then does not work on the call.
     fn unless_taken(&self, why: &LinkError) {
         if let Some(open) = self.open.as_ref().filter(|_| why.not_executed() || why.is_status()) {
             open.over();
         }
     }
 
-    /// Returns the item. If the stream only ended, returns the failure to send the request instead, if there is one, because
-    /// it is more informative.
+    /// Returns the item. If the stream has merely ended, returns the failure to send the request instead, if there is
+    /// one, because this failure is more informative.
     fn unless_unsent(&mut self, item: Option<MuxItem>) -> Result<Option<MuxItem>, LinkError> {
         let failed = match self.sending.as_mut().map(oneshot::Receiver::try_recv) {
             None | Some(Err(oneshot::error::TryRecvError::Empty)) => None,

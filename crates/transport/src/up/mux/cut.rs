@@ -1,7 +1,7 @@
-//! Determines, from the beginning of a message, which request the message answers, for messages that are too long to be
-//! kept. It must not know how long they may be.
+//! Finds out, from the beginning of a message, which request the message answers; used for messages that are too long
+//! to be kept. It must not know how long messages may be.
 
-/// The `id` in the beginning of a message, if it is a number and only scalar members precede it.
+/// Returns the `id` in the beginning of a message, if it is a number and only scalar members precede it.
 pub(super) fn named_in(beginning: &[u8]) -> Option<u64> {
     let mut rest = beginning.trim_ascii_start().strip_prefix(b"{")?;
     loop {
@@ -21,7 +21,7 @@ pub(super) fn named_in(beginning: &[u8]) -> Option<u64> {
     }
 }
 
-/// The text between the quotes at the beginning of `text`, and the text after them.
+/// Returns the text between the quotes at the beginning of `text`, and the text after them.
 fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let inside = text.strip_prefix(b"\"")?;
     let mut from = 0;

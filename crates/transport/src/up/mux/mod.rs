@@ -1,5 +1,5 @@
-//! One stream of messages that many exchanges share. Each exchange receives its own messages, which are assigned by our own
-//! ids. It must not know which transport carries the stream.
+//! One stream of messages that many exchanges share. Each exchange receives its own messages, which are assigned by
+//! the ids that the gateway chose. It must not know which transport carries the stream.
 
 mod call;
 mod cut;
@@ -23,11 +23,11 @@ use super::open_calls::{OpenCalls, Owner};
 use crate::budget::OutOfMemory;
 use crate::child::ChildError;
 
-/// The number of notifications that may wait for one exchange. Further ones are dropped; an answer is never
+/// The maximum number of notifications that wait for one exchange. Further ones are dropped; an answer is never
 /// dropped.
 const NOTICES: usize = 64;
 
-/// The server's messages that belong to no exchange.
+/// The receiver of the server's messages that belong to no exchange.
 pub type Unasked = mpsc::Receiver<UnaskedMessage>;
 
 /// A message that belongs to no exchange.
@@ -35,7 +35,7 @@ pub type Unasked = mpsc::Receiver<UnaskedMessage>;
 pub struct UnaskedMessage {
     /// The message.
     pub frame: Frame,
-    /// The only client that a log message can concern, as known when it arrived.
+    /// The only client that a log message can concern, as known when the message arrived.
     pub owner: Option<Owner>,
 }
 
@@ -45,13 +45,13 @@ pub enum MuxFault {
     /// The child process failed.
     #[error("{0}")]
     Child(ChildError),
-    /// A message was longer than this many bytes and was dropped.
+    /// A message was longer than this number of bytes, so it was dropped.
     #[error("sent more than {0} bytes in one message, which was dropped")]
     TooLong(usize),
-    /// There was no memory for a message, and it was dropped.
+    /// No memory became free for a message, so it was dropped.
     #[error("sent a large message, which was dropped: {0}")]
     OutOfMemory(OutOfMemory),
-    /// The server ended its event stream, and with it the session.
+    /// The server ended its event stream, and thereby the session.
     #[error("closed its event stream")]
     Ended,
     /// The event stream broke.
@@ -87,7 +87,8 @@ enum MuxItem {
 #[derive(Debug)]
 struct WaitingExchange {
     items: mpsc::Sender<MuxItem>,
-    /// The client that the exchange serves, if there is one; it can receive notifications and questions meanwhile.
+    /// The client that the exchange serves, if there is one; it can receive notifications and questions in the
+    /// meantime.
     owner: Option<Owner>,
 }
 
@@ -98,7 +99,7 @@ struct MuxShared {
     gone: Mutex<Option<MuxFault>>,
     closed: AtomicBool,
     max_calls: usize,
-    /// The channel for messages that belong to no exchange, open while the stream is read.
+    /// The channel for messages that belong to no exchange; it is open while the stream is read.
     unasked: mpsc::WeakSender<UnaskedMessage>,
     limits: FrameLimits,
 }
@@ -114,11 +115,11 @@ pub struct MuxRoom {
     pub forget: Duration,
 }
 
-/// The exchanges that share a stream. Clones share them too.
+/// The exchanges that share a stream. Clones share them as well.
 #[derive(Debug, Clone)]
 pub(in crate::up) struct Mux(Arc<MuxShared>);
 
-/// The input of a stream's messages. Dropping it closes the mux.
+/// The input for a stream's messages. Dropping it closes the mux.
 #[derive(Debug)]
 pub(in crate::up) struct Intake {
     mux: Mux,
@@ -142,15 +143,15 @@ impl Mux {
         (mux.clone(), Intake { mux, _unasked: tx }, rx)
     }
 
-    /// The calls of clients on this stream.
+    /// Returns the calls of clients on this stream.
     pub(in crate::up) fn calls(&self) -> &Arc<OpenCalls> {
         &self.0.calls
     }
 
-    /// Registers an exchange under our own id `key`, before its request is sent.
+    /// Registers an exchange under the gateway's own id `key`, before the request is sent.
     ///
     /// # Errors
-    /// If too many are open, or the stream has ended.
+    /// Fails if too many exchanges are open, or if the stream has ended.
     pub(in crate::up) fn open(&self, key: u64, owner: Option<Owner>) -> Result<MuxCall, LinkError> {
         let (tx, items) = mpsc::channel(NOTICES);
         {
@@ -162,8 +163,8 @@ impl Mux {
         }
         let open = owner.map(|owner| self.0.calls.begin(key, owner));
         let call = MuxCall { key, items, early: None, sending: None, open, line: None, mux: self.clone() };
-        // Checked after registration: a task that closes the mux sees this exchange, or has already stored
-        // its reason.
+        // This is checked after the registration: a task that closes the mux either sees this exchange, or has already
+        // stored the reason.
         match self.why_closed() {
             Some(why) => Err(LinkError::from(why).unsent()),
             None => Ok(call),
@@ -175,15 +176,15 @@ impl Mux {
         self.0.closed.load(Ordering::Acquire)
     }
 
-    /// The reason why the stream has ended, once it has.
+    /// Returns the reason why the stream has ended, if it has.
     pub(in crate::up) fn why_closed(&self) -> Option<MuxFault> {
         self.0.gone.lock().clone()
     }
 
-    /// Takes one text: a message, or an array of them.
+    /// Processes one text: a message, or an array of messages.
     ///
     /// # Errors
-    /// If it is not a message; no exchange is affected.
+    /// Fails if the text is not a message; no exchange is affected.
     pub(in crate::up) fn take(&self, text: Bytes) -> Result<(), FrameError> {
         match Message::parse(text, self.0.limits)? {
             Message::Single(frame) => self.deliver(frame),
@@ -201,7 +202,7 @@ impl Mux {
             FrameKind::Response | FrameKind::Error => {
                 let Some(key) = frame.id().and_then(proto::rpc::Id::as_number) else { return };
                 self.0.calls.answered(key);
-                // Removed at once, so that a second answer finds no exchange.
+                // The exchange is removed immediately, so that a second answer finds none.
                 let call = self.0.waiting.lock().remove(&key).map(|call| call.items);
                 let Some(call) = call else {
                     tracing::debug!("an answer that matches no open request: id {key}");
@@ -227,10 +228,11 @@ impl Mux {
         }
     }
 
-    /// Delivers a log message, which names no call, to the only client that it can concern; otherwise drops it.
+    /// Delivers a log message, which names no call, to the only client that it can concern; if there is no such
+    /// client, drops it.
     fn deliver_log(&self, frame: Frame) {
-        // A task continues after its call has been answered, so the open calls of others do not show who owns the
-        // task.
+        // A task continues after its call has been answered, so the open calls of other clients do not show who owns
+        // the task.
         let names_task = frame.meta(RELATED_TASK).is_ok_and(|task| task.is_some());
         let calls = &self.0.calls;
         let owner = if names_task { calls.only_user() } else { calls.sole_owner() };
@@ -259,8 +261,9 @@ impl Mux {
         self.0.waiting.lock().get(&key).map(|call| call.items.clone())
     }
 
-    /// The exchange that a notification or question concerns: the one that it names, or the only one that it can
-    /// be about. This is decided when the message arrives, so that no answer overtakes it.
+    /// Returns the channel of the exchange that a notification or question concerns: the one that it names, or the
+    /// only one that it can be about. This is decided when the message arrives, so that no answer overtakes the
+    /// message.
     fn concerned(&self, frame: &Frame) -> Option<mpsc::Sender<MuxItem>> {
         let notice = Notice::from_name(&frame.method());
         if let Some(named) = key_in(frame, frame.meta(meta::SUBSCRIPTION_ID)).and_then(|key| self.sender(key))
@@ -271,7 +274,7 @@ impl Mux {
         let mut calls = waiting.iter().filter(|(_, call)| call.owner.is_some());
         let call = match (frame.kind(), notice) {
             (FrameKind::Request, _) if frame.method() == Method::Ping.name() => None,
-            // Outside of a call, a client that does not listen would never receive it.
+            // Outside of a call, a client that does not listen would never receive the question.
             (FrameKind::Request, _) => calls.max_by_key(|(key, _)| **key),
             (_, None | Some(Notice::Cancelled)) => calls.next().filter(|_| calls.next().is_none()),
             _ => None,
@@ -281,19 +284,20 @@ impl Mux {
 }
 
 impl Intake {
-    /// Takes one text, see [`Mux::take`].
+    /// Processes one text; see [`Mux::take`].
     pub(in crate::up) fn take(&self, text: Bytes) -> Result<(), FrameError> {
         self.mux.take(text)
     }
 
-    /// Reports a dropped message. The exchange whose id is in its `beginning` fails; without an id, the only waiting exchange
-    /// fails. If several wait and none is named, the affected one runs into its deadline, and the others are not disturbed.
+    /// Reports a dropped message. The exchange whose id is in the message's `beginning` fails; without an id, the only
+    /// waiting exchange fails. If several exchanges are waiting and none is named, the affected exchange runs into its
+    /// deadline, and the others are not disturbed.
     pub(in crate::up) fn left_out(&self, why: MuxFault, beginning: &[u8]) {
         tracing::warn!("{why}");
         let mut waiting = self.mux.0.waiting.lock();
         let key = cut::named_in(beginning).or_else(|| sole(&waiting));
         if let Some(call) = key.and_then(|key| waiting.remove(&key)) {
-            // A full channel accepts nothing more, but its end reports the same.
+            // A full channel accepts nothing more, but the end of the channel reports the same.
             let _ = call.items.try_send(MuxItem::Failed(why));
         }
     }
@@ -329,7 +333,8 @@ fn pass(call: &mpsc::Sender<MuxItem>, frame: Frame) {
     }
 }
 
-/// Counts a message that was dropped because its client reads too slowly. It is logged each time the count doubles.
+/// Counts a message that was dropped because its client reads too slowly. Such messages are logged each time their
+/// number has doubled.
 fn note_dropped() {
     static DROPPED: AtomicU64 = AtomicU64::new(0);
     let dropped = DROPPED.fetch_add(1, Ordering::Relaxed) + 1;
@@ -341,12 +346,12 @@ fn note_dropped() {
     }
 }
 
-/// The key of the only exchange, if there is exactly one.
+/// Returns the key of the only exchange, if there is exactly one.
 fn sole(waiting: &HashMap<u64, WaitingExchange>) -> Option<u64> {
     waiting.keys().next().copied().filter(|_| waiting.len() == 1)
 }
 
-/// The request key that a message names.
+/// Returns the request key that a message names.
 fn key_in(frame: &Frame, place: Result<Option<Span>, Duplicate>) -> Option<u64> {
     let span = place.ok().flatten()?;
     std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()

@@ -1,5 +1,5 @@
-//! Links that nobody needs: those that have been idle long enough, and the first one to close when another server needs a
-//! process. It must not know other pools.
+//! Links that nobody needs: those that have been idle long enough, and the one that is closed first if another server
+//! needs a process. It must not know other pools.
 
 use std::time::{Duration, Instant};
 
@@ -17,8 +17,8 @@ pub struct Spare {
 }
 
 impl Dispatch {
-    /// Removes the links without an owner that were not used for `idle_for`, or for as long as such links are kept, and
-    /// returns them.
+    /// Removes and returns the links without an owner that have not been used for `idle_for`, or for the time for
+    /// which such links are kept.
     pub fn shed(&mut self, idle_for: Duration, now: Instant) -> Vec<SlotId> {
         let rest = idle_for.min(self.rules.unowned_rest);
         let is_old = |slot: &Slot| {
@@ -32,20 +32,20 @@ impl Dispatch {
         old
     }
 
-    /// Returns true if nobody owns a link, and another owner may have it.
+    /// Returns true if nobody owns this link, and another owner may have it.
     pub fn is_free(&self, slot: SlotId, now: Instant) -> bool {
         let is_free =
             |slot: &Slot| slot.owner.is_none() && slot.is_idle(now) && slot.binding == Binding::None;
         self.slots.get(&slot).is_some_and(is_free)
     }
 
-    /// The link that is closed first if another server needs a process: one without an owner, otherwise one whose owner has
-    /// not used it for as long as the link is promised to that owner.
+    /// Returns the link that is closed first if another server needs a process: one without an owner, or else one
+    /// whose owner has not used it for as long as the link is promised to that owner.
     pub fn spare(&self, now: Instant) -> Option<Spare> {
         self.spare_after(self.rules.owned_rest, now)
     }
 
-    /// The same if another caller of the server needs a link.
+    /// Returns the link that is closed first if another caller of this server needs a link.
     pub fn spare_for_others(&self, now: Instant) -> Option<Spare> {
         self.spare_after(self.rules.others_rest, now)
     }
@@ -71,8 +71,8 @@ impl Dispatch {
         is_same
     }
 
-    /// Returns true if a link would be opened for the owner of this request, the first one that waits, if other pools had
-    /// not used up the budget.
+    /// Returns true if a link would be opened for the owner of this request, which is the first one that waits, had
+    /// other pools not used up the budget.
     pub fn lacks_room(&self, ticket: Ticket, now: Instant) -> bool {
         let is_due = |waiter: &Waiter| {
             waiter.ticket == ticket && now.saturating_duration_since(waiter.since) >= self.patience(waiter)
@@ -80,7 +80,7 @@ impl Dispatch {
         !self.budget.has_room() && self.may_start() && self.waiters.front().is_some_and(is_due)
     }
 
-    /// The number of owners that wait for a link.
+    /// Returns the number of owners that wait for a link.
     pub fn waiting(&self) -> usize {
         self.waiters.len()
     }

@@ -12,7 +12,7 @@ mod era;
 mod hearing;
 pub(crate) mod http;
 
-pub(crate) use calls::End;
+pub(crate) use calls::{Called, End};
 pub(crate) use era::{Era, Way};
 pub(crate) use hearing::Hearing;
 use hearing::short;

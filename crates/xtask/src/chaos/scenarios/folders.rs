@@ -49,7 +49,14 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
         let folder = made(stage.folder.join(format!("own-{}", owners.len())), "own")?;
         let client = stage.client_in(&folder, era)?;
         client.names(2 * SOON)?;
-        // The server asks for roots after its introduction, and serves calls from its own folder until it has the answer.
+        // A client that listens is asked for its roots before its first call.
+        if owners.len() >= 2 {
+            client.listen().map_err(|why| format!("client {}: {why:?}", owners.len()))?;
+            if !can_read(&client, &folder)? {
+                return Err(format!("client {}'s first call does not reach its folder", owners.len()));
+            }
+        }
+        // Otherwise the server serves calls from its own folder until it has the answer.
         let reads = || can_read(&client, &folder).ok().filter(|reads| *reads);
         until(SOON, reads).ok_or_else(|| format!("client {} never reaches its folder", owners.len()))?;
         owners.push(Owner { client, folder });

@@ -1,7 +1,7 @@
 //! Many large answers at once, in little memory: calls may be rejected, but the gateway survives.
 
 use super::Scenario;
-use crate::chaos::client::Era;
+use crate::chaos::client::{Called, Client, End, Era};
 use crate::chaos::process::Process;
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::SOON;
@@ -38,11 +38,21 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     for client in &clients {
         client.names(SOON)?;
     }
-    thread::scope(|scope| {
-        for client in &clients {
-            scope.spawn(|| client.call("up__payload", json!({ "bytes": BYTES }), 3 * SOON));
-        }
+    let ends: Vec<Called> = thread::scope(|scope| {
+        let call = |client| {
+            // A call that gets no memory for its answer fails after a minute.
+            scope.spawn(move || Client::call(client, "up__payload", json!({ "bytes": BYTES }), 8 * SOON))
+        };
+        let calls: Vec<_> = clients.iter().map(|client| call(&**client)).collect();
+        calls.into_iter().filter_map(|call| call.join().ok()).collect()
     });
+    let lost = ends.iter().filter(|called| matches!(called.end, End::Lost(_))).count();
+    if ends.len() != ANSWERS || lost > 0 {
+        return Err(format!("{lost} of {} calls ended with neither an answer nor an error", ends.len()));
+    }
+    if !ends.iter().any(|called| matches!(called.end, End::Answered(_))) {
+        return Err("no call was answered".to_owned());
+    }
     if !stage.gateway.as_mut().is_some_and(Process::runs) {
         return Err("the gateway ended".to_owned());
     }

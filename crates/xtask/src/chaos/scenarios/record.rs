@@ -45,5 +45,10 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
         let _ = client.call("up__read", json!({}), SOON);
         Some(record()).filter(|record| !record.is_empty())
     });
-    if began.is_none() { Err("no new record after 6 s of calls".to_owned()) } else { Ok(()) }
+    if began.is_none() {
+        return Err("no new record after 6 s of calls".to_owned());
+    }
+    let log = || fs::read_to_string(stage.folder.join("gateway.log")).unwrap_or_default();
+    let told = until(SOON, || log().contains("the record of calls was moved or deleted").then_some(()));
+    told.ok_or_else(|| "the log does not say that the record was deleted".to_owned())
 }

@@ -1,5 +1,5 @@
-//! Signature algorithms (RFC 7518, 3.1; RFC 8037), all of them with public keys, and their requirements for a key. It
-//! must not know tokens.
+//! The supported signature algorithms (RFC 7518, 3.1; RFC 8037), all of them with public keys, and the kind of key
+//! that each requires. It must not know tokens.
 
 use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256,

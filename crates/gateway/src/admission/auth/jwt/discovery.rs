@@ -50,7 +50,7 @@ async fn keys_at(
         return Err("it is the metadata of another issuer".to_owned());
     }
     let keys: Uri = metadata.jwks_uri.parse().map_err(|_| "its `jwks_uri` is not a URL".to_owned())?;
-    // A remote issuer must not make the gateway send requests to its own machine.
+    // An issuer elsewhere must not make the gateway send requests to the gateway's own machine.
     if !is_safe(&keys) || (is_local(&keys) && !is_local(url)) {
         return Err("its `jwks_uri` is not https".to_owned());
     }

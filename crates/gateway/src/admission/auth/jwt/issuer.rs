@@ -24,11 +24,13 @@ use upstream::web::{Get, Web, is_safe};
 const FRESH: Duration = Duration::from_mins(10);
 /// The age up to which cached keys are used if they cannot be fetched again.
 const STALE: Duration = Duration::from_hours(1);
-/// The average time between fetches after the first few.
+/// The average time between fetches, once the first few have been made.
 const BETWEEN: Duration = Duration::from_secs(10);
-/// The number of fetches allowed in immediate succession: the first one, plus a key rotation at that moment.
+/// The number of fetches that may follow one another immediately: the first one, and those that a key rotation at that
+/// moment causes.
 const AT_ONCE: u32 = 3;
-/// The same for wrong signatures, which anybody can send: one fetch is reserved for unknown key names.
+/// The number of fetches in succession that wrong signatures may cause. Anybody can send these, so one fetch is
+/// reserved for unknown key names.
 const AT_ONCE_FOR_ANYBODY: u32 = AT_ONCE - 1;
 /// The time limit for one fetch, including discovery.
 const WITHIN: Duration = Duration::from_secs(5);
@@ -61,7 +63,7 @@ struct CachedKeys {
 struct KeyQuery<'a> {
     kid: Option<&'a str>,
     algorithm: Algorithm,
-    /// Accepts only keys that were fetched after this time.
+    /// Only keys that were fetched after this time are accepted; `None` accepts keys of any age.
     after: Option<Duration>,
 }
 
@@ -69,7 +71,7 @@ struct KeyQuery<'a> {
 struct Fetching {
     /// The address of the keys, once it has been discovered.
     place: Option<Uri>,
-    /// The time at which all previous fetches stop counting (GCRA).
+    /// The time after which earlier fetches no longer count towards the limit (GCRA).
     paid: Duration,
     /// The reason why the last fetch failed.
     failed: Option<String>,
@@ -126,8 +128,8 @@ impl Issuer {
         if !self.algorithms.contains(&token.algorithm) {
             return Err(Refused::Bad("its algorithm is not allowed for its issuer"));
         }
-        // Check the claims first: a token that is wrong without a key needs no fetch. Its claims are trusted only
-        // after the check of the signature below.
+        // Check the claims first: if they are wrong, no key has to be fetched. They are trusted only after the check
+        // of the signature below.
         let expected = Expected { audiences: &self.audiences, skew: self.skew, now: now.unix() };
         let accepted = claims::check(&token.claims, &expected).map_err(Refused::Bad)?;
         let now = now.since_start;
@@ -146,7 +148,7 @@ impl Issuer {
         Err(Refused::Bad("its signature is wrong"))
     }
 
-    /// Fresh keys that include the wanted one; older keys, or other keys, if fresh ones cannot be fetched.
+    /// Returns fresh keys that include the wanted one; older or other keys if no fresh ones can be fetched.
     async fn keys(
         &self,
         wanted: KeyQuery<'_>,
@@ -169,7 +171,7 @@ impl Issuer {
                 turn.map_err(|_| self.unavailable(BETWEEN, "too many requests are waiting for them"))?
             }
         };
-        // Another request may have fetched them in the meantime.
+        // Another request may have fetched the keys in the meantime.
         if let Some(kept) = self.kept.load_full().filter(|kept| serves(kept)) {
             return Ok(kept);
         }
@@ -197,7 +199,7 @@ impl Issuer {
                 None => discovery::keys_of(&self.url, web, WITHIN).await?,
             };
             let keys = self.fetch_from(&place, web).await?;
-            // An address that serves no keys is forgotten, and discovered again.
+            // If an address serves no keys, it is forgotten and discovered again.
             fetching.place = Some(place);
             Ok(keys)
         });
@@ -225,7 +227,7 @@ impl Issuer {
 }
 
 impl CachedKeys {
-    /// The wanted key, regardless of the age of the set.
+    /// Returns the wanted key, regardless of the age of the set.
     fn key(&self, wanted: KeyQuery<'_>) -> Result<&ParsedPublicKey, Refused> {
         match self.keys.find(wanted.kid, wanted.algorithm) {
             KeyMatch::Key(key) => Ok(key),
@@ -243,7 +245,7 @@ impl KeyQuery<'_> {
 }
 
 impl Fetching {
-    /// Returns true if another fetch may begin, and counts it.
+    /// Returns true if another fetch may begin, and counts that fetch.
     fn may(&mut self, now: Duration, at_once: u32) -> bool {
         let may = self.paid <= now + BETWEEN * (at_once - 1);
         if may {

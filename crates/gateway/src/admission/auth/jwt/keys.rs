@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::algorithm::{self, KeyType};
 
-/// The maximum number of keys in a set that are examined.
+/// The maximum number of keys that are examined in one set.
 const MOST_KEYS: usize = 64;
 
 /// The keys that verify tokens of one issuer.
@@ -17,7 +17,7 @@ pub(super) struct KeySet(Vec<Key>);
 
 struct Key {
     kid: Option<Box<str>>,
-    /// The algorithms that this key may be used with, according to the configuration and to its own properties.
+    /// The algorithms for which this key may be used, according to the configuration and to the key's own properties.
     ways: Vec<(Algorithm, ParsedPublicKey)>,
 }
 
@@ -32,8 +32,7 @@ pub(super) enum KeyMatch<'a> {
 }
 
 impl KeySet {
-    /// Reads a set. Keys are ignored if they have another type, are meant for another use, or are too weak (RFC 7517,
-    /// 5).
+    /// Reads a set. Ignores keys that have another type, are meant for another use, or are too weak (RFC 7517, 5).
     pub(super) fn read(bytes: &[u8], algorithms: &[Algorithm]) -> Option<Self> {
         let set: Map<String, Value> = serde_json::from_slice(bytes).ok()?;
         let listed = set.get("keys")?.as_array()?;
@@ -46,7 +45,7 @@ impl KeySet {
         self.0.is_empty()
     }
 
-    /// The only key that can have signed a token with `kid` and `algorithm`.
+    /// Returns the only key that can have signed a token with `kid` and `algorithm`.
     pub(super) fn find(&self, kid: Option<&str>, algorithm: Algorithm) -> KeyMatch<'_> {
         let named = self.0.iter().filter(|key| kid.is_none() || key.kid.as_deref() == kid);
         let mut fit = named.clone().filter_map(|key| key.way(algorithm));
@@ -90,7 +89,7 @@ impl Key {
     }
 }
 
-/// The key in a JWK (RFC 7518, 6; RFC 8037, 2), if it has the type that `algorithm` needs.
+/// Returns the key in a JWK (RFC 7518, 6; RFC 8037, 2), if the key has the type that `algorithm` needs.
 fn public_key(jwk: &Map<String, Value>, algorithm: Algorithm) -> Option<ParsedPublicKey> {
     let text = |name: &str| jwk.get(name).and_then(Value::as_str);
     let bytes = |name: &str| BASE64_URL_SAFE_NO_PAD.decode(text(name)?).ok();

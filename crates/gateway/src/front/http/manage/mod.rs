@@ -70,14 +70,14 @@ pub(super) async fn respond(
     response
 }
 
-/// The request, in the form in which it is recorded.
+/// Returns the request in the form in which it is recorded.
 fn asked(method: &Method, uri: &Uri) -> String {
     let path = uri.path();
     format!("{method} {}", &path[..path.floor_char_boundary(LONGEST)])
 }
 
-/// The reason to refuse a request unless it comes from one of this server's own pages or from a program: foreign pages,
-/// even those that may use the MCP endpoints, could start programs on behalf of their visitors.
+/// Returns the reason to refuse a request, unless it comes from one of this server's own pages or from a program.
+/// Other pages, even those that may use the MCP endpoints, could start programs in the name of their visitors.
 fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     let host = guard::authority(headers, uri);
     let is_own = |origin: &HeaderValue| {
@@ -100,7 +100,7 @@ fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     None
 }
 
-/// Admits callers that may manage; a manager can start programs.
+/// Admits only callers that may manage, because a manager can start programs.
 async fn entered(
     shard: &Arc<Shard>,
     management: &Management,
@@ -134,7 +134,7 @@ async fn entered(
     Err(forbidden(why))
 }
 
-/// A JSON body.
+/// Returns a response with a JSON body.
 fn json_response(status: StatusCode, body: &Value) -> Response<Body> {
     answer::message(status.as_u16(), body.to_string().into())
 }
@@ -147,7 +147,7 @@ fn refused(refusal: &Refusal) -> Response<Body> {
     error(refusal.status, refusal.code, &refusal.message)
 }
 
-/// The response to an unauthenticated caller.
+/// Returns the response to an unauthenticated caller.
 fn unknown(denied: &Denied) -> Response<Body> {
     let status = denied.status().as_u16();
     let code = if status == 401 { "UNAUTHORIZED" } else { "FORBIDDEN" };

@@ -25,7 +25,7 @@ use upstream::oauth::form::pairs;
 struct ManagementRequest<'a> {
     shard: &'a Arc<Shard>,
     identity: Identity,
-    /// Method and path.
+    /// The method and the path of the request.
     action: String,
     /// The server and the profile that the path names.
     about: (Option<String>, Option<String>),
@@ -77,7 +77,7 @@ fn ok(body: &Value) -> Response<Body> {
     json_response(StatusCode::OK, body)
 }
 
-/// The answer for an unsupported method; `methods` are the supported ones.
+/// Returns the answer for an unsupported method; `methods` lists the supported ones.
 fn only(methods: &'static str) -> Response<Body> {
     let mut response = error(405, "METHOD_NOT_ALLOWED", &format!("the supported methods are {methods}"));
     response.headers_mut().insert(ALLOW, HeaderValue::from_static(methods));
@@ -167,7 +167,7 @@ impl ManagementRequest<'_> {
         }
     }
 
-    /// The tools of a server in a profile, even if the server currently cannot be reached.
+    /// Returns the tools of a server in a profile, even if the server currently cannot be reached.
     async fn profile_tools(&self, standing: &Standing, slug: &str, id: &str) -> Answered {
         // A request that would be refused anyway does not need the server's list.
         ask::profile_tools(standing, slug, id, &[])?;
@@ -232,7 +232,7 @@ impl ManagementRequest<'_> {
         Ok(ok(&json!({ "id": id, "tools": tools, "refusals": refusals })))
     }
 
-    /// The state of the servers in the query's `ids=a,b`, or of all servers if it is missing.
+    /// Returns the state of the servers in the query's `ids=a,b`, or of all servers if the query has no `ids`.
     async fn batch_status(&self) -> Result<Value, Refusal> {
         let named = self.asked_for("ids");
         let ids: Vec<&str> = match &named {
@@ -248,7 +248,7 @@ impl ManagementRequest<'_> {
         Ok(json!({ "statuses": all }))
     }
 
-    /// The value of a query parameter.
+    /// Returns the value of a query parameter.
     fn asked_for(&self, name: &str) -> Option<String> {
         pairs(&self.query).into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
@@ -258,7 +258,7 @@ impl ManagementRequest<'_> {
         matches!(self.asked_for("refresh").as_deref(), Some("true" | "1"))
     }
 
-    /// The body.
+    /// Reads the body as JSON.
     async fn json(&mut self) -> Result<Value, Refusal> {
         if media::check_json(&self.headers).is_err() {
             return Err(Refusal::new(

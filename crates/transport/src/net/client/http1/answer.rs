@@ -1,5 +1,5 @@
-//! The answers of one connection, parsed from the bytes of reads: a head, the pieces of a body, and finally the
-//! decision if the connection can be reused. It must not know sockets.
+//! The answers on one connection, parsed from the bytes of reads: a head, the pieces of a body, and finally the
+//! decision whether the connection can be used again. It must not know sockets.
 
 use bytes::Bytes;
 
@@ -7,21 +7,22 @@ use super::error::Http1Error;
 use super::framing::{Framing, Taken};
 use super::head::{self, AnswerContext, AnswerHead, HeadLimits};
 
-/// The buffer size for one read.
+/// The size of the buffer for one read, in bytes.
 pub const READ: usize = 16 * 1024;
 
 /// The maximum number of bytes that one read of a long body can return.
 const PIECE: u64 = 128 * 1024;
 
-/// Parses answers. Buffers at most one head of the allowed length and one read, and nothing between answers.
+/// Parses answers. Buffers at most one head of the allowed length and the bytes of one read, and nothing between
+/// answers.
 #[derive(Debug)]
 pub struct AnswerReader {
     limits: HeadLimits,
     /// The incomplete head of an answer.
     partial: Vec<u8>,
-    /// The number of bytes of interim answers before it.
+    /// The number of bytes of the interim answers before this head.
     interim: usize,
-    /// The part of the body that was read but not yet taken.
+    /// The part of the body that was read but not taken yet.
     inbox: Bytes,
     framing: Framing,
     keep_alive: bool,
@@ -40,17 +41,17 @@ impl AnswerReader {
         }
     }
 
-    /// Prepares for the answer to the next request; `closes` is true if the request itself asks to close the
-    /// connection.
+    /// Prepares for the answer to the next request; `closes` is true if the request itself asks for the connection to
+    /// be closed.
     pub fn begin(&mut self, closes: bool) {
         self.keep_alive = !closes;
     }
 
-    /// Parses the head from the bytes of a read; an empty read means that the connection was closed.
+    /// Parses the head from the bytes of a read; if there are none, the connection was closed.
     ///
     /// # Errors
-    /// [`Http1Error`] for bytes that are not a head, for a head that is too long, and for a connection that ended
-    /// before its head was complete.
+    /// Returns [`Http1Error`] if the bytes are not a head, if the head is too long, or if the connection ended before
+    /// the head was complete.
     pub fn head(&mut self, read: &[u8], asked: AnswerContext<'_>) -> Result<Option<AnswerHead>, Http1Error> {
         if read.is_empty() {
             return Err(Http1Error::Incomplete);
@@ -60,7 +61,7 @@ impl AnswerReader {
         if before > 0 {
             self.partial.extend_from_slice(read);
             bytes = &self.partial;
-            // A head that arrives slowly is not parsed again from its beginning for each byte.
+            // If a head arrives slowly, it is not parsed again from its beginning for each byte.
             let is_short = self.interim + bytes.len() < self.limits.bytes;
             if is_short && !head::may_end(&bytes[before.saturating_sub(3)..]) {
                 return Ok(None);
@@ -82,19 +83,19 @@ impl AnswerReader {
         Ok(Some(head))
     }
 
-    /// Takes the next piece of the body, as far as it has been read.
+    /// Takes the next piece of the body, if one has been read.
     ///
     /// # Errors
-    /// [`Http1Error::Malformed`] for invalid chunks.
+    /// Returns [`Http1Error::Malformed`] if chunks are invalid.
     pub fn piece(&mut self) -> Result<Taken, Http1Error> {
         self.framing.take(&mut self.inbox)
     }
 
-    /// Adds the next bytes of the body after [`Self::piece`] had nothing left; an empty read means that the
-    /// connection was closed.
+    /// Adds the next bytes of the body after [`Self::piece`] had nothing left; if there are none, the connection was
+    /// closed.
     ///
     /// # Errors
-    /// [`Http1Error::Incomplete`] if the connection was closed before the body's end.
+    /// Returns [`Http1Error::Incomplete`] if the connection was closed before the body's end.
     pub fn feed(&mut self, read: Bytes) -> Result<(), Http1Error> {
         if read.is_empty() {
             return self.framing.close();
@@ -104,15 +105,15 @@ impl AnswerReader {
         Ok(())
     }
 
-    /// The buffer size for the next read of a body that is known to be longer than [`READ`].
+    /// Returns the buffer size for the next read, if the body is known to be longer than [`READ`].
     pub fn room(&self) -> Option<usize> {
         let left = self.framing.left().filter(|left| *left > READ as u64)?;
-        // One byte more than expected, so that a read of the whole body leaves room and thereby shows that
+        // This is one byte more than expected, so that a read of the whole body leaves room and thereby shows that
         // nothing follows.
         usize::try_from(left.saturating_add(1).min(PIECE)).ok()
     }
 
-    /// The number of remaining bytes of the body, if known.
+    /// Returns the number of remaining bytes of the body, if it is known.
     pub fn left(&self) -> Option<u64> {
         self.framing.left()
     }
@@ -127,7 +128,7 @@ impl AnswerReader {
         self.keep_alive && self.inbox.is_empty() && self.framing.is_over()
     }
 
-    /// The number of buffered bytes.
+    /// Returns the number of buffered bytes.
     pub fn held(&self) -> usize {
         self.partial.len() + self.inbox.len()
     }

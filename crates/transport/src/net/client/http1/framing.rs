@@ -1,21 +1,21 @@
-//! The end of an HTTP/1.1 answer's body, and its bytes without the framing (RFC 9112, sections 6 and 7). It must not
-//! know sockets.
+//! Finds the end of an HTTP/1.1 answer's body, and removes the framing from its bytes (RFC 9112, sections 6 and 7). It
+//! must not know sockets.
 
 use bytes::{Buf, Bytes};
 
 use super::error::Http1Error;
 
-/// The maximum size of one body's chunk extensions and trailers, in bytes; both are dropped.
+/// The maximum total size of one body's chunk extensions and trailers, in bytes; both are dropped.
 const OVERHEAD: usize = 16 * 1024;
 
 /// The framing of a body, and the reading position.
 #[derive(Debug)]
 pub(super) enum Framing {
-    /// This many bytes remain; at 0 the body is over.
+    /// This number of bytes remains; at 0, the body is over.
     Length(u64),
-    /// In chunks (RFC 9112, section 7.1).
+    /// The body comes in chunks (RFC 9112, section 7.1).
     Chunked(Chunked),
-    /// Everything until the connection is closed.
+    /// The body is everything until the connection is closed.
     UntilClose,
 }
 
@@ -23,8 +23,7 @@ pub(super) enum Framing {
 #[derive(Debug, Default)]
 pub(super) struct Chunked {
     place: ChunkPosition,
-    /// The remaining bytes of the chunk. While the size is being read, this is the value of its digits so
-    /// far.
+    /// The remaining bytes of the chunk. While the size is being read, this is the value of the digits read so far.
     left: u64,
     digits: u8,
     overhead: usize,
@@ -39,7 +38,7 @@ enum ChunkPosition {
     Data,
     DataCr,
     DataLf,
-    /// At the beginning of a trailer line, or of the empty line that ends them.
+    /// The next byte begins a trailer line, or the empty line that ends the trailers.
     Line,
     Trailer,
     TrailerLf,
@@ -63,7 +62,7 @@ impl Framing {
         matches!(self, Self::Length(0))
     }
 
-    /// The number of remaining bytes, if known.
+    /// Returns the number of remaining bytes, if it is known.
     pub(super) fn left(&self) -> Option<u64> {
         if let Self::Length(left) = self { Some(*left) } else { None }
     }
@@ -71,7 +70,7 @@ impl Framing {
     /// Takes the next piece of the body out of `read`.
     ///
     /// # Errors
-    /// [`Http1Error::Malformed`] for invalid chunks.
+    /// Returns [`Http1Error::Malformed`] if chunks are invalid.
     pub(super) fn take(&mut self, read: &mut Bytes) -> Result<Taken, Http1Error> {
         match self {
             Self::Length(0) => Ok(Taken::End),
@@ -91,7 +90,7 @@ impl Framing {
     /// Ends the body because the connection was closed.
     ///
     /// # Errors
-    /// [`Http1Error::Incomplete`] if that was too early.
+    /// Returns [`Http1Error::Incomplete`] if the connection was closed too early.
     pub(super) fn close(&mut self) -> Result<(), Http1Error> {
         if !matches!(self, Self::UntilClose | Self::Length(0)) {
             return Err(Http1Error::Incomplete);

@@ -8,12 +8,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Ver
 use super::error::Http1Error;
 use super::framing::{Chunked, Framing};
 
-/// Caps on an answer's head.
+/// The caps on an answer's head.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadLimits {
-    /// The number of header lines.
+    /// The maximum number of header lines.
     pub lines: usize,
-    /// The size in bytes, including interim answers (1xx) before it.
+    /// The maximum size in bytes, including the interim answers (1xx) before the head.
     pub bytes: usize,
 }
 
@@ -25,7 +25,7 @@ pub struct AnswerHead {
     pub(super) framing: Framing,
     /// True if the connection can be reused after the body has been read.
     pub keep_alive: bool,
-    /// The time for which the upstream keeps the connection, if it says so (`Keep-Alive: timeout=5`, as Node and
+    /// The time for which the upstream keeps the connection, if it states one (`Keep-Alive: timeout=5`, as Node and
     /// Apache send).
     pub keep: Option<Duration>,
 }
@@ -39,12 +39,12 @@ pub struct AnswerContext<'a> {
     pub hears: Option<&'static [HeaderName]>,
 }
 
-/// Parses the head of the answer to a request and skips interim answers before it. Returns the number of consumed
+/// Parses the head of the answer to a request, and skips the interim answers before it. Returns the number of consumed
 /// bytes, and the head if it is complete. `before` is the number of bytes of earlier interim answers, which count
-/// against the same limit.
+/// towards the same limit.
 ///
 /// # Errors
-/// [`Http1Error`] if it is not a head, or too long.
+/// Returns [`Http1Error`] if the bytes are not a head, or if the head is too long.
 pub(super) fn read(
     bytes: &[u8],
     before: usize,
@@ -64,7 +64,7 @@ pub(super) fn read(
     }
 }
 
-/// The number of bytes of empty lines before a head, where they are allowed (RFC 9112, section 2.2).
+/// Returns the number of bytes of empty lines before a head, where these are allowed (RFC 9112, section 2.2).
 fn empty_lines(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let [b'\n', after @ ..] | [b'\r', b'\n', after @ ..] = rest {
@@ -78,7 +78,7 @@ pub(super) fn may_end(bytes: &[u8]) -> bool {
     memchr::memchr_iter(b'\n', bytes).any(|at| matches!(bytes[at + 1..], [b'\n', ..] | [b'\r', b'\n', ..]))
 }
 
-/// The usual maximum number of lines in a head; a head with more lines needs an allocation.
+/// The usual maximum number of lines in a head; a head with more lines needs an extra allocation.
 const USUAL_LINES: usize = 100;
 
 fn one(
@@ -152,7 +152,7 @@ struct ConnectionHeaders {
 }
 
 impl ConnectionHeaders {
-    /// Records a header; returns false if it concerns only the connection.
+    /// Records a header; returns false if the header concerns only the connection.
     fn note(&mut self, name: &str, value: &[u8]) -> Result<bool, Http1Error> {
         let is = |other: &str| name.eq_ignore_ascii_case(other);
         if is("connection") {
@@ -180,8 +180,8 @@ impl ConnectionHeaders {
         Ok(false)
     }
 
-    /// Returns true if two parties may see different ends of the body: such an answer hints at response smuggling,
-    /// in which the following bytes pass as the next answer.
+    /// Returns true if two parties may see different ends of the body. Such an answer hints at response smuggling, in
+    /// which the bytes after it are taken for the next answer.
     fn is_contradictory(&self, status: StatusCode) -> bool {
         let has_two = self.coded && self.length.is_some();
         let is_empty = status == StatusCode::NO_CONTENT;

@@ -1,5 +1,5 @@
-//! Answers with which an upstream may try to have its bytes misinterpreted. Each is rejected, or read in the only
-//! way that the standard allows. In the latter case the connection is not reused.
+//! Answers with which an upstream may try to have its bytes misinterpreted. Each of them is either rejected or read in
+//! the only way that the standard allows. In the latter case, the connection is not used again.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use super::head::{AnswerContext, HeadLimits};
 
 const LIMITS: HeadLimits = HeadLimits { lines: 20, bytes: 8192 };
 
-/// An answer's status, its body, and true if the connection may be reused.
+/// The status of an answer, its body, and true if the connection may be used again.
 type Read = (u16, String, bool);
 
 fn read_as(stream: &[u8], size: usize, method: &Method) -> Result<Read, Http1Error> {

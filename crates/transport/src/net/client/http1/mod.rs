@@ -1,11 +1,11 @@
-//! HTTP/1.1 as bytes (RFC 9112): requests are written and answers are read without a socket, so tests can try every byte
-//! that an upstream may send. It must not know connections, the pool or TLS.
+//! HTTP/1.1 as bytes (RFC 9112): requests are written and answers are read without a socket, so that tests can try
+//! every byte that an upstream may send. It must not know connections, the pool or TLS.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `request` | a request's head, written from a template |
 //! | `answer` | one connection's answers: from the bytes of reads to a head and a body |
-//! | `head` | an answer's head, which determines the framing of the body and the reuse of the connection |
+//! | `head` | an answer's head, which determines the framing of the body and whether the connection can be used again |
 //! | `framing` | the end of a body, and its bytes without the framing |
 //! | `error` | reasons why bytes are not an answer |
 

@@ -13,17 +13,17 @@ pub struct Template {
     pub(in super::super) method: Method,
     pub(in super::super) path: PathAndQuery,
     pub(in super::super) headers: HeaderMap,
-    /// The head up to the headers that vary.
+    /// The head up to the headers that differ between requests.
     start: Bytes,
-    /// True if the request itself asks to close the connection.
+    /// True if the request itself asks for the connection to be closed.
     pub(in super::super) closes: bool,
-    /// The headers of an answer to keep; `None` keeps all.
+    /// The headers of the answer to keep; `None` keeps all.
     hears: Option<&'static [HeaderName]>,
 }
 
 impl Template {
-    /// A template for requests with `method` to `uri`. It uses the path and query of `uri`, and its host if `headers` has
-    /// none. The client alone sets the length of a body; a length in `headers` is dropped.
+    /// Creates a template for requests with `method` to `uri`. It uses the path and query of `uri`, and also its host
+    /// if `headers` contains none. Only the client sets the length of a body; a length in `headers` is dropped.
     pub fn new(method: Method, uri: &Uri, mut headers: HeaderMap) -> Self {
         headers.remove(CONTENT_LENGTH);
         headers.remove(TRANSFER_ENCODING);
@@ -44,18 +44,19 @@ impl Template {
         Self { method, path, headers, start: start.into(), closes, hears: None }
     }
 
-    /// The same template for callers that read only these headers of the answers. Over HTTP/2, other headers may be included.
+    /// Returns the same template for callers that read only these headers of the answers. Over HTTP/2, other headers
+    /// may be included.
     #[must_use]
     pub fn hearing(self, names: &'static [HeaderName]) -> Self {
         Self { hears: Some(names), ..self }
     }
 
-    /// The parts of a request that affect how its answer is read.
+    /// Returns the parts of a request that affect how its answer is read.
     pub fn asked(&self) -> AnswerContext<'_> {
         AnswerContext { method: &self.method, hears: self.hears }
     }
 
-    /// The common headers of the requests.
+    /// Returns the common headers of the requests.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
@@ -64,9 +65,9 @@ impl Template {
 /// One request.
 #[derive(Debug)]
 pub struct TemplatedRequest<'a> {
-    /// The common parts.
+    /// The parts that all requests made from the template have in common.
     pub template: &'a Template,
-    /// Headers of this request alone; none of them may be in the template.
+    /// The headers of this request alone; none of them may be in the template.
     pub more: &'a [(HeaderName, HeaderValue)],
     /// The body.
     pub body: Bytes,
@@ -79,7 +80,7 @@ impl TemplatedRequest<'_> {
         for (name, value) in self.more {
             put(out, name, value.as_bytes());
         }
-        // RFC 9110, 8.6: the length of an empty body is sent, too, if the method gives a body a meaning.
+        // RFC 9110, 8.6: the length of an empty body is also sent if the method gives a body a meaning.
         if !self.body.is_empty() || matches!(self.template.method, Method::POST | Method::PUT | Method::PATCH)
         {
             let mut digits = [0; 20];

@@ -1,0 +1,51 @@
+//! The arguments of a tool that a profile sets itself. Every call gets them, and no client can set them. It must not know how a
+//! call is sent.
+
+use bytes::Bytes;
+use proto::json::{Members, Span, Splice};
+
+use crate::config::{Text, ToolSetting};
+
+/// The arguments that clients cannot set, with the values that every call gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FixedArguments(Vec<(String, Option<Text>)>);
+
+impl FixedArguments {
+    /// The arguments that a setting fixes or hides; `None` if there are none.
+    pub(super) fn of(setting: &ToolSetting) -> Option<Self> {
+        let hidden = setting.arguments.iter().filter(|(_, own)| own.hidden);
+        let all: Vec<_> = hidden.map(|(name, own)| (name.clone(), own.value.clone())).collect();
+        (!all.is_empty()).then_some(Self(all))
+    }
+
+    /// A call's arguments, JSON text, with the fixed values. Arguments that are no object stay as they are, because the check of
+    /// the arguments rejects them.
+    ///
+    /// # Errors
+    /// Returns the name of an argument that the client set although it cannot.
+    pub fn apply(&self, arguments: Option<&[u8]>) -> Result<Bytes, &str> {
+        let written = arguments.filter(|text| *text != b"null").unwrap_or(b"{}");
+        let Some(members) = Members::of_value(written, Span::new(0, written.len())) else {
+            return Ok(Bytes::copy_from_slice(written));
+        };
+        if let Some((name, _)) = self.0.iter().find(|(name, _)| members.get(written, name).is_some()) {
+            return Err(name);
+        }
+        let keys: Vec<(String, &str)> = self
+            .0
+            .iter()
+            .filter_map(|(name, value)| Some((escaped(name), value.as_ref()?.expose())))
+            .collect();
+        let mut splice = Splice::new(written);
+        for (key, value) in &keys {
+            splice.set(&members, key.as_bytes(), value.as_bytes());
+        }
+        Ok(splice.finish())
+    }
+}
+
+/// A key as it is written between quotes.
+fn escaped(name: &str) -> String {
+    let quoted = proto::json::quote(name);
+    quoted[1..quoted.len() - 1].to_owned()
+}

@@ -1,0 +1,117 @@
+//! Changes of a profile to single tools: what clients see, and what their calls contain.
+
+use super::*;
+use crate::Snapshot;
+use crate::exchange::{Dispatch, dispatch};
+use crate::tasks::TaskIds;
+
+const FILE: &str = r#"
+mcpServers: { files: { command: x } }
+profiles:
+  default:
+    tools:
+      overrides:
+        files__read:
+          name: read_text
+          title: Read
+          description: Reads a text.
+          annotations: { readOnlyHint: true }
+          arguments:
+            root: { value: /srv, description: unused }
+            depth: { value: 3 }
+            token: { value: "${env:TOKEN}" }
+            deep: { hidden: true }
+            path: { description: The path below the root. }
+        other__x: { name: nothing }
+"#;
+
+const TOOL: &str = r#"{"odd":1e2,"name":"read","description":"old","annotations":{"readOnlyHint":false,"x":1},"inputSchema":{"type":"object","properties":{"root":{"type":"string"},"path":{"type":"string","minLength":1},"depth":{"type":"integer"},"token":{"type":"string"},"deep":{"type":"boolean"}},"required":["root","path"],"additionalProperties":false}}"#;
+
+fn profile() -> Profile {
+    let lookup =
+        Lookup { env: &|name| (name == "TOKEN").then(|| "s3cret".to_owned()), file: &|_| Err(String::new()) };
+    let snapshot = Snapshot::compile(&load(FILE, "test", &lookup).unwrap().config, "0");
+    snapshot.profiles[0].rules.clone()
+}
+
+fn shown(guard: Option<&Guard>) -> View {
+    let spec = ViewSpec {
+        era: &V2025_11_25,
+        profile: &profile(),
+        limit: NameLimit::behind(""),
+        names: None,
+        server_info: "{}",
+        schema_bytes: 4096,
+        guard,
+        separate: false,
+        personal: false,
+    };
+    View::build(spec, vec![upstream(1, "files", Ok(catalogue(&V2025_11_25, [TOOL, "", "", ""])))])
+}
+
+fn call(view: &View, name: &str, arguments: &str) -> Result<String, String> {
+    let params = format!(r#"{{"name":"{name}","arguments":{arguments}}}"#);
+    let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+    let frame = Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap();
+    let ids = TaskIds::new(&super::uri_rules::NoTasks, "", &V2025_11_25);
+    match dispatch(&frame, view, "{}", ids) {
+        Ok(Dispatch::Forward(route)) => {
+            let arguments = route.arguments.unwrap();
+            route.tool.unwrap().check(Some(&arguments)).map_err(|misfit| misfit.to_string())?;
+            Ok(String::from_utf8(arguments.to_vec()).unwrap())
+        }
+        Ok(_) => Err("not forwarded".to_owned()),
+        Err(fault) => Err(fault.message),
+    }
+}
+
+#[test]
+fn clients_see_the_changed_tool_and_nothing_of_fixed_arguments() {
+    let view = shown(None);
+    let page = String::from_utf8(view.pages(ListKind::Tools).page(None).unwrap().text().to_vec()).unwrap();
+    let schema = r#""inputSchema":{"type":"object","properties":{"path":{"description":"The path below the root.","type":"string","minLength":1}},"required":["path"],"additionalProperties":false}"#;
+    assert!(page.contains(schema), "{page}");
+    for part in [
+        r#""title":"Read""#,
+        r#""description":"Reads a text.""#,
+        r#""readOnlyHint":true,"x":1"#,
+        r#""odd":1e2"#,
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("s3cret") && !page.contains("/srv") && !page.contains("old"), "{page}");
+    assert_eq!(view.tool("read_text").unwrap().own_name(), "read");
+}
+
+#[test]
+fn a_call_gets_the_fixed_values_and_cannot_set_them() {
+    let view = shown(None);
+    let wanted = r#"{"token":"s3cret","depth":3,"root":"/srv","path":"a"}"#;
+    let sent: serde_json::Value =
+        serde_json::from_str(&call(&view, "read_text", r#"{"path":"a"}"#).unwrap()).unwrap();
+    assert_eq!(sent, serde_json::from_str::<serde_json::Value>(wanted).unwrap());
+    for set in
+        [r#"{"path":"a","root":"/etc"}"#, r#"{"path":"a","ro\u006ft":"/etc"}"#, r#"{"path":"a","deep":true}"#]
+    {
+        let refused = call(&view, "read_text", set).unwrap_err();
+        assert!(refused.contains("is set by this gateway"), "{refused}");
+    }
+    // The server's own schema still decides.
+    assert!(call(&view, "read_text", "{}").unwrap_err().contains("path"));
+    assert!(call(&view, "read_text", r#"{"path":""}"#).is_err());
+    assert!(!format!("{:?}", view.tool("read_text")).contains("s3cret"), "a secret is never shown");
+}
+
+#[test]
+fn rules_see_the_final_arguments_and_the_server_s_own_hints() {
+    let under = |rule: &str| {
+        shown(Some(&guard(&format!("mcpServers: {{ files: {{ command: x }} }}\naccess: {rule}\n"))))
+    };
+    let called = |rule: &str| call(&under(rule), "read_text", r#"{"path":"a"}"#);
+    assert!(called("[{ deny: files__read, when: { arguments: { root: /srv } } }]").is_err());
+    assert!(called("[{ allow: files__read, when: { arguments: { root: /srv } } }]").is_ok());
+    // A renaming changes no rule, and a hint for clients loosens none.
+    assert!(called("[{ deny: files__read }]").is_err());
+    assert!(called("[{ deny: read_text }]").is_ok());
+    assert!(called("[{ allow: '*', when: { annotations: { readOnlyHint: true } } }]").is_err());
+}

@@ -1,0 +1,97 @@
+//! The changes that a profile makes to single tools: what clients are shown, and which arguments they can set. It must not
+//! know how a view applies them.
+
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+use proto::json::quote;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+
+use super::access::{AnnotationHint, HintValues};
+use super::check::Flaw;
+use super::name_rules::new_name;
+use super::parse::{Entry, Kind, Node};
+use super::read::Reader;
+use super::rows::section;
+use super::spellings::{Afresh, Flag, Mapping, Maybe, Spelling, any_text};
+use super::text::Text;
+
+section! {
+    /// The changes of a profile to one tool.
+    pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `annotations` or `arguments`" [
+        /// The name that clients see, instead of the one from `names` and `rename`.
+        "name" name: Option<String> = Maybe(new_name()), absent "the name from `names` and `rename`";
+        /// The title that clients display instead of the name.
+        "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        /// The description, from which models learn what the tool does.
+        "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        /// Hints for clients, such as `readOnlyHint`. Access rules still use the server's own hints.
+        "annotations" annotations: IndexMap<AnnotationHint, bool> = HintValues, absent "the server's";
+        /// Changes to the tool's arguments, by their names.
+        "arguments" arguments: IndexMap<String, ArgumentOverride> = Mapping {
+            what: "a mapping from names of arguments to changes",
+            key: |name| Ok::<_, Flaw>(name.to_owned()),
+            value: Afresh,
+        }, absent "no changes", see "[an argument](#changes-to-arguments)";
+    ]
+}
+
+section! {
+    /// The changes of a profile to one argument of a tool.
+    pub struct ArgumentOverride: "a mapping with `value`, `hidden` or `description`" [
+        /// The value that every call gets. Clients neither see the argument nor set it.
+        "value" value: Option<Text> = Maybe(AnyJson), absent "set by the client";
+        /// Removes the argument from the list. Clients cannot set it, so the server uses its default.
+        "hidden" hidden: bool = Flag;
+        /// The description of the argument.
+        "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+    ]
+}
+
+/// Any value, as JSON text. Texts can contain `${…}`.
+struct AnyJson;
+
+impl Spelling<Text> for AnyJson {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Text>) -> Option<Text> {
+        let (value, shown) = json_of(reader, &entry.value)?;
+        Some(Text::hidden(&value, &shown))
+    }
+
+    fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        json_schema!(true)
+    }
+}
+
+/// A value as JSON text, and the form of it that may be shown.
+fn json_of(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<(String, String)> {
+    let joined = |parts: Vec<(String, String)>, [open, close]: [char; 2]| {
+        let (values, shown): (Vec<String>, Vec<String>) = parts.into_iter().unzip();
+        (format!("{open}{}{close}", values.join(",")), format!("{open}{}{close}", shown.join(",")))
+    };
+    match &node.kind {
+        Kind::Null => Some(("null".to_owned(), "null".to_owned())),
+        Kind::Scalar { text, quoted: false } if is_literal(text) => Some((text.clone(), text.clone())),
+        Kind::Scalar { .. } => {
+            let text = reader.text(node, "a value")?;
+            Some((quote(text.expose()), quote(text.shown())))
+        }
+        Kind::List(items) => {
+            let items = items.iter().map(|item| json_of(reader, item)).collect::<Option<_>>()?;
+            Some(joined(items, ['[', ']']))
+        }
+        Kind::Map(entries) => {
+            let member = |entry: &Entry| {
+                let (value, shown) = json_of(reader, &entry.value)?;
+                let key = quote(&entry.key);
+                Some((format!("{key}:{value}"), format!("{key}:{shown}")))
+            };
+            Some(joined(entries.iter().map(member).collect::<Option<_>>()?, ['{', '}']))
+        }
+    }
+}
+
+/// Returns true if a text that is not quoted is a JSON number, `true` or `false`.
+fn is_literal(text: &str) -> bool {
+    matches!(serde_json::from_str(text), Ok(Value::Number(_) | Value::Bool(_)))
+}
