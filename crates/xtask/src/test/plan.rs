@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{auth, chaos, corpus, peers, sites, tidy};
+use crate::{auth, chaos, peers, schema_families, sites, tidy};
 use std::time::Duration;
 
 /// The step that builds the programs for later steps.
@@ -109,7 +109,7 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
             Ok(chaos::short(&context.tools()?.node, &Context::programs(), log))
         }),
         with_peers("schema-families", 30, |context, log| {
-            corpus::checked(context.tools()?, &Context::programs(), log)
+            schema_families::checked(context.tools()?, &Context::programs(), log)
         }),
         with_peers("sites", 10, |context, log| {
             sites::with_sites(context.tools()?, &Context::programs(), &[], log)

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// Records the tools once for each version of the table of servers; returns the file.
-pub(crate) fn recorded(tools: &Tools, log: &Log) -> Result<PathBuf, String> {
+fn recorded(tools: &Tools, log: &Log) -> Result<PathBuf, String> {
     let node = tools.node.with("corpus", log)?;
     let python = environment("tests/corpus/python.txt", "py-corpus", log)?;
     let virtual_environment = python.ancestors().nth(2).ok_or("the interpreter is in no environment")?;
