@@ -22,6 +22,13 @@ export async function check(name, run) {
   }
 }
 
+/** Prints how a case without a deadline of its own went: `why` it failed, if it did. */
+export function report(name, why) {
+  if (why === undefined) return console.log(`ok ${name}`);
+  failed += 1;
+  console.log(`not ok ${name}: ${why}`);
+}
+
 /** Ends the script: with 1 if any case failed. */
 export function finish() {
   process.exit(failed > 0 ? 1 : 0);

@@ -93,8 +93,10 @@ function array(node, path, report) {
 function object(node, path, report) {
   const names = isObject(node.properties) ? Object.keys(node.properties) : [];
   // "properties: should be non-empty for OBJECT type" (langchain-ai/langchain-google#416, home-assistant/core#122403). Clients
-  // leave the parameters of a function out if it has none, so the root is exempt.
-  if (String(node.type).toLowerCase() === 'object' && names.length === 0 && path !== '') report(`${path}/properties`, 'object-empty', 'reports');
+  // leave the parameters of a function out if it has none, so the root is exempt. Since 2025, the API takes an object without
+  // `properties` (vercel/ai#11319, Kilo-Org/kilocode#11955).
+  const isEmpty = String(node.type).toLowerCase() === 'object' && isObject(node.properties) && names.length === 0;
+  if (isEmpty && path !== '') report(`${path}/properties`, 'object-empty', 'reports');
   // "required[0]: property is not defined" (probelabs/probe#569, NousResearch/hermes-agent#64054)
   if (node.required === undefined) return;
   const known = Array.isArray(node.required) && node.required.every((name) => names.includes(name));

@@ -22,6 +22,7 @@
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
 //! | [`pinning`] | definitions of tools: recorded, compared, approved |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
+//! | [`schema_family`] | forms of input schemas that families of clients accept |
 //! | [`search`], [`tokens`] | the search over a profile's tools; the estimated tokens of a tool |
 //! | [`session`] | state for clients of handshake eras: open questions, events to replay |
 //! | [`fault`] | an error in the form that a client gets |
@@ -46,6 +47,7 @@ pub mod places;
 pub mod principal;
 pub mod rate;
 pub mod redaction;
+pub mod schema_family;
 pub mod sealer;
 pub mod search;
 pub mod session;

@@ -21,6 +21,7 @@ use crate::config::{
 use crate::dialect_rows::Dialect;
 use crate::known_servers;
 use crate::places::{ServedPath, ServedPaths};
+use crate::schema_family::SchemaFamily;
 
 /// A configured server behind the gateway.
 #[derive(Debug, Clone)]
@@ -74,11 +75,12 @@ pub struct ProfileSpec {
 impl ProfileSpec {
     /// The maximum length of the names of its tools and prompts: clients put a prefix before each name.
     pub fn name_limit(&self) -> NameLimit {
-        match (&self.rules.client_prefix, &self.dialect) {
+        let limit = match (&self.rules.client_prefix, &self.dialect) {
             (Some(prefix), _) => NameLimit::behind(prefix),
             (None, Some(_)) => NameLimit::of_dialect(),
             (None, None) => NameLimit::behind(&format!("mcp__{}__", self.slug)),
-        }
+        };
+        limit.for_family(SchemaFamily::of(self.rules.tools.schemas))
     }
 }
 

@@ -6,11 +6,11 @@ use crate::run::Log;
 use crate::scripts::Scripts;
 use crate::stage::{Gateway, HttpUpstream, Serving, configured, scratch};
 use crate::tally::Tally;
-use crate::tools::{Node, Tools, corpus_programs};
+use crate::tools::{Node, Tools, environment, stamp};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The scripts of this command.
 pub(crate) const CORPUS: Scripts = Scripts { name: "corpus", all: &["search"], run: with_corpus };
@@ -26,7 +26,8 @@ pub(crate) fn with_corpus(
     log: &Log,
 ) -> Result<Tally, String> {
     let node = tools.node.with("corpus", log)?;
-    let (file, recorded) = recorded(&node, log)?;
+    let file = recorded(&node, log)?;
+    let recorded = servers(&file)?;
     let mut command = node.script("lists.mjs")?;
     let ready = |line: &str| line.strip_prefix("lists at ").map(str::to_owned);
     let lists = HttpUpstream::start(command.arg(&file), ready, log)?;
@@ -51,20 +52,39 @@ pub(crate) fn with_corpus(
     Ok(tally)
 }
 
-/// Records the lists of all servers. Returns the file, and the names of the servers.
-fn recorded(node: &Node, log: &Log) -> Result<(PathBuf, BTreeSet<String>), String> {
-    let file = scratch("corpus-lists")?.join("tools.jsonl");
-    let python = corpus_programs(log)?;
-    let environment = python.ancestors().nth(2).unwrap_or(&python);
-    log.run(node.script("record.mjs")?.arg(&file).arg(node.module("")).arg(environment))?;
-    let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+/// The file with the recorded lists. They are recorded once for each version of the pinned servers.
+pub(crate) fn recorded(node: &Node, log: &Log) -> Result<PathBuf, String> {
+    let python = environment("tests/corpus/python.txt", "py-corpus", log)?;
+    let virtual_environment = python.ancestors().nth(2).ok_or("the interpreter is in no environment")?;
+    let folder = root::tools().join("corpus-lists");
+    let file = folder.join("tools.jsonl");
+    stamp::once(&folder, &pins()?, || {
+        log.run(node.script("record.mjs")?.arg(&file).arg(node.module("")).arg(virtual_environment)).map(drop)
+    })?;
+    Ok(file)
+}
+
+/// Everything that the recorded lists depend on.
+fn pins() -> Result<String, String> {
+    let text = |name: &&str| {
+        let file = root::checkout().join("tests/corpus").join(name);
+        fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))
+    };
+    ["servers.json", "record.mjs", "session.mjs", "npm/package-lock.json", "python.txt"]
+        .iter()
+        .map(text)
+        .collect()
+}
+
+/// The names of the servers whose lists are in the file.
+fn servers(file: &Path) -> Result<BTreeSet<String>, String> {
+    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let server = |line: &str| {
         let line: Value =
             serde_json::from_str(line).map_err(|error| format!("{}: {error}", file.display()))?;
         Ok(line["server"].as_str().unwrap_or_default().to_owned())
     };
-    let servers = text.lines().map(server).collect::<Result<_, String>>()?;
-    Ok((file, servers))
+    text.lines().map(server).collect()
 }
 
 /// A selection of `tests/corpus/subsets.json`.

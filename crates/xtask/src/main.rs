@@ -17,6 +17,7 @@ mod reach;
 mod root;
 mod routes;
 mod run;
+mod schema_families;
 mod scripts;
 mod sites;
 mod soak;

@@ -15,6 +15,7 @@ use super::hidden::{Screening, screen, screen_text};
 use super::page_queue::{PageQueue, PageRequest};
 use super::selection::ToolSelection;
 use super::soundness::{Soundness, check};
+use super::suitability::RefusalsCell;
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
 use crate::config::ServerTools;
@@ -274,6 +275,7 @@ impl Gather {
             is_confirmed: true,
             failed: self.failed,
             held: Arc::default(),
+            refusals: RefusalsCell::default(),
             lists: Arc::new(self.lists),
         }
     }

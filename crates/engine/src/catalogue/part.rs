@@ -10,8 +10,10 @@ use proto::era::{Era, Tasks};
 use super::capabilities::declares;
 use super::item::listed;
 use super::overridden::overridden;
+use super::suited::suited;
 use super::{Item, ListKind, UpstreamCatalogue, ViewSource};
-use crate::config::ToolSettings;
+use crate::config::Profile;
+use crate::schema_family::SchemaFamily;
 
 /// The catalogue of an available upstream, as seen from an era.
 pub(super) struct Part<'a> {
@@ -27,29 +29,37 @@ impl<'a> Part<'a> {
     /// Creates the parts of all available upstreams.
     pub(super) fn all(
         upstreams: &'a [ViewSource],
-        (era, settings): (&'static Era, &ToolSettings),
+        (era, profile): (&'static Era, &Profile),
         notes: &mut Vec<String>,
     ) -> Vec<Self> {
         let here = upstreams.iter().filter_map(|u| Some((u, u.catalogue.as_deref().ok()?)));
-        here.map(|(upstream, catalogue)| Self::of(upstream, catalogue, (era, settings), notes)).collect()
+        here.map(|(upstream, catalogue)| Self::of(upstream, catalogue, (era, profile), notes)).collect()
     }
 
     fn of(
         upstream: &'a ViewSource,
         catalogue: &'a UpstreamCatalogue,
-        (era, settings): (&'static Era, &ToolSettings),
+        (era, profile): (&'static Era, &Profile),
         notes: &mut Vec<String>,
     ) -> Self {
         let (from, speaks) = (catalogue.listed_in, catalogue.hello.era);
-        let server = &*upstream.name;
+        let (server, settings) = (&*upstream.name, &profile.tool_settings);
+        let family = SchemaFamily::of(profile.tools.schemas);
+        let shown_tool = |tool: Item, own: &Item, notes: &mut Vec<String>| {
+            let tool = overridden(tool, settings.of(server, &own.key))?;
+            Some(match family {
+                Some(family) => suited(tool, family, (era, server), notes),
+                None => tool,
+            })
+        };
         let capabilities = if speaks == era {
             Cow::Borrowed(catalogue.hello.capabilities.as_ref())
         } else {
             Cow::Owned(server_capabilities(&catalogue.hello.capabilities, speaks, era).into())
         };
-        if from == era && settings.concern(server) {
-            let one = |kind: ListKind, own: &Item| match kind {
-                ListKind::Tools => overridden(own.clone(), settings.of(server, &own.key)),
+        if from == era && (settings.concern(server) || family.is_some()) {
+            let mut one = |kind: ListKind, own: &Item| match kind {
+                ListKind::Tools => shown_tool(own.clone(), own, notes),
                 _ => Some(own.clone()),
             };
             let shown =
@@ -78,7 +88,7 @@ impl<'a> Part<'a> {
                 ));
             }
             match kind {
-                ListKind::Tools => overridden(shown?, settings.of(server, &own.key)),
+                ListKind::Tools => shown_tool(shown?, own, notes),
                 _ => shown,
             }
         };

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use proto::era::{CacheHint, CacheScope, ServerHello, by_version};
 use proto::json::{Elements, MAX_DEPTH, Members, quote, unquote};
 
+use super::suitability::RefusalsCell;
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
 use crate::config::ServerTools;
@@ -79,6 +80,7 @@ pub fn read(text: &[u8], served: &ServerTools) -> Option<UpstreamCatalogue> {
         is_confirmed: false,
         failed: ListFaults::default(),
         held: Arc::default(),
+        refusals: RefusalsCell::default(),
         lists: Arc::new(lists),
     })
 }
@@ -122,6 +124,7 @@ mod tests {
             is_confirmed,
             failed,
             held: Arc::default(),
+            refusals: RefusalsCell::default(),
             lists,
         };
         let mut text = String::new();

@@ -11,6 +11,7 @@ use crate::access::{Asker, Guard, Principal, Rules};
 use crate::config::{Lookup, Naming, Profile, ServerTools, load};
 
 mod failed;
+mod families;
 mod guarded;
 mod holding;
 mod mixed;

@@ -8,6 +8,7 @@ use proto::bridge::shape::item;
 use proto::era::{CacheHint, Era, ServerHello};
 
 use super::item::listed;
+use super::suitability::RefusalsCell;
 use super::{Item, ListKind};
 
 /// The interpretation of a call's arguments by a server whose changes to arguments are known.
@@ -53,6 +54,7 @@ pub struct UpstreamCatalogue {
     pub(super) failed: ListFaults,
     /// Tools that the server lists, but that are withheld until somebody approves their definitions; they are in no list.
     pub(super) held: Arc<[Item]>,
+    pub(super) refusals: RefusalsCell,
     /// The lists themselves, shared by all catalogues that have the same lists.
     pub(super) lists: Arc<Lists>,
 }

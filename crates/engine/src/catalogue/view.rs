@@ -79,7 +79,7 @@ impl View {
     /// once.
     pub fn build_beside(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>, beside: Option<&Self>) -> Self {
         let mut notes = Vec::new();
-        let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
+        let parts = Part::all(&upstreams, (spec.era, spec.profile), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
         let AssembledTools { table, own, listed, search } = all.tools(beside.map(|view| &*view.tools));
         let held = all.held(&table);

@@ -76,7 +76,7 @@ pub use links::{HttpLink, HttpTransport, StdioLink};
 pub use load::{Loaded, load, load_knowing, load_over};
 pub use management::Management;
 pub use model::{Config, DEFAULT_LISTEN};
-pub use name_rules::{ListedNames, NameRules, ToolMode, ToolRules};
+pub use name_rules::{ListedNames, NameRules, SchemaForm, ToolMode, ToolRules};
 pub use names::{Offered, Offers};
 pub use native::{Answers, Native, NativeLink, Requests, Site, Source, UnknownArguments};
 pub use overrides::{ArgumentOverride, ToolOverride};

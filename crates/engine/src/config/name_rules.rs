@@ -1,5 +1,5 @@
-//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, and how clients
-//! find tools. This module must not know how a view applies them.
+//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, how clients find tools,
+//! and in which form their schemas are shown. This module must not know how a view applies them.
 
 use std::collections::HashMap;
 
@@ -43,6 +43,10 @@ section! {
         "mode" mode: ToolMode = Word, see "[many-tools.md](many-tools.md)";
         /// The tools that `mode: hybrid` lists (patterns).
         "direct" direct: Vec<Glob> = globs();
+        /// The form of the input schemas and names, for clients that refuse others. `as-received`: each schema as its server wrote
+        /// it. `gemini`, `openai`, `anthropic`, `vscode`, `cursor`: what the clients of this family accept. `portable`: what all of
+        /// them accept. Calls are checked against the server's own schema in any case.
+        "schemas" schemas: SchemaForm = Word;
     ]
 }
 
@@ -57,6 +61,28 @@ words! {
         Search = "search",
         /// `find_tools`, `call_tool` and the tools of `direct` are listed.
         Hybrid = "hybrid",
+    }
+}
+
+words! {
+    /// The form of the tools' input schemas.
+    #[derive(Default)]
+    pub enum SchemaForm {
+        /// Each schema as its server wrote it.
+        #[default]
+        AsReceived = "as-received",
+        /// The fields of the Gemini API and Vertex AI.
+        Gemini = "gemini",
+        /// Functions of Chat Completions and Responses, and of Azure.
+        Openai = "openai",
+        /// Tools of the Claude API, Claude Desktop and Claude Code.
+        Anthropic = "anthropic",
+        /// GitHub Copilot in VS Code.
+        Vscode = "vscode",
+        /// Cursor.
+        Cursor = "cursor",
+        /// The form that all of these clients accept.
+        Portable = "portable",
     }
 }
 

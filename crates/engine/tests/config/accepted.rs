@@ -19,7 +19,7 @@ mcpServers:
   tries:  { native: demo }
 profiles:
   default: { servers: [files, docs] }
-  editors: { servers: [tries, docs], tools: { allow: ["tries__*"], rename: { tries__hello: greet } } }
+  editors: { servers: [tries, docs], tools: { allow: ["tries__*"], rename: { tries__hello: greet }, schemas: portable } }
 endpoints:
   - { path: /wp-json/buddyboss-mcp/v1/mcp, profile: editors }
 "#;
@@ -44,7 +44,10 @@ fn the_example_says_what_it_seems_to_say() {
     assert_eq!(tries.native, Native::Demo);
     assert_eq!(config.profiles.keys().collect::<Vec<_>>(), ["default", "editors"]);
     assert_eq!(config.profiles["default"].servers, ["files", "docs"]);
-    let tools = config.profiles["editors"].tools.names();
+    let rules = &config.profiles["editors"].tools;
+    assert_eq!(rules.schemas, dragoman_engine::config::SchemaForm::Portable);
+    assert_eq!(config.profiles["default"].tools.schemas, dragoman_engine::config::SchemaForm::AsReceived);
+    let tools = rules.names();
     let admits = |name: &str| tools.admits(name, name);
     assert!(admits("tries__echo") && !admits("docs__echo"));
     assert_eq!(tools.shown_name("tries__hello"), "greet");

@@ -285,6 +285,15 @@ profiles: { a: { tools: { mode: lazy } }, b: { tools: { mode: search, direct: x 
     (
         r"mcpServers:
   docs: { native: demo }
+profiles: { a: { tools: { schemas: claude } } }
+",
+        &[
+            r"3:36 profiles.a.tools.schemas [claude] `claude` is not one of `as-received`, `gemini`, `openai`, `anthropic`, `vscode`, `cursor` or `portable` => write `as-received`, `gemini`, `openai`, `anthropic`, `vscode`, `cursor` or `portable`",
+        ],
+    ),
+    (
+        r"mcpServers:
+  docs: { native: demo }
 profiles: { a: { tools: { rename: { x: '${SECRET} ' } } } }
 ",
         &[

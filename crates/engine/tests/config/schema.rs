@@ -55,7 +55,7 @@ fn good_servers_and_profiles() -> Vec<Value> {
         } }),
         json!({ "mcpServers": { "a": { "native": "demo" } }, "profiles": { "p": {
             "servers": ["a"], "names": "plain", "title": "t", "instructions": "i", "resources": { "deny": ["file:*"] },
-            "tools": { "allow": ["*"], "deny": ["x?"], "rename": { "a": "b" }, "mode": "hybrid", "direct": ["a*"] }, "prompts": { "allow": null },
+            "tools": { "allow": ["*"], "deny": ["x?"], "rename": { "a": "b" }, "mode": "hybrid", "direct": ["a*"], "schemas": "portable" }, "prompts": { "allow": null },
         } }, "endpoints": [{ "path": "/x", "profile": "p" }, { "path": "/y" }] }),
     ]
 }
@@ -113,6 +113,7 @@ fn bad() -> Vec<Value> {
         json!({ "profiles": { "p": { "tools": { "allow": ["!x"] } } } }),
         json!({ "profiles": { "p": { "tools": { "rename": { "a": "b c" } } } } }),
         json!({ "profiles": { "p": { "tools": { "mode": "lazy" } } } }),
+        json!({ "profiles": { "p": { "tools": { "schemas": "claude" } } } }),
         json!({ "profiles": { "p": { "prompts": { "mode": "search" } } } }),
         json!({ "endpoints": [{ "profile": "default" }] }),
         json!({ "limits": { "batch": 0 } }),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use engine::catalogue::{ListKind, TokenCost};
+use engine::catalogue::{ListKind, Refusals, TokenCost};
 use engine::tokens::tokens_of_tool;
 use jiff::Timestamp;
 use proto::era::{Era, newest_handshake, newest_stateless};
@@ -45,7 +45,7 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
             "id": name, "status": "disconnected", "error": null, "tools": 0, "tokens": 0,
             "state": "disabled", "reason": "the server is disabled", "since": null, "nextTry": null,
             "connections": { "shared": 0, "dedicated": 0, "waiting": 0 }, "moves": 0, "advice": null,
-            "freshness": "unknown", "staleReason": null, "stderr": [],
+            "freshness": "unknown", "staleReason": null, "refusals": [], "stderr": [],
             "definitions": { "policy": "allow", "changed": 0, "new": 0, "vanished": 0 },
         });
     };
@@ -53,7 +53,11 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
     let freshness = upstream.catalogue.freshness(era(&upstream), Instant::now());
     let known = upstream.catalogue.tools(era(&upstream));
     let TokenCost { tools, tokens } = known
+        .as_ref()
         .map_or_else(|_| TokenCost::default(), |catalogue| TokenCost::of(catalogue.list(ListKind::Tools)));
+    let refusals =
+        known.ok().filter(|catalogue| catalogue.has_refusals()).map(|catalogue| catalogue.refusals());
+    let refusals: Vec<String> = refusals.iter().flat_map(|all| all.iter()).map(ToString::to_string).collect();
     let status = status_of(health.word);
     let reason = (!health.cause.detail.is_empty()).then_some(&health.cause.detail);
     let error = reason.filter(|_| matches!(status, "error" | "auth_required"));
@@ -67,10 +71,29 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
         "state": health.word.name(), "reason": reason,
         "since": since.and_then(shown), "nextTry": health.next_try.and_then(next).and_then(shown),
         "connections": connections, "moves": moves, "advice": (moves > 0).then_some(ADVICE),
-        "freshness": freshness.name(), "staleReason": freshness.reason(),
+        "freshness": freshness.name(), "staleReason": freshness.reason(), "refusals": refusals,
         "stderr": upstream.links.last_words(),
         "definitions": definitions::state(&upstream.server.definitions),
     })
+}
+
+/// Finds out which families of clients refuse tools of a server, unless that is known. Many tools take a while, which other
+/// connections of the thread must not wait for.
+pub(crate) async fn examine(shard: &Arc<Shard>, identity: &Identity, name: &str) {
+    let known =
+        upstream(shard, identity, name).and_then(|upstream| upstream.catalogue.tools(era(&upstream)).ok());
+    if let Some(catalogue) = known.filter(|catalogue| !catalogue.has_refusals()) {
+        // Without an answer, the status is shown without refusals.
+        let _ = tokio::task::spawn_blocking(move || drop(catalogue.refusals())).await;
+    }
+}
+
+/// Returns the tools of a server that families of clients refuse, as far as this is known.
+pub(crate) fn refusals(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Value {
+    let known =
+        upstream(shard, identity, name).and_then(|upstream| upstream.catalogue.tools(era(&upstream)).ok());
+    let known = known.filter(|catalogue| catalogue.has_refusals());
+    known.map_or_else(|| json!([]), |catalogue| Refusals::listed(&catalogue.refusals()))
 }
 
 /// Returns the name that other gateways use for a state.

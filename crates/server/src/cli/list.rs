@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use engine::catalogue::{Item, ListKind, TokenCost, UpstreamCatalogue};
+use engine::catalogue::{Item, ListKind, Refusals, TokenCost, UpstreamCatalogue};
 use engine::tokens::tokens_of_tool;
 use proto::era::ServerHello;
 use serde_json::{Value, json};
@@ -81,7 +81,12 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
             raw(&catalogue, &kinds)
         } else {
             let head = introduced(&connection.hello, connection.transport(), console);
-            format!("{head}{}", table(&catalogue, &kinds, console))
+            let refusals = if kinds.contains(&ListedKind::Tools) {
+                refusals(&catalogue, console)
+            } else {
+                String::new()
+            };
+            format!("{head}{}{refusals}", table(&catalogue, &kinds, console))
         };
         console.print(&text)
     })
@@ -111,6 +116,7 @@ fn raw(catalogue: &UpstreamCatalogue, kinds: &[ListedKind]) -> String {
     let mut members: Vec<String> = kinds.iter().map(list).collect();
     if kinds.contains(&ListedKind::Tools) {
         members.push(format!("\"tokens\":{}", tokens(catalogue.list(ListKind::Tools))));
+        members.push(format!("\"refusals\":{}", Refusals::listed(&catalogue.refusals())));
     }
     format!("{{{}}}", members.join(","))
 }
@@ -157,6 +163,22 @@ fn table(catalogue: &UpstreamCatalogue, kinds: &[ListedKind], console: &Console)
         }
     }
     if text.is_empty() { "\nIt offers nothing.\n".to_owned() } else { text }
+}
+
+/// Returns the families of clients that refuse tools, a line for each; nothing if none does.
+fn refusals(catalogue: &UpstreamCatalogue, console: &Console) -> String {
+    let all = catalogue.refusals();
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", console.out.bold("Clients that refuse tools"));
+    for one in all.iter() {
+        let _ = writeln!(text, "  {}", one_line(&one.to_string()));
+    }
+    let help =
+        "A profile can show these tools in a form that the clients accept: `tools: { schemas: portable }`.";
+    let _ = writeln!(text, "  {}", console.out.dim(help));
+    text
 }
 
 /// Returns the first line of an entry's description, or the entry's title if it has no description.

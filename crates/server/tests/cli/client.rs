@@ -21,6 +21,7 @@ async fn the_demo_word_for_word() {
         golden(&format!("demo-{name}.txt"), run.text());
     }
     let raw = dragoman(&["list", "demo", "--json"]).await.json();
+    assert_eq!(raw["refusals"], serde_json::json!([]), "all clients accept the demo");
     assert_eq!(raw["tools"][2]["name"], "add");
     assert_eq!(raw["resourceTemplates"][0]["uriTemplate"], "demo://greeting/{name}");
     let raw = dragoman(&["call", "demo", "echo", "text=hi", "--json"]).await.json();

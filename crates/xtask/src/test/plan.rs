@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{auth, chaos, corpus, peers, reach, sites, tidy};
+use crate::{auth, chaos, corpus, peers, reach, schema_families, sites, tidy};
 use std::time::Duration;
 
 /// The step that builds the programs for later steps.
@@ -113,6 +113,9 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         }),
         with_peers("corpus", 15, |context, log| {
             corpus::with_corpus(context.tools()?, &Context::programs(), &[], log)
+        }),
+        with_peers("schema-families", 15, |context, log| {
+            schema_families::checked(context.tools()?, &Context::programs(), log)
         }),
         with_peers("sites", 10, |context, log| {
             sites::with_sites(context.tools()?, &Context::programs(), &[], log)

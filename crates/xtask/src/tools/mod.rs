@@ -8,12 +8,12 @@ mod install;
 mod node;
 mod python;
 mod reach;
-mod stamp;
+pub(crate) mod stamp;
 mod wordpress;
 
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;
 pub(crate) use node::Node;
-pub(crate) use python::corpus_programs;
+pub(crate) use python::environment;
 pub(crate) use reach::for_reach;
 pub(crate) use wordpress::{wordpress, wordpress_for_communities};

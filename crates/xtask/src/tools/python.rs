@@ -1,4 +1,4 @@
-//! Python environments, one for each list of pinned packages in `tests/peers/python`, and one for `tests/corpus`.
+//! Python environments, one for each list of pinned packages.
 
 use super::stamp;
 use crate::root;
@@ -11,21 +11,16 @@ use std::process::Command;
 /// servers.
 pub(super) const ENVIRONMENTS: [&str; 5] = ["sdk-v0", "sdk-v1", "sdk-v2", "fastmcp", "suites"];
 
-/// Installs one environment if needed; returns its interpreter.
+/// Installs one of these environments if needed; returns its interpreter.
 pub(super) fn python(name: &str, log: &Log) -> Result<PathBuf, String> {
-    environment(name, &format!("peers/python/{name}.txt"), log)
+    environment(&format!("tests/peers/python/{name}.txt"), &format!("py-{name}"), log)
 }
 
-/// Installs the servers of `tests/corpus/python.txt` if needed; returns the interpreter beside them.
-pub(crate) fn corpus_programs(log: &Log) -> Result<PathBuf, String> {
-    environment("corpus", "corpus/python.txt", log)
-}
-
-/// Installs the packages that a file below `tests` lists, if needed; returns their interpreter.
-fn environment(name: &str, pins: &str, log: &Log) -> Result<PathBuf, String> {
-    let list = root::checkout().join("tests").join(pins);
+/// Installs the packages of a list into an environment of their own if needed; returns its interpreter.
+pub(crate) fn environment(list: &str, name: &str, log: &Log) -> Result<PathBuf, String> {
+    let list = root::checkout().join(list);
     let pins = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
-    let folder = root::tools().join(format!("py-{name}"));
+    let folder = root::tools().join(name);
     stamp::once(&folder, &pins, || {
         log.run(Command::new("python3").args(["-m", "venv", "--clear", "venv"]).current_dir(&folder))?;
         let quiet =

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 /// Runs `install` unless `folder` was completely installed from exactly these pins.
-pub(super) fn once(
+pub(crate) fn once(
     folder: &Path,
     pins: &str,
     install: impl FnOnce() -> Result<(), String>,

@@ -1,7 +1,9 @@
-//! The maximum length of names. Clients and model APIs reject longer ones, and clients put a prefix of their own before each
-//! name. This module must not know which names there are.
+//! The maximum length of names, and their characters. Clients and model APIs reject longer ones, and clients put a prefix of
+//! their own before each name. This module must not know which names there are.
 
 use std::borrow::Cow;
+
+use crate::schema_family::SchemaFamily;
 
 /// The maximum length of a name together with the client's prefix, in characters.
 const MAX_NAME: usize = 64;
@@ -12,24 +14,39 @@ const MIN_LIMIT: usize = 24;
 /// The length of the digits that stand for the rest of a name, with their separator.
 const DIGITS: usize = 9;
 
-/// The maximum length of the names of a profile, in characters.
+/// The maximum length of the names of a profile, in characters, and the characters themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameLimit {
     most: usize,
     /// True if a name that consists of the server's own name may be longer.
     spares_plain: bool,
+    /// The family whose rules names follow.
+    family: Option<&'static SchemaFamily>,
 }
 
 impl NameLimit {
     /// The limit for clients that put `prefix` before each name.
     pub fn behind(prefix: &str) -> Self {
         let most = MAX_NAME.saturating_sub(prefix.chars().count()).max(MIN_LIMIT);
-        Self { most, spares_plain: false }
+        Self { most, spares_plain: false, family: None }
     }
 
     /// The limit of a dialect, whose names are fixed: only names that Dragoman forms are shortened, to 64 characters.
     pub const fn of_dialect() -> Self {
-        Self { most: MAX_NAME, spares_plain: true }
+        Self { most: MAX_NAME, spares_plain: true, family: None }
+    }
+
+    /// The limit for clients of a family that also limits names. Each other character than letters, digits, `_` and `-`
+    /// becomes `_`.
+    #[must_use]
+    pub fn for_family(self, family: Option<&'static SchemaFamily>) -> Self {
+        let most = family.map_or(self.most, |family| self.most.min(family.longest_name));
+        Self { most, spares_plain: self.spares_plain && family.is_none(), family }
+    }
+
+    /// Returns true if names may be spelled differently.
+    pub(super) fn is_spelled(self) -> bool {
+        self.family.is_some()
     }
 
     /// Returns true if clients may also use other names than the listed ones. The names of a dialect are fixed.
@@ -49,11 +66,15 @@ impl NameLimit {
 
     /// A name that Dragoman forms, shortened if it is too long.
     pub(super) fn fit(self, full: String) -> String {
+        let full = self.spelled(&full).unwrap_or(full);
         if is_within(&full, self.most) { full } else { shortened(&full, self.most, 0) }
     }
 
     /// A server's own name, shortened if it is too long.
     pub(super) fn fit_plain(self, own: &str) -> Cow<'_, str> {
+        if let Some(spelled) = self.spelled(own) {
+            return Cow::Owned(shortened_to(&spelled, self.most).into_owned());
+        }
         if self.spares_plain || is_within(own, self.most) {
             return Cow::Borrowed(own);
         }
@@ -62,7 +83,18 @@ impl NameLimit {
 
     /// Another short form of a name, for use if the first one belongs to another item; each `turn` gives a new form.
     pub(super) fn fit_again(self, full: &str, turn: u32) -> String {
-        shortened(full, self.most, turn)
+        let spelled = self.spelled(full);
+        let head = spelled.as_deref().unwrap_or(full);
+        // The digits stand for the whole name, so names that are spelled alike get different digits.
+        format!("{}_{:08x}", head.chars().take(self.most - DIGITS).collect::<String>(), fold(full, turn))
+    }
+
+    /// The name in the characters of the family; `None` if it has no others.
+    fn spelled(self, name: &str) -> Option<String> {
+        let family = self.family.filter(|family| !family.admits_name(name))?;
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        let spelled: String = name.chars().map(plain).collect();
+        Some(if family.admits_name(&spelled) { spelled } else { format!("_{spelled}") })
     }
 }
 
@@ -91,6 +123,7 @@ fn fold(text: &str, turn: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::SchemaForm;
 
     #[test]
     fn long_names_are_shortened_the_same_way_each_time() {
@@ -114,6 +147,13 @@ mod tests {
         assert_eq!(NameLimit::behind(&"p".repeat(60)).fit(name.clone()).len(), MIN_LIMIT);
         assert_eq!(NameLimit::of_dialect().fit_plain(&"x".repeat(80)).len(), 80);
         assert_eq!(NameLimit::behind("").fit_plain(&"x".repeat(80)).len(), MAX_NAME);
+        let portable = SchemaFamily::of(SchemaForm::Portable);
+        let family = NameLimit::behind("mcp__work__").for_family(portable);
+        assert_eq!(family.most(), 40);
+        assert_eq!(family.fit("files__a.b/c d".to_owned()), "files__a_b_c_d");
+        assert_eq!(family.fit("4__x".to_owned()), "_4__x");
+        assert_eq!(family.fit_plain("a-b"), "a-b");
+        assert_ne!(family.fit_again("files__a.b", 1), family.fit_again("files__a_b", 1));
         // Characters count, not bytes.
         assert_eq!(NameLimit::behind("").fit_plain(&"ä".repeat(64)).chars().count(), MAX_NAME);
     }

@@ -2,7 +2,7 @@
 //! must not know what an item is.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::book::NameBook;
@@ -32,6 +32,8 @@ pub(in crate::catalogue) struct PublicNames<'a> {
     /// The profile's servers, including those that are not present.
     servers: &'a [String],
     owners: HashMap<&'a str, Owner<'a>>,
+    /// The identities of all items, if names may be spelled differently: no item gets another one's.
+    identities: HashSet<String>,
 }
 
 impl<'a> PublicNames<'a> {
@@ -43,12 +45,18 @@ impl<'a> PublicNames<'a> {
         all: impl Iterator<Item = (&'a str, &'a str)>,
     ) -> Self {
         let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
+        let mut identities = HashSet::new();
+        let all = all.inspect(|(server, name)| {
+            if limit.is_spelled() {
+                identities.insert(identity(server, name));
+            }
+        });
         // If all names have their server's prefix, nothing clashes.
         for (server, name) in all.filter(|_| naming != Naming::Prefix) {
             let owner = owners.entry(name).or_insert(Owner { first: server, clashes: false });
             owner.clashes |= owner.first != server;
         }
-        Self { kind, naming, limit, servers, owners }
+        Self { kind, naming, limit, servers, owners, identities }
     }
 
     /// Returns true if a name begins like the identities of another server's items. A server must not get their calls, or
@@ -106,8 +114,10 @@ impl<'a> PublicNames<'a> {
         if is_plain {
             return plain;
         }
-        let is_free =
-            |name: &str| book.holder(self.kind, name).is_none_or(|holder| holder == (&**server, own));
+        let is_anothers = |name: &str| name != identity(server, own) && self.identities.contains(name);
+        let is_free = |name: &str| {
+            book.holder(self.kind, name).is_none_or(|holder| holder == (&**server, own)) && !is_anothers(name)
+        };
         if is_free(&fitting) {
             return Cow::Owned(fitting);
         }

@@ -191,7 +191,7 @@ impl ManagementRequest<'_> {
                 let made = self.edit(move |standing| ask::add_server(standing, &body)).await?;
                 Ok(json_response(StatusCode::CREATED, &made.of(ask::server)?))
             }
-            ("GET", ["batch-status"]) => Ok(ok(&self.batch_status()?)),
+            ("GET", ["batch-status"]) => Ok(ok(&self.batch_status().await?)),
             (_, ["batch-status"]) => Ok(only("GET")),
             ("GET", [_]) => Ok(ok(&ask::server(&self.standing, &id)?)),
             ("PUT", [_]) => {
@@ -216,6 +216,7 @@ impl ManagementRequest<'_> {
             }
             ("GET", [_, "status"]) => {
                 ask::server(&self.standing, &id)?;
+                status::examine(self.shard, &self.identity, &id).await;
                 Ok(ok(&status::status(self.shard, &self.identity, &id)))
             }
             ("GET", [_, "tools"]) => self.tools(&id, self.wants_fresh()).await,
@@ -233,12 +234,14 @@ impl ManagementRequest<'_> {
         ask::server(&self.standing, id)?;
         let tools = status::tools(self.shard, &self.identity, id, fresh).await;
         let tools = tools.map_err(|why| Refusal::new(502, "SERVER_UNAVAILABLE", why))?;
+        status::examine(self.shard, &self.identity, id).await;
+        let refusals = status::refusals(self.shard, &self.identity, id);
         let tokens = status::tokens(&tools);
-        Ok(ok(&json!({ "id": id, "tools": tools, "tokens": tokens })))
+        Ok(ok(&json!({ "id": id, "tools": tools, "tokens": tokens, "refusals": refusals })))
     }
 
     /// Returns the state of the servers in the query's `ids=a,b`, or of all servers if the query has no `ids`.
-    fn batch_status(&self) -> Result<Value, Refusal> {
+    async fn batch_status(&self) -> Result<Value, Refusal> {
         let named = self.asked_for("ids");
         let ids: Vec<&str> = match &named {
             Some(ids) => ids.split(',').filter(|id| !id.is_empty()).collect(),
@@ -247,6 +250,7 @@ impl ManagementRequest<'_> {
         let mut all = Vec::new();
         for id in ids {
             ask::server(&self.standing, id)?;
+            status::examine(self.shard, &self.identity, id).await;
             all.push(status::status(self.shard, &self.identity, id));
         }
         Ok(json!({ "statuses": all }))

@@ -1,0 +1,116 @@
+//! The tools of a catalogue that families of clients refuse, and why. Nothing depends on it: it is for people. This module must
+//! not know where it is shown.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Value, json};
+
+use super::{ListKind, UpstreamCatalogue};
+use crate::schema_family::{SchemaFamily, SchemaFinding, lint, lint_name};
+
+/// The most tools that are looked at.
+const MOST_TOOLS: usize = 500;
+
+/// The most refused tools that are named for a family.
+const MOST_NAMED: usize = 20;
+
+/// The most reasons that are given for a tool.
+const MOST_REASONS: usize = 5;
+
+/// The number of tools that a sentence names.
+const TOLD: usize = 3;
+
+/// A tool that a family refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedTool {
+    /// The server's own name for the tool.
+    pub name: String,
+    /// The reasons.
+    pub findings: Vec<SchemaFinding>,
+}
+
+/// The tools of one server that a family refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusals {
+    /// The family.
+    pub family: &'static SchemaFamily,
+    /// The number of refused tools.
+    pub count: usize,
+    /// The first refused tools.
+    pub tools: Vec<RefusedTool>,
+}
+
+impl Refusals {
+    /// The refusals by each family that refuses any of a server's tools, of the first 500 tools.
+    pub fn of(catalogue: &UpstreamCatalogue) -> Vec<Self> {
+        let mut all: Vec<Self> =
+            SchemaFamily::ALL.map(|family| Self { family, count: 0, tools: Vec::new() }).into();
+        for tool in catalogue.list(ListKind::Tools).iter().take(MOST_TOOLS) {
+            let schema = tool.member("inputSchema");
+            for one in &mut all {
+                let most = if one.tools.len() < MOST_NAMED { MOST_REASONS } else { 1 };
+                let mut findings = lint_name(one.family, &tool.key);
+                findings.extend(schema.iter().flat_map(|schema| lint(one.family, schema, false, most)));
+                findings.truncate(most);
+                one.count += usize::from(!findings.is_empty());
+                if !findings.is_empty() && one.tools.len() < MOST_NAMED {
+                    one.tools.push(RefusedTool { name: tool.key.clone(), findings });
+                }
+            }
+        }
+        all.retain(|one| one.count > 0);
+        all
+    }
+
+    /// The refusals as JSON: each family with its refused tools, and for each tool the places and rules.
+    pub fn listed(all: &[Self]) -> Value {
+        let reason = |found: &SchemaFinding| json!({ "path": found.path, "rule": found.rule.id(), "message": found.rule.sentence() });
+        let tool = |tool: &RefusedTool| json!({ "name": tool.name, "reasons": tool.findings.iter().map(reason).collect::<Vec<_>>() });
+        let one = |one: &Self| {
+            let tools: Vec<Value> = one.tools.iter().map(tool).collect();
+            json!({ "family": one.family.name, "count": one.count, "tools": tools })
+        };
+        all.iter().map(one).collect()
+    }
+}
+
+/// The refusals of a catalogue, once somebody has asked for them. A copy of a catalogue may get other tools, so the copy of a
+/// cell is empty.
+#[derive(Debug, Default)]
+pub(super) struct RefusalsCell(OnceLock<Arc<[Refusals]>>);
+
+impl Clone for RefusalsCell {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl UpstreamCatalogue {
+    /// The tools that families of clients refuse. The first request takes milliseconds for hundreds of tools.
+    pub fn refusals(&self) -> Arc<[Refusals]> {
+        self.refusals.0.get_or_init(|| Refusals::of(self).into()).clone()
+    }
+
+    /// Returns true if the refusals are known already.
+    pub fn has_refusals(&self) -> bool {
+        self.refusals.0.get().is_some()
+    }
+}
+
+/// A sentence for people, with the first reason: `3 tools do not suit gemini: a (/const: …), b, c`.
+impl fmt::Display for Refusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tools, verb) = if self.count == 1 { ("tool", "does") } else { ("tools", "do") };
+        write!(f, "{} {tools} {verb} not suit {}: ", self.count, self.family.name)?;
+        for (at, tool) in self.tools.iter().take(TOLD).enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            write!(f, "{comma}{}", tool.name)?;
+            if let Some(finding) = tool.findings.first().filter(|_| at == 0) {
+                let place = if finding.path.is_empty() { "/" } else { &finding.path };
+                write!(f, " ({place}: {})", finding.rule.sentence())?;
+            }
+        }
+        if self.count > TOLD { write!(f, ", …") } else { Ok(()) }
+    }
+}

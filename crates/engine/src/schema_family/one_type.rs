@@ -1,0 +1,66 @@
+//! Several schemas of one value as one node with the types of all, for families without `anyOf`, `oneOf` and `allOf`. This module
+//! must not know how schemas are written.
+
+use serde_json::{Map, Value, json};
+
+use super::keywords::types;
+
+/// One node for a value that may be described by any of several: their types. A node beside null keeps its structure.
+pub(super) fn merged_types(nodes: Vec<Value>) -> Map<String, Value> {
+    let mut kinds: Vec<Value> = Vec::new();
+    let mut others: Vec<Map<String, Value>> = Vec::new();
+    for node in nodes {
+        let Value::Object(node) = node else {
+            if node == Value::Bool(false) {
+                continue;
+            }
+            return Map::new();
+        };
+        let named = types(&node);
+        if named.is_empty() {
+            return Map::new();
+        }
+        kinds.extend(named.iter().map(|kind| Value::from(*kind)));
+        if named != ["null"] {
+            others.push(node);
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    kinds.retain(|kind| seen.insert(kind.to_string()));
+    let mut out = match <[_; 1]>::try_from(others) {
+        Ok([only]) if !only.contains_key("const") => only,
+        _ => Map::new(),
+    };
+    if let Some(Value::Array(values)) = out.get_mut("enum")
+        && kinds.iter().any(|kind| kind == "null")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+    if kinds.iter().any(|kind| kind == "array") {
+        out.entry("items").or_insert_with(|| json!({}));
+    }
+    match kinds.len() {
+        0 => {}
+        1 => drop(out.insert("type".to_owned(), kinds.remove(0))),
+        _ => drop(out.insert("type".to_owned(), kinds.into())),
+    }
+    out
+}
+
+/// The keywords of a node and those of its alternatives; the node's own count.
+pub(super) fn conjoined(mut own: Map<String, Value>, alternatives: Map<String, Value>) -> Map<String, Value> {
+    let is_plain = own
+        .keys()
+        .all(|key| matches!(key.as_str(), "title" | "description" | "default" | "examples" | "$schema"));
+    if is_plain {
+        for (key, value) in alternatives {
+            own.entry(key).or_insert(value);
+        }
+    } else if !own.contains_key("type")
+        && let Some(kind) = alternatives.get("type")
+    {
+        own.insert("type".to_owned(), kind.clone());
+    }
+    own
+}

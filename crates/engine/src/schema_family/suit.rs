@@ -1,0 +1,78 @@
+//! From an input schema to the form of a family: bytes in, bytes out. This module must not know how a form is written.
+
+use serde_json::{Value, json};
+
+use super::SchemaFamily;
+use super::document::{MAX_BYTES, SchemaDocument};
+use super::family::{Language, References};
+use super::fields::FieldsWriter;
+use super::lint::suits;
+use super::schemas::SchemaWriter;
+
+/// The most times that a form may be longer than the schema, and the length that every form may have, in bytes. Schemas with
+/// references that are used often would become long, and models read all of it.
+const GROWTH: usize = 3;
+const SMALL: usize = 16 * 1024;
+
+/// An input schema in the form of a family.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Suited {
+    /// The family accepts the schema as it is.
+    AsReceived,
+    /// The schema in the form of the family, JSON text.
+    Rewritten(String),
+    /// A schema that accepts any object, because the tool's own schema is too large, too deeply nested, or no JSON.
+    Widened(String),
+}
+
+impl Suited {
+    /// The schema to show instead of the tool's own.
+    pub fn schema(&self) -> Option<&str> {
+        match self {
+            Self::AsReceived => None,
+            Self::Rewritten(schema) | Self::Widened(schema) => Some(schema),
+        }
+    }
+}
+
+/// Brings an input schema (JSON text) into the form of a family. With `mirrors`, annotations for mirrored headers stay: the
+/// protocol demands them, and clients remove them before they call an API.
+pub fn suit(family: &'static SchemaFamily, schema: &[u8], mirrors: bool) -> Suited {
+    let any = || Suited::Widened(json!({ "type": "object", "properties": {} }).to_string());
+    if schema.len() > MAX_BYTES {
+        return any();
+    }
+    let length = schema.len();
+    let Ok(schema) = serde_json::from_slice::<Value>(schema) else { return any() };
+    if suits(family, &schema, mirrors) {
+        return Suited::AsReceived;
+    }
+    let document = SchemaDocument::new(&schema);
+    if document.is_too_large() {
+        return any();
+    }
+    let most = MAX_BYTES.min((GROWTH * length).max(SMALL));
+    for levels in attempts(family) {
+        let written = match (family.language, levels) {
+            (Language::Fields, levels) => {
+                FieldsWriter::new(family, &document, mirrors, levels.unwrap_or_default()).root()
+            }
+            (Language::JsonSchema, levels) => SchemaWriter::new(family, &document, levels).root(),
+        };
+        let text = written.to_string();
+        if text.len() <= most && suits(family, &written, mirrors) {
+            return Suited::Rewritten(text);
+        }
+    }
+    any()
+}
+
+/// The numbers of references that are followed one inside another, from the best form to the shortest; `None` keeps references.
+fn attempts(family: &SchemaFamily) -> impl Iterator<Item = Option<usize>> {
+    let keeps = family.language == Language::JsonSchema
+        && family.references != References::None
+        && !family.excludes_combinators();
+    // References may lead to places that the form without them has changed.
+    let kept = keeps.then_some(None);
+    kept.into_iter().chain([usize::MAX, 6, 4, 3, 2, 1, 0].map(Some))
+}
