@@ -113,12 +113,14 @@ impl ToolEntry {
             && self.validator.is_like(&other.validator)
     }
 
-    /// Checks arguments, JSON text, against the input schema.
+    /// Checks arguments, JSON text, against the input schema. If the profile adds a secret to each call, no message quotes a
+    /// value, because the caller must not learn the secret.
     ///
     /// # Errors
     /// Returns the arguments that do not match.
     pub fn check(&self, arguments: Option<&[u8]>) -> Result<(), super::Invalid> {
-        self.validator.check(arguments)
+        let hides = self.fixed().is_some_and(FixedArguments::has_secrets);
+        self.validator.check(arguments, !hides)
     }
 
     /// The name to send instead of the one by which a client called it: a JSON string, or `None` if they are equal. A client

@@ -18,6 +18,11 @@ impl FixedArguments {
         (!all.is_empty()).then_some(Self(all))
     }
 
+    /// Returns true if a value is a secret.
+    pub(super) fn has_secrets(&self) -> bool {
+        self.0.iter().any(|(_, value)| value.as_ref().is_some_and(Text::hides))
+    }
+
     /// A call's arguments, JSON text, with the fixed values. Arguments that are no object stay as they are, because the check of
     /// the arguments rejects them.
     ///

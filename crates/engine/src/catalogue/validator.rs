@@ -108,17 +108,19 @@ impl LazyValidator {
     /// server that wrote the schema: if the schema cannot be compiled (it refers to the network, or is not a schema),
     /// if its cost is unknown, or if it is too expensive for these arguments.
     ///
+    /// With `quotes`, the mismatches quote the values; without, they name only the positions.
+    ///
     /// # Errors
     /// Returns [`Invalid`] with the first few mismatches and their positions.
-    pub(super) fn check(&self, arguments: Option<&[u8]>) -> Result<(), Invalid> {
+    pub(super) fn check(&self, arguments: Option<&[u8]>, quotes: bool) -> Result<(), Invalid> {
         let text = arguments.unwrap_or(b"{}");
-        let misfits = self.misfits(text);
+        let misfits = self.misfits(text, quotes);
         let unknown = self.names.as_ref().and_then(|names| names.reader.unknown_arguments(&names.tool, text));
         let faults: Vec<String> = misfits.into_iter().chain(unknown).collect();
         if faults.is_empty() { Ok(()) } else { Err(Invalid(faults.join("; "))) }
     }
 
-    fn misfits(&self, text: &[u8]) -> Option<String> {
+    fn misfits(&self, text: &[u8], quotes: bool) -> Option<String> {
         let compiled = self.compiled.get_or_init(|| Box::new(self.compiled()));
         let compiled = Result::as_ref(compiled).ok()?;
         // Numbers beyond the range of f64 are valid JSON, but cannot be checked here: the server decides.
@@ -132,20 +134,21 @@ impl LazyValidator {
         {
             return None;
         }
-        let told = compiled.misfits(text, &value);
+        let told = compiled.misfits(text, &value, quotes);
         Some(format!("the arguments do not fit the tool's input schema: {told}"))
     }
 }
 
 impl Compiled {
-    fn misfits(&self, text: &[u8], value: &ArgumentValue<'_>) -> String {
+    fn misfits(&self, text: &[u8], value: &ArgumentValue<'_>, quotes: bool) -> String {
         if !self.cost.is_within(STEPS_TOLD, text, value) {
             return "validating them in detail would take too long".to_owned();
         }
         let told = self.validator.iter_errors(value).take(MAX_TOLD).map(|e| {
             let path = e.instance_path().to_string();
             let place = if path.is_empty() { "/" } else { &path };
-            let mut words = format!("at {place}: {e}");
+            let what = if quotes { e.to_string() } else { e.masked().to_string() };
+            let mut words = format!("at {place}: {what}");
             if words.len() > MAX_WORDS {
                 words.truncate(words.floor_char_boundary(MAX_WORDS));
                 words.push('…');

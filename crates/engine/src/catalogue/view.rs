@@ -69,6 +69,16 @@ fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> 
     }
 }
 
+/// The lists on the pages of resources.
+fn with_resources<'a>(
+    era: &Era,
+    resources: &'a [Shown<'a>],
+    templates: &'a [Shown<'a>],
+) -> Vec<(ListKind, &'a [Shown<'a>])> {
+    let templates = era.shapes.templates_in_resources.then_some((ListKind::Templates, templates));
+    [(ListKind::Resources, resources)].into_iter().chain(templates).collect()
+}
+
 impl View {
     /// Merges catalogues, in the order of the profile's servers, and translates them to the clients' era.
     pub fn build(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>) -> Self {
@@ -97,11 +107,6 @@ impl View {
             |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
         let tool_items: Vec<Shown<'_>> = own.iter().map(|own| (own, None)).chain(listed).collect();
         let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
-        let resource_pages = if spec.era.shapes.templates_in_resources {
-            pages(&[(ListKind::Resources, &resource_items), (ListKind::Templates, &template_items)])
-        } else {
-            alone(ListKind::Resources, &resource_items)
-        };
         let description = ServerDescription::new(&spec, &open, &seen, cache);
         let resources = ResourceTable::new(
             resources,
@@ -111,7 +116,7 @@ impl View {
         let pages = [
             alone(ListKind::Tools, &tool_items),
             alone(ListKind::Prompts, &prompt_items),
-            resource_pages,
+            pages(&with_resources(spec.era, &resource_items, &template_items)),
             alone(ListKind::Templates, &template_items),
         ];
         drop(parts);

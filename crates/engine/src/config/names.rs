@@ -81,8 +81,16 @@ impl<'a> Names<'a> {
                         texts(reader, entry, |reader, node, name| judge(reader, &node.at, name));
                     }
                 }
-                for old in rules.value.entry("rename").map_or(&[][..], |entry| entry.value.entries()) {
+                let entries =
+                    |key: &str| rules.value.entry(key).map_or(&[][..], |entry| entry.value.entries());
+                for old in entries("rename") {
                     reader.within("rename", |reader| judge(reader, &old.key_at, &old.key));
+                }
+                for old in entries("overrides") {
+                    let judge = |reader: &mut Reader<'_>| {
+                        self.prefixed(reader, &old.key_at, &old.key, &servers, what);
+                    };
+                    reader.within("overrides", judge);
                 }
             });
         }

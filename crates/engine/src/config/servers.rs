@@ -67,9 +67,20 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node, base: &IndexMap<String,
     let mut found = Servers::default();
     let Some(fields) = reader.fields(node, "a mapping of servers by name") else { return found };
     for entry in fields.rest() {
+        let twin =
+            found.names.iter().chain(base.keys()).find(|other| shares_names(other, &entry.key)).cloned();
         found.names.insert(entry.key.clone());
         let server = reader.within(&entry.key, |reader| {
             reader.sound(&entry.key_at, check::server_name(&entry.key));
+            if let Some(twin) = twin {
+                let message =
+                    format!("`{}` and `{twin}` could give different tools the same name", entry.key);
+                reader.fault(
+                    &entry.key_at,
+                    message,
+                    "rename one of them so that they differ in more than `_` at the end",
+                );
+            }
             read_server(reader, entry, base.get(&entry.key))
         });
         if let Some(server) = server {
@@ -77,6 +88,12 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node, base: &IndexMap<String,
         }
     }
     found
+}
+
+/// Returns true if the names of two servers differ only in the underscores at their ends, so that `SERVER__TOOL` can mean
+/// a tool of either.
+fn shares_names(one: &str, other: &str) -> bool {
+    one != other && one.trim_end_matches('_') == other.trim_end_matches('_')
 }
 
 fn read_server(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Server>) -> Option<Server> {

@@ -124,6 +124,16 @@ fn names_that_nothing_has() {
         ],
     );
     noted(
+        "profiles: { one: { servers: docs, names: plain, tools: { overrides: { docs__echo: {}, dogs__echo: {}, echo: {} } } } }",
+        &[
+            &format!(
+                "2:86 profiles.one.tools.overrides [dogs__echo] {}",
+                unknown("dogs", "did you mean `docs`?")
+            ),
+            &format!("2:102 profiles.one.tools.overrides [echo] {bare} docs__echo"),
+        ],
+    );
+    noted(
         "profiles: { one: { servers: docs, tools: { mode: hybrid, direct: [echo, docs__echo] } } }",
         &[&format!("2:67 profiles.one.tools.direct[0] [echo] {bare} docs__echo")],
     );

@@ -84,7 +84,7 @@ async fn an_endpoint_of_a_profile_that_was_removed_is_told_of() {
         format!("{MANAGED}profiles: {{ office: {{}} }}\nendpoints: [ {{ path: /desk, profile: office }} ]\n");
     place.gateway.write(&place.config(&served));
     place.gateway.signal(Signal::HUP);
-    let told = "nothing is served at /desk: its profile \"office\" was removed";
+    let told = "nothing is served at /desk: the profile \"office\" was removed";
     place.gateway.log().has(told).await;
     place.gateway.log().has("reloaded the configuration").await;
     assert_eq!(place.ask("POST", "/desk", &json!({})).await.status, 404);

@@ -43,8 +43,8 @@ async fn an_own_authority_and_a_client_certificate() {
     assert!(listed.out.contains("ok"), "{} {}", listed.out, listed.err);
     for (name, says) in [
         ("bare", "add that authority's certificate with `tls: { ca: FILE }` of the server"),
-        ("nobody", "it requires a client certificate: set `tls: { cert: FILE, key: FILE }` of the server"),
-        ("stranger", "it refuses the client certificate: check `tls.cert` of the server"),
+        ("nobody", "the server requires a client certificate: set `tls: { cert: FILE, key: FILE }` of the server"),
+        ("stranger", "the server refuses the client certificate: check `tls.cert` of the server"),
         ("elsewhere", "add that authority's certificate with `tls: { ca: FILE }` of the server"),
     ] {
         let listed = run_to_end("list", &Start { args: &[name], ..with.clone() }).await;
@@ -66,9 +66,9 @@ async fn check_names_files_that_do_not_fit() {
     let checked = run_to_end("check", &Start { config, files: &files, ..Start::default() }).await;
     assert_eq!(checked.code, Some(0), "{}", checked.err);
     for (name, key, file, why) in [
-        ("missing", "tls.ca", "no-such-file.pem", "cannot read it"),
-        ("empty", "tls.ca", "empty.pem", "there is no certificate in it"),
-        ("unfit", "tls.key", "other-key.pem", "it does not match the certificate"),
+        ("missing", "tls.ca", "no-such-file.pem", "cannot read the file"),
+        ("empty", "tls.ca", "empty.pem", "the file contains no certificate"),
+        ("unfit", "tls.key", "other-key.pem", "the key does not match the certificate"),
     ] {
         let line =
             checked.err.lines().find(|line| line.contains(&format!("server `{name}`")) && line.contains(key));

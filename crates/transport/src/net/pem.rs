@@ -60,17 +60,17 @@ impl TlsError {
         match error {
             rustls::Error::InconsistentKeys(_) => Self::new(
                 TlsPart::Key,
-                "it does not match the certificate",
+                "the key does not match the certificate",
                 "name the key for which the certificate was issued",
             ),
             rustls::Error::InvalidCertificate(_) => Self::new(
                 TlsPart::Cert,
-                format!("its first certificate cannot be used ({error})"),
+                format!("the first certificate cannot be used ({error})"),
                 "have it issued again, as X.509 version 3",
             ),
             error => Self::new(
                 TlsPart::Key,
-                format!("it cannot be used ({error})"),
+                format!("the key cannot be used ({error})"),
                 "use a key for ECDSA (P-256, P-384, P-521), for RSA (2048 bits or more), or for Ed25519",
             ),
         }
@@ -83,11 +83,11 @@ pub(super) fn certificates(pem: &[u8], part: TlsPart) -> Result<Vec<CertificateD
     match all {
         Ok(all) if all.is_empty() => Err(TlsError::new(
             part,
-            "there is no certificate in it (a line `-----BEGIN CERTIFICATE-----` is missing)",
+            "the file contains no certificate (a line `-----BEGIN CERTIFICATE-----` is missing)",
             "name a file with certificates in PEM",
         )),
         Ok(all) => Ok(all),
-        Err(e) => Err(TlsError::new(part, format!("it is not valid PEM ({e})"), "create the file again")),
+        Err(e) => Err(TlsError::new(part, format!("the file is not valid PEM ({e})"), "create the file again")),
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError
                 "remove it (`openssl pkey -in OLD -out NEW`), and let only the user that runs Dragoman read the file";
             TlsError::new(TlsPart::Key, "the key has a passphrase", help)
         } else {
-            let problem = "there is no private key in it (a line `-----BEGIN PRIVATE KEY-----` is missing)";
+            let problem = "the file contains no private key (a line `-----BEGIN PRIVATE KEY-----` is missing)";
             TlsError::new(TlsPart::Key, problem, "name the file with the certificate's private key in PEM")
         }
     })
@@ -110,7 +110,7 @@ pub(super) fn authorities(pem: &[u8], part: TlsPart, help: &'static str) -> Resu
     let mut roots = RootCertStore::empty();
     for authority in certificates(pem, part)? {
         let added = roots.add(authority);
-        added.map_err(|e| TlsError::new(part, format!("an authority in it cannot be used ({e})"), help))?;
+        added.map_err(|e| TlsError::new(part, format!("an authority in the file cannot be used ({e})"), help))?;
     }
     Ok(roots)
 }
@@ -122,15 +122,15 @@ pub(super) fn authorities(pem: &[u8], part: TlsPart, help: &'static str) -> Resu
 pub fn read_file(part: TlsPart, path: &Path) -> Result<Zeroizing<Vec<u8>>, TlsError> {
     let cannot = |why: &dyn fmt::Display| {
         let help = "name a file that the user running Dragoman can read";
-        TlsError::new(part, format!("cannot read it ({why})"), help)
+        TlsError::new(part, format!("cannot read the file ({why})"), help)
     };
     let file = File::open(path).map_err(|e| cannot(&e))?;
     let size = file.metadata().map_err(|e| cannot(&e))?;
     if !size.is_file() {
-        return Err(cannot(&"it is not a file"));
+        return Err(cannot(&"the path does not lead to a file"));
     }
     if size.len() > MOST {
-        return Err(cannot(&format_args!("it is larger than {MOST} bytes")));
+        return Err(cannot(&format_args!("the file is larger than {MOST} bytes")));
     }
     // Allocate the whole buffer at once: a growing buffer would leave copies of a key in memory.
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(size.len()).unwrap_or(0) + 1));

@@ -76,7 +76,7 @@ fn clients(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCe
     let roots = Arc::new(authorities(pem, TlsPart::ClientCa, help)?);
     let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
     let unusable =
-        |e| TlsError::new(TlsPart::ClientCa, format!("an authority in it cannot be used ({e})"), help);
+        |e| TlsError::new(TlsPart::ClientCa, format!("an authority in the file cannot be used ({e})"), help);
     verifier.map_err(unusable)
 }
 

@@ -60,9 +60,9 @@ pub(super) fn quick() -> Vec<Step> {
     ]
 }
 
-/// All steps.
-pub(super) fn full() -> Result<Vec<Step>, String> {
-    let mut steps = vec![
+/// The steps that need nothing but this checkout.
+fn own() -> Vec<Step> {
+    vec![
         step("format", 2, cargo::format),
         step("tidy", 2, rules),
         step("lints", 30, cargo::lints),
@@ -70,6 +70,12 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         after_build(step("tests", 20, cargo::tests)),
         after_build(step("doc-tests", 20, cargo::doc_tests)),
         step("docs", 20, cargo::docs),
+    ]
+}
+
+/// The official conformance suite, through each kind of server.
+fn conformance() -> Vec<Step> {
+    vec![
         with_peers("conformance-http", 15, |context, log| served(context, "http", log)),
         beside(with_peers("conformance-stdio", 15, |context, log| served(context, "stdio", log))),
         with_peers("conformance-legacy-http", 15, |context, log| served(context, "legacy-http", log)),
@@ -85,6 +91,12 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         with_peers("conformance-client", 10, |context, log| {
             through_client(&context.tools()?.node, &Context::programs(), &Wanted::default(), log)
         }),
+    ]
+}
+
+/// Real clients and real servers, through the gateway.
+fn peers() -> Vec<Step> {
+    vec![
         beside(with_peers("peers-servers", 20, |context, log| {
             visited(context, &["children", "over-http"], log)
         })),
@@ -102,6 +114,12 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         beside(with_peers("peers-presets-events", 20, |context, log| {
             visited(context, &["kulturarv", "gateway"], log)
         })),
+    ]
+}
+
+/// Real identity providers, proxies, third-party servers and sites, and clients in trouble.
+fn counterparts() -> Vec<Step> {
+    vec![
         with_peers("auth-provider", 10, |context, log| {
             auth::with_provider(context.tools()?, &Context::programs(), &[], log)
         }),
@@ -120,7 +138,15 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         with_peers("sites", 10, |context, log| {
             sites::with_sites(context.tools()?, &Context::programs(), &[], log)
         }),
-    ];
+    ]
+}
+
+/// All steps.
+pub(super) fn full() -> Result<Vec<Step>, String> {
+    let mut steps = own();
+    steps.extend(conformance());
+    steps.extend(peers());
+    steps.extend(counterparts());
     if !cargo::with_budgets()?.is_empty() {
         steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
     }

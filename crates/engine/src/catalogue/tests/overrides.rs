@@ -35,6 +35,10 @@ fn profile() -> Profile {
 }
 
 fn shown(guard: Option<&Guard>) -> View {
+    shown_tool(guard, TOOL)
+}
+
+fn shown_tool(guard: Option<&Guard>, tool: &str) -> View {
     let spec = ViewSpec {
         era: &V2025_11_25,
         profile: &profile(),
@@ -46,7 +50,7 @@ fn shown(guard: Option<&Guard>) -> View {
         separate: false,
         personal: false,
     };
-    View::build(spec, vec![upstream(1, "files", Ok(catalogue(&V2025_11_25, [TOOL, "", "", ""])))])
+    View::build(spec, vec![upstream(1, "files", Ok(catalogue(&V2025_11_25, [tool, "", "", ""])))])
 }
 
 fn call(view: &View, name: &str, arguments: &str) -> Result<String, String> {
@@ -100,6 +104,26 @@ fn a_call_gets_the_fixed_values_and_cannot_set_them() {
     assert!(call(&view, "read_text", "{}").unwrap_err().contains("path"));
     assert!(call(&view, "read_text", r#"{"path":""}"#).is_err());
     assert!(!format!("{:?}", view.tool("read_text")).contains("s3cret"), "a secret is never shown");
+}
+
+#[test]
+fn no_message_quotes_a_secret_value() {
+    // Whatever the server's schema says about the secret, the caller must not learn it.
+    let schemas = [
+        r#"{"properties":{"token":{"type":"integer"}}}"#,
+        r#"{"properties":{"token":{"minLength":99}}}"#,
+        r#"{"properties":{"token":{"pattern":"^x"}}}"#,
+        r#"{"properties":{"token":{"enum":["a"]}}}"#,
+        r#"{"maxProperties":1}"#,
+        r#"{"not":{"required":["token"]}}"#,
+        r#"{"anyOf":[{"required":["absent"]},{"properties":{"token":{"const":1}}}]}"#,
+    ];
+    for schema in schemas {
+        let tool = format!(r#"{{"name":"read","inputSchema":{schema}}}"#);
+        let view = shown_tool(None, &tool);
+        let refused = call(&view, "read_text", r#"{"path":"a"}"#).unwrap_err();
+        assert!(!refused.contains("s3cret") && refused.contains("do not fit"), "{schema}: {refused}");
+    }
 }
 
 #[test]

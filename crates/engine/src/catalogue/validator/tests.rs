@@ -4,7 +4,7 @@ use super::*;
 
 fn check(schema: &str, arguments: Option<&str>) -> Result<(), Invalid> {
     LazyValidator::new(Some(Bytes::copy_from_slice(schema.as_bytes())), 4096, None)
-        .check(arguments.map(str::as_bytes))
+        .check(arguments.map(str::as_bytes), true)
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_server_that_knows_names_itself_is_asked_for_them() {
         "o":{"type":"object","additionalProperties":false}},"required":["a"],"additionalProperties":false}"#;
     let names = KnownNames { reader: Arc::new(Names), tool: "t".into() };
     let lazy = LazyValidator::new(Some(Bytes::from(schema)), 4096, Some(names));
-    let told = |text: &str| lazy.check(Some(text.as_bytes())).map_err(|misfit| misfit.to_string());
+    let told = |text: &str| lazy.check(Some(text.as_bytes()), true).map_err(|misfit| misfit.to_string());
     assert_eq!(told(r#"{"a":[{"x":1}],"o":{"x":1},"toolCallId":"c"}"#), Ok(()));
     assert_eq!(told(r#"{"a":[],"b":1}"#), Err("t has no b".to_owned()));
     let both = told(r#"{"b":1}"#).unwrap_err();
@@ -78,7 +78,7 @@ fn a_schema_that_asks_for_too_much_work_is_left_to_its_server() {
     for levels in [40, 200, 1000] {
         let schema = doubling(levels);
         let lazy = LazyValidator::new(Some(Bytes::from(schema)), 1 << 20, None);
-        assert_eq!(lazy.check(Some(br#"{"x":1}"#)), Ok(()), "{levels}");
+        assert_eq!(lazy.check(Some(br#"{"x":1}"#), true), Ok(()), "{levels}");
     }
     // Everything that can be checked is checked, even if not all mismatches can be reported.
     assert!(check(&doubling(5), Some(r#"{"x":1}"#)).unwrap_err().to_string().contains("at /x"));
@@ -116,7 +116,7 @@ fn a_long_chain_of_references_is_left_to_its_server() {
         let schema = format!(
             r##"{{"properties":{{"x":{{"$ref":"#/$defs/a{length}"}}}},"$defs":{{"a0":{{"type":"string"}}{chain}}}}}"##
         );
-        LazyValidator::new(Some(Bytes::from(schema)), 1 << 20, None).check(Some(br#"{"x":1}"#))
+        LazyValidator::new(Some(Bytes::from(schema)), 1 << 20, None).check(Some(br#"{"x":1}"#), true)
     };
     assert!(chain(120).is_err());
     assert_eq!(chain(3000), Ok(()));
@@ -193,7 +193,7 @@ fn it_is_told_once_that_nothing_is_checked() {
     for (schema, told) in [(Some(&*long), true), (Some(remote), true), (Some("{}"), false), (None, false)] {
         let lazy = lazy(schema);
         assert_eq!(lazy.unchecked(), None, "nobody has called it");
-        assert_eq!(lazy.check(None), Ok(()));
+        assert_eq!(lazy.check(None, true), Ok(()));
         assert_eq!(lazy.unchecked().is_some(), told, "{schema:?}");
         assert_eq!(lazy.unchecked(), None);
     }
@@ -202,5 +202,5 @@ fn it_is_told_once_that_nothing_is_checked() {
 #[test]
 fn a_schema_that_is_too_large_is_not_compiled() {
     let large = LazyValidator::new(Some(Bytes::from_static(b"{\"type\":\"string\"}")), 4, None);
-    assert_eq!(large.check(Some(b"{}")), Ok(()));
+    assert_eq!(large.check(Some(b"{}"), true), Ok(()));
 }

@@ -62,14 +62,14 @@ impl ConnectTarget {
         let secure = match uri.scheme_str() {
             Some("http") => false,
             Some("https") => true,
-            _ => return Err(bad("it must begin with http:// or https://")),
+            _ => return Err(bad("the URL must begin with http:// or https://")),
         };
-        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| bad("it has no host"))?;
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| bad("the URL has no host"))?;
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
         let origin = TcpTarget::new(host, port);
         let named = |host: &str| ServerName::try_from(host.to_owned());
         let tls = secure.then(|| named(&origin.host)).transpose();
-        let tls = tls.map_err(|_| bad("its host is not a valid name"))?;
+        let tls = tls.map_err(|_| bad("the host is not a valid name"))?;
         let proxy = proxy
             .choose(secure, &origin.host, port)
             .map_err(|source| ClientError::ProxyUnusable { host: origin.name.clone(), source })?;

@@ -90,9 +90,9 @@ impl OriginState {
         let tunnels = protocol == Protocol::Http2 || limits.reach != Reach::All;
         let target = ConnectTarget::of(uri, &route.proxy, tunnels)?;
         let bad = |reason| ClientError::BadUrl { url: uri.to_string(), reason };
-        let authority = uri.authority().cloned().ok_or_else(|| bad("it has no host"))?;
+        let authority = uri.authority().cloned().ok_or_else(|| bad("the URL has no host"))?;
         if authority.as_str().contains('@') {
-            return Err(bad("it must not contain a name or password; send them in a header"));
+            return Err(bad("the URL must not contain a name or password; send them in a header"));
         }
         let proxied = target.forwarder().map(|proxy| AbsoluteForm {
             origin: format!("http://{authority}").into(),

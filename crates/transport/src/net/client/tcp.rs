@@ -46,7 +46,7 @@ impl TcpTarget {
         }
         let failed = |source| ClientError::Dns { host: self.name.clone(), source };
         let found = look_up.await.map_err(failed)?;
-        if found.is_empty() { Err(failed(io::Error::other("it has no address"))) } else { Ok(found) }
+        if found.is_empty() { Err(failed(io::Error::other("the name has no address"))) } else { Ok(found) }
     }
 
     /// Tries one address after the other, in the resolver's order; returns the address that answered, too. Each gets an equal

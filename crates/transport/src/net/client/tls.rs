@@ -233,7 +233,7 @@ impl TlsFiles {
     fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
         let help = "name certificates of authorities, not of servers";
         let unusable = |error: &dyn fmt::Display| {
-            TlsError::new(TlsPart::Ca, format!("its authorities cannot be used ({error})"), help)
+            TlsError::new(TlsPart::Ca, format!("the machine's authorities cannot be used ({error})"), help)
         };
         let pem = self.ca.as_deref().map(|file| pem::read_file(TlsPart::Ca, file)).transpose()?;
         match pem {

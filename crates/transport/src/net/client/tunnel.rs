@@ -43,7 +43,7 @@ impl fmt::Display for ProxyFailure {
             Self::Status(status @ (StatusCode::PROXY_AUTHENTICATION_REQUIRED | StatusCode::UNAUTHORIZED)) => {
                 write!(
                     f,
-                    "HTTP {}; write its user name and password into its URL (`HTTP_PROXY`, `HTTPS_PROXY`, or `proxy` of the server)",
+                    "HTTP {}; write the user name and password into the proxy's URL (`HTTP_PROXY`, `HTTPS_PROXY`, or `proxy` of the server)",
                     status.as_u16()
                 )
             }
@@ -98,7 +98,7 @@ pub(super) async fn open<S: AsyncRead + AsyncWrite + Unpin>(
     }
     // The other side does not speak first, so these bytes would be the proxy's own.
     if answer.held() > 0 {
-        return Err(malformed(Http1Error::Malformed("it sent data before the tunnel was used")));
+        return Err(malformed(Http1Error::Malformed("the proxy sent data before the tunnel was used")));
     }
     Ok(())
 }
@@ -144,7 +144,7 @@ mod tests {
                 &b"HTTP/1.1 407 No\r\nproxy-authenticate: Basic\r\ncontent-length: 0\r\n\r\n"[..],
                 "user name and password",
             ),
-            (b"HTTP/1.0 401 Unauthorized\r\n\r\n", "HTTP 401; write its user name and password"),
+            (b"HTTP/1.0 401 Unauthorized\r\n\r\n", "HTTP 401; write the user name and password"),
             (b"HTTP/1.1 403 Forbidden\r\ncontent-length: 3\r\n\r\nno\n", "HTTP 403; allow this host"),
             (b"HTTP/1.1 502 Bad Gateway\r\n\r\n", "HTTP 502; check that the proxy can reach"),
             (b"HTTP/1.1 302 Found\r\nlocation: http://login/\r\n\r\n", "HTTP 302"),

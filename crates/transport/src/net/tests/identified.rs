@@ -111,8 +111,8 @@ async fn a_client_shows_its_certificate_to_whom_it_is_meant_for() {
     let with = |identity| Trust::from_files(TlsFiles { ca: ca.clone(), system_too: false, identity });
     asked(&served, &client, &with(identity("right", &clients.signed("me")))).await.unwrap();
     for (identity, help) in [
-        (None, "it requires a client certificate: set `tls: { cert: FILE, key: FILE }`"),
-        (identity("wrong", &other.signed("me")), "it refuses the client certificate"),
+        (None, "the server requires a client certificate: set `tls: { cert: FILE, key: FILE }`"),
+        (identity("wrong", &other.signed("me")), "the server refuses the client certificate"),
     ] {
         let error = asked(&served, &client, &with(identity)).await.unwrap_err();
         assert!(error.to_string().contains(help), "{error:?}");
@@ -138,13 +138,13 @@ async fn files_that_cannot_be_used_are_named() {
         (
             TlsFiles { ca: Some(empty.clone()), ..TlsFiles::default() },
             &empty,
-            "there is no certificate in it",
+            "the file contains no certificate",
         ),
-        (TlsFiles { ca: Some(key.clone()), ..TlsFiles::default() }, &key, "there is no certificate in it"),
+        (TlsFiles { ca: Some(key.clone()), ..TlsFiles::default() }, &key, "the file contains no certificate"),
         (identity(&missing, &key), &missing, "`tls.cert`"),
         (identity(&cert, &cert), &cert, "there is no private key in it"),
-        (identity(&cert, &key), &key, "it does not match the certificate"),
-        (identity(&cert, &folder.0), &folder.0, "it is not a file"),
+        (identity(&cert, &key), &key, "the key does not match the certificate"),
+        (identity(&cert, &folder.0), &folder.0, "the path does not lead to a file"),
     ] {
         let said = files.check().unwrap_err().to_string();
         assert!(said.contains(why) && said.contains(&file.display().to_string()), "{said}");
