@@ -71,7 +71,7 @@ pub fn check(stream: &[u8], setting: &Setting) -> Option<Answer> {
 /// Reads an answer, with a connection that is closed behind the stream; nothing when it has no head.
 pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
     let mut reader = AnswerReader::new(setting.limits);
-    reader.begin(setting.closes);
+    reader.begin(setting.closes, false);
     let asked = AnswerContext { method: &setting.method, hears: None };
     let mut reads = Reads { rest: stream, sizes: setting.sizes.iter().cycle() };
     let head = loop {

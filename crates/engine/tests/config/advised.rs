@@ -127,10 +127,10 @@ fn names_that_nothing_has() {
         "profiles: { one: { servers: docs, names: plain, tools: { overrides: { docs__echo: {}, dogs__echo: {}, echo: {} } } } }",
         &[
             &format!(
-                "2:86 profiles.one.tools.overrides [dogs__echo] {}",
+                "2:87 profiles.one.tools.overrides [dogs__echo] {}",
                 unknown("dogs", "did you mean `docs`?")
             ),
-            &format!("2:102 profiles.one.tools.overrides [echo] {bare} docs__echo"),
+            &format!("2:103 profiles.one.tools.overrides [echo] {bare} docs__echo"),
         ],
     );
     noted(

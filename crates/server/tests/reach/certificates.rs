@@ -43,7 +43,10 @@ async fn an_own_authority_and_a_client_certificate() {
     assert!(listed.out.contains("ok"), "{} {}", listed.out, listed.err);
     for (name, says) in [
         ("bare", "add that authority's certificate with `tls: { ca: FILE }` of the server"),
-        ("nobody", "the server requires a client certificate: set `tls: { cert: FILE, key: FILE }` of the server"),
+        (
+            "nobody",
+            "the server requires a client certificate: set `tls: { cert: FILE, key: FILE }` of the server",
+        ),
         ("stranger", "the server refuses the client certificate: check `tls.cert` of the server"),
         ("elsewhere", "add that authority's certificate with `tls: { ca: FILE }` of the server"),
     ] {

@@ -76,7 +76,7 @@ async fn a_server_can_have_a_proxy_of_its_own_or_none() {
         "the proxy sees the host and nothing else"
     );
     for (name, says) in [
-        ("wrong", "did not connect to mcp.invalid:443: HTTP 407; write its user name and password"),
+        ("wrong", "did not connect to mcp.invalid:443: HTTP 407; write the user name and password"),
         ("none", "cannot resolve mcp.invalid:443"),
         ("gone", "cannot reach mcp.invalid:443 through its proxy: 127.0.0.1:1 refused the connection"),
     ] {

@@ -87,7 +87,9 @@ pub(super) fn certificates(pem: &[u8], part: TlsPart) -> Result<Vec<CertificateD
             "name a file with certificates in PEM",
         )),
         Ok(all) => Ok(all),
-        Err(e) => Err(TlsError::new(part, format!("the file is not valid PEM ({e})"), "create the file again")),
+        Err(e) => {
+            Err(TlsError::new(part, format!("the file is not valid PEM ({e})"), "create the file again"))
+        }
     }
 }
 
@@ -110,7 +112,9 @@ pub(super) fn authorities(pem: &[u8], part: TlsPart, help: &'static str) -> Resu
     let mut roots = RootCertStore::empty();
     for authority in certificates(pem, part)? {
         let added = roots.add(authority);
-        added.map_err(|e| TlsError::new(part, format!("an authority in the file cannot be used ({e})"), help))?;
+        added.map_err(|e| {
+            TlsError::new(part, format!("an authority in the file cannot be used ({e})"), help)
+        })?;
     }
     Ok(roots)
 }

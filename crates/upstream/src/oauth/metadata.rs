@@ -253,12 +253,12 @@ mod tests {
         for (member, value, why) in [
             ("code_challenge_methods_supported", json!(["plain"]), "PKCE"),
             ("code_challenge_methods_supported", json!([]), "PKCE"),
-            ("authorization_endpoint", json!("javascript:alert(1)"), "endpoints"),
-            ("authorization_endpoint", json!("http://id.example/authorize"), "endpoints"),
-            ("token_endpoint", json!("http://127.0.0.1:1/token"), "endpoints"),
-            ("token_endpoint", json!("http://169.254.169.254/token"), "endpoints"),
-            ("token_endpoint", json!("https://id.example/token#x"), "endpoints"),
-            ("registration_endpoint", json!("https://localhost/register"), "endpoints"),
+            ("authorization_endpoint", json!("javascript:alert(1)"), "an endpoint"),
+            ("authorization_endpoint", json!("http://id.example/authorize"), "an endpoint"),
+            ("token_endpoint", json!("http://127.0.0.1:1/token"), "an endpoint"),
+            ("token_endpoint", json!("http://169.254.169.254/token"), "an endpoint"),
+            ("token_endpoint", json!("https://id.example/token#x"), "an endpoint"),
+            ("registration_endpoint", json!("https://localhost/register"), "an endpoint"),
             ("token_endpoint", json!(7), "not the metadata"),
         ] {
             let mut bad = service();

@@ -85,8 +85,8 @@ pub(crate) fn with_counterparts(
 const CASES: &[(&str, &str)] = &[
     ("proxied", "echo"),
     ("tunnelled", "echo"),
-    ("wrong-password", "HTTP 401; write its user name and password"),
-    ("no-password", "HTTP 407; write its user name and password"),
+    ("wrong-password", "HTTP 401; write the user name and password"),
+    ("no-password", "HTTP 407; write the user name and password"),
     ("certified", "echo"),
     ("no-certificate", "No required SSL certificate was sent"),
     ("strange-authority", "`tls: { ca: FILE }`"),

@@ -132,9 +132,9 @@ fn counterparts() -> Vec<Step> {
         with_peers("corpus", 15, |context, log| {
             corpus::with_corpus(context.tools()?, &Context::programs(), &[], log)
         }),
-        with_peers("schema-families", 15, |context, log| {
+        beside(with_peers("schema-families", 15, |context, log| {
             schema_families::checked(context.tools()?, &Context::programs(), log)
-        }),
+        })),
         with_peers("sites", 10, |context, log| {
             sites::with_sites(context.tools()?, &Context::programs(), &[], log)
         }),

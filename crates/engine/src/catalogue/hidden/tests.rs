@@ -146,7 +146,7 @@ fn there_is_one_note_however_much_there_is() {
     note.instructions();
     let text = note.text().unwrap();
     assert!(
-        text.contains("and 2 more") && text.contains("U+202E") && text.contains("1 of prompts"),
+        text.contains("and 2 more") && text.contains("U+202E") && text.contains("1 in prompts"),
         "{text}"
     );
     assert!(text.contains("the instructions") && !text.contains('\u{202e}'), "{text}");

@@ -88,7 +88,7 @@ impl Link {
     /// Sends as much as the socket accepts now, which is almost always everything.
     fn begin(&mut self, ask: &TemplatedRequest<'_>, proxy: Option<&AbsoluteForm>, cx: &mut Context<'_>) {
         (self.sent, self.unflushed) = (false, true);
-        self.answer.begin(ask.template.closes);
+        self.answer.begin(ask.template.closes, proxy.is_some());
         let mut room = WRITE_ROOM.take();
         room.clear();
         ask.write_for(proxy, &mut room);

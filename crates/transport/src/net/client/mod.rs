@@ -116,7 +116,8 @@ impl Client {
     /// The origin of `url`, for requests in `protocol` by this route. Does not connect yet.
     pub fn origin_by(&self, route: &Route, url: &Uri, protocol: Protocol) -> Result<Origin, ClientError> {
         let bad = |reason| ClientError::BadUrl { url: url.to_string(), reason };
-        let scheme = url.scheme().cloned().ok_or_else(|| bad("the URL must begin with http:// or https://"))?;
+        let scheme =
+            url.scheme().cloned().ok_or_else(|| bad("the URL must begin with http:// or https://"))?;
         let authority = url.authority().cloned().ok_or_else(|| bad("the URL has no host"))?;
         let key = (scheme, authority, protocol, route.clone());
         let mut origins = self.0.origins.lock().unwrap_or_else(PoisonError::into_inner);

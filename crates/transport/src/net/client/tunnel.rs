@@ -83,7 +83,7 @@ pub(super) async fn open<S: AsyncRead + AsyncWrite + Unpin>(
     stream.write_all(&request).await.map_err(broken)?;
     stream.flush().await.map_err(broken)?;
     let mut answer = AnswerReader::new(HEAD);
-    answer.begin(false);
+    answer.begin(false, false);
     let asked = AnswerContext { method: &Method::CONNECT, hears: Some(&[]) };
     let mut room = [0; 2048];
     let head = loop {

@@ -142,7 +142,7 @@ async fn files_that_cannot_be_used_are_named() {
         ),
         (TlsFiles { ca: Some(key.clone()), ..TlsFiles::default() }, &key, "the file contains no certificate"),
         (identity(&missing, &key), &missing, "`tls.cert`"),
-        (identity(&cert, &cert), &cert, "there is no private key in it"),
+        (identity(&cert, &cert), &cert, "the file contains no private key"),
         (identity(&cert, &key), &key, "the key does not match the certificate"),
         (identity(&cert, &folder.0), &folder.0, "the path does not lead to a file"),
     ] {

@@ -113,6 +113,8 @@ async fn plain_requests_are_passed_on_in_absolute_form() {
     let url = "http://mcp.invalid:8080/mcp?x=1";
     let (_, text, near) = asked(&client, &proxy.route("http", "a:b@"), url).await.unwrap();
     assert_eq!((&*text, near), ("POST /mcp body", false));
+    asked(&client, &proxy.route("http", "a:b@"), url).await.unwrap();
+    assert_eq!(proxy.lines().len(), 2, "the proxy promised to keep no connection");
     let head = proxy.heads.lock().unwrap()[0].clone();
     assert!(head.starts_with("POST http://mcp.invalid:8080/mcp?x=1 HTTP/1.1\r\n"), "{head}");
     assert_eq!(head.matches("host: mcp.invalid:8080\r\n").count(), 1, "{head}");

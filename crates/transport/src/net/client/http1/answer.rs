@@ -26,6 +26,8 @@ pub struct AnswerReader {
     inbox: Bytes,
     framing: Framing,
     keep_alive: bool,
+    /// True if only a connection that the answer promises to keep serves again.
+    is_wary: bool,
 }
 
 impl AnswerReader {
@@ -38,13 +40,15 @@ impl AnswerReader {
             inbox: Bytes::new(),
             framing: Framing::Length(0),
             keep_alive: true,
+            is_wary: false,
         }
     }
 
     /// Prepares for the answer to the next request; `closes` is true if the request itself asks for the connection to
-    /// be closed.
-    pub fn begin(&mut self, closes: bool) {
-        self.keep_alive = !closes;
+    /// be closed, and `is_wary` is true if the connection serves again only if the answer promises it: some proxies close
+    /// connections without notice, whatever HTTP/1.1 says.
+    pub fn begin(&mut self, closes: bool, is_wary: bool) {
+        (self.keep_alive, self.is_wary) = (!closes, is_wary);
     }
 
     /// Parses the head from the bytes of a read; if there are none, the connection was closed.
@@ -78,7 +82,7 @@ impl AnswerReader {
         };
         self.inbox = Bytes::copy_from_slice(&bytes[taken..]);
         (self.partial, self.interim) = (Vec::new(), 0);
-        self.keep_alive &= head.keep_alive;
+        self.keep_alive &= head.keep_alive && (head.promised || !self.is_wary);
         self.framing = std::mem::replace(&mut head.framing, Framing::Length(0));
         Ok(Some(head))
     }

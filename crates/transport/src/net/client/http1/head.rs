@@ -25,6 +25,8 @@ pub struct AnswerHead {
     pub(super) framing: Framing,
     /// True if the connection can be reused after the body has been read.
     pub keep_alive: bool,
+    /// True if the answer promises that the connection can be reused.
+    pub promised: bool,
     /// The time for which the upstream keeps the connection, if it states one (`Keep-Alive: timeout=5`, as Node and
     /// Apache send).
     pub keep: Option<Duration>,
@@ -129,7 +131,8 @@ fn one(
     *response.headers_mut() = headers;
     let is_unsure = matches!(framing, Framing::UntilClose) || said.is_contradictory(status);
     let keep_alive = !is_unsure && !said.close && (newer || said.keep_alive);
-    Ok(Some((Some(AnswerHead { response, framing, keep_alive, keep: said.keep }), length)))
+    let promised = said.keep_alive || said.keep.is_some();
+    Ok(Some((Some(AnswerHead { response, framing, keep_alive, promised, keep: said.keep }), length)))
 }
 
 impl AnswerContext<'_> {

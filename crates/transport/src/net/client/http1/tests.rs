@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
+use super::answer::AnswerReader;
 use super::error::Http1Error;
 use super::framing::{Framing, Taken};
 use super::head::{self, AnswerContext, AnswerHead, HeadLimits, may_end};
@@ -223,4 +224,23 @@ fn a_body_without_a_length_ends_with_its_connection() {
     let mut both = Bytes::from_static(b"defg");
     assert_eq!(known.take(&mut both).unwrap(), Taken::Piece("d".into()));
     assert_eq!((known.take(&mut both).unwrap(), &both[..]), (Taken::End, &b"efg"[..]));
+}
+
+#[test]
+fn behind_a_proxy_only_a_promised_connection_serves_again() {
+    let serves = |head: &str, is_wary: bool| {
+        let mut reader = AnswerReader::new(LIMITS);
+        reader.begin(false, is_wary);
+        let text = format!("HTTP/1.1 204 No Content\r\n{head}\r\n");
+        reader.head(text.as_bytes(), AnswerContext { method: &Method::POST, hears: None }).unwrap().unwrap();
+        reader.may_serve_again()
+    };
+    for (head, direct, proxied) in [
+        ("", true, false),
+        ("connection: keep-alive\r\n", true, true),
+        ("keep-alive: timeout=5\r\n", true, true),
+        ("connection: close\r\n", false, false),
+    ] {
+        assert_eq!((serves(head, false), serves(head, true)), (direct, proxied), "{head}");
+    }
 }
