@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
+use aws_lc_rs::digest::{Context, SHA256};
 use engine::access::{Asker, Class, Principal};
 use engine::passed_headers::PassedHeaders;
 use engine::{ClientAddress, Snapshot};
@@ -12,6 +13,10 @@ use upstream::quota::Holder;
 use upstream::embedded::Carried;
 
 static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::anyone()));
+
+/// A digest of a caller, for data that nobody else may get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct DataOwner(pub(crate) [u8; 32]);
 
 /// The caller, as identified by authentication.
 #[derive(Debug, Clone)]
@@ -57,6 +62,24 @@ impl Identity {
     /// Returns the holder of the quota that the caller's requests use.
     pub(crate) fn holder(&self) -> Holder {
         Holder::of(&self.principal, self.client_address.as_ref())
+    }
+
+    /// Returns a digest of everything that distinguishes the caller's data from that of others: the principal, the headers that
+    /// are passed on for it, and the credentials that the request carries.
+    pub(crate) fn data_owner(&self) -> DataOwner {
+        let mut digest = Context::new(&SHA256);
+        let mut see = |part: &[u8]| {
+            digest.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+            digest.update(part);
+        };
+        see(self.id().as_bytes());
+        see(&self.passed.key());
+        if let Some(carried) = &self.carried {
+            carried.each_part(&mut see);
+        }
+        let mut owner = DataOwner::default();
+        owner.0.copy_from_slice(digest.finish().as_ref());
+        owner
     }
 
     /// Returns the principal's id, to which states, sessions and tasks are bound.

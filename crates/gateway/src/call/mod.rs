@@ -12,10 +12,15 @@
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], [`consent`] | records of requests; servers that require their users' consent |
+//! | `result_rules`, `result_limit`, `rests`, [`result_store`] | long results, shortened; requests for their rests; results that are kept |
+//! | `cached`, `cache_slot`, [`at_once`] | calls that are answered from a cache; limits of running calls, by tool |
 //! | [`listen`] | streams of notifications for stateless clients |
 //! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; tasks that need the link on which they were started |
 
+pub(crate) mod at_once;
 mod begin;
+mod cache_slot;
+mod cached;
 #[expect(clippy::module_inception, reason = "the room's own subject")]
 pub(crate) mod call;
 pub(crate) mod caller;
@@ -38,6 +43,10 @@ mod questions;
 pub(crate) mod record;
 mod relist;
 mod resending;
+mod rests;
+mod result_limit;
+mod result_rules;
+pub(crate) mod result_store;
 mod retries;
 mod side_channel;
 pub(crate) mod stateless;

@@ -31,7 +31,7 @@ pub(super) async fn forward(
 ) -> Option<Became> {
     let cell = stateless::view(&shard.call, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
-    let requester = Requester { unchecked, counted, ..Requester::stateless(cell, identity, None) };
+    let requester = Requester { unchecked, counted, whole: true, ..Requester::stateless(cell, identity, None) };
     let outcome = match decide_or_refuse(&shard.call, &shard.gateway.process.parked, requester, frame).await {
         Err(Refused { fault, record }) => {
             return Some((DialectOutcome::Trouble(Trouble::from(&fault)), record));
