@@ -30,7 +30,8 @@ pub fn plain_arguments(call: &Frame, set: Option<&[u8]>) -> Option<Bytes> {
     let key = |member: Span| unquote(member.of(text));
     let is_neutral = |value: Span| {
         let members = Members::of_value(text, value)?;
-        let all = members.iter().all(|member| key(member.key).is_some_and(|key| NEUTRAL_META.contains(&&*key)));
+        let all =
+            members.iter().all(|member| key(member.key).is_some_and(|key| NEUTRAL_META.contains(&&*key)));
         all.then_some(())
     };
     for member in params.members.iter() {
@@ -93,7 +94,9 @@ fn write(out: &mut Vec<u8>, text: &[u8], span: Span) {
             out.push(b'}');
         }
         Some(b'[') => {
-            let Some(elements) = Elements::of_value(text, span) else { return out.extend_from_slice(written) };
+            let Some(elements) = Elements::of_value(text, span) else {
+                return out.extend_from_slice(written);
+            };
             out.push(b'[');
             for (at, element) in elements.iter().enumerate() {
                 if at > 0 {
@@ -142,7 +145,10 @@ mod tests {
             r#"{ "z" : "\u00e4", "a" : [ 1, { "c" : null, "b" : "\u000a" } ] }"#,
             r#"{"\u0061":[1,{"b":"\n","c":null}],"z":"ä"}"#,
         ] {
-            assert_eq!(arguments(&format!(r#"{{"name":"x","arguments":{written}}}"#)).as_deref(), Some(plain));
+            assert_eq!(
+                arguments(&format!(r#"{{"name":"x","arguments":{written}}}"#)).as_deref(),
+                Some(plain)
+            );
         }
         for none in ["", r#","arguments":null"#, r#","arguments":{}"#] {
             assert_eq!(arguments(&format!(r#"{{"name":"x"{none}}}"#)).as_deref(), Some("{}"));
@@ -164,8 +170,10 @@ mod tests {
             r#"{"a":"\ud83d"}"#,
             r#"{"a":"\\ud83d"}"#,
         ];
-        let told: std::collections::HashSet<_> =
-            all.iter().map(|one| arguments(&format!(r#"{{"name":"x","arguments":{one}}}"#)).unwrap()).collect();
+        let told: std::collections::HashSet<_> = all
+            .iter()
+            .map(|one| arguments(&format!(r#"{{"name":"x","arguments":{one}}}"#)).unwrap())
+            .collect();
         assert_eq!(told.len(), all.len());
     }
 
@@ -173,7 +181,10 @@ mod tests {
     fn calls_with_anything_else_are_not_kept() {
         for (beside, is_plain) in [
             (r#""_meta":{"progressToken":7,"traceparent":"00-1"}"#, true),
-            (r#""_meta":{"io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/logLevel":"info"}"#, true),
+            (
+                r#""_meta":{"io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/logLevel":"info"}"#,
+                true,
+            ),
             (r#""_meta":{"example.com/locale":"de"}"#, false),
             (r#""_meta":{"progress\u0054oken":7}"#, true),
             (r#""task":{"ttl":1}"#, false),
@@ -187,7 +198,9 @@ mod tests {
 
     #[test]
     fn only_successful_results_of_calls_are_kept() {
-        let time = |result: &str| time_to_keep(result.as_bytes(), Duration::from_secs(60)).map(|time| time.as_millis());
+        let time = |result: &str| {
+            time_to_keep(result.as_bytes(), Duration::from_secs(60)).map(|time| time.as_millis())
+        };
         for (result, kept) in [
             (r#"{"content":[]}"#, Some(60_000)),
             (r#"{"content":[],"isError":false,"resultType":"complete"}"#, Some(60_000)),

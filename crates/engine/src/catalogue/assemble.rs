@@ -210,7 +210,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let annotations = Annotations::of_tool(&own.text);
             let limits = setting.and_then(|setting| {
                 let (limits, note) = ToolLimits::of(setting, own, annotations);
-                self.notes.extend(note.map(|note| format!("tool {:?} of {}: {note}", own.key, part.upstream.name)));
+                self.notes
+                    .extend(note.map(|note| format!("tool {:?} of {}: {note}", own.key, part.upstream.name)));
                 limits
             });
             let changes = ToolChanges::of(identity, setting.and_then(FixedArguments::of), limits);

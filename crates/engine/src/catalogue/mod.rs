@@ -57,7 +57,7 @@ pub use pages::Pages;
 pub use resources::ResourceEntry;
 pub use suitability::{Refusals, RefusedTool};
 pub use token_cost::TokenCost;
-pub use tool_limits::{CacheRule, ToolLimits};
+pub use tool_limits::{CacheRule, NOTHING_KEPT, ToolLimits};
 pub use tool_search::ToolSearch;
 pub use upstream_catalogue::{ReadsArguments, UpstreamCatalogue};
 pub use validator::Invalid;

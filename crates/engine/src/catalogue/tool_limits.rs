@@ -29,16 +29,22 @@ pub struct CacheRule {
     pub definition: Bytes,
 }
 
+/// The note about a tool whose results cannot be kept, although a profile wants that.
+pub const NOTHING_KEPT: &str =
+    "`cache` has no effect, because the server does not mark the tool as read-only and idempotent";
+
 impl ToolLimits {
     /// The limits that a setting describes, and a note if the results of this tool cannot be kept. Only the hints of the server
     /// itself count, because those of a profile may be wrong.
-    pub(super) fn of(setting: &ToolSetting, tool: &Item, said: Annotations) -> (Option<Self>, Option<&'static str>) {
-        let is_repeatable = said.read_only && said.idempotent;
+    pub(super) fn of(
+        setting: &ToolSetting,
+        tool: &Item,
+        said: Annotations,
+    ) -> (Option<Self>, Option<&'static str>) {
+        let is_repeatable = said.are_repeatable();
         let keep_for = setting.keep_for.filter(|_| is_repeatable);
         let cache = keep_for.map(|keep_for| CacheRule { keep_for, definition: normal_form(&tool.text) });
-        let note = (setting.keep_for.is_some() && !is_repeatable).then_some(
-            "`cache` has no effect, because the server does not mark the tool as read-only and idempotent",
-        );
+        let note = (setting.keep_for.is_some() && !is_repeatable).then_some(NOTHING_KEPT);
         let limits = Self { timeout: setting.timeout, at_once: setting.at_once, cache };
         let are_there = limits.timeout.is_some() || limits.at_once.is_some() || limits.cache.is_some();
         (are_there.then_some(limits), note)

@@ -309,8 +309,7 @@ impl Exchange {
         } else {
             "it may be overloaded or stuck; raise its `timeout` if it needs longer"
         };
-        let message =
-            format!("did not answer {:?} within {waited} s; {help}", self.client.request.method());
+        let message = format!("did not answer {:?} within {waited} s; {help}", self.client.request.method());
         let failure = LinkFailure { message, execution: Execution::Unknown, retry: false };
         self.fail(failure.fault(server));
     }

@@ -160,7 +160,8 @@ fn rest(text: &[u8], items: &[(ContentItem, Place)], uri: &str) -> (Option<Bytes
     }
     out.push(b']');
     let out = (!kinds.is_empty()).then(|| Bytes::from(out));
-    let kind = kinds.first().cloned().flatten().filter(|kind| kinds.iter().flatten().all(|other| other == kind));
+    let kind =
+        kinds.first().cloned().flatten().filter(|kind| kinds.iter().flatten().all(|other| other == kind));
     let kind = kind.filter(|_| kinds.iter().all(Option::is_some));
     (out, kind, missing)
 }

@@ -75,24 +75,29 @@ fn a_long_text_is_cut_at_a_line_and_says_how_to_go_on() {
 #[test]
 fn other_blocks_move_as_a_whole_and_short_ones_stay() {
     let image = json!({ "type": "image", "data": "QUJD".repeat(2000), "mimeType": "image/png" });
-    let (short, rest) = shortened(&json!({ "content": [text("before"), image, text("behind")] }), &rules(4096));
+    let (short, rest) =
+        shortened(&json!({ "content": [text("before"), image, text("behind")] }), &rules(4096));
     let content = short["content"].as_array().unwrap();
     assert_eq!((&content[0], &content[1]), (&text("before"), &text("behind")));
-    assert!(content[2]["text"].as_str().unwrap().starts_with("[Shortened by the gateway: 6000 of 6012 bytes"));
+    assert!(
+        content[2]["text"].as_str().unwrap().starts_with("[Shortened by the gateway: 6000 of 6012 bytes")
+    );
     assert_eq!((&content[3]["mimeType"], &content[3]["size"]), (&json!("image/png"), &json!(6000)));
     assert_eq!(rest, json!([{ "uri": URI, "mimeType": "image/png", "blob": image["data"] }]));
 }
 
 #[test]
 fn a_remark_behind_a_long_text_stays() {
-    let (short, _) = shortened(&json!({ "content": [text(&"x".repeat(9000)), text("3 files")] }), &rules(4096));
+    let (short, _) =
+        shortened(&json!({ "content": [text(&"x".repeat(9000)), text("3 files")] }), &rules(4096));
     assert_eq!(short["content"][1], text("3 files"));
     assert_eq!(short["content"][2]["type"], "resource_link");
 }
 
 #[test]
 fn a_rest_of_several_blocks_keeps_their_order_and_their_own_data() {
-    let own = json!({ "uri": "file:///a", "mimeType": "text/x", "text": "y".repeat(5000), "_meta": { "k": 1 } });
+    let own =
+        json!({ "uri": "file:///a", "mimeType": "text/x", "text": "y".repeat(5000), "_meta": { "k": 1 } });
     let content = json!([
         text(&"x".repeat(9000)),
         { "type": "resource", "resource": own },
@@ -111,12 +116,17 @@ fn a_rest_of_several_blocks_keeps_their_order_and_their_own_data() {
 #[test]
 fn structured_results_are_never_cut() {
     let long = "x".repeat(9000);
-    let of = |result: &Value, rules: &CapRules<'_>| shorten(&written(result), rules).map(|short| short.is_some());
+    let of =
+        |result: &Value, rules: &CapRules<'_>| shorten(&written(result), rules).map(|short| short.is_some());
     let structured = json!({ "content": [], "structuredContent": { "a": long } });
     assert_eq!(of(&structured, &rules(4096)), Err(TooLong::Structured));
     let declared = CapRules { has_output_schema: true, ..rules(4096) };
     assert_eq!(of(&json!({ "content": [text(&long)] }), &declared), Err(TooLong::Structured));
-    assert_eq!(of(&json!({ "content": [text(&long)], "isError": true }), &declared), Ok(true), "a failure has none");
+    assert_eq!(
+        of(&json!({ "content": [text(&long)], "isError": true }), &declared),
+        Ok(true),
+        "a failure has none"
+    );
     let older = CapRules { era: era("2025-03-26"), ..declared };
     assert_eq!(of(&json!({ "content": [text(&long)] }), &older), Ok(true), "these clients do not know of it");
     let beside = json!({ "content": [text(&long)], "structuredContent": { "a": 1 } });
@@ -169,7 +179,8 @@ fn a_rest_that_is_not_kept_has_no_link() {
 
 #[test]
 fn white_space_is_not_worth_a_rest() {
-    let text = Bytes::from(format!("{{\"content\":[{}{{\"type\":\"text\",\"text\":\"a\"}}]}}", " ".repeat(9000)));
+    let text =
+        Bytes::from(format!("{{\"content\":[{}{{\"type\":\"text\",\"text\":\"a\"}}]}}", " ".repeat(9000)));
     let short = shorten(&text, &rules(4096)).unwrap().unwrap();
     assert!(short.rest.is_none());
     assert_eq!(short.finish(&rules(4096), false), r#"{"content":[{"type":"text","text":"a"}]}"#);
@@ -182,7 +193,11 @@ fn uris_of_rests_are_recognized() {
     assert_eq!(rest_id(URI), Some(Some(id)));
     assert_eq!(rest_id(&format!("{URI}#2")), Some(Some(id)));
     assert_eq!(rest_id("dragoman://other/x"), None);
-    for odd in ["dragoman://results/", "dragoman://results/0123", "dragoman://results/+123456789abcdef0123456789abcde"] {
+    for odd in [
+        "dragoman://results/",
+        "dragoman://results/0123",
+        "dragoman://results/+123456789abcdef0123456789abcde",
+    ] {
         assert_eq!(rest_id(odd), Some(None), "{odd}");
     }
     assert_eq!(rest_id(&URI.to_uppercase().replace("DRAGOMAN://RESULTS", "dragoman://results")), Some(None));

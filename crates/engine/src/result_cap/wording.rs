@@ -58,9 +58,9 @@ impl TooLong {
 
 fn shown_time(time: Duration) -> String {
     let seconds = time.as_secs();
-    if seconds >= 120 && seconds.is_multiple_of(60) {
-        format!("{} minutes", seconds / 60)
-    } else {
-        format!("{} seconds", seconds.max(1))
+    match seconds {
+        120.. if seconds.is_multiple_of(60) => format!("{} minutes", seconds / 60),
+        2.. => format!("{seconds} seconds"),
+        _ => "1 second".to_owned(),
     }
 }

@@ -26,7 +26,12 @@ impl RunningByTool {
     ///
     /// # Errors
     /// Returns the fault to answer with if too many calls are running.
-    pub(super) fn count(&self, profile: usize, tool: &ToolEntry, server: &str) -> Result<Option<CountedCall>, Fault> {
+    pub(super) fn count(
+        &self,
+        profile: usize,
+        tool: &ToolEntry,
+        server: &str,
+    ) -> Result<Option<CountedCall>, Fault> {
         let Some(most) = tool.limits().and_then(|limits| limits.at_once) else { return Ok(None) };
         let calls = self.0.lock().entry((profile, tool.identity().clone())).or_default().clone();
         match calls.take(most) {

@@ -22,11 +22,11 @@ pub(crate) struct CacheSlot {
     keep_for: Duration,
     /// The version in which the server is asked.
     era: &'static Era,
-    heard: Heard,
+    heard: HeardResult,
 }
 
 /// The messages that the server has sent about a call.
-enum Heard {
+enum HeardResult {
     Nothing,
     /// One result, in the form of the server's version.
     Result(Bytes),
@@ -49,7 +49,6 @@ impl CacheSlot {
     pub(super) fn key(&self) -> CallKey {
         self.key
     }
-
 
     /// Returns the place of a call's result; `None` if it must not be kept. `server` is the version in which the server is
     /// asked.
@@ -85,25 +84,25 @@ impl CacheSlot {
         }
         let mut key = CallKey([0; 32]);
         key.0.copy_from_slice(digest.finish().as_ref());
-        Some(Self { key, keep_for: rule.keep_for, era: server, heard: Heard::Nothing })
+        Some(Self { key, keep_for: rule.keep_for, era: server, heard: HeardResult::Nothing })
     }
 
     /// Notes a message of the server; `key` is the request's id there.
     pub(super) fn hear(&mut self, frame: &Frame, key: u64) {
         let is_own = frame.id().is_some_and(|id| id.as_number() == Some(key));
         self.heard = match (frame.kind(), &self.heard) {
-            (FrameKind::Response, Heard::Nothing) if is_own => {
-                frame.payload().map_or(Heard::More, |result| Heard::Result(result.share(frame.text())))
-            }
-            (FrameKind::Response, _) if is_own => Heard::More,
-            (FrameKind::Request, _) => Heard::More,
+            (FrameKind::Response, HeardResult::Nothing) if is_own => frame
+                .payload()
+                .map_or(HeardResult::More, |result| HeardResult::Result(result.share(frame.text()))),
+            (FrameKind::Response, _) if is_own => HeardResult::More,
+            (FrameKind::Request, _) => HeardResult::More,
             _ => return,
         };
     }
 
     /// Keeps the result, if it may be kept, now that the call has ended.
     pub(super) fn keep(self, context: &CallContext, identity: &Identity) {
-        let Heard::Result(heard) = self.heard else { return };
+        let HeardResult::Result(heard) = self.heard else { return };
         let Some(keep_for) = time_to_keep(&heard, self.keep_for) else { return };
         // A slice would keep the whole message in memory, which counts elsewhere.
         let cached = CachedResult { era: self.era, result: Bytes::copy_from_slice(&heard) };

@@ -14,12 +14,13 @@ use proto::mcp::Method;
 use proto::rpc::{Frame, Id, result_pieces, result_response};
 
 use super::CallContext;
-use super::cache_slot::{CacheSlot, SlotOwner};
-use super::cached::{self, CachedCall};
+use super::cache_slot::CacheSlot;
+use super::cached;
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::parked::Parked;
 use super::record::{Record, Refused};
+use super::requester::Requester;
 use super::rests;
 use super::tasks;
 use crate::admission::Identity;
@@ -49,50 +50,6 @@ pub(crate) enum Decision {
     Cancelled,
     /// A call to an upstream, and the change of the session's subscriptions that depends on the answer.
     Call(Box<Call>, Option<Change>),
-}
-
-/// The caller, and the properties of its request.
-pub(crate) struct Requester<'a> {
-    pub(crate) caller: Caller,
-    /// The sender of this request.
-    pub(crate) identity: &'a Identity,
-    pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
-    /// True if only the server validates the arguments; Dragoman does not.
-    pub(crate) unchecked: bool,
-    /// True if a call counts among its caller's calls; false in a session, which counts its own.
-    pub(crate) counted: bool,
-    /// True if no result is shortened, because the endpoint's dialect documents its results.
-    pub(crate) whole: bool,
-}
-
-impl<'a> Requester<'a> {
-    /// A client in its session.
-    pub(crate) fn in_session(session: &Arc<Session>, identity: &'a Identity) -> Self {
-        let caller = Caller::Session(session.clone());
-        Self { caller, identity, headers: None, unchecked: false, counted: false, whole: false }
-    }
-
-    /// A client without a session, with its view.
-    pub(crate) fn stateless(
-        cell: Arc<ViewCell>,
-        identity: &'a Identity,
-        headers: Option<&'a (dyn Headers + Sync)>,
-    ) -> Self {
-        let caller = Caller::Stateless(cell, identity.clone());
-        Self { caller, identity, headers, unchecked: false, counted: true, whole: false }
-    }
-}
-
-impl Requester<'_> {
-    fn slot_owner(&self) -> SlotOwner<'_> {
-        let (identity, owner) = (self.identity, self.caller.owner());
-        SlotOwner { identity, owner, unchecked: self.unchecked }
-    }
-
-    fn cached_call(&self) -> CachedCall<'_> {
-        let headers = self.headers.map(|headers| headers as &dyn Headers);
-        CachedCall { identity: self.identity, headers, whole: self.whole }
-    }
 }
 
 /// Returns true if the request has to wait for servers before it can be decided.
@@ -138,9 +95,8 @@ pub(crate) async fn decide_or_refuse(
         (frame, requester.headers) = (inner, None);
     }
     let (caller, identity) = (&requester.caller, requester.identity);
-    if !requester.whole
-        && let Some(rest) = rests::read(context, identity, (&cell, &view), &frame)?
-    {
+    let rest = if requester.whole { None } else { rests::read(context, identity, (&cell, &view), &frame)? };
+    if let Some(rest) = rest {
         return Ok(Decision::Done(200, rest));
     }
     let info = &context.egress.snapshot().profiles[cell.profile].server_info;
@@ -170,27 +126,39 @@ pub(crate) async fn decide_or_refuse(
         Dispatch::Forward(route) => {
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             let slot = CacheSlot::of(context, requester.slot_owner(), (&cell, server), (&route, &frame));
-            if let (Some(slot), Some(tool)) = (&slot, route.tool)
-                && let Some(kept) =
-                    cached::answer(context, requester.cached_call(), (&cell, info), (slot, tool, &frame))?
-            {
-                return Ok(Decision::Done(200, kept));
-            }
             let forwarded = Forwarded { route, frame, server, slot };
-            match &requester.caller {
-                Caller::Session(_) => in_session(context, requester, &view, info, forwarded),
-                Caller::Stateless(..) => {
-                    if server.asks != era.asks {
-                        let upstream = context.view.state.upstreams.get(forwarded.route.upstream);
-                        let resuming =
-                            resumed((context, waiting), identity, &forwarded.frame, era, upstream.name());
-                        if let Some(call) = Box::pin(resuming).await? {
-                            return Ok(Decision::Call(call, None));
-                        }
-                    }
-                    stateless(context, requester, info, forwarded)
+            forward((context, waiting), requester, (&cell, &view), info, forwarded).await
+        }
+    }
+}
+
+/// Sends a request to its server, unless it is answered with a kept result.
+async fn forward(
+    (context, waiting): (&Arc<CallContext>, &Parked),
+    requester: Requester<'_>,
+    (cell, view): (&ViewCell, &View),
+    info: &str,
+    forwarded: Forwarded<'_>,
+) -> Result<Decision, Refused> {
+    let Forwarded { route, frame, server, slot } = &forwarded;
+    if let (Some(slot), Some(tool)) = (slot, route.tool) {
+        let kept = cached::answer(context, requester.cached_call(), (cell, info), (slot, tool, frame))?;
+        if let Some(kept) = kept {
+            return Ok(Decision::Done(200, kept));
+        }
+    }
+    let era = requester.caller.era();
+    match &requester.caller {
+        Caller::Session(_) => in_session(context, requester, view, info, forwarded),
+        Caller::Stateless(..) => {
+            if server.asks != era.asks {
+                let upstream = context.view.state.upstreams.get(route.upstream);
+                let resuming = resumed((context, waiting), requester.identity, frame, era, upstream.name());
+                if let Some(call) = Box::pin(resuming).await? {
+                    return Ok(Decision::Call(call, None));
                 }
             }
+            stateless(context, requester, info, forwarded)
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`context`] | the context for making calls |
-//! | [`decide`] | the outcome of a request, in a session or without |
+//! | [`decide`], [`requester`] | the outcome of a request, in a session or without; its sender |
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `late` | one forwarded request: the engine's exchange, performed |
@@ -42,6 +42,7 @@ pub(crate) mod parked;
 mod questions;
 pub(crate) mod record;
 mod relist;
+pub(crate) mod requester;
 mod resending;
 mod rests;
 mod result_limit;

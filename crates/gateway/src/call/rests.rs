@@ -47,7 +47,8 @@ pub(super) fn read(
     let id = frame.id().ok_or_else(|| Fault::gateway("the request has no id"))?;
     let contents = [b"{\"contents\":", &rest.contents[..], b"}"].concat();
     let own = Own { server_info: &profile.server_info };
-    let contents = result(Method::ResourcesRead.name(), &contents.into(), newest_handshake(), view.era(), &own);
+    let contents =
+        result(Method::ResourcesRead.name(), &contents.into(), newest_handshake(), view.era(), &own);
     let answer = result_response(id, &contents.map_err(Fault::gateway)?);
     if let Some(mut record) = Record::begin(context, identity, cell.profile, frame) {
         record.went_to(&rest.tool.server);

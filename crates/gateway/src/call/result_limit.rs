@@ -25,7 +25,12 @@ pub(super) struct ResultLimit {
 
 impl ResultLimit {
     /// Returns the limit for a call of a tool; `None` if its server has none.
-    pub(super) fn of(context: &CallContext, upstream: &Upstream, tool: &ToolEntry, profile: usize) -> Option<Self> {
+    pub(super) fn of(
+        context: &CallContext,
+        upstream: &Upstream,
+        tool: &ToolEntry,
+        profile: usize,
+    ) -> Option<Self> {
         let most = context.egress.snapshot().calls(&upstream.server.spec).max_result?;
         let tool_origin = ToolOrigin {
             upstream: tool.upstream,
@@ -42,7 +47,13 @@ impl ResultLimit {
     }
 
     /// Returns a response with a result, with the result shortened if it is too long.
-    pub(super) fn apply(&self, context: &CallContext, identity: &Identity, era: &'static Era, response: Bytes) -> Bytes {
+    pub(super) fn apply(
+        &self,
+        context: &CallContext,
+        identity: &Identity,
+        era: &'static Era,
+        response: Bytes,
+    ) -> Bytes {
         if response.len() <= self.most {
             return response;
         }
@@ -61,7 +72,8 @@ impl ResultLimit {
         let place = members.get(response, "result")?;
         let (snapshot, long) = (context.egress.snapshot(), place.share(response));
         let id = fresh_id();
-        let (uri, server_info) = (id.unwrap_or(RestId(0)).to_string(), &snapshot.profiles[self.profile].server_info);
+        let (uri, server_info) =
+            (id.unwrap_or(RestId(0)).to_string(), &snapshot.profiles[self.profile].server_info);
         let rules = CapRules {
             most: self.most,
             has_output_schema: self.has_output_schema,

@@ -52,7 +52,8 @@ fn escape_length(text: &[u8]) -> usize {
     if text.get(1) != Some(&b'u') {
         return 2;
     }
-    let is_pair = is_half(text, b"89abAB") && is_half(text.get(HEX_ESCAPE..).unwrap_or_default(), b"cdefCDEF");
+    let is_pair =
+        is_half(text, b"89abAB") && is_half(text.get(HEX_ESCAPE..).unwrap_or_default(), b"cdefCDEF");
     if is_pair { 2 * HEX_ESCAPE } else { HEX_ESCAPE }
 }
 
@@ -75,7 +76,10 @@ fn escape_value_length(escape: &[u8]) -> usize {
 }
 
 fn hexadecimal(digits: &[u8]) -> u32 {
-    std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or_default()
+    std::str::from_utf8(digits)
+        .ok()
+        .and_then(|digits| u32::from_str_radix(digits, 16).ok())
+        .unwrap_or_default()
 }
 
 /// The greatest offset, at most `most`, at which no UTF-8 sequence is split.
@@ -141,7 +145,8 @@ mod tests {
             }
         };
         let character = prop_oneof![any::<char>(), Just('\n'), Just('\\'), Just('😀'), Just('a')];
-        prop::collection::vec((character, any::<bool>()).prop_map(spelt), 0..40).prop_map(|parts| parts.concat())
+        prop::collection::vec((character, any::<bool>()).prop_map(spelt), 0..40)
+            .prop_map(|parts| parts.concat())
     }
 
     proptest! {
