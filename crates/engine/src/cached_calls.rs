@@ -24,8 +24,8 @@ const NEUTRAL_META: [&str; 8] = [
 const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
 /// The arguments of a call in one spelling; `None` if the call contains anything else that could change its result, so that
-/// its result must not be kept. `set` are the arguments for the server if they are not those that the client sent.
-pub fn plain_arguments(call: &Frame, set: Option<&[u8]>) -> Option<Bytes> {
+/// its result must not be kept. `replaced` are the arguments for the server if they are not those that the client sent.
+pub fn plain_arguments(call: &Frame, replaced: Option<&[u8]>) -> Option<Bytes> {
     let (text, params) = (call.text(), call.params()?);
     let key = |member: Span| unquote(member.of(text));
     let is_neutral = |value: Span| {
@@ -42,7 +42,7 @@ pub fn plain_arguments(call: &Frame, set: Option<&[u8]>) -> Option<Bytes> {
         }
     }
     let sent = call.param("arguments").ok()?.map(|span| span.of(text)).filter(|sent| *sent != b"null");
-    Some(in_one_spelling(set.or(sent).unwrap_or(b"{}")))
+    Some(in_one_spelling(replaced.or(sent).unwrap_or(b"{}")))
 }
 
 /// The time for which a tool's result may be kept, at most `most`; `None` if it must not be kept: it reports a failure, asks
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn only_successful_results_of_calls_are_kept() {
         let time = |result: &str| {
-            time_to_keep(result.as_bytes(), Duration::from_secs(60)).map(|time| time.as_millis())
+            time_to_keep(result.as_bytes(), Duration::from_mins(1)).map(|time| time.as_millis())
         };
         for (result, kept) in [
             (r#"{"content":[]}"#, Some(60_000)),

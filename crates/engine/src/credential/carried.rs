@@ -2,7 +2,7 @@
 //! them.
 
 use http::HeaderMap;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::authorization::{self, Basic, ShownCredential};
 
@@ -156,7 +156,6 @@ impl std::fmt::Debug for Account {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use secrecy::ExposeSecret as _;
 
     fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();

@@ -50,7 +50,7 @@ fn a_result_within_the_limit_stays() {
 
 #[test]
 fn a_long_text_is_cut_at_a_line_and_says_how_to_go_on() {
-    let lines: String = (0..900).map(|line| format!("line {line}\n")).collect();
+    let lines = (0..900).map(|line| format!("line {line}\n")).collect::<Vec<_>>().concat();
     let result = json!({ "content": [text(&lines)], "_meta": { "x": 1 }, "unknown": [2] });
     let (short, rest) = shortened(&result, &rules(4096));
     let shown = short["content"][0]["text"].as_str().unwrap();

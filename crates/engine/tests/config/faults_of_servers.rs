@@ -5,6 +5,16 @@ use crate::{faults_in_short, same};
 const SERVERS: &[(&str, &[&str])] = &[
     (
         r"mcpServers:
+  a: { native: demo, maxResult: 1KiB }
+profiles: { x: { tools: { overrides: { a__b: { cache: {}, atOnce: 0, timeout: 2d }, a__c: { cache: { for: 0s, public: true } } } } } }
+",
+        &[
+            r"2:33 mcpServers.a.maxResult [1KiB] 1KiB is out of bounds => write a value from 4KiB to 1GiB",
+            r"x",
+        ],
+    ),
+    (
+        r"mcpServers:
   '': { native: demo }
 ",
         &[r#"2:3 mcpServers."" [''] a server needs a name => write a name such as `files`"#],

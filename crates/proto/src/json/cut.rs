@@ -138,7 +138,9 @@ mod tests {
     fn written() -> impl Strategy<Value = String> {
         let spelt = |(c, is_escaped): (char, bool)| {
             if is_escaped {
-                c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+                let mut units = [0; 2];
+                let units = c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}"));
+                units.collect::<Vec<_>>().concat()
             } else {
                 let quoted = quote(&c.to_string());
                 quoted[1..quoted.len() - 1].to_owned()

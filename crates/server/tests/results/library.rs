@@ -12,7 +12,7 @@ const HASH: &str =
 
 /// The text of `read` with this number of lines.
 pub(crate) fn lines(count: u64) -> String {
-    (0..count).map(|line| format!("line {line}: \"zwölf\" € 😀\n")).collect()
+    (0..count).map(|line| format!("line {line}: \"zwölf\" € 😀\n")).collect::<Vec<_>>().concat()
 }
 
 /// The server. Its tool `read` returns lines, `look` (marked as read-only) the number of its calls.
