@@ -87,3 +87,53 @@ impl Identity {
         &self.principal.id
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use engine::access::Scheme;
+    use http::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::*;
+
+    /// The owner of the data of a request with these headers.
+    fn owner(principal: &str, headers: &[(&'static str, &'static str)]) -> DataOwner {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        let principal = Arc::new(Principal::new(principal, Scheme::Key));
+        Identity {
+            carried: Carried::read(&map).map(Arc::new),
+            passed: PassedHeaders::read(&map, &[HeaderName::from_static("x-tenant")]),
+            ..Identity::of(principal, None)
+        }
+        .data_owner()
+    }
+
+    #[test]
+    fn callers_whose_data_may_differ_have_different_owners() {
+        let site = |password| {
+            [
+                ("x-wordpress-url", "https://example.com"),
+                ("x-wordpress-username", "ann"),
+                ("x-wordpress-password", password),
+            ]
+        };
+        let all = [
+            owner("a", &[]),
+            owner("b", &[]),
+            owner("a", &[("x-tenant", "1")]),
+            owner("a", &[("x-tenant", "2")]),
+            owner("a", &[("authorization", "Basic YW5uOm9uZQ==")]),
+            owner("a", &[("authorization", "Basic YW5uOnR3bw==")]),
+            owner("a", &site("one")),
+            owner("a", &site("two")),
+            owner("a", &[("x-imgbb-api-key", "k")]),
+        ];
+        for (at, one) in all.iter().enumerate() {
+            assert!(all[at + 1..].iter().all(|other| other != one), "{at}");
+        }
+        assert_eq!(owner("a", &[("x-other", "1")]), owner("a", &[]));
+        assert_eq!(owner("a", &site("one")), owner("a", &site("one")));
+    }
+}

@@ -95,8 +95,7 @@ pub(crate) async fn decide_or_refuse(
         (frame, requester.headers) = (inner, None);
     }
     let (caller, identity) = (&requester.caller, requester.identity);
-    let rest = if requester.whole { None } else { rests::read(context, identity, (&cell, &view), &frame)? };
-    if let Some(rest) = rest {
+    if let Some(rest) = rests::read(context, (identity, requester.whole), (&cell, &view), &frame)? {
         return Ok(Decision::Done(200, rest));
     }
     let info = &context.egress.snapshot().profiles[cell.profile].server_info;

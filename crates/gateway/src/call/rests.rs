@@ -22,18 +22,19 @@ use crate::admission::Identity;
 use crate::view::ViewCell;
 
 /// Returns the answer to a request for a rest; `None` for any other request. Rests that are unknown, expired or of another
-/// caller cannot be told apart, and no server ever learns their URIs.
+/// caller cannot be told apart, and no server ever learns their URIs. If `whole` is true, no result is shortened for the client, so it has
+/// no rests.
 ///
 /// # Errors
 /// Returns the fault for a resource that does not exist.
 pub(super) fn read(
     context: &Arc<CallContext>,
-    identity: &Identity,
+    (identity, whole): (&Identity, bool),
     (cell, view): (&ViewCell, &View),
     frame: &Frame,
 ) -> Result<Option<Bytes>, Refused> {
     let profile = &context.egress.snapshot().profiles[cell.profile];
-    if !profile.rules.has_rests || frame.method() != Method::ResourcesRead.name() {
+    if whole || !profile.rules.has_rests || frame.method() != Method::ResourcesRead.name() {
         return Ok(None);
     }
     let Some(span) = frame.param("uri").map_err(Fault::from)? else { return Ok(None) };
