@@ -27,6 +27,8 @@ pub struct CallRules {
     pub concurrent: usize,
     /// The maximum number of calls that wait for their turn.
     pub waiting: usize,
+    /// The maximum size of a tool's result, in bytes; longer ones are shortened.
+    pub max_result: Option<usize>,
     /// The rules for calls to individual tools; the first matching name applies.
     tools: Vec<(Glob, RequestRules)>,
 }
@@ -46,20 +48,33 @@ impl CallRules {
         });
         let tools = tools.collect();
         let (concurrent, waiting) = (server.concurrent_calls, server.waiting_calls);
-        Self { usual, resend_wait: limits.resend_wait, concurrent, waiting, tools }
+        let max_result = server.max_result;
+        Self { usual, resend_wait: limits.resend_wait, concurrent, waiting, max_result, tools }
     }
 
     /// Rules that allow no request to be sent.
     pub fn nothing() -> Self {
-        let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
+        let timeouts = Timeouts::of_server(Duration::ZERO, Duration::ZERO);
         let usual = RequestRules { timeouts, resend: ResendRule::Never };
-        Self { usual, resend_wait: Duration::ZERO, concurrent: 0, waiting: 0, tools: Vec::new() }
+        Self {
+            usual,
+            resend_wait: Duration::ZERO,
+            concurrent: 0,
+            waiting: 0,
+            max_result: None,
+            tools: Vec::new(),
+        }
     }
 
     /// The rules for a call to a tool, or for any other request.
     pub fn for_request(&self, tool: Option<&ToolEntry>) -> RequestRules {
-        let Some(tool) = tool.filter(|_| !self.tools.is_empty()) else { return self.usual };
-        self.of_name(&tool.own_name()).unwrap_or(self.usual)
+        let Some(tool) = tool else { return self.usual };
+        let own = if self.tools.is_empty() { None } else { self.of_name(&tool.own_name()) };
+        let mut rules = own.unwrap_or(self.usual);
+        if let Some(most) = tool.limits().and_then(|limits| limits.timeout) {
+            rules.timeouts = rules.timeouts.within(most);
+        }
+        rules
     }
 
     fn of_name(&self, tool: &str) -> Option<RequestRules> {
@@ -77,8 +92,8 @@ impl CallRules {
 /// time; otherwise the total time is at least the idle time.
 fn timeouts(idle: Duration, own: Option<Duration>, usual: Duration) -> Timeouts {
     match own {
-        Some(overall) => Timeouts { idle: idle.min(overall), overall },
-        None => Timeouts { idle, overall: usual.max(idle) },
+        Some(overall) => Timeouts::of_server(idle.min(overall), overall),
+        None => Timeouts::of_server(idle, usual.max(idle)),
     }
 }
 

@@ -18,6 +18,7 @@
 //! | [`tasks`] | upstreams' tasks under the gateway's ids |
 //! | [`call_rules`] | the rules for requests to one server, compiled |
 //! | [`snapshot`], [`places`] | the compiled configuration; the served paths |
+//! | [`result_cap`], [`cached_calls`], [`kept_results`] | long results, shortened; calls whose results may be kept; the results that are kept |
 //! | [`known_servers`] | servers of which one process serves all |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
 //! | [`pinning`] | definitions of tools: recorded, compared, approved |
@@ -28,6 +29,7 @@
 //! | [`fault`] | an error in the form that a client gets |
 
 pub mod access;
+pub mod cached_calls;
 pub mod call_rules;
 pub mod catalogue;
 pub mod client_address;
@@ -38,6 +40,7 @@ pub mod dialect_rows;
 pub mod exchange;
 pub mod fault;
 pub mod forward_proxy;
+pub mod kept_results;
 pub mod known_servers;
 pub mod list_kind;
 pub mod nearest;
@@ -47,6 +50,7 @@ pub mod places;
 pub mod principal;
 pub mod rate;
 pub mod redaction;
+pub mod result_cap;
 pub mod schema_family;
 pub mod sealer;
 pub mod search;

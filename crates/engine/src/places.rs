@@ -99,6 +99,11 @@ impl ServedPaths {
         self.all.iter().find(|(known, _)| is_it(known)).map(|(_, place)| place)
     }
 
+    /// Returns true if a profile is served with the protocol's own behavior at any path.
+    pub(crate) fn serve_plainly(&self, profile: usize) -> bool {
+        self.all.iter().any(|(_, place)| place.profile == profile && place.dialect.is_none())
+    }
+
     /// The paths in order.
     pub(crate) fn paths(&self) -> Vec<&str> {
         let is_endpoint = |place: &ServedPath| place.messages.is_none() || place.streams;

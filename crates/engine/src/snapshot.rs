@@ -138,13 +138,17 @@ impl Snapshot {
         for (slug, rules) in &config.profiles {
             let shown = rules.servers.iter();
             let shown: Vec<UpstreamId> = shown.filter_map(|name| ids.get(name.as_str()).copied()).collect();
+            let dialect = places.at(&format!("/mcp/{slug}")).and_then(|place| place.dialect.clone());
+            let shortens = |spec: &UpstreamSpec| spec.calls.max_result.is_some() && shown.contains(&spec.id);
+            let is_plain = numbers.get(slug).is_some_and(|profile| places.serve_plainly(*profile));
+            let has_rests = is_plain && upstreams.iter().any(shortens);
             let spec = ProfileSpec {
                 slug: slug.as_str().into(),
                 per_caller: upstreams.iter().any(|spec| spec.per_caller() && shown.contains(&spec.id)),
                 upstreams: shown,
                 server_info: server_info(rules, version),
-                dialect: places.at(&format!("/mcp/{slug}")).and_then(|place| place.dialect.clone()),
-                rules: with_overrides(rules),
+                dialect,
+                rules: Profile { has_rests, ..with_overrides(rules) },
                 is_there: true,
             };
             match numbers.get(slug).and_then(|at| profiles.get_mut(*at)) {

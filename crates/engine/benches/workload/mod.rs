@@ -15,7 +15,7 @@ use proto::era::{Era, Mirrored, ServerHello, Spoken, V2025_11_25, V2026_07_28, d
 use proto::rpc::{Frame, FrameLimits, Message};
 
 const SERVER_INFO: &str = r#"{"name":"dragoman","version":"1.0.0"}"#;
-const TIMEOUTS: Timeouts = Timeouts { idle: Duration::from_mins(1), overall: Duration::from_mins(10) };
+const TIMEOUTS: Timeouts = Timeouts::of_server(Duration::from_mins(1), Duration::from_mins(10));
 const BINDING: Binding<'_> =
     Binding { principal: "anyone", server: "notes", now_ms: 1_800_000_000_000, lifetime_ms: 600_000 };
 const KEY: u64 = 1_234_567;

@@ -105,6 +105,11 @@ impl Annotations {
         }
     }
 
+    /// Returns true if a call changes nothing, so that the result of an earlier one can take its place.
+    pub fn are_repeatable(self) -> bool {
+        self.read_only && self.idempotent
+    }
+
     pub(super) fn says(self, hint: AnnotationHint) -> bool {
         match hint {
             AnnotationHint::ReadOnlyHint => self.read_only,

@@ -15,6 +15,7 @@ use super::mirrored::{MirroredParam, annotated};
 use super::names::{NameBook, PublicNames, identity, meant, opened};
 use super::pages::Shown;
 use super::part::Part;
+use super::tool_limits::ToolLimits;
 use super::tool_search::{SearchedItem, ToolSearch, is_for_apps_only, own_tools};
 use super::validator::{KnownNames, LazyValidator};
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec};
@@ -206,14 +207,22 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let (schema, names) = if is_current { (schema, names) } else { (None, None) };
             let name: Arc<str> = name.into();
             let identity = (identity != *name).then(|| identity.into());
-            let changes = ToolChanges::of(identity, setting.and_then(FixedArguments::of));
+            let annotations = Annotations::of_tool(&own.text);
+            let limits = setting.and_then(|setting| {
+                let (limits, note) = ToolLimits::of(setting, own, annotations);
+                self.notes
+                    .extend(note.map(|note| format!("tool {:?} of {}: {note}", own.key, part.upstream.name)));
+                limits
+            });
+            let changes = ToolChanges::of(identity, setting.and_then(FixedArguments::of), limits);
             let entry = ToolEntry {
                 upstream: part.upstream.id,
                 name: name.clone(),
                 real_name,
                 mirrored: mirrored.into(),
                 tasks: part.task_support(own),
-                annotations: Annotations::of_tool(&own.text),
+                annotations,
+                has_output_schema: own.member("outputSchema").is_some(),
                 changes,
                 validator: LazyValidator::new(set.or(schema), self.spec.schema_bytes, names),
             };
@@ -319,7 +328,9 @@ pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: 
         .collect();
     let changing = format!("{{{}}}", changing.join(","));
     let own = parts.iter().map(|part| &*part.capabilities);
-    let merged = merge(std::iter::once(changing.as_bytes()).chain(own));
+    // Clients read the rests of shortened results as resources.
+    let rests: &[u8] = if spec.profile.has_rests { b"{\"resources\":{}}" } else { b"{}" };
+    let merged = merge(std::iter::once(changing.as_bytes()).chain(own).chain([rests]));
     let unlisted = || without_list(&merged).filter(|_| renames_among(spec.era, upstreams, spec.separate));
     unlisted().unwrap_or(merged)
 }

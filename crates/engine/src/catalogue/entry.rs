@@ -12,6 +12,7 @@ use super::UpstreamCatalogue;
 use super::fixed_arguments::FixedArguments;
 use super::mirrored::MirroredParam;
 use super::names::{NameBook, NameLimit};
+use super::tool_limits::ToolLimits;
 use super::validator::LazyValidator;
 use crate::access::{Annotations, Guard};
 use crate::config::Profile;
@@ -72,12 +73,19 @@ pub(super) struct ToolChanges {
     pub(super) identity: Option<Arc<str>>,
     /// The arguments that clients cannot set.
     pub(super) fixed: Option<FixedArguments>,
+    /// The limits of calls in the profile.
+    pub(super) limits: Option<ToolLimits>,
 }
 
 impl ToolChanges {
     /// The changes; `None` if there are none.
-    pub(super) fn of(identity: Option<Arc<str>>, fixed: Option<FixedArguments>) -> Option<Box<Self>> {
-        (identity.is_some() || fixed.is_some()).then(|| Box::new(Self { identity, fixed }))
+    pub(super) fn of(
+        identity: Option<Arc<str>>,
+        fixed: Option<FixedArguments>,
+        limits: Option<ToolLimits>,
+    ) -> Option<Box<Self>> {
+        let are_there = identity.is_some() || fixed.is_some() || limits.is_some();
+        are_there.then(|| Box::new(Self { identity, fixed, limits }))
     }
 }
 
@@ -97,6 +105,8 @@ pub struct ToolEntry {
     pub tasks: TaskSupport,
     /// The server's annotations.
     pub annotations: Annotations,
+    /// True if the server declares the structure of the tool's results.
+    pub has_output_schema: bool,
     /// The changes that the profile makes to it; most tools are unchanged.
     pub(super) changes: Option<Box<ToolChanges>>,
     pub(super) validator: LazyValidator,
@@ -109,6 +119,7 @@ impl ToolEntry {
             && self.mirrored == other.mirrored
             && self.tasks == other.tasks
             && self.annotations == other.annotations
+            && self.has_output_schema == other.has_output_schema
             && self.changes == other.changes
             && self.validator.is_like(&other.validator)
     }
@@ -138,6 +149,11 @@ impl ToolEntry {
     /// The arguments that clients cannot set.
     pub fn fixed(&self) -> Option<&FixedArguments> {
         self.changes.as_ref()?.fixed.as_ref()
+    }
+
+    /// The limits of calls in the profile, if it sets any.
+    pub fn limits(&self) -> Option<&ToolLimits> {
+        self.changes.as_ref()?.limits.as_ref()
     }
 
     /// Its name at the upstream.

@@ -118,6 +118,13 @@ section! {
         /// The maximum number of parked calls, which are calls from clients without a session that wait until their
         /// client answers a question.
         "parkedCalls" parked_calls: usize = number(1, 100_000), default 1000;
+        /// The number of results that are kept: rests of shortened results, and results from caches. The oldest make way, and one
+        /// caller has at most a quarter.
+        "keptResults" kept_results: usize = number(0, 1_000_000), default 1000;
+        /// The total size of the results that are kept; one caller has at most a quarter.
+        "keptResultBytes" kept_result_bytes: usize = bytes(0, 64 * 1024 * MIB), default 256 * MIB;
+        /// The time for which the rest of a shortened result can be read.
+        "restLifetime" rest_lifetime: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(10);
         /// The time that running calls have to finish after Dragoman is told to stop.
         "drainTimeout" drain_timeout: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
         /// The maximum number of open client connections.

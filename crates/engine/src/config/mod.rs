@@ -79,7 +79,7 @@ pub use model::{Config, DEFAULT_LISTEN};
 pub use name_rules::{ListedNames, NameRules, SchemaForm, ToolMode, ToolRules};
 pub use names::{Offered, Offers};
 pub use native::{Answers, Native, NativeLink, Requests, Site, Source, UnknownArguments};
-pub use overrides::{ArgumentOverride, ToolOverride};
+pub use overrides::{ArgumentOverride, ToolCache, ToolOverride};
 pub use parse::MAX_FILE_BYTES;
 pub use pass_headers::PassedHeader;
 pub use profiles::{DEFAULT_PROFILE, Naming, Profile, UriRules};

@@ -1,7 +1,8 @@
-//! The changes that a profile makes to single tools: what clients are shown, and which arguments they can set. This
-//! module must not know how a view applies them.
+//! The changes that a profile makes to single tools: what clients are shown, which arguments they can set, and how calls run.
+//! This module must not know how a view applies them.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use proto::json::quote;
@@ -14,12 +15,13 @@ use super::name_rules::new_name;
 use super::parse::{Entry, Kind, Node};
 use super::read::Reader;
 use super::rows::section;
-use super::spellings::{Afresh, Flag, Mapping, Maybe, Spelling, any_text};
+use super::server::Timeout;
+use super::spellings::{Afresh, Flag, Mapping, Maybe, Number, Spelling, Time, any_text};
 use super::text::Text;
 
 section! {
     /// The changes of a profile to one tool.
-    pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `annotations` or `arguments`" [
+    pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `annotations`, `arguments`, `timeout`, `atOnce` or `cache`" [
         /// The name that clients see, instead of the one from `names` and `rename`.
         "name" name: Option<String> = Maybe(new_name()), absent "the name from `names` and `rename`";
         /// The title that clients display instead of the name.
@@ -34,6 +36,22 @@ section! {
             key: |name| Ok::<_, Flaw>(name.to_owned()),
             value: Afresh,
         }, absent "no changes", see "[an argument](#changes-to-arguments)";
+        /// The total time that a call in this profile may take. If the server's own limit is shorter, that one counts.
+        "timeout" timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "the server's";
+        /// The maximum number of calls that run at the same time in this profile. Further calls are refused, and clients may
+        /// send them again.
+        "atOnce" at_once: Option<usize> = Maybe(Number { least: 1, most: 1_000_000 }), absent "no limit";
+        /// Keeps results for later calls of the same caller with the same arguments. Only for tools that the server itself marks
+        /// as read-only and idempotent.
+        "cache" cache: Option<ToolCache> = Maybe(Afresh), absent "nothing is kept", see "[results that are kept](#results-that-are-kept)";
+    ]
+}
+
+section! {
+    /// The cache of a tool's results.
+    pub struct ToolCache: "a mapping with `for`" [
+        /// The time for which a result is kept.
+        "for" keep_for: Duration = Time { least: Duration::from_secs(1), most: Duration::from_hours(24) }, needed "for: 5m";
     ]
 }
 

@@ -59,6 +59,8 @@ section! {
             chosen: bool;
             /// The settings of individual tools, made at run time.
             tool_settings: ToolSettings;
+            /// True if results of one of its servers are shortened, so that clients must be able to read their rests.
+            has_rests: bool;
     ]
 }
 

@@ -15,7 +15,7 @@ use super::read::{CHANGE_FILLED, Reader, clip};
 use super::route::{ClientTls, ProxyRule};
 use super::rows::section;
 use super::server_tools::ServerTools;
-use super::spellings::{Afresh, Flag, Mapping, Maybe, Number, Spelling, Word, any_text};
+use super::spellings::{Afresh, Bytes, Flag, Mapping, Maybe, Number, Spelling, Word, any_text};
 use super::text::Text;
 use super::tool_calls::{LONGEST_CALL, ToolCalls, refuse_contradiction};
 use super::units;
@@ -87,6 +87,10 @@ section! {
             see "[sessions.md](sessions.md#calls-at-once)";
         /// The maximum number of calls that wait for their turn. Further calls are refused, and clients may send them again.
         "waitingCalls" waiting_calls: usize = Number { least: 0, most: 1_000_000 }, default 1000;
+        /// The maximum size of a tool's result. Of a longer result, clients get the beginning and a link to the rest. Choose a
+        /// size that fits into the context of your models, for instance `100KiB`, which is about 25,000 tokens of English text.
+        "maxResult" max_result: Option<usize> = Maybe(Bytes { least: 4 << 10, most: 1 << 30 }), absent "none",
+            see "[long results](#long-results)";
         /// The handling of tools whose definitions change, and of new tools: `warn` serves them and logs a warning; `hold`
         /// hides them until somebody approves them; `allow` does not compare definitions.
         "definitions" definitions: Option<DefinitionPolicy> = Maybe(Word), absent "the `definitions` of the configuration",

@@ -1,6 +1,8 @@
 //! The changes of a profile to individual tools, from its configuration and from settings made at run time. This module
 //! must not know how these are stored.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use indexmap::IndexMap;
 
@@ -37,6 +39,12 @@ pub struct ToolSetting {
     /// The input schema that replaces the server's, a JSON object. It is shown to clients, and calls are checked against
     /// it.
     pub input_schema: Option<Bytes>,
+    /// The maximum total time of a call.
+    pub timeout: Option<Duration>,
+    /// The maximum number of calls that run at the same time.
+    pub at_once: Option<usize>,
+    /// The time for which results are kept.
+    pub keep_for: Option<Duration>,
 }
 
 impl ToolSetting {
@@ -54,6 +62,9 @@ impl ToolSetting {
             description: text(&written.description),
             annotations: written.annotations.iter().map(|(hint, value)| (*hint, *value)).collect(),
             arguments: arguments.collect(),
+            timeout: written.timeout,
+            at_once: written.at_once,
+            keep_for: written.cache.as_ref().map(|cache| cache.keep_for),
             ..Self::default()
         }
     }

@@ -11,7 +11,7 @@ use super::management::Management;
 use super::model::Config;
 use super::name_rules::{NameRules, ToolRules};
 use super::native::{NativeLink, Requests, Site};
-use super::overrides::{ArgumentOverride, ToolOverride};
+use super::overrides::{ArgumentOverride, ToolCache, ToolOverride};
 use super::profiles::{Profile, UriRules};
 use super::rates::RateLimit;
 use super::route::ClientTls;
@@ -37,6 +37,7 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("tool rules", documented::<ToolRules>()),
         ("changes to a tool", documented::<ToolOverride>()),
         ("changes to an argument", documented::<ArgumentOverride>()),
+        ("cache of a tool", documented::<ToolCache>()),
         ("name rules", documented::<NameRules>()),
         ("URI rules", documented::<UriRules>()),
         ("an endpoint", documented::<Endpoint>()),

@@ -2,7 +2,7 @@
 //! them.
 
 use http::HeaderMap;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::authorization::{self, Basic, ShownCredential};
 
@@ -53,6 +53,33 @@ impl Carried {
         };
         let carries = account.is_some() || basic.is_some() || image_key.is_some();
         carries.then_some(Self { account, basic, image_key })
+    }
+}
+
+impl Carried {
+    /// Passes everything that distinguishes these credentials from others to `see`, for a digest.
+    pub fn each_part(&self, see: &mut dyn FnMut(&[u8])) {
+        match &self.account {
+            None => see(b"no account"),
+            Some(Err(_)) => see(b"bad account"),
+            Some(Ok(account)) => {
+                see(account.url.as_bytes());
+                see(account.username.as_bytes());
+                see(account.password.expose_secret().as_bytes());
+            }
+        }
+        match &self.basic {
+            None => see(b"no basic"),
+            Some(Err(_)) => see(b"bad basic"),
+            Some(Ok(basic)) => {
+                see(basic.user.as_bytes());
+                see(basic.password.expose_secret().as_bytes());
+            }
+        }
+        match &self.image_key {
+            None => see(b"no key"),
+            Some(key) => see(key.expose_secret().as_bytes()),
+        }
     }
 }
 
@@ -129,7 +156,6 @@ impl std::fmt::Debug for Account {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use secrecy::ExposeSecret as _;
 
     fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();

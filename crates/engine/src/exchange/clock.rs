@@ -29,6 +29,11 @@ impl ExchangeClock {
         self.wake.map_or(due, |wake| due.min(wake))
     }
 
+    /// Returns true if the time is over that the client's profile allows for the whole request.
+    pub(super) fn exceeds_profile(&self, now: Instant) -> bool {
+        self.timeouts.is_profiles && now >= self.started + self.timeouts.overall
+    }
+
     /// Returns true if a delayed step is due.
     pub(super) fn is_awake(&self, now: Instant) -> bool {
         self.wake.is_some_and(|wake| now >= wake)

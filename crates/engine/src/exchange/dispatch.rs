@@ -12,6 +12,7 @@ use proto::rpc::{Frame, code};
 use super::own_tools::{own_call, searches};
 use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
 use crate::fault::{Condition, Fault, no_resource};
+use crate::result_cap::rest_id;
 use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
 
 /// The next step for a request.
@@ -140,7 +141,9 @@ pub fn may_gain(frame: &Frame, view: &View) -> bool {
         _ if wants_list(frame, view) => true,
         Method::ToolsCall => lacks("name", &|name| view.has_tool(name)),
         Method::PromptsGet => lacks("name", &|name| view.prompt(name).is_some()),
-        Method::ResourcesRead | Method::Subscribe => lacks("uri", &|uri| view.resource_owner(uri).is_some()),
+        Method::ResourcesRead | Method::Subscribe => {
+            lacks("uri", &|uri| rest_id(uri).is_some() || view.resource_owner(uri).is_some())
+        }
         _ => false,
     }
 }
@@ -282,17 +285,20 @@ fn prompt<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
 
 fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'v>, Fault> {
     let (span, uri) = text(frame, "uri")?;
-    let unknown = || {
-        let data = format!("{{\"uri\":{}}}", String::from_utf8_lossy(span.of(frame.text())));
-        Fault::client(view.era().resource_not_found, no_resource(&uri))
-            .with_data(data)
-            .about(Condition::UnknownResource, uri.as_ref())
-    };
+    let unknown = || unknown_resource(view.era(), span.of(frame.text()), &uri);
     // A server's answer to a subscription would reveal too much about unlisted resources.
     let found = view.resource(&uri).filter(|found| !found.masked || method == Method::ResourcesRead);
     let found = found.ok_or_else(|| unknown().hiding(view.hides(ListKind::Resources, &uri)))?;
     let masked = found.masked.then(|| Box::new(unknown()));
     Ok(Route { masked, ..Route::to(found.upstream, Cow::Borrowed(method.name())) })
+}
+
+/// The fault for a resource that does not exist for the caller; `written` is its URI as a JSON string.
+pub fn unknown_resource(era: &Era, written: &[u8], uri: &str) -> Fault {
+    let data = format!("{{\"uri\":{}}}", String::from_utf8_lossy(written));
+    Fault::client(era.resource_not_found, no_resource(uri))
+        .with_data(data)
+        .about(Condition::UnknownResource, uri)
 }
 
 fn missing(what: &str, name: &str, view: &View) -> Fault {

@@ -18,6 +18,24 @@ pub struct Timeouts {
     pub idle: Duration,
     /// The time that the whole request may take.
     pub overall: Duration,
+    /// True if the client's profile sets that time for the tool, because it is shorter than the server's.
+    pub is_profiles: bool,
+}
+
+impl Timeouts {
+    /// The time limits of a server.
+    pub const fn of_server(idle: Duration, overall: Duration) -> Self {
+        Self { idle, overall, is_profiles: false }
+    }
+
+    /// The time limits if a profile allows at most `most` for the whole request.
+    #[must_use]
+    pub fn within(self, most: Duration) -> Self {
+        if most >= self.overall {
+            return self;
+        }
+        Self { idle: self.idle.min(most), overall: most, is_profiles: true }
+    }
 }
 
 /// A description of a failed link.

@@ -82,11 +82,25 @@ pub trait Headers {
     fn get(&self, name: &str) -> Option<&[u8]>;
 }
 
-/// Checks the `Mcp-Param-*` headers of a client's call.
+/// Checks the headers of a client's call that mirror arguments, if the client's era has such headers.
 ///
 /// # Errors
 /// Returns a header mismatch, as the specification requires (2026-07-28, Streamable HTTP: custom headers).
-pub(super) fn check_param_headers(
+pub fn check_mirrored(
+    frame: &Frame,
+    tool: Option<&ToolEntry>,
+    (client, headers): (&Era, Option<&dyn Headers>),
+) -> Result<(), Fault> {
+    match (tool, headers) {
+        (Some(tool), Some(headers)) if client.mirrored_headers => {
+            check_param_headers(frame, tool, frame.param("arguments")?, headers)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks the `Mcp-Param-*` headers of a client's call.
+fn check_param_headers(
     frame: &Frame,
     tool: &ToolEntry,
     arguments: Option<Span>,

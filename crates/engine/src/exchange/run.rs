@@ -13,7 +13,7 @@ use super::clock::ExchangeClock;
 use super::cross::Cross;
 use super::input::{may_ask, wrap_state};
 use super::kept::MissedMessages;
-use super::outbound::{Mirror, check_param_headers};
+use super::outbound::{Mirror, check_mirrored};
 use super::prepare::{check_arguments, digits, outbound};
 use super::progress::RequestProgress;
 use super::start::Start;
@@ -79,11 +79,7 @@ impl Exchange {
     /// # Errors
     /// Returns the fault to answer with if nothing is sent.
     pub fn begin(mut start: Start<'_>) -> Result<Self, Fault> {
-        if let (Some(tool), Some(headers)) = (start.route.tool, start.headers)
-            && start.client.mirrored_headers
-        {
-            check_param_headers(&start.frame, tool, start.frame.param("arguments")?, headers)?;
-        }
+        check_mirrored(&start.frame, start.route.tool, (start.client, start.headers))?;
         start.set_arguments()?;
         let Start { frame, key, now, .. } = &start;
         let id = frame.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
@@ -308,10 +304,12 @@ impl Exchange {
             );
             return self.fail(Fault::upstream(server, false, message));
         }
-        let message = format!(
-            "did not answer {:?} within {waited} s; it may be overloaded or stuck; raise its `timeout` if it needs longer",
-            self.client.request.method()
-        );
+        let help = if self.clock.exceeds_profile(now) {
+            "the profile allows this tool no more (`timeout` in `tools.overrides`)"
+        } else {
+            "it may be overloaded or stuck; raise its `timeout` if it needs longer"
+        };
+        let message = format!("did not answer {:?} within {waited} s; {help}", self.client.request.method());
         let failure = LinkFailure { message, execution: Execution::Unknown, retry: false };
         self.fail(failure.fault(server));
     }

@@ -148,7 +148,7 @@ fn binding(principal: &str, now_ms: u64) -> Binding<'_> {
     Binding { principal, server: "up", now_ms, lifetime_ms: 1000 }
 }
 
-const TIMEOUTS: Timeouts = Timeouts { idle: Duration::from_mins(1), overall: Duration::from_mins(10) };
+const TIMEOUTS: Timeouts = Timeouts::of_server(Duration::from_mins(1), Duration::from_mins(10));
 
 fn begin(view: &View, text: &str, principal: &str, now_ms: u64, now: Instant) -> Result<Exchange, Fault> {
     let frame = frame(text);

@@ -82,3 +82,17 @@ fn what_takes_over_means_the_same_by_the_same_numbers() {
     };
     assert!(back.followed_by(&old, &stricter, "1").unwrap().regime > back.regime);
 }
+
+#[test]
+fn profiles_have_rests_where_results_are_shortened_and_clients_can_read_them() {
+    let s = snapshot(
+        "mcpServers:\n  a: { command: x, maxResult: 8KiB }\n  b: { command: y }\nprofiles:\n  one: { servers: [a, b] }\n  \
+         two: { servers: [b] }\n  three: { servers: [a], dialect: gateway }\n  four: { servers: [a], dialect: gateway }\n\
+         endpoints: [{ path: /x, profile: four, dialect: standard }]\n",
+    );
+    let has = ["one", "two", "three", "four"].map(|name| {
+        let profile = &s.profiles[s.profile_named(name).unwrap()];
+        profile.rules.has_rests
+    });
+    assert_eq!(has, [true, false, false, true]);
+}

@@ -266,3 +266,19 @@ fn a_server_has_its_own_rule_for_changed_definitions_or_that_of_all() {
     assert_eq!(policies, [DefinitionPolicy::Hold, DefinitionPolicy::Allow, DefinitionPolicy::Allow]);
     assert_eq!(loaded("mcpServers: {}").config.definitions, DefinitionPolicy::Warn);
 }
+
+#[test]
+fn results_and_calls_of_a_tool_have_limits() {
+    let config = loaded(
+        "mcpServers: { a: { native: demo, maxResult: 100KiB } }\nprofiles: { x: { tools: { overrides: { a__hello: { timeout: 90, \
+         atOnce: 2, cache: { for: 1h } } } } } }\nlimits: { keptResults: 5, keptResultBytes: 1MiB, restLifetime: 30s }\n",
+    )
+    .config;
+    assert_eq!(config.mcp_servers["a"].max_result, Some(100 << 10));
+    let own = &config.profiles["x"].tools.overrides["a__hello"];
+    assert_eq!((own.timeout, own.at_once), (Some(Duration::from_secs(90)), Some(2)));
+    assert_eq!(own.cache.as_ref().map(|cache| cache.keep_for), Some(Duration::from_hours(1)));
+    let limits = &config.limits;
+    let kept = (limits.kept_results, limits.kept_result_bytes, limits.rest_lifetime.as_secs());
+    assert_eq!(kept, (5, 1 << 20, 30));
+}

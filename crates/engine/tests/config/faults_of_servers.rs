@@ -5,6 +5,20 @@ use crate::{faults_in_short, same};
 const SERVERS: &[(&str, &[&str])] = &[
     (
         r"mcpServers:
+  a: { native: demo, maxResult: 1KiB }
+profiles: { x: { tools: { overrides: { a__b: { cache: {}, atOnce: 0, timeout: 2d }, a__c: { cache: { for: 0s, public: true } } } } } }
+",
+        &[
+            r"2:33 mcpServers.a.maxResult [1KiB] 1KiB is out of bounds => write a value from 4KiB to 1GiB",
+            r"3:48 profiles.x.tools.overrides.a__b.cache [cache] there is no `for` => add it: for: 5m",
+            r"3:67 profiles.x.tools.overrides.a__b.atOnce [0] 0 is out of bounds => write a value from 1 to 1000000",
+            r"3:79 profiles.x.tools.overrides.a__b.timeout [2d] a timeout of 2d is out of bounds => write a time from 1ms to 24h",
+            r"3:107 profiles.x.tools.overrides.a__c.cache.for [0s] 0ms is out of bounds => write a value from 1s to 24h",
+            r"3:111 profiles.x.tools.overrides.a__c.cache.public [public] unknown key `public` => remove it; known keys: for",
+        ],
+    ),
+    (
+        r"mcpServers:
   '': { native: demo }
 ",
         &[r#"2:3 mcpServers."" [''] a server needs a name => write a name such as `files`"#],

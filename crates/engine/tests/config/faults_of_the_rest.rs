@@ -149,7 +149,7 @@ limits: { lines: 1, request_body: 1, wat: 1 }
         &[
             r"2:11 limits.lines [lines] unknown key `lines` => did you mean `line`?",
             r"2:21 limits.request_body [request_body] unknown key `request_body` => did you mean `requestBody`?",
-            r"2:38 limits.wat [wat] unknown key `wat` => remove it; known keys: requestBody, requestHeaders, headerReadTimeout, line, result, memory, jsonDepth, batch, sessions, sessionIdle, sessionLifetime, streamsPerSession, replayEvents, replayBytes, callsPerSession, callsPerCaller, callIdleTimeout, callTimeout, resendWait, connectTimeout, startTimeout, listWait, listPages, catalogueEntries, listenStreams, subscriptionsPerSession, formerNames, schemaBytes, requestStateLifetime, parkedCalls, drainTimeout, connections, children, childStopTimeout, stderrRing",
+            r"2:38 limits.wat [wat] unknown key `wat` => remove it; known keys: requestBody, requestHeaders, headerReadTimeout, line, result, memory, jsonDepth, batch, sessions, sessionIdle, sessionLifetime, streamsPerSession, replayEvents, replayBytes, callsPerSession, callsPerCaller, callIdleTimeout, callTimeout, resendWait, connectTimeout, startTimeout, listWait, listPages, catalogueEntries, listenStreams, subscriptionsPerSession, formerNames, schemaBytes, requestStateLifetime, parkedCalls, keptResults, keptResultBytes, restLifetime, drainTimeout, connections, children, childStopTimeout, stderrRing",
         ],
     ),
     (

@@ -15,7 +15,7 @@ use proto::rpc::{Frame, FrameLimits};
 use serde_json::{Value, json};
 
 pub(crate) const TIMEOUTS: Timeouts =
-    Timeouts { idle: Duration::from_millis(700), overall: Duration::from_millis(2500) };
+    Timeouts::of_server(Duration::from_millis(700), Duration::from_millis(2500));
 
 pub(crate) const LIFETIME: Duration = Duration::from_millis(1500);
 

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
+use aws_lc_rs::digest::{Context, SHA256};
 use engine::access::{Asker, Class, Principal};
 use engine::passed_headers::PassedHeaders;
 use engine::{ClientAddress, Snapshot};
@@ -12,6 +13,10 @@ use upstream::quota::Holder;
 use upstream::embedded::Carried;
 
 static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::anyone()));
+
+/// A digest of a caller, for data that nobody else may get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct DataOwner(pub(crate) [u8; 32]);
 
 /// The caller, as identified by authentication.
 #[derive(Debug, Clone)]
@@ -59,8 +64,76 @@ impl Identity {
         Holder::of(&self.principal, self.client_address.as_ref())
     }
 
+    /// Returns a digest of everything that distinguishes the caller's data from that of others: the principal, the headers that
+    /// are passed on for it, and the credentials that the request carries.
+    pub(crate) fn data_owner(&self) -> DataOwner {
+        let mut digest = Context::new(&SHA256);
+        let mut see = |part: &[u8]| {
+            digest.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+            digest.update(part);
+        };
+        see(self.id().as_bytes());
+        see(&self.passed.key());
+        if let Some(carried) = &self.carried {
+            carried.each_part(&mut see);
+        }
+        let mut owner = DataOwner::default();
+        owner.0.copy_from_slice(digest.finish().as_ref());
+        owner
+    }
+
     /// Returns the principal's id, to which states, sessions and tasks are bound.
     pub(crate) fn id(&self) -> &str {
         &self.principal.id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::access::Scheme;
+    use http::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::*;
+
+    /// The owner of the data of a request with these headers.
+    fn owner(principal: &str, headers: &[(&'static str, &'static str)]) -> DataOwner {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        let principal = Arc::new(Principal::new(principal, Scheme::Key));
+        Identity {
+            carried: Carried::read(&map).map(Arc::new),
+            passed: PassedHeaders::read(&map, &[HeaderName::from_static("x-tenant")]),
+            ..Identity::of(principal, None)
+        }
+        .data_owner()
+    }
+
+    #[test]
+    fn callers_whose_data_may_differ_have_different_owners() {
+        let site = |password| {
+            [
+                ("x-wordpress-url", "https://example.com"),
+                ("x-wordpress-username", "ann"),
+                ("x-wordpress-password", password),
+            ]
+        };
+        let all = [
+            owner("a", &[]),
+            owner("b", &[]),
+            owner("a", &[("x-tenant", "1")]),
+            owner("a", &[("x-tenant", "2")]),
+            owner("a", &[("authorization", "Basic YW5uOm9uZQ==")]),
+            owner("a", &[("authorization", "Basic YW5uOnR3bw==")]),
+            owner("a", &site("one")),
+            owner("a", &site("two")),
+            owner("a", &[("x-imgbb-api-key", "k")]),
+        ];
+        for (at, one) in all.iter().enumerate() {
+            assert!(all[at + 1..].iter().all(|other| other != one), "{at}");
+        }
+        assert_eq!(owner("a", &[("x-other", "1")]), owner("a", &[]));
+        assert_eq!(owner("a", &site("one")), owner("a", &site("one")));
     }
 }

@@ -17,6 +17,7 @@ use crate::call::connection::CallConnection;
 use crate::call::dedicated_link::dedicated_link;
 use crate::call::in_flight;
 use crate::call::record::{Record, Refused};
+use crate::call::result_rules::ResultRules;
 use crate::call::retries::{Retries, Rewrites};
 use crate::call::side_channel::SideChannel;
 use crate::call::turn::CallTurn;
@@ -48,12 +49,13 @@ impl Call {
         let (resend, unchecked) = (resend_policy(context, &request, &upstream), request.route.unchecked);
         let is_cross = era != request.server;
         let said = if is_cross { introduction(&caller, &request) } else { ClientIntroduction::default() };
-        let begun = CallTurn::of(&caller, &upstream).and_then(|turn| {
+        let begun = ResultRules::of(context, &caller, &mut request, &upstream).and_then(|rules| {
+            let turn = CallTurn::of(&caller, &upstream)?;
             let dedicated = dedicated_link(&context.egress, &caller, &upstream, &request, &said)?;
-            Ok((turn, dedicated, exchange(context, &caller, &upstream, request, &said)?))
+            Ok((rules, turn, dedicated, exchange(context, &caller, &upstream, request, &said)?))
         });
         context.state.unchecked.note(upstream.name(), tool);
-        let (turn, dedicated, exchange) = match begun {
+        let (rules, turn, dedicated, exchange) = match begun {
             Ok(begun) => begun,
             Err(fault) => {
                 forget(&caller, id.as_ref());
@@ -76,6 +78,7 @@ impl Call {
                 place,
                 turn,
                 record,
+                rules,
                 side_channel,
             },
         ))
@@ -127,6 +130,9 @@ impl Call {
         self.exchange.resume(retry, context.sealer(), binding, Instant::now())?;
         self.place = Some(place);
         self.turn = CallTurn::joined(&self.upstream);
+        if let Some(rules) = &mut self.rules {
+            rules.resume();
+        }
         Ok(())
     }
 }
@@ -199,6 +205,9 @@ impl Call {
         }
         self.exchange = exchange(&self.context, &self.caller, &self.upstream, request, &introduction)?;
         self.over = false;
+        if let Some(rules) = &mut self.rules {
+            rules.forget_slot();
+        }
         if self.side_channel.is_none() && (is_cross || self.connection.dedicated.is_some()) {
             self.side_channel = Some(side_channel(&self.context));
         }

@@ -18,6 +18,7 @@ use crate::call::deliver::{Delivery, deliver};
 use crate::call::input::CallInput;
 use crate::call::late::Late;
 use crate::call::record::Record;
+use crate::call::result_rules::ResultRules;
 use crate::call::retries::Retries;
 use crate::call::side_channel::{SideChannel, next_message};
 use crate::call::turn::CallTurn;
@@ -62,6 +63,8 @@ pub(crate) struct Call {
     pub(super) turn: CallTurn,
     /// The call's entry in the record of calls.
     pub(crate) record: Option<Box<Record>>,
+    /// The rules for its result and its tool, if there are any.
+    pub(super) rules: Option<Box<ResultRules>>,
     /// The channel for messages outside the call's own stream; needed only between different eras.
     pub(crate) side_channel: Option<SideChannel>,
 }
@@ -232,6 +235,9 @@ impl Call {
     }
 
     pub(crate) fn feed(&mut self, event: Event) {
+        if let (Some(rules), Event::Frame(frame, _)) = (&mut self.rules, &event) {
+            rules.hear(frame, self.exchange.key());
+        }
         let context = &self.context;
         let binding = context.binding(self.caller.owner(), self.upstream.name(), self.caller.era());
         self.exchange.feed(event, context.sealer(), binding, Instant::now());
@@ -260,6 +266,7 @@ impl Call {
         let CallInput::Replied(Ok(Reply::Long(long))) = input else { return self.take(input) };
         if self.client.takes_long
             && self.client.masked.is_none()
+            && self.rules.as_ref().is_none_or(|rules| rules.pass(long.length()))
             && !(self.caller.era().batches && long.head.trim_ascii_start().starts_with(b"["))
             && let Some(swap) = self.exchange.pass(&long.head)
         {

@@ -8,6 +8,7 @@ use proto::rpc::Frame;
 use transport::up::Owner;
 use upstream::embedded::Carried;
 
+use super::cache_slot::CacheSlot;
 use crate::admission::Identity;
 use crate::session::Session;
 use crate::view::ViewCell;
@@ -82,4 +83,8 @@ pub(crate) struct Request<'a> {
     pub(crate) carried: Option<Arc<Carried>>,
     /// True if the call counts among its caller's calls; false in a session, which counts its own.
     pub(crate) counted: bool,
+    /// True if the result is never shortened.
+    pub(crate) whole: bool,
+    /// The place of the result in the cache, if it may be kept.
+    pub(crate) slot: Option<CacheSlot>,
 }

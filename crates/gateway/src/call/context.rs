@@ -11,6 +11,8 @@ use proto::era::{Asks, Era};
 use upstream::Egress;
 use upstream::quota::Quota;
 
+use super::at_once::RunningByTool;
+use super::result_store::ResultStore;
 use super::task_homes::Homes;
 use super::unchecked::Unchecked;
 use crate::admission::audit::AuditSink;
@@ -31,6 +33,10 @@ pub(crate) struct CallState {
     pub(crate) listens: Arc<Quota>,
     /// The tools that were logged because their arguments are not validated.
     pub(crate) unchecked: Unchecked,
+    /// The running calls of tools whose number is limited.
+    pub(crate) running_by_tool: RunningByTool,
+    /// Results that are kept for later requests.
+    pub(crate) results: ResultStore,
     /// The record of calls.
     pub(crate) audit: AuditSink,
 }
@@ -47,6 +53,8 @@ impl CallState {
             })),
             listens: Quota::new(limits.listen_streams),
             unchecked: Unchecked::default(),
+            running_by_tool: RunningByTool::default(),
+            results: ResultStore::new(limits),
             audit,
         }
     }
@@ -58,6 +66,7 @@ impl CallState {
         self.homes.follow(limits.parked_calls, limits.request_state_lifetime);
         self.held.lock().set_lifetime(limits.request_state_lifetime);
         self.listens.resize(limits.listen_streams);
+        self.results.follow(limits);
     }
 }
 

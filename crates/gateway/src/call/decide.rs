@@ -14,10 +14,14 @@ use proto::mcp::Method;
 use proto::rpc::{Frame, Id, result_pieces, result_response};
 
 use super::CallContext;
+use super::cache_slot::CacheSlot;
+use super::cached;
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::parked::Parked;
 use super::record::{Record, Refused};
+use super::requester::Requester;
+use super::rests;
 use super::tasks;
 use crate::admission::Identity;
 use crate::session::open_requests::HeldRequest;
@@ -46,36 +50,6 @@ pub(crate) enum Decision {
     Cancelled,
     /// A call to an upstream, and the change of the session's subscriptions that depends on the answer.
     Call(Box<Call>, Option<Change>),
-}
-
-/// The caller, and the properties of its request.
-pub(crate) struct Requester<'a> {
-    pub(crate) caller: Caller,
-    /// The sender of this request.
-    pub(crate) identity: &'a Identity,
-    pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
-    /// True if only the server validates the arguments; Dragoman does not.
-    pub(crate) unchecked: bool,
-    /// True if a call counts among its caller's calls; false in a session, which counts its own.
-    pub(crate) counted: bool,
-}
-
-impl<'a> Requester<'a> {
-    /// A client in its session.
-    pub(crate) fn in_session(session: &Arc<Session>, identity: &'a Identity) -> Self {
-        let caller = Caller::Session(session.clone());
-        Self { caller, identity, headers: None, unchecked: false, counted: false }
-    }
-
-    /// A client without a session, with its view.
-    pub(crate) fn stateless(
-        cell: Arc<ViewCell>,
-        identity: &'a Identity,
-        headers: Option<&'a (dyn Headers + Sync)>,
-    ) -> Self {
-        let caller = Caller::Stateless(cell, identity.clone());
-        Self { caller, identity, headers, unchecked: false, counted: true }
-    }
 }
 
 /// Returns true if the request has to wait for servers before it can be decided.
@@ -121,6 +95,9 @@ pub(crate) async fn decide_or_refuse(
         (frame, requester.headers) = (inner, None);
     }
     let (caller, identity) = (&requester.caller, requester.identity);
+    if let Some(rest) = rests::read(context, (identity, requester.whole), (&cell, &view), &frame)? {
+        return Ok(Decision::Done(200, rest));
+    }
     let info = &context.egress.snapshot().profiles[cell.profile].server_info;
     let ids = TaskIds::new(context.sealer(), caller.owner(), era);
     let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {
@@ -147,19 +124,40 @@ pub(crate) async fn decide_or_refuse(
         Dispatch::Kept(method, route) => kept(context, caller, info, (method, route), &frame).await,
         Dispatch::Forward(route) => {
             let server = view.upstream_era(route.upstream).unwrap_or(era);
-            match &requester.caller {
-                Caller::Session(_) => in_session(context, requester, (&view, server), info, (route, frame)),
-                Caller::Stateless(..) => {
-                    if server.asks != era.asks {
-                        let upstream = context.view.state.upstreams.get(route.upstream);
-                        let resuming = resumed((context, waiting), identity, &frame, era, upstream.name());
-                        if let Some(call) = Box::pin(resuming).await? {
-                            return Ok(Decision::Call(call, None));
-                        }
-                    }
-                    stateless(context, requester, server, info, (route, frame))
+            let slot = CacheSlot::of(context, requester.slot_owner(), (&cell, server), (&route, &frame));
+            let forwarded = Forwarded { route, frame, server, slot };
+            forward((context, waiting), requester, (&cell, &view), info, forwarded).await
+        }
+    }
+}
+
+/// Sends a request to its server, unless it is answered with a kept result.
+async fn forward(
+    (context, waiting): (&Arc<CallContext>, &Parked),
+    requester: Requester<'_>,
+    (cell, view): (&ViewCell, &View),
+    info: &str,
+    forwarded: Forwarded<'_>,
+) -> Result<Decision, Refused> {
+    let Forwarded { route, frame, server, slot } = &forwarded;
+    if let (Some(slot), Some(tool)) = (slot, route.tool) {
+        let kept = cached::answer(context, requester.cached_call(), (cell, info), (slot, tool, frame))?;
+        if let Some(kept) = kept {
+            return Ok(Decision::Done(200, kept));
+        }
+    }
+    let era = requester.caller.era();
+    match &requester.caller {
+        Caller::Session(_) => in_session(context, requester, view, info, forwarded),
+        Caller::Stateless(..) => {
+            if server.asks != era.asks {
+                let upstream = context.view.state.upstreams.get(route.upstream);
+                let resuming = resumed((context, waiting), requester.identity, frame, era, upstream.name());
+                if let Some(call) = Box::pin(resuming).await? {
+                    return Ok(Decision::Call(call, None));
                 }
             }
+            stateless(context, requester, info, forwarded)
         }
     }
 }
@@ -297,25 +295,26 @@ async fn kept(
 fn in_session(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
-    (view, server): (&View, &'static Era),
+    view: &View,
     info: &str,
-    (route, frame): (Route<'_>, Frame),
+    forwarded: Forwarded<'_>,
 ) -> Result<Decision, Refused> {
     let Caller::Session(session) = &requester.caller else {
         return Err(Fault::gateway("the request has no session").into());
     };
     let session = session.clone();
-    let change = match subscription(&frame, &route.method) {
+    let Forwarded { route, frame, .. } = &forwarded;
+    let change = match subscription(frame, &route.method) {
         None => None,
         Some(asked) => match changing(context, &session, view, route.upstream, asked)? {
             Changing::Ask(change) => Some(change),
-            Changing::Done => return Ok(Decision::Done(200, result_response(request_id(&frame)?, b"{}"))),
+            Changing::Done => return Ok(Decision::Done(200, result_response(request_id(frame)?, b"{}"))),
             Changing::Wait(subscribing) => {
-                return Ok(Decision::Wait(request_id(&frame)?.clone(), subscribing));
+                return Ok(Decision::Wait(request_id(frame)?.clone(), subscribing));
             }
         },
     };
-    let request = request(&requester, (route, frame), server, info);
+    let request = request(&requester, forwarded, info);
     match Call::begin(context, requester.caller, request) {
         Ok(call) => Ok(Decision::Call(call, change)),
         Err(refused) => {
@@ -329,25 +328,30 @@ fn in_session(
 fn stateless(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
-    server: &'static Era,
     info: &str,
-    (mut route, frame): (Route<'_>, Frame),
+    mut forwarded: Forwarded<'_>,
 ) -> Result<Decision, Refused> {
-    route.unchecked = requester.unchecked;
-    route.keeps_tasks = context.state.homes.has_room();
-    let request = request(&requester, (route, frame), server, info);
+    forwarded.route.unchecked = requester.unchecked;
+    forwarded.route.keeps_tasks = context.state.homes.has_room();
+    let request = request(&requester, forwarded, info);
     Ok(Decision::Call(Call::begin(context, requester.caller, request)?, None))
 }
 
-fn request<'a>(
-    requester: &Requester<'a>,
-    (route, frame): (Route<'a>, Frame),
+/// A request that goes to a server, whose version is `server`.
+struct Forwarded<'a> {
+    route: Route<'a>,
+    frame: Frame,
     server: &'static Era,
-    server_info: &'a str,
-) -> CallRequest<'a> {
+    /// The place of the result in the cache, if it may be kept.
+    slot: Option<CacheSlot>,
+}
+
+fn request<'a>(requester: &Requester<'a>, forwarded: Forwarded<'a>, server_info: &'a str) -> CallRequest<'a> {
+    let Forwarded { route, frame, server, slot } = forwarded;
     let headers = requester.headers.map(|headers| headers as &dyn Headers);
     let carried = requester.identity.carried.clone();
-    CallRequest { frame, route, server, headers, server_info, carried, counted: requester.counted }
+    let (counted, whole) = (requester.counted, requester.whole);
+    CallRequest { frame, route, server, headers, server_info, carried, counted, whole, slot }
 }
 
 /// Returns the change that a request makes to a session's subscriptions at this server.

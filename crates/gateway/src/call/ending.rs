@@ -30,6 +30,11 @@ impl Call {
         let (era, id) = (self.caller.era(), self.exchange.id());
         let answer =
             masked.map_or(answer, |masked| ExchangeAnswer::fault(masked.http_status(era), *masked, id));
+        let made = self.exchange.made();
+        let answer = match self.rules.take() {
+            Some(rules) if made.is_none() => rules.end(&self.context, self.caller.identity(), era, answer),
+            _ => answer,
+        };
         // A translated answer, or one with another id, has a new buffer; the buffer that was read will soon be freed.
         let answer =
             ExchangeAnswer { body: budget::of_process().count(Part::Answers, answer.body), ..answer };
@@ -37,7 +42,7 @@ impl Call {
             record.answered(&answer);
         }
         self.connection.finish_source();
-        match self.exchange.made() {
+        match made {
             Some(made) => tasks::keep(self, made, answer),
             None => answer,
         }
@@ -52,6 +57,9 @@ impl Call {
     ) -> ExchangeAnswer {
         // The request is answered, so its id, its permit and its turn become free again.
         (self.client.cancelled, self.place, self.turn) = (None, None, CallTurn::Over);
+        if let Some(rules) = &mut self.rules {
+            rules.pause();
+        }
         let id = self.exchange.id().clone();
         match parked.keep(ticket, self) {
             Ok(()) => answer,

@@ -3,7 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`context`] | the context for making calls |
-//! | [`decide`] | the outcome of a request, in a session or without |
+//! | [`decide`], [`requester`] | the outcome of a request, in a session or without; its sender |
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `late` | one forwarded request: the engine's exchange, performed |
@@ -12,10 +12,15 @@
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], [`consent`] | records of requests; servers that require their users' consent |
+//! | `result_rules`, `result_limit`, `rests`, [`result_store`] | long results, shortened; requests for their rests; results that are kept |
+//! | `cached`, `cache_slot`, [`at_once`] | calls that are answered from a cache; limits of running calls, by tool |
 //! | [`listen`] | streams of notifications for stateless clients |
 //! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; tasks that need the link on which they were started |
 
+pub(crate) mod at_once;
 mod begin;
+mod cache_slot;
+mod cached;
 #[expect(clippy::module_inception, reason = "the room's own subject")]
 pub(crate) mod call;
 pub(crate) mod caller;
@@ -37,7 +42,12 @@ pub(crate) mod parked;
 mod questions;
 pub(crate) mod record;
 mod relist;
+pub(crate) mod requester;
 mod resending;
+mod rests;
+mod result_limit;
+mod result_rules;
+pub(crate) mod result_store;
 mod retries;
 mod side_channel;
 pub(crate) mod stateless;

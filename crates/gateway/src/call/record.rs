@@ -89,6 +89,7 @@ impl Record {
             response_bytes: 0,
             tries: 0,
             waited_us: 0,
+            cached: false,
             arguments,
             address: identity.address().map(client_label::address),
             client: identity.program.clone().or_else(|| {
@@ -132,6 +133,11 @@ impl Record {
     pub(crate) fn sent(&mut self) {
         self.end_wait();
         self.note(|entry| entry.tries = entry.tries.saturating_add(1));
+    }
+
+    /// Records that the request is answered with a kept result.
+    pub(crate) fn cached(&mut self) {
+        self.note(|entry| entry.cached = true);
     }
 
     fn end_wait(&mut self) {

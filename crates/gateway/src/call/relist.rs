@@ -62,7 +62,18 @@ impl Call {
                 route.keeps_tasks = context.state.homes.has_room();
                 // The client's own headers were based on the list that the client knows; its body is authoritative.
                 let (headers, carried, counted) = (None, self.connection.carried.clone(), false);
-                let request = Request { frame, route, server, headers, server_info: info, carried, counted };
+                let (whole, slot) = (false, None);
+                let request = Request {
+                    frame,
+                    route,
+                    server,
+                    headers,
+                    server_info: info,
+                    carried,
+                    counted,
+                    whole,
+                    slot,
+                };
                 begin(self, request)
             }
             _ => false,

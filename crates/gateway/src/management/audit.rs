@@ -97,6 +97,7 @@ pub(crate) fn record(shard: &Shard, action: &ManagementAction<'_>) {
         response_bytes: 0,
         tries: 0,
         waited_us: 0,
+        cached: false,
         arguments: None,
         address: action.address.map(client_label::address),
         client: None,

@@ -132,7 +132,7 @@ async fn look(
         let is_new = now != seen && now.is_some();
         if is_told || (is_new && differs == Some(now)) {
             (seen, differs) = (now, None);
-            again(thread, &mut kept, origin.as_ref()).await;
+            Box::pin(again(thread, &mut kept, origin.as_ref())).await;
         } else {
             differs = is_new.then_some(now);
         }

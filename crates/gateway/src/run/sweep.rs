@@ -67,8 +67,8 @@ pub(super) fn supervise(thread: Arc<Thread>) {
 /// The time between two evictions; what cannot be evicted yet is checked again after this time.
 const EVICTION: Duration = Duration::from_secs(1);
 
-/// Evicts data that exceeds its share of the memory, until the gateway stops: first ready pages, which can be rebuilt,
-/// and then events.
+/// Evicts data that exceeds its share of the memory, until the gateway stops: first ready pages, which can be rebuilt, then
+/// kept results, and then events.
 pub(super) fn evict(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
@@ -79,7 +79,8 @@ pub(super) fn evict(thread: Arc<Thread>) {
                 () = stop.stopped() => return,
             }
             let shard = thread.now();
-            let (view, session) = (shard.view.state.clone(), shard.session.state.clone());
+            let (view, session, call) =
+                (shard.view.state.clone(), shard.session.state.clone(), shard.call.state.clone());
             // There may be many sessions.
             let evicted = tokio::task::spawn_blocking(move || {
                 view.views.drop_pages_until(|| {
@@ -87,6 +88,7 @@ pub(super) fn evict(thread: Arc<Thread>) {
                     kept.has_room()
                 });
                 view.count_kept();
+                call.results.drop_until(|| kept.has_room());
                 session.evict_events(kept, Instant::now());
             });
             if evicted.await.is_err() {
@@ -151,6 +153,8 @@ fn tick(shard: &Arc<Shard>) {
     shard.gateway.process.consents.tick();
     per_caller::separate_callers(shard);
     shard.call.state.held.lock().sweep(std::time::Instant::now());
+    shard.call.state.results.sweep(Instant::now());
+    shard.call.state.running_by_tool.sweep();
 }
 
 fn tidy_up(shard: &Arc<Shard>) {

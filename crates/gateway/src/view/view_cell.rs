@@ -152,9 +152,7 @@ impl ViewCell {
     pub(super) fn publish(&self, new: Arc<View>) -> Vec<Notice> {
         let basis = self.basis.load();
         let old = self.view.load_full();
-        for note in new.notes().iter().filter(|note| !old.notes().contains(note)) {
-            tracing::warn!(profile = %basis.profile.slug, "{note}");
-        }
+        log_notes(&basis.profile.slug, new.notes().iter().filter(|note| !old.notes().contains(note)));
         let changed: Vec<Notice> = differing(&new, &old).collect();
         self.view.store(new);
         self.revision.send_if_modified(|revision| {
@@ -328,4 +326,11 @@ fn differing(one: &View, other: &View) -> impl Iterator<Item = Notice> + use<> {
     ]
     .into_iter()
     .filter_map(|(differs, notice)| differs.then_some(notice))
+}
+
+/// Logs irregularities in the view of a profile.
+pub(super) fn log_notes<'a>(profile: &str, notes: impl IntoIterator<Item = &'a String>) {
+    for note in notes {
+        tracing::warn!(%profile, "{note}");
+    }
 }

@@ -17,7 +17,7 @@ use crate::admission::identity::Identity;
 use crate::view::basis::Basis;
 use crate::view::page_use::PageUse;
 use crate::view::revision::Revision;
-use crate::view::view_cell::ViewCell;
+use crate::view::view_cell::{ViewCell, log_notes};
 use crate::view::{ClientClass, NoKnownView, ViewContext};
 use upstream::{Server, Upstream, catalogue::Learner, oauth::CallerId};
 
@@ -241,6 +241,8 @@ impl Views {
                 Arc::new(basis.build(*clients, guard.as_ref(), schema_bytes, beside.as_deref()))
             }
         };
+        let is_first = !cells.values().any(|cell| cell.profile == *profile);
+        log_notes(&basis.profile.slug, view.notes().iter().filter(|_| is_first));
         let cell = Arc::new(ViewCell {
             profile: *profile,
             clients: *clients,

@@ -2,6 +2,7 @@
 //!
 //! This module builds no tree and changes no spelling, and it must not know JSON-RPC or MCP.
 
+mod cut;
 mod error;
 mod members;
 mod scan;
@@ -12,6 +13,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub use cut::{cut_string, string_length, string_value};
 pub use error::{JsonError, Problem};
 pub use members::{Duplicate, Elements, Member, Members};
 pub use scan::{LIST_DEPTH, MAX_DEPTH, Scanner};

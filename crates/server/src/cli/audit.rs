@@ -202,6 +202,7 @@ struct AuditLine<'a> {
     response_bytes: u64,
     tries: u32,
     waited_us: u64,
+    cached: bool,
     address: Option<&'a str>,
     client: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -237,6 +238,7 @@ fn json(one: &Recorded) -> String {
         response_bytes: entry.response_bytes,
         tries: entry.tries,
         waited_us: entry.waited_us,
+        cached: entry.cached,
         address: entry.address.as_deref(),
         client: entry.client.as_deref(),
         arguments: entry
@@ -263,13 +265,14 @@ fn row(entry: &AuditEntry, console: &Console) -> String {
     let arguments =
         entry.arguments.as_deref().map(|text| format!("  {}", one_line(text))).unwrap_or_default();
     let tries = if entry.tries > 1 { format!("  ({} tries)", entry.tries) } else { String::new() };
+    let cached = if entry.cached { "  (cached)" } else { "" };
     let is_long = entry.waited_us >= SHOWN_WAIT;
     let waited = if is_long { format!("  (waited {})", brief(entry.waited_us)) } else { String::new() };
     let client = [&entry.address, &entry.client].into_iter().flatten();
     let client: Vec<String> = client.map(|text| one_line(text)).collect();
     let client = if client.is_empty() { String::new() } else { format!("  [{}]", client.join(", ")) };
     format!(
-        "{}  {outcome}  {:>7}  {:20}  {:12}  {}{code}{tries}{waited}{}{}",
+        "{}  {outcome}  {:>7}  {:20}  {:12}  {}{code}{tries}{waited}{cached}{}{}",
         rfc3339(entry.at_ms),
         brief(entry.duration_us),
         one_line(&entry.principal),

@@ -256,6 +256,7 @@ fn entry(server: &str, tools: &[String]) -> AuditEntry {
         response_bytes: 0,
         tries: 0,
         waited_us: 0,
+        cached: false,
         arguments: None,
         address: None,
         client: None,

@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use engine::catalogue::{Item, ListKind, Refusals, TokenCost, UpstreamCatalogue};
+use engine::access::Annotations;
+use engine::catalogue::{Item, ListKind, NOTHING_KEPT, Refusals, TokenCost, UpstreamCatalogue};
 use engine::tokens::tokens_of_tool;
 use proto::era::ServerHello;
 use serde_json::{Value, json};
 
+use super::settings::Settings;
 use super::target::TargetOptions;
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
@@ -74,9 +76,13 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     if kinds.is_empty() {
         kinds = ListedKind::value_variants().to_vec();
     }
+    let cached = args.cached_tools(global);
     args.place.visit(args.words, false, global, console, async |connection, desk, _| {
         let lists: Vec<ListKind> = kinds.iter().map(|kind| kind.list()).collect();
         let catalogue = gather(connection, &lists, desk).await?;
+        for note in cached.iter().filter_map(|cached| cached.note(&catalogue)) {
+            console.note(&note);
+        }
         let text = if console.json {
             raw(&catalogue, &kinds)
         } else {
@@ -93,9 +99,45 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
 }
 
 impl Args {
+    /// Returns the tools of the target whose results a profile wants to keep, if the target is a configured server.
+    fn cached_tools(&self, global: &Global) -> Vec<CachedTool> {
+        let server = self.words.first().filter(|word| self.place_is_named() && !word.contains("://"));
+        // Errors in the configuration are reported when the target is looked up.
+        let Some((server, settings)) = server.zip(Settings::load(global.config.as_deref()).ok()) else {
+            return Vec::new();
+        };
+        let profiles =
+            settings.config.profiles.iter().filter(|(_, profile)| profile.servers.contains(server));
+        let all = profiles.flat_map(|(slug, profile)| {
+            let kept = profile.tools.overrides.iter().filter(|(_, own)| own.cache.is_some());
+            kept.filter_map(move |(identity, _)| {
+                let name = identity.strip_prefix(server.as_str())?.strip_prefix("__")?;
+                Some(CachedTool { profile: slug.clone(), name: name.to_owned() })
+            })
+        });
+        all.collect()
+    }
+
     /// Returns true if the first word is the target, because no command follows `--`.
     fn place_is_named(&self) -> bool {
         !self.place.has_command()
+    }
+}
+
+/// A tool whose results a profile wants to keep.
+struct CachedTool {
+    profile: String,
+    /// The server's own name for the tool.
+    name: String,
+}
+
+impl CachedTool {
+    /// The note about the tool if its results cannot be kept.
+    fn note(&self, catalogue: &UpstreamCatalogue) -> Option<String> {
+        let tool = catalogue.list(ListKind::Tools).iter().find(|item| item.key == self.name)?;
+        let is_kept = Annotations::of_tool(&tool.text).are_repeatable();
+        let (name, profile) = (one_line(&self.name), &self.profile);
+        (!is_kept).then(|| format!("tool {name:?} in profile {profile:?}: {NOTHING_KEPT}\n"))
     }
 }
 

@@ -24,6 +24,7 @@ fn entry(tool: &str, seconds: u64) -> AuditEntry {
         response_bytes: 2_000,
         tries: 1,
         waited_us: 0,
+        cached: false,
         arguments: None,
         address: Some("203.0.113.9".into()),
         client: Some("inspector 1.2".into()),
@@ -93,7 +94,7 @@ async fn scripts_get_a_line_of_json_for_each_call() {
     let failed = json!({
         "id": 3, "at": "2026-11-22T06:00:03.000Z", "principal": "key:dgm_abcdefgh", "profile": "editors",
         "server": "blog", "tool": "blog__post", "method": "tools/call", "outcome": "error", "code": -32603,
-        "durationUs": 1_500_000, "requestBytes": 100, "responseBytes": 2_000, "tries": 3, "waitedUs": 1_200_000,
+        "durationUs": 1_500_000, "requestBytes": 100, "responseBytes": 2_000, "tries": 3, "waitedUs": 1_200_000, "cached": false,
         "address": "203.0.113.9", "client": "inspector 1.2",
         "arguments": {"title": "A  post", "token": "[redacted]", "n": 1.0},
     });

@@ -45,11 +45,14 @@ const TRIES: &str = "
     ALTER TABLE calls ADD COLUMN waited_us INTEGER NOT NULL DEFAULT 0;
 ";
 
+/// True for calls that were answered with a kept result.
+const CACHED: &str = "ALTER TABLE calls ADD COLUMN cached INTEGER NOT NULL DEFAULT 0;";
+
 /// The file is not durable: a power cut may lose the entries of the last moments, but no batch has to wait for the
 /// disk.
 const PURPOSE: Purpose = Purpose {
     mark: 0x6467_6D61,
-    steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES],
+    steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES, CACHED],
     durable: false,
     examined: false,
 };
@@ -58,14 +61,14 @@ const PURPOSE: Purpose = Purpose {
 pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY_TIME], ..PURPOSE };
 
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
-                       request_bytes, response_bytes, tries, waited_us, arguments";
+                       request_bytes, response_bytes, tries, waited_us, cached, arguments";
 
 /// `OR FAIL` keeps no journal for each statement. None is needed, because a failed statement ends its transaction,
 /// which is rolled back as a whole.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
 /// The number of columns in an entry.
-const WIDTH: usize = 16;
+const WIDTH: usize = 17;
 
 /// The number of columns with texts that many entries share; they come after the first column.
 const TEXTS: usize = 8;
@@ -265,6 +268,7 @@ fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]>
         kept(entry.response_bytes).into(),
         entry.tries.into(),
         kept(entry.waited_us).into(),
+        entry.cached.into(),
         entry.arguments.to_sql()?,
     ])
 }
@@ -330,7 +334,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
             response_bytes: number(13)?,
             tries: row.get(14)?,
             waited_us: number(15)?,
-            arguments: row.get(16)?,
+            cached: row.get(16)?,
+            arguments: row.get(17)?,
         },
     })
 }

@@ -17,6 +17,7 @@ fn entry(number: u64) -> AuditEntry {
         response_bytes: u64::MAX,
         tries: 1,
         waited_us: 250,
+        cached: false,
         arguments: None,
         address: Some("203.0.113.9".into()),
         client: Some("inspector 1.2".into()),
@@ -79,6 +80,7 @@ fn batches_of_any_length_are_whole_and_in_order() {
                 code,
                 response_bytes: number,
                 waited_us: number,
+                cached: number.is_multiple_of(2),
                 ..entry(number)
             }
         };
@@ -237,7 +239,7 @@ fn a_record_from_before_gains_the_columns_and_keeps_its_entries() {
     assert_eq!((found[0].entry.address.as_deref(), found[1].entry.at_ms), (Some("203.0.113.9"), 7));
     assert_eq!((&found[1].entry.address, &found[1].entry.client), (&None, &None));
     assert_eq!((found[0].entry.tries, found[0].entry.waited_us), (1, 250));
-    assert_eq!((found[1].entry.tries, found[1].entry.waited_us), (0, 0));
+    assert_eq!((found[1].entry.tries, found[1].entry.waited_us, found[1].entry.cached), (0, 0, false));
 }
 
 #[test]

@@ -139,3 +139,49 @@ fn rules_see_the_final_arguments_and_the_server_s_own_hints() {
     assert!(called("[{ deny: read_text }]").is_ok());
     assert!(called("[{ allow: '*', when: { annotations: { readOnlyHint: true } } }]").is_err());
 }
+
+/// The tool `read` with these members, in a profile that limits its calls.
+fn limited(members: &str) -> View {
+    let file = "mcpServers: { files: { command: x } }\nprofiles: { default: { tools: { overrides: { files__read: { timeout: 2m, \
+                atOnce: 3, cache: { for: 5m } } } } } }\n";
+    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+    let snapshot = Snapshot::compile(&load(file, "test", &lookup).unwrap().config, "0");
+    let spec = ViewSpec {
+        era: &V2025_11_25,
+        profile: &snapshot.profiles[0].rules,
+        limit: NameLimit::behind(""),
+        names: None,
+        server_info: "{}",
+        schema_bytes: 4096,
+        guard: None,
+        separate: false,
+        personal: false,
+    };
+    let tool = format!(r#"{{"name":"read","inputSchema":{{"type":"object"}}{members}}}"#);
+    View::build(spec, vec![upstream(1, "files", Ok(catalogue(&V2025_11_25, [&tool, "", "", ""])))])
+}
+
+#[test]
+fn results_are_kept_only_of_tools_that_the_server_marks_and_only_of_one_definition() {
+    let marked = r#","annotations":{"readOnlyHint":true}"#;
+    let view = limited(marked);
+    let limits = view.tool("files__read").unwrap().limits().unwrap();
+    assert_eq!((limits.timeout.map(|time| time.as_secs()), limits.at_once), (Some(120), Some(3)));
+    let rule = limits.cache.as_ref().unwrap();
+    assert_eq!(rule.keep_for.as_secs(), 300);
+    assert_eq!(view.notes(), [""; 0]);
+    let again = limited(&format!(r#"{marked},"_meta":{{"x":1}}"#));
+    let same = again.tool("files__read").unwrap().limits().unwrap().cache.as_ref().unwrap();
+    assert_eq!(same, rule, "the part that nobody sees does not count");
+    let other = limited(&format!(r#"{marked},"description":"new""#));
+    assert_ne!(other.tool("files__read").unwrap().limits().unwrap().cache.as_ref().unwrap(), rule);
+    for unmarked in [
+        "",
+        r#","annotations":{"idempotentHint":true}"#,
+        r#","annotations":{"readOnlyHint":true,"idempotentHint":false}"#,
+    ] {
+        let view = limited(unmarked);
+        assert_eq!(view.tool("files__read").unwrap().limits().unwrap().cache, None, "{unmarked}");
+        assert!(view.notes()[0].contains("`cache` has no effect"), "{:?}", view.notes());
+    }
+}

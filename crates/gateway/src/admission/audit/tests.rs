@@ -82,6 +82,7 @@ fn entry(number: usize) -> AuditEntry {
         response_bytes: 3,
         tries: 1,
         waited_us: 0,
+        cached: false,
         arguments: None,
         address: None,
         client: None,

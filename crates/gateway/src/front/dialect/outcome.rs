@@ -11,9 +11,10 @@ use tokio::sync::oneshot;
 use super::front::Front;
 use crate::admission::identity::Identity;
 use crate::call::call::Call;
-use crate::call::decide::{Decision, Requester, decide_or_refuse};
+use crate::call::decide::{Decision, decide_or_refuse};
 use crate::call::drive::{CallEnd, ClientSink, drive};
 use crate::call::record::{Record, Refused};
+use crate::call::requester::Requester;
 use crate::call::stateless;
 use crate::process::Shard;
 
@@ -31,7 +32,8 @@ pub(super) async fn forward(
 ) -> Option<Became> {
     let cell = stateless::view(&shard.call, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
-    let requester = Requester { unchecked, counted, ..Requester::stateless(cell, identity, None) };
+    let requester =
+        Requester { unchecked, counted, whole: true, ..Requester::stateless(cell, identity, None) };
     let outcome = match decide_or_refuse(&shard.call, &shard.gateway.process.parked, requester, frame).await {
         Err(Refused { fault, record }) => {
             return Some((DialectOutcome::Trouble(Trouble::from(&fault)), record));

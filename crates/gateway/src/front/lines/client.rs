@@ -19,10 +19,11 @@ use transport::net::Stop;
 
 use crate::admission::identity::Identity;
 use crate::call::call::Call;
-use crate::call::decide::{Decision, Requester, decide, is_early};
+use crate::call::decide::{Decision, decide, is_early};
 use crate::call::drive::{CallEnd, ClientSink, drive};
 use crate::call::in_flight;
 use crate::call::in_session::{notification, response};
+use crate::call::requester::Requester;
 use crate::process::Shard;
 use crate::session::handshake::{self, AdmittedSession, SessionOpening};
 use crate::session::session::{Face, Session};

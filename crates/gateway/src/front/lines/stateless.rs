@@ -11,8 +11,9 @@ use proto::rpc::{Frame, FrameKind, Id, code};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::task::JoinSet;
 
-use crate::call::decide::{Decision, Requester, decide};
+use crate::call::decide::{Decision, decide};
 use crate::call::listen::{self, Filter, Sink};
+use crate::call::requester::Requester;
 use crate::call::stateless::view_of;
 use crate::front::lines::client::{Client, LineTransport};
 use crate::view::view_cell::ViewCell;

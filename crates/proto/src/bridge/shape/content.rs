@@ -4,7 +4,7 @@
 use bytes::Bytes;
 
 use super::edit::{Draft, Element, each, inner, string};
-use crate::era::Shapes;
+use crate::era::{Era, Shapes};
 use crate::json::quote;
 
 /// The types that can be expressed as another type, newest first.
@@ -43,6 +43,12 @@ pub(super) fn block(index: usize, block: &[u8], known: &[&str], shapes: &Shapes)
         draft.rewrite("resource", contents);
     }
     draft.finish()
+}
+
+/// A block of a tool's result, written for the newest version, in the form of another era.
+pub fn tool_block(block: String, to: &Era) -> Bytes {
+    let written = self::block(0, block.as_bytes(), to.shapes.tool_content, to.shapes);
+    written.unwrap_or_else(|| block.into())
 }
 
 /// Rewrites the contents of a resource for a strict era; `None` if nothing changes.
@@ -129,7 +135,7 @@ fn left_out(what: &str, mime: Option<&[u8]>, base64: Option<&[u8]>) -> String {
 }
 
 /// The number of bytes that a Base64 text decodes to.
-fn decoded_length(base64: &[u8]) -> usize {
+pub fn decoded_length(base64: &[u8]) -> usize {
     let digits = base64.iter().filter(|b| !matches!(b, b'=' | b'\r' | b'\n')).count();
     digits * 3 / 4
 }

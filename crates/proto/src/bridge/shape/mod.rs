@@ -31,6 +31,7 @@ mod tool_result;
 #[cfg(test)]
 mod tests;
 
+pub use content::{decoded_length, tool_block};
 pub use error::error;
 pub use item::{Listed, item};
 pub use notification::{client_notification, notification};

@@ -1,0 +1,29 @@
+//! The URIs of rests: unguessable names of resources of the gateway itself. This module must not know what they name.
+
+use std::fmt;
+
+/// The beginning of the URI of every rest.
+const PREFIX: &str = "dragoman://results/";
+
+/// The number of hexadecimal digits behind the prefix.
+const DIGITS: usize = 32;
+
+/// The name of a rest: random bits, so that nobody can guess it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RestId(pub u128);
+
+impl fmt::Display for RestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{PREFIX}{:032x}", self.0)
+    }
+}
+
+/// The rest that a URI names, with or without a fragment. The outer value is `None` for URIs that name no rest at all, and the
+/// inner one for URIs that look like that of a rest but were never given out.
+pub fn rest_id(uri: &str) -> Option<Option<RestId>> {
+    let name = uri.strip_prefix(PREFIX)?;
+    let digits = name.split('#').next().unwrap_or_default();
+    let is_written = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let is_name = digits.len() == DIGITS && digits.bytes().all(is_written);
+    Some(is_name.then(|| u128::from_str_radix(digits, 16).ok().map(RestId)).flatten())
+}

@@ -1,0 +1,74 @@
+//! The limit of calls of one tool that run at the same time in one profile. This module must not know how a call runs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use engine::access::{CallPlace, Calls};
+use engine::catalogue::ToolEntry;
+use engine::{Condition, Fault};
+use parking_lot::Mutex;
+use proto::json::quote;
+use proto::rpc::code;
+
+/// The running calls of each tool that has a limit, by profile and identity.
+#[derive(Default)]
+pub(crate) struct RunningByTool(Mutex<HashMap<(usize, Arc<str>), Calls>>);
+
+/// A call that counts among the running calls of its tool.
+pub(super) struct CountedCall {
+    calls: Calls,
+    /// The permit; `None` while the call waits for its client.
+    place: Option<CallPlace>,
+}
+
+impl RunningByTool {
+    /// Counts a call of a tool; `None` if the tool has no limit in the profile.
+    ///
+    /// # Errors
+    /// Returns the fault to answer with if too many calls are running.
+    pub(super) fn count(
+        &self,
+        profile: usize,
+        tool: &ToolEntry,
+        server: &str,
+    ) -> Result<Option<CountedCall>, Fault> {
+        let Some(most) = tool.limits().and_then(|limits| limits.at_once) else { return Ok(None) };
+        let calls = self.0.lock().entry((profile, tool.identity().clone())).or_default().clone();
+        match calls.take(most) {
+            Some(place) => Ok(Some(CountedCall { calls, place: Some(place) })),
+            None => Err(refusal(tool, server, most)),
+        }
+    }
+
+    /// Forgets tools of which no call is running.
+    pub(crate) fn sweep(&self) {
+        let mut all = self.0.lock();
+        all.retain(|_, calls| !calls.is_idle());
+        if all.is_empty() {
+            all.shrink_to_fit();
+        }
+    }
+}
+
+impl CountedCall {
+    /// Stops counting the call, because it waits for its client.
+    pub(super) fn pause(&mut self) {
+        self.place = None;
+    }
+
+    /// Counts the call again, even above the limit: it has already begun.
+    pub(super) fn resume(&mut self) {
+        self.place = self.calls.take(usize::MAX);
+    }
+}
+
+fn refusal(tool: &ToolEntry, server: &str, most: usize) -> Fault {
+    let message = format!(
+        "{most} calls of tool {:?} are running, and this profile allows no more at once (`atOnce` in `tools.overrides`); call \
+         again later",
+        &*tool.name
+    );
+    let data = format!("{{\"server\":{},\"retry\":true,\"executed\":\"no\"}}", quote(server));
+    let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);
+    Fault { retry: true, ..fault.with_data(data) }
+}

@@ -1,0 +1,62 @@
+//! Calls that are answered from a cache: tools that only read, in profiles that ask for it. Access and rate limits have been
+//! checked when this module is asked. It must not know where results are kept.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::catalogue::ToolEntry;
+use engine::exchange::{Headers, check_mirrored};
+use proto::bridge::shape::{Own, result};
+use proto::mcp::Method;
+use proto::rpc::{Frame, result_response};
+
+use super::CallContext;
+use super::cache_slot::CacheSlot;
+use super::record::Record;
+use super::result_limit::ResultLimit;
+use crate::admission::Identity;
+use crate::view::ViewCell;
+
+/// The properties of a request that may be answered from the cache.
+#[derive(Clone, Copy)]
+pub(super) struct CachedCall<'a> {
+    pub(super) identity: &'a Identity,
+    pub(super) headers: Option<&'a dyn Headers>,
+    /// True if the result is never shortened.
+    pub(super) whole: bool,
+}
+
+/// Returns the answer to a call from the cache; `None` if there is none.
+///
+/// # Errors
+/// Returns the fault of a call that is refused whatever its result is.
+pub(super) fn answer(
+    context: &Arc<CallContext>,
+    asked: CachedCall<'_>,
+    (cell, server_info): (&ViewCell, &str),
+    (slot, tool, frame): (&CacheSlot, &ToolEntry, &Frame),
+) -> Result<Option<Bytes>, Fault> {
+    let Some(cached) = context.state.results.cached(slot.key(), Instant::now()) else { return Ok(None) };
+    let (client, identity) = (cell.clients.era, asked.identity);
+    check_mirrored(frame, Some(tool), (client, asked.headers))?;
+    let own = Own { server_info };
+    let Ok(found) = result(Method::ToolsCall.name(), &cached.result, cached.era, client, &own) else {
+        return Ok(None);
+    };
+    let id = frame.id().ok_or_else(|| Fault::gateway("the request has no id"))?;
+    let upstream = context.view.state.upstream_of(tool.upstream, identity);
+    let limit = ResultLimit::of(context, &upstream, tool, cell.profile).filter(|_| !asked.whole);
+    let answer = result_response(id, &found);
+    let answer = match limit {
+        Some(limit) => limit.apply(context, identity, client, answer),
+        None => answer,
+    };
+    let to = (upstream.name(), Some(tool));
+    if let Some(mut record) = Record::forwarded(context, identity, cell.profile, frame, to) {
+        record.cached();
+        record.body(&answer, false);
+    }
+    Ok(Some(answer))
+}

@@ -1,0 +1,58 @@
+//! The sender of a request, before it is decided what becomes of the request. This module must not know methods.
+
+use std::sync::Arc;
+
+use engine::exchange::Headers;
+
+use super::cache_slot::SlotOwner;
+use super::cached::CachedCall;
+use super::caller::Caller;
+use crate::admission::Identity;
+use crate::session::session::Session;
+use crate::view::view_cell::ViewCell;
+
+/// The caller, and the properties of its request.
+pub(crate) struct Requester<'a> {
+    pub(crate) caller: Caller,
+    /// The sender of this request.
+    pub(crate) identity: &'a Identity,
+    pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
+    /// True if only the server validates the arguments; Dragoman does not.
+    pub(crate) unchecked: bool,
+    /// True if a call counts among its caller's calls; false in a session, which counts its own.
+    pub(crate) counted: bool,
+    /// True if no result is shortened, because the endpoint's dialect documents its results.
+    pub(crate) whole: bool,
+}
+
+impl<'a> Requester<'a> {
+    /// A client in its session.
+    pub(crate) fn in_session(session: &Arc<Session>, identity: &'a Identity) -> Self {
+        let caller = Caller::Session(session.clone());
+        Self { caller, identity, headers: None, unchecked: false, counted: false, whole: false }
+    }
+
+    /// A client without a session, with its view.
+    pub(crate) fn stateless(
+        cell: Arc<ViewCell>,
+        identity: &'a Identity,
+        headers: Option<&'a (dyn Headers + Sync)>,
+    ) -> Self {
+        let caller = Caller::Stateless(cell, identity.clone());
+        Self { caller, identity, headers, unchecked: false, counted: true, whole: false }
+    }
+}
+
+impl Requester<'_> {
+    /// Returns the caller for which a result is kept.
+    pub(super) fn slot_owner(&self) -> SlotOwner<'_> {
+        let (identity, owner) = (self.identity, self.caller.owner());
+        SlotOwner { identity, owner, unchecked: self.unchecked }
+    }
+
+    /// Returns the properties that an answer from the cache depends on.
+    pub(super) fn cached_call(&self) -> CachedCall<'_> {
+        let headers = self.headers.map(|headers| headers as &dyn Headers);
+        CachedCall { identity: self.identity, headers, whole: self.whole }
+    }
+}

@@ -1,0 +1,148 @@
+//! Results that are kept for later requests of their callers: rests of shortened results, and results from caches. This module
+//! must not know who may get them, or why they are kept.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use engine::catalogue::UpstreamId;
+use engine::config::Limits;
+use engine::kept_results::{KeptResultLimits, KeptResults};
+use engine::result_cap::RestId;
+use parking_lot::Mutex;
+use proto::era::Era;
+use transport::budget::KeptCount;
+use upstream::quota::Holder;
+
+use crate::admission::identity::DataOwner;
+
+/// The rest of a shortened result.
+#[derive(Clone)]
+pub(super) struct KeptRest {
+    /// The caller who may read it.
+    pub(super) owner: DataOwner,
+    /// The profile in which the tool was called.
+    pub(super) profile: usize,
+    /// The version of the access rules under which the tool was called.
+    pub(super) regime: u64,
+    /// The tool, and the server that has it.
+    pub(super) tool: ToolOrigin,
+    /// The contents of the resource, a JSON array.
+    pub(super) contents: Bytes,
+}
+
+/// The tool from which a result comes.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct ToolOrigin {
+    pub(super) upstream: UpstreamId,
+    /// The name of the server.
+    pub(super) server: Arc<str>,
+    /// The name by which clients see the tool.
+    pub(super) name: Arc<str>,
+    pub(super) identity: Arc<str>,
+}
+
+/// A result from a cache, in the form of the version that its server spoke.
+#[derive(Clone)]
+pub(super) struct CachedResult {
+    pub(super) era: &'static Era,
+    pub(super) result: Bytes,
+}
+
+/// A digest of everything that identifies a call, its caller included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct CallKey(pub(super) [u8; 32]);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum ResultKey {
+    Rest(RestId),
+    Cached(CallKey),
+}
+
+enum StoredResult {
+    Rest(KeptRest),
+    Cached(CachedResult),
+}
+
+struct CountedResults {
+    kept: KeptResults<ResultKey, Holder, StoredResult>,
+    count: KeptCount,
+}
+
+/// All results that are kept.
+pub(crate) struct ResultStore(Mutex<CountedResults>);
+
+impl ResultStore {
+    /// Creates a store without results.
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let kept = KeptResults::new(bounds(limits));
+        Self(Mutex::new(CountedResults { kept, count: KeptCount::default() }))
+    }
+
+    /// Applies new limits; drops what exceeds them.
+    pub(crate) fn follow(&self, limits: &Limits) {
+        self.change(|kept| kept.set_limits(bounds(limits)));
+    }
+
+    /// Drops results whose time is over.
+    pub(crate) fn sweep(&self, now: Instant) {
+        self.change(|kept| kept.sweep(now));
+    }
+
+    /// Drops the oldest results until there is room.
+    pub(crate) fn drop_until(&self, has_room: impl Fn() -> bool) {
+        while !has_room() && self.change(KeptResults::drop_oldest) {}
+    }
+
+    /// Keeps a rest; returns `false` if it is too large.
+    pub(super) fn keep_rest(&self, id: RestId, rest: KeptRest, holder: Holder, keep_for: Duration) -> bool {
+        let size = rest.contents.len();
+        self.keep(ResultKey::Rest(id), holder, (size, keep_for), StoredResult::Rest(rest))
+    }
+
+    /// Keeps a result for later calls with the same key, if it is not too large.
+    pub(super) fn keep_cached(&self, key: CallKey, cached: CachedResult, holder: Holder, keep_for: Duration) {
+        let size = cached.result.len();
+        self.keep(ResultKey::Cached(key), holder, (size, keep_for), StoredResult::Cached(cached));
+    }
+
+    /// Returns a rest, whoever asks.
+    pub(super) fn rest(&self, id: RestId, now: Instant) -> Option<KeptRest> {
+        match self.0.lock().kept.find(&ResultKey::Rest(id), now)? {
+            StoredResult::Rest(rest) => Some(rest.clone()),
+            StoredResult::Cached(_) => None,
+        }
+    }
+
+    /// Returns the kept result of a call.
+    pub(super) fn cached(&self, key: CallKey, now: Instant) -> Option<CachedResult> {
+        match self.0.lock().kept.find(&ResultKey::Cached(key), now)? {
+            StoredResult::Cached(cached) => Some(cached.clone()),
+            StoredResult::Rest(_) => None,
+        }
+    }
+
+    fn keep(
+        &self,
+        key: ResultKey,
+        holder: Holder,
+        (size, keep_for): (usize, Duration),
+        result: StoredResult,
+    ) -> bool {
+        let owner = Some(holder).filter(|holder| *holder != Holder::Unknown);
+        let until = Instant::now() + keep_for;
+        self.change(|kept| kept.keep(key, owner, (size, until), result))
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut KeptResults<ResultKey, Holder, StoredResult>) -> T) -> T {
+        let mut results = self.0.lock();
+        let done = change(&mut results.kept);
+        let bytes = results.kept.bytes();
+        results.count.set(bytes);
+        done
+    }
+}
+
+fn bounds(limits: &Limits) -> KeptResultLimits {
+    KeptResultLimits { count: limits.kept_results, bytes: limits.kept_result_bytes }
+}

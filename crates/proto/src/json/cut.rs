@@ -1,0 +1,167 @@
+//! A JSON string cut in two, as it is written: each part is the inside of a valid JSON string. This module must not know
+//! what a text is about.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+/// The length of `\uXXXX`.
+const HEX_ESCAPE: usize = 6;
+
+/// The offset at which a string, as written between its quotes, is cut so that the first part has at most `most` bytes.
+/// Characters, escapes and surrogate pairs stay whole. The cut is after a line break if one is in the last quarter.
+pub fn cut_string(written: &[u8], most: usize) -> usize {
+    if written.len() <= most {
+        return written.len();
+    }
+    let (mut at, mut line) = (0, 0);
+    let end = loop {
+        let next = memchr(b'\\', &written[at..most]).map(|found| at + found);
+        let Some(escape) = next else { break character_boundary(written, most) };
+        let behind = escape + escape_length(&written[escape..]);
+        if behind > most {
+            break escape;
+        }
+        if written[escape + 1] == b'n' {
+            line = behind;
+        }
+        at = behind;
+    };
+    if line >= end - end / 4 { line } else { end }
+}
+
+/// The number of bytes of a string's value in UTF-8; `written` is the text between its quotes. Half of a surrogate pair
+/// counts as three bytes.
+pub fn string_length(written: &[u8]) -> usize {
+    let (mut length, mut rest) = (0, written);
+    while let Some(escape) = memchr(b'\\', rest) {
+        let used = escape_length(&rest[escape..]).min(rest.len() - escape);
+        length += escape + escape_value_length(&rest[escape..escape + used]);
+        rest = &rest[escape + used..];
+    }
+    length + rest.len()
+}
+
+/// A string's value in UTF-8; `written` is the text between its quotes. Halves of surrogate pairs are replaced.
+pub fn string_value(written: &[u8]) -> Cow<'_, str> {
+    super::unquote(written).unwrap_or_else(|| Cow::Owned(String::from_utf8_lossy(written).into_owned()))
+}
+
+/// The length of the escape at the start of `text`; a surrogate pair is one escape.
+fn escape_length(text: &[u8]) -> usize {
+    if text.get(1) != Some(&b'u') {
+        return 2;
+    }
+    let is_pair =
+        is_half(text, b"89abAB") && is_half(text.get(HEX_ESCAPE..).unwrap_or_default(), b"cdefCDEF");
+    if is_pair { 2 * HEX_ESCAPE } else { HEX_ESCAPE }
+}
+
+/// Returns true if `text` begins with an escaped half of a surrogate pair whose second digit is one of `seconds`.
+fn is_half(text: &[u8], seconds: &[u8]) -> bool {
+    matches!(text, [b'\\', b'u', b'd' | b'D', second, ..] if seconds.contains(second))
+}
+
+/// The length of an escape's value in UTF-8.
+fn escape_value_length(escape: &[u8]) -> usize {
+    match escape.len() {
+        HEX_ESCAPE => match hexadecimal(&escape[2..]) {
+            0..0x80 => 1,
+            0x80..0x800 => 2,
+            _ => 3,
+        },
+        2 => 1,
+        _ => 4,
+    }
+}
+
+fn hexadecimal(digits: &[u8]) -> u32 {
+    std::str::from_utf8(digits)
+        .ok()
+        .and_then(|digits| u32::from_str_radix(digits, 16).ok())
+        .unwrap_or_default()
+}
+
+/// The greatest offset, at most `most`, at which no UTF-8 sequence is split.
+fn character_boundary(text: &[u8], most: usize) -> usize {
+    let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    (most.saturating_sub(3)..=most).rev().find(|at| !is_inside(*at)).unwrap_or(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{quote, unquote};
+    use super::*;
+
+    fn cut_at(written: &str, most: usize) -> (&str, &str) {
+        written.split_at(cut_string(written.as_bytes(), most))
+    }
+
+    #[test]
+    fn escapes_pairs_and_characters_stay_whole() {
+        for (written, most, first) in [
+            ("abc", 3, "abc"),
+            ("abc", 2, "ab"),
+            ("aä€😀", 2, "a"),
+            ("aä€😀", 5, "aä"),
+            ("aä€😀", 9, "aä€"),
+            (r"a\u00e4b", 6, "a"),
+            (r"a\u00e4b", 7, r"a\u00e4"),
+            (r"\ud83d\ude00x", 11, ""),
+            (r"\ud83d\ude00x", 12, r"\ud83d\ude00"),
+            (r"\ud83dx\ude00", 7, r"\ud83dx"),
+            (r"\\\\\\", 3, r"\\"),
+            (r#"ab\"c"#, 3, "ab"),
+            ("", 0, ""),
+        ] {
+            assert_eq!(cut_at(written, most).0, first, "{written} at {most}");
+        }
+    }
+
+    #[test]
+    fn a_line_break_near_the_end_is_preferred() {
+        assert_eq!(cut_at(r"123456\n78x", 10).0, r"123456\n");
+        assert_eq!(cut_at(r"12\n3456789", 9).0, r"12\n34567", "that line is too far away");
+        assert_eq!(cut_at(r"123456\\n78", 10).0, r"123456\\n7", "a backslash and the letter n");
+    }
+
+    #[test]
+    fn lengths_are_those_of_the_value() {
+        assert_eq!(string_length(r"a\n\u00e4\u20ac\ud83d\ude00".as_bytes()), "a\nä€😀".len());
+        assert_eq!(string_length(br"\ud83d"), 3);
+        assert_eq!(string_value(br"a\ud83d"), r"a\ud83d");
+    }
+
+    /// A string in various spellings of its characters.
+    fn written() -> impl Strategy<Value = String> {
+        let spelt = |(c, is_escaped): (char, bool)| {
+            if is_escaped {
+                let mut units = [0; 2];
+                let units = c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}"));
+                units.collect::<Vec<_>>().concat()
+            } else {
+                let quoted = quote(&c.to_string());
+                quoted[1..quoted.len() - 1].to_owned()
+            }
+        };
+        let character = prop_oneof![any::<char>(), Just('\n'), Just('\\'), Just('😀'), Just('a')];
+        prop::collection::vec((character, any::<bool>()).prop_map(spelt), 0..40)
+            .prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn both_parts_are_strings_and_together_the_whole(text in written(), most in 0_usize..120) {
+            let (first, rest) = cut_at(&text, most);
+            prop_assert!(first.len() <= most || first.len() == text.len());
+            let [whole, first_value, rest_value] = [&text, first, rest].map(|part| unquote(part.as_bytes()));
+            let (whole, first_value, rest_value) = (whole.unwrap(), first_value.unwrap(), rest_value.unwrap());
+            prop_assert_eq!(format!("{first_value}{rest_value}"), &*whole);
+            prop_assert_eq!(string_length(text.as_bytes()), whole.len());
+            // At most the longest escape, or a quarter with a line break, is missing.
+            prop_assert!(first.len() == text.len() || first.len() + 12 > most || first.ends_with("\\n"));
+        }
+    }
+}
