@@ -38,6 +38,7 @@ pub mod template;
 mod token_cost;
 mod tool_search;
 mod upstream_catalogue;
+mod uris;
 mod validator;
 mod view;
 
@@ -58,5 +59,6 @@ pub use suitability::{Refusals, RefusedTool};
 pub use token_cost::TokenCost;
 pub use tool_search::ToolSearch;
 pub use upstream_catalogue::{ReadsArguments, UpstreamCatalogue};
+pub use uris::{ServerUris, uri_of_server};
 pub use validator::Invalid;
 pub use view::View;

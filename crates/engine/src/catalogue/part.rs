@@ -11,6 +11,7 @@ use super::capabilities::declares;
 use super::item::listed;
 use super::overridden::overridden;
 use super::suited::suited;
+use super::uris::{PublicUris, linked};
 use super::{Item, ListKind, UpstreamCatalogue, ViewSource};
 use crate::config::Profile;
 use crate::schema_family::SchemaFamily;
@@ -29,23 +30,24 @@ impl<'a> Part<'a> {
     /// Creates the parts of all available upstreams.
     pub(super) fn all(
         upstreams: &'a [ViewSource],
-        (era, profile): (&'static Era, &Profile),
+        clients: (&'static Era, &Profile, &PublicUris),
         notes: &mut Vec<String>,
     ) -> Vec<Self> {
         let here = upstreams.iter().filter_map(|u| Some((u, u.catalogue.as_deref().ok()?)));
-        here.map(|(upstream, catalogue)| Self::of(upstream, catalogue, (era, profile), notes)).collect()
+        here.map(|(upstream, catalogue)| Self::of(upstream, catalogue, clients, notes)).collect()
     }
 
     fn of(
         upstream: &'a ViewSource,
         catalogue: &'a UpstreamCatalogue,
-        (era, profile): (&'static Era, &Profile),
+        (era, profile, uris): (&'static Era, &Profile, &PublicUris),
         notes: &mut Vec<String>,
     ) -> Self {
         let (from, speaks) = (catalogue.listed_in, catalogue.hello.era);
         let (server, settings) = (&*upstream.name, &profile.tool_settings);
         let family = SchemaFamily::of(profile.tools.schemas);
         let shown_tool = |tool: Item, own: &Item, notes: &mut Vec<String>| {
+            let tool = linked(tool, uris.links(upstream.id, &own.key));
             let tool = overridden(tool, settings.of(server, &own.key))?;
             Some(match family {
                 Some(family) => suited(tool, family, (era, server), notes),
@@ -57,7 +59,8 @@ impl<'a> Part<'a> {
         } else {
             Cow::Owned(server_capabilities(&catalogue.hello.capabilities, speaks, era).into())
         };
-        if from == era && (settings.concern(server) || family.is_some()) {
+        let changes_tools = settings.concern(server) || family.is_some() || uris.changes_links(upstream.id);
+        if from == era && changes_tools {
             let mut one = |kind: ListKind, own: &Item| match kind {
                 ListKind::Tools => shown_tool(own.clone(), own, notes),
                 _ => Some(own.clone()),

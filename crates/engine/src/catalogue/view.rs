@@ -18,6 +18,7 @@ use super::restrictions::Restrictions;
 use super::server_description::ServerDescription;
 use super::template::covers;
 use super::tool_search::ToolSearch;
+use super::uris::PublicUris;
 use super::{ListKind, Pages, TokenCost, UpstreamCatalogue};
 use crate::access::Annotations;
 use crate::config::Naming;
@@ -79,12 +80,16 @@ impl View {
     /// once.
     pub fn build_beside(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>, beside: Option<&Self>) -> Self {
         let mut notes = Vec::new();
-        let parts = Part::all(&upstreams, (spec.era, spec.profile), &mut notes);
-        let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
-        let AssembledTools { table, own, listed, search } = all.tools(beside.map(|view| &*view.tools));
+        let uris = PublicUris::new(&spec, &upstreams);
+        let parts = Part::all(&upstreams, (spec.era, spec.profile, &uris), &mut notes);
+        let (hidden, barred) = (HashSet::new(), HashMap::new());
+        let mut all = Assembly { spec, parts: &parts, uris: &uris, notes, hidden, barred };
+        let AssembledTools { table, own, listed, search, pages: linked } =
+            all.tools(beside.map(|view| &*view.tools));
         let held = all.held(&table);
         let (prompts, prompt_items) = all.prompts();
-        let (resources, resource_items) = all.uris(ListKind::Resources);
+        let (mut resources, resource_items) = all.uris(ListKind::Resources);
+        resources.extend(linked);
         let (templates, template_items) = all.uris(ListKind::Templates);
         let denied = all.denied(&upstreams);
         let is_open = |id: UpstreamId| !denied.contains(&id);
@@ -103,11 +108,7 @@ impl View {
             alone(ListKind::Resources, &resource_items)
         };
         let description = ServerDescription::new(&spec, &open, &seen, cache);
-        let resources = ResourceTable::new(
-            resources,
-            TemplateOwner::all(&open, &templates),
-            spec.profile.resources.clone(),
-        );
+        let templates = TemplateOwner::all(&open, &uris, &templates);
         let pages = [
             alone(ListKind::Tools, &tool_items),
             alone(ListKind::Prompts, &prompt_items),
@@ -115,6 +116,7 @@ impl View {
             alone(ListKind::Templates, &template_items),
         ];
         drop(parts);
+        let resources = ResourceTable::new(resources, templates, spec.profile.resources.clone(), uris);
         let is_shown = |kind: ListKind, name: &str| match kind {
             ListKind::Prompts => prompts.contains_key(name),
             _ => table.contains_key(name),
