@@ -48,11 +48,16 @@ impl<'a> Part<'a> {
         let family = SchemaFamily::of(profile.tools.schemas);
         let shown_tool = |tool: Item, own: &Item, notes: &mut Vec<String>| {
             let tool = linked(tool, uris.links(upstream.id, &own.key));
-            let tool = overridden(tool, settings.of(server, &own.key))?;
+            let setting = settings.of(server, &own.key);
+            let tool = overridden(ListKind::Tools, tool, setting, era.shapes.described)?;
             Some(match family {
                 Some(family) => suited(tool, family, (era, server), notes),
                 None => tool,
             })
+        };
+        let shown_prompt = |prompt: Item, own: &Item| {
+            let setting = profile.prompt_settings.of(server, &own.key);
+            overridden(ListKind::Prompts, prompt, setting, era.shapes.described)
         };
         let capabilities = if speaks == era {
             Cow::Borrowed(catalogue.hello.capabilities.as_ref())
@@ -60,9 +65,10 @@ impl<'a> Part<'a> {
             Cow::Owned(server_capabilities(&catalogue.hello.capabilities, speaks, era).into())
         };
         let changes_tools = settings.concern(server) || family.is_some() || uris.changes_links(upstream.id);
-        if from == era && changes_tools {
+        if from == era && (changes_tools || profile.prompt_settings.concern(server)) {
             let mut one = |kind: ListKind, own: &Item| match kind {
                 ListKind::Tools => shown_tool(own.clone(), own, notes),
+                ListKind::Prompts => shown_prompt(own.clone(), own),
                 _ => Some(own.clone()),
             };
             let shown =
@@ -92,6 +98,7 @@ impl<'a> Part<'a> {
             }
             match kind {
                 ListKind::Tools => shown_tool(shown?, own, notes),
+                ListKind::Prompts => shown_prompt(shown?, own),
                 _ => shown,
             }
         };

@@ -1,4 +1,4 @@
-//! The changes that a profile makes to single tools: what clients are shown, and which arguments they can set. This
+//! The changes that a profile makes to single tools and prompts: what clients are shown, and which arguments they can set. This
 //! module must not know how a view applies them.
 
 use std::rc::Rc;
@@ -14,18 +14,21 @@ use super::name_rules::new_name;
 use super::parse::{Entry, Kind, Node};
 use super::read::Reader;
 use super::rows::section;
+use super::server_info::{Icon, icons};
 use super::spellings::{Afresh, Flag, Mapping, Maybe, Spelling, any_text};
 use super::text::Text;
 
 section! {
     /// The changes of a profile to one tool.
-    pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `annotations` or `arguments`" [
+    pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `icons`, `annotations` or `arguments`" [
         /// The name that clients see, instead of the one from `names` and `rename`.
         "name" name: Option<String> = Maybe(new_name()), absent "the name from `names` and `rename`";
         /// The title that clients display instead of the name.
         "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
         /// The description, from which models learn what the tool does.
         "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        /// The icons that clients display.
+        "icons" icons: Vec<Icon> = icons(), absent "the server's", see "[an icon](#icons)";
         /// Hints for clients, such as `readOnlyHint`. Access rules still use the server's own hints.
         "annotations" annotations: IndexMap<AnnotationHint, bool> = HintValues, absent "the server's";
         /// Changes to the tool's arguments, by their names.
@@ -34,6 +37,18 @@ section! {
             key: |name| Ok::<_, Flaw>(name.to_owned()),
             value: Afresh,
         }, absent "no changes", see "[an argument](#changes-to-arguments)";
+    ]
+}
+
+section! {
+    /// The changes of a profile to one prompt.
+    pub struct PromptOverride: "a mapping with `title`, `description` or `icons`" [
+        /// The title that clients display instead of the name.
+        "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        /// The description of what the prompt is for.
+        "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        /// The icons that clients display.
+        "icons" icons: Vec<Icon> = icons(), absent "the server's", see "[an icon](#icons)";
     ]
 }
 

@@ -11,12 +11,13 @@ use super::management::Management;
 use super::model::Config;
 use super::name_rules::{NameRules, ToolRules};
 use super::native::{NativeLink, Requests, Site};
-use super::overrides::{ArgumentOverride, ToolOverride};
+use super::overrides::{ArgumentOverride, PromptOverride, ToolOverride};
 use super::profiles::{Profile, UriRules};
 use super::rates::RateLimit;
 use super::route::ClientTls;
 use super::section::{KeyRow, documented};
 use super::server::Server;
+use super::server_info::{Icon, ServerInfo};
 use super::server_tools::ServerTools;
 use super::tls::Tls;
 use super::tool_calls::ToolCalls;
@@ -37,6 +38,9 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("tool rules", documented::<ToolRules>()),
         ("changes to a tool", documented::<ToolOverride>()),
         ("changes to an argument", documented::<ArgumentOverride>()),
+        ("changes to a prompt", documented::<PromptOverride>()),
+        ("server info", documented::<ServerInfo>()),
+        ("an icon", documented::<Icon>()),
         ("name rules", documented::<NameRules>()),
         ("URI rules", documented::<UriRules>()),
         ("an endpoint", documented::<Endpoint>()),
