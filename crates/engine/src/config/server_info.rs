@@ -32,7 +32,7 @@ section! {
         /// A description for people.
         "description" description: Option<Text> = Maybe(any_text("a string"));
         /// The address of a page about the server.
-        "websiteUrl" website_url: Option<Text> = Maybe(Sound("a URL", check::url));
+        "websiteUrl" website_url: Option<Text> = Maybe(Sound("a URL", page_address));
         /// The icons that clients display.
         "icons" icons: Vec<Icon> = icons(), absent "none", see "[an icon](#icons)";
     ]
@@ -148,7 +148,13 @@ fn icon_address(address: &Text) -> Result<String, Flaw> {
     if !value.starts_with("https://") || value.len() > MAX_ICON_URL {
         return Err(Flaw::new("clients load icons only from `https:` and `data:` addresses", help));
     }
-    check::url(address).map(|()| value.to_owned())
+    check::url(address).map_err(|flaw| Flaw { help: help.to_owned(), ..flaw })?;
+    Ok(value.to_owned())
+}
+
+fn page_address(address: &Text) -> Result<(), Flaw> {
+    let help = "write it like https://example.com/about";
+    check::url(address).map_err(|flaw| Flaw { help: help.to_owned(), ..flaw })
 }
 
 fn media_type(text: &Text) -> Result<String, Flaw> {

@@ -29,13 +29,15 @@ pub struct NameBook {
     pub(super) names: BTreeMap<ItemOf, Arc<str>>,
     /// The number of rows about URIs.
     pub(super) uris: usize,
+    /// The time of the first view, in seconds since 1970; not stored.
+    pub(super) began: Option<u64>,
     /// Digests of the URIs that each server has as they are. They are not stored.
     pub(super) seen: HashMap<Arc<str>, HashSet<u64>>,
     holders: HashMap<(ListKind, Arc<str>), ItemOf>,
     /// With the time at which each one ends, in seconds since 1970.
     former: HashMap<(ListKind, Arc<str>), (ItemOf, u64)>,
     /// The time, in seconds since 1970, and the time for which former names stay valid, in seconds.
-    now: u64,
+    pub(super) now: u64,
     grace: u64,
     shown: Arc<FormerNames>,
     has_changed: bool,
@@ -60,6 +62,7 @@ impl NameBook {
     /// and the items of servers for which `is_configured` is false.
     pub fn begin(&mut self, now: u64, grace: u64, is_configured: impl Fn(&str) -> bool) {
         (self.now, self.grace) = (now, grace);
+        self.began.get_or_insert(now);
         let gone: Vec<ItemOf> = self.names.keys().filter(|item| !is_configured(&item.1)).cloned().collect();
         for item in &gone {
             if let Some(name) = self.remove(item) {

@@ -18,6 +18,7 @@ pub use book::NameBook;
 pub(super) use identity::{SEPARATOR, identity, meant};
 pub use length::NameLimit;
 pub(super) use public::PublicNames;
+pub(super) use uris::Provisional;
 
 /// The book, for as long as names are given or looked up. A panic in between leaves it usable: it only remembers less.
 pub(super) fn opened(book: &Mutex<NameBook>) -> MutexGuard<'_, NameBook> {

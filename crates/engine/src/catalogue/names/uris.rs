@@ -1,7 +1,7 @@
 //! The memory of who has which URI. A URI that several servers have stays with the first one, whichever server joins, leaves or
 //! lists it later. This module must not know what a public URI looks like to clients.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -23,45 +23,77 @@ fn digest(kind: ListKind, key: &str) -> u64 {
     digest.finish()
 }
 
+/// The time after the start in which servers that start slowly still come before others, in seconds.
+const SETTLING: u64 = 60;
+
+/// The URIs that present servers have only as long as no server before them starts.
+pub(in crate::catalogue) type Provisional = HashMap<u64, Arc<str>>;
+
+/// The server that already has a URI as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    None,
+    /// Another server, as long as no server before it starts.
+    Provisional,
+    /// Another server, for good.
+    Firm,
+}
+
 impl NameBook {
+    /// Returns true if servers that have never been seen no longer come before others.
+    pub(in crate::catalogue) fn is_settled(&self) -> bool {
+        self.began.is_none_or(|began| self.now >= began.saturating_add(SETTLING))
+    }
+
     /// Decides if a server's URI is public as it is, and notes the decision. `key` is the URI, or the shape of a template;
-    /// `is_reserved` is true if it must not be public as it is.
+    /// `is_reserved` is true if it must not be public as it is. With `provisional`, a server that is still starting comes before
+    /// this one, so the decision may change.
     pub(in crate::catalogue) fn gives_plain(
         &mut self,
         kind: ListKind,
-        server: &Arc<str>,
-        key: &str,
+        (server, key): (&Arc<str>, &str),
         is_reserved: bool,
+        (all, is_provisional): (&mut Provisional, bool),
     ) -> bool {
-        let kept = if self.uris == 0 { None } else { self.name(kind, server, key) };
-        let is_plain = !is_reserved
-            && match kept {
-                Some(kept) => **kept == *key,
-                None => !self.is_anothers(kind, server, key),
-            };
-        if is_plain {
-            let seen = self.seen.entry(server.clone()).or_default();
-            // A server that lists this many URIs forgets only its own.
-            if seen.len() >= MOST {
-                seen.clear();
+        let digest = digest(kind, key);
+        let kept =
+            if self.uris == 0 { None } else { self.name(kind, server, key).map(|name| **name == *key) };
+        let holder = match kept {
+            _ if is_reserved => Holder::Firm,
+            Some(true) => Holder::None,
+            Some(false) => Holder::Firm,
+            None if all.get(&digest).is_some_and(|other| other != server) => Holder::Provisional,
+            None => self.holder_of(kind, (server, key), digest),
+        };
+        match (holder, marked(server, key)) {
+            (Holder::None, _) if is_provisional && kept.is_none() => {
+                all.insert(digest, server.clone());
             }
-            seen.insert(digest(kind, key));
-        } else if let Some(name) = marked(server, key) {
-            self.note(kind, (server, key), &name, false);
+            (Holder::None, _) => self.see(server, digest),
+            (Holder::Firm, Some(name)) => self.note(kind, (server, key), &name, false),
+            _ => {}
         }
-        is_plain
+        holder == Holder::None
     }
 
-    /// Returns true if another server has a URI as it is. From then on, the book contains a row about that.
-    fn is_anothers(&mut self, kind: ListKind, server: &Arc<str>, key: &str) -> bool {
-        if self.uris > 0 && self.holder(kind, key).is_some_and(|(holder, _)| *holder != **server) {
-            return true;
+    fn see(&mut self, server: &Arc<str>, digest: u64) {
+        let seen = self.seen.entry(server.clone()).or_default();
+        // A server that lists this many URIs forgets only its own.
+        if seen.len() >= MOST {
+            seen.clear();
         }
-        let digest = digest(kind, key);
+        seen.insert(digest);
+    }
+
+    /// The server that has a URI as it is. If that is another server, the book contains a row about that from then on.
+    fn holder_of(&mut self, kind: ListKind, (server, key): (&Arc<str>, &str), digest: u64) -> Holder {
+        if self.uris > 0 && self.holder(kind, key).is_some_and(|(holder, _)| *holder != **server) {
+            return Holder::Firm;
+        }
         let mut others = self.seen.iter().filter(|(other, seen)| *other != server && seen.contains(&digest));
-        let Some(other) = others.next().map(|(other, _)| other.clone()) else { return false };
+        let Some(other) = others.next().map(|(other, _)| other.clone()) else { return Holder::None };
         self.note(kind, (&other, key), key, false);
-        true
+        Holder::Firm
     }
 
     /// The servers that have URIs with their names in them, and the URIs that servers compete for, but none of those that

@@ -115,3 +115,35 @@ fn rules_see_the_final_arguments_and_the_server_s_own_hints() {
     assert!(called("[{ deny: read_text }]").is_ok());
     assert!(called("[{ allow: '*', when: { annotations: { readOnlyHint: true } } }]").is_err());
 }
+
+#[test]
+fn icons_and_prompts_are_shown_to_versions_that_have_them() {
+    let file = r#"
+mcpServers: { files: { command: x } }
+profiles:
+  default:
+    tools: { overrides: { files__read: { icons: [{ src: "https://example.com/i.png" }] } } }
+    prompts: { overrides: { files__ask: { title: Ask, description: Asks., icons: [{ src: "https://example.com/p.png" }] } } }
+"#;
+    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+    let snapshot = Snapshot::compile(&load(file, "test", &lookup).unwrap().config, "0");
+    let profile = snapshot.profiles[0].rules.clone();
+    let prompts = r#"{ "name":"ask","description":"old"},{ "name":"other" , "x":1e2}"#;
+    for (era, has_icons) in [(&V2025_11_25, true), (&V2026_07_28, true), (&proto::era::V2025_06_18, false)] {
+        let own = catalogue(&V2025_11_25, [r#"{"name":"read","icons":[{"src":"old:x"}]}"#, prompts, "", ""]);
+        let view = view(era, &profile, vec![upstream(1, "files", Ok(own))]);
+        let page = |kind| String::from_utf8_lossy(view.pages(kind).page(None).unwrap().text()).into_owned();
+        let (tools, prompts) = (page(ListKind::Tools), page(ListKind::Prompts));
+        assert_eq!(tools.contains(r#""icons":[{"src":"https://example.com/i.png"}]"#), has_icons, "{tools}");
+        assert_eq!(
+            prompts.contains(r#""icons":[{"src":"https://example.com/p.png"}]"#),
+            has_icons,
+            "{prompts}"
+        );
+        assert!(
+            prompts.contains(r#""description":"Asks.""#) && prompts.contains(r#""title":"Ask""#),
+            "{prompts}"
+        );
+        assert!(prompts.contains(r#"{ "name":"files__other" , "x":1e2}"#), "{prompts}");
+    }
+}

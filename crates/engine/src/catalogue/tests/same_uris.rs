@@ -157,6 +157,27 @@ fn a_server_that_lists_a_known_uri_later_does_not_get_it() {
 }
 
 #[test]
+fn a_server_that_starts_slowly_still_comes_first_soon_after_the_start() {
+    let (own, starting) =
+        (listing(&["memo:x"], &[], &[]), Absence { reason: "is starting".to_owned(), retry: true });
+    let slow = || upstream(0, "slow", Err(starting.clone()));
+    let others = || [source(1, "b", &own), source(2, "c", &own)];
+    let shown = |book: &Mutex<NameBook>, first: ViewSource| {
+        listed(&built(book, [first].into_iter().chain(others()).collect()), ListKind::Resources)
+    };
+    let book: Mutex<NameBook> = Mutex::default();
+    book.lock().unwrap().begin(100, 0, |_| true);
+    assert_eq!(shown(&book, slow()), ["memo:x", "memo:c+x"]);
+    assert_eq!(shown(&book, source(0, "slow", &own)), ["memo:x", "memo:b+x", "memo:c+x"]);
+    let book: Mutex<NameBook> = Mutex::default();
+    for now in [100, 160] {
+        book.lock().unwrap().begin(now, 0, |_| true);
+        assert_eq!(shown(&book, slow()), ["memo:x", "memo:c+x"]);
+    }
+    assert_eq!(shown(&book, source(0, "slow", &own)), ["memo:slow+x", "memo:x", "memo:c+x"]);
+}
+
+#[test]
 fn only_what_clashes_changes_and_both_ways_work() {
     let page = "ui://page/x";
     let docs = listing(&["file:///etc/x", "memo:x", "docs://own"], &["db://{table}/{id}"], &[page]);

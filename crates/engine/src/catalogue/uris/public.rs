@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::links::{PAGE_SCHEME, links_of};
 use super::mark::{marked, shape, unmarked};
 use crate::catalogue::entry::present;
-use crate::catalogue::names::{NameBook, opened};
+use crate::catalogue::names::{NameBook, Provisional, opened};
 use crate::catalogue::template::covers;
 use crate::catalogue::{Item, ListKind, UpstreamCatalogue, UpstreamId, ViewSource, ViewSpec};
 
@@ -45,6 +45,15 @@ pub(in crate::catalogue) struct PublicUris {
 struct Competitor<'a> {
     source: &'a ViewSource,
     catalogue: &'a UpstreamCatalogue,
+    /// True while a server before it is still starting.
+    is_provisional: bool,
+}
+
+/// What decides about the URIs.
+struct Deciding<'a> {
+    upstreams: &'a [ViewSource],
+    book: &'a mut NameBook,
+    provisional: Provisional,
 }
 
 impl PublicUris {
@@ -57,20 +66,20 @@ impl PublicUris {
         }
         let (mut fresh, mut kept) = (NameBook::default(), spec.names.map(opened));
         let book = kept.as_deref_mut().unwrap_or(&mut fresh);
-        let servers: Vec<Competitor<'_>> =
-            present(upstreams).map(|(source, catalogue)| Competitor { source, catalogue }).collect();
+        let servers = competitors(upstreams, book.is_settled());
+        let mut deciding = Deciding { upstreams, book, provisional: Provisional::new() };
         for kind in [ListKind::Resources, ListKind::Templates] {
             for server in &servers {
                 for item in server.catalogue.list(kind) {
-                    all.decide(kind, server.source, &item.key, upstreams, book);
+                    all.decide(kind, server, &item.key, &mut deciding);
                 }
             }
         }
         for server in &servers {
-            all.decide_links(server, upstreams, book);
+            all.decide_links(server, &mut deciding);
         }
         let is_present = |server: &str| servers.iter().any(|one| *one.source.name == *server);
-        let (marking, withheld) = book.contested_uris(is_present);
+        let (marking, withheld) = deciding.book.contested_uris(is_present);
         all.withheld = withheld;
         let is_marking = |source: &&ViewSource| {
             marking.contains(&source.name) || all.changed.keys().any(|(_, upstream)| *upstream == source.id)
@@ -79,29 +88,27 @@ impl PublicUris {
         all
     }
 
-    /// Decides about one URI of a server; returns true if it is public as it is.
-    fn decide(
-        &mut self,
-        kind: ListKind,
-        source: &ViewSource,
-        own: &str,
-        upstreams: &[ViewSource],
-        book: &mut NameBook,
-    ) -> bool {
-        let is_name = |name: &str| upstreams.iter().any(|one| *one.name == *name);
+    /// Decides about one URI of a server.
+    fn decide(&mut self, kind: ListKind, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
+        let source = server.source;
+        let is_name = |name: &str| deciding.upstreams.iter().any(|one| *one.name == *name);
         let is_reserved = unmarked(own).is_some_and(|(name, _)| is_name(name));
         let key = if kind == ListKind::Templates { shape(own) } else { own.into() };
-        let is_plain = book.gives_plain(kind, &source.name, &key, is_reserved);
-        if !is_plain {
-            let changed = self.changed.entry((kind, source.id)).or_default();
-            changed.insert(own.to_owned(), marked(&source.name, own));
+        let provisional = (&mut deciding.provisional, server.is_provisional);
+        if !deciding.book.gives_plain(kind, (&source.name, &key), is_reserved, provisional) {
+            self.change(kind, source, own);
         }
-        is_plain
+    }
+
+    /// Gives a URI its server's name.
+    fn change(&mut self, kind: ListKind, source: &ViewSource, own: &str) {
+        let changed = self.changed.entry((kind, source.id)).or_default();
+        changed.insert(own.to_owned(), marked(&source.name, own));
     }
 
     /// Decides about the pages to which the tools of a server link. Servers need not list them.
-    fn decide_links(&mut self, server: &Competitor<'_>, upstreams: &[ViewSource], book: &mut NameBook) {
-        let (source, catalogue) = (server.source, server.catalogue);
+    fn decide_links(&mut self, server: &Competitor<'_>, deciding: &mut Deciding<'_>) {
+        let Competitor { source, catalogue, .. } = server;
         let mut listed: Option<HashSet<&str>> = None;
         for tool in catalogue.list(ListKind::Tools) {
             let mut links = ToolLinks::new();
@@ -113,7 +120,7 @@ impl PublicUris {
                     || catalogue.list(ListKind::Resources).iter().map(|item| &*item.key).collect();
                 let is_listed = listed.get_or_insert_with(resources).contains(&*own);
                 if !is_listed {
-                    self.decide_page(server, &own, upstreams, book);
+                    self.decide_page(server, &own, deciding);
                 }
                 let public = match self.shown(ListKind::Resources, source.id, &own) {
                     PublicUri::Marked(public) => public.to_owned(),
@@ -128,22 +135,14 @@ impl PublicUris {
     }
 
     /// Decides about a page that is not listed. If only templates match it that carry their server's name, so does the page.
-    fn decide_page(
-        &mut self,
-        server: &Competitor<'_>,
-        own: &str,
-        upstreams: &[ViewSource],
-        book: &mut NameBook,
-    ) {
+    fn decide_page(&mut self, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
         let (source, templates) = (server.source, server.catalogue.list(ListKind::Templates));
         let mut covering = templates.iter().filter(|item| covers(&item.key, own)).peekable();
         let is_plain = |item: &Item| self.shown(ListKind::Templates, source.id, &item.key) == PublicUri::Own;
         if covering.peek().is_some() && !covering.any(is_plain) {
-            let changed = self.changed.entry((ListKind::Resources, source.id)).or_default();
-            changed.insert(own.to_owned(), marked(&source.name, own));
-            return;
+            return self.change(ListKind::Resources, source, own);
         }
-        self.decide(ListKind::Resources, source, own, upstreams, book);
+        self.decide(ListKind::Resources, server, own, deciding);
     }
 
     /// The public form of a server's URI or template.
@@ -180,4 +179,16 @@ impl PublicUris {
     pub(in crate::catalogue) fn into_withheld(self) -> HashSet<String> {
         self.withheld
     }
+}
+
+/// The present servers, in the order of the profile. `is_settled` is false soon after the start.
+fn competitors(upstreams: &[ViewSource], is_settled: bool) -> Vec<Competitor<'_>> {
+    let is_awaited = |source: &ViewSource| source.catalogue.as_ref().is_err_and(|absence| absence.retry);
+    let awaited = upstreams.iter().position(is_awaited).filter(|_| !is_settled);
+    let is_provisional = |id| awaited.is_some_and(|first| upstreams[..first].iter().all(|one| one.id != id));
+    let one = |(source, catalogue): (_, _)| {
+        let source: &ViewSource = source;
+        Competitor { source, catalogue, is_provisional: is_provisional(source.id) }
+    };
+    present(upstreams).map(one).collect()
 }
