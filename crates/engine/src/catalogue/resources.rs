@@ -5,10 +5,13 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use proto::rpc::Frame;
+
 use super::entry::present;
 use super::part::Part;
 use super::template::{covers, pattern};
-use super::uris::{PublicUri, PublicUris, ServerUris, marked, unmarked};
+use super::uri_mark::{marked, unmarked};
+use super::uris::{PublicUri, PublicUris, published};
 use super::{ListKind, UpstreamId, View, declares};
 use crate::config::{Glob, UriRules};
 
@@ -172,6 +175,26 @@ impl ResourceTable {
     }
 }
 
+/// The URIs of one server as clients know them.
+#[derive(Debug, Clone)]
+pub struct ServerUris {
+    table: ResourceTable,
+    upstream: UpstreamId,
+    server: Arc<str>,
+}
+
+impl ServerUris {
+    /// The public form of one of the server's URIs; `None` if it is public as it is.
+    pub fn public(&self, own: &str) -> Option<String> {
+        self.table.public((self.upstream, &self.server), own)
+    }
+
+    /// The same message of the server with public URIs.
+    pub fn published(&self, frame: Frame) -> Frame {
+        published(frame, &|own| self.public(own))
+    }
+}
+
 impl View {
     /// The server that owns a URI, as far as clients may know it. The lists determine the owner. If no rule can deny
     /// the clients a similar resource, the templates also count, and so does the only server that has resources.
@@ -188,8 +211,8 @@ impl View {
     /// The resource to read. A match of a template counts even if some resources of that template may be
     /// denied.
     pub fn resource(&self, uri: &str) -> Option<ResourceEntry> {
-        let marked = self.resources.marked_by(uri);
-        let (upstream, found) = match &marked {
+        let carried = self.resources.marked_by(uri);
+        let (upstream, found) = match &carried {
             Some((upstream, own)) => (*upstream, self.found_at(*upstream, uri, own)?),
             None => self.found(uri)?,
         };
@@ -199,7 +222,7 @@ impl View {
             ResourceMatch::Nowhere if self.bounds(upstream, None) => return None,
             ResourceMatch::Listed | ResourceMatch::Nowhere => false,
         };
-        Some(ResourceEntry { upstream, own: marked.map(|(_, own)| own), masked })
+        Some(ResourceEntry { upstream, own: carried.map(|(_, own)| own), masked })
     }
 
     /// Finds a resource by a URI that carries the name of its server. No other server can have it.
@@ -237,7 +260,11 @@ impl View {
     pub fn uris_of(&self, upstream: UpstreamId) -> Option<Box<ServerUris>> {
         let is_marking = self.resources.is_marking(upstream);
         is_marking.then(|| {
-            Box::new(ServerUris::new(self.resources.clone(), upstream, self.server(upstream).into()))
+            Box::new(ServerUris {
+                table: self.resources.clone(),
+                upstream,
+                server: self.server(upstream).into(),
+            })
         })
     }
 

@@ -70,6 +70,24 @@ fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> 
     }
 }
 
+/// The pages of tools, prompts, resources and templates.
+fn paged(spec: &ViewSpec<'_>, cache: CacheHint, items: [&[Shown<'_>]; 4]) -> [Pages; 4] {
+    let [tools, prompts, resources, templates] = items;
+    let pages = |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
+    let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
+    let resource_pages = if spec.era.shapes.templates_in_resources {
+        pages(&[(ListKind::Resources, resources), (ListKind::Templates, templates)])
+    } else {
+        alone(ListKind::Resources, resources)
+    };
+    [
+        alone(ListKind::Tools, tools),
+        alone(ListKind::Prompts, prompts),
+        resource_pages,
+        alone(ListKind::Templates, templates),
+    ]
+}
+
 impl View {
     /// Merges catalogues, in the order of the profile's servers, and translates them to the clients' era.
     pub fn build(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>) -> Self {
@@ -98,23 +116,10 @@ impl View {
         let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
         let is_provisional = is_provisional(&open, &seen);
         let cache = cache_hint(&spec, &open, is_provisional);
-        let pages =
-            |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
         let tool_items: Vec<Shown<'_>> = own.iter().map(|own| (own, None)).chain(listed).collect();
-        let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
-        let resource_pages = if spec.era.shapes.templates_in_resources {
-            pages(&[(ListKind::Resources, &resource_items), (ListKind::Templates, &template_items)])
-        } else {
-            alone(ListKind::Resources, &resource_items)
-        };
+        let pages = paged(&spec, cache, [&tool_items, &prompt_items, &resource_items, &template_items]);
         let description = ServerDescription::new(&spec, &open, &seen, cache);
         let templates = TemplateOwner::all(&open, &uris, &templates);
-        let pages = [
-            alone(ListKind::Tools, &tool_items),
-            alone(ListKind::Prompts, &prompt_items),
-            resource_pages,
-            alone(ListKind::Templates, &template_items),
-        ];
         drop(parts);
         let resources = ResourceTable::new(resources, templates, spec.profile.resources.clone(), uris);
         let is_shown = |kind: ListKind, name: &str| match kind {

@@ -24,7 +24,7 @@ pub(super) fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Res
     let found = found.ok_or_else(|| unknown().hiding(view.hides(ListKind::Resources, &uri)))?;
     let masked = found.masked.then(|| Box::new(unknown()));
     let rename = found.own.map(|own| (span, quote(&own).into()));
-    Ok(Route { masked, rename, ..Route::to(found.upstream, Cow::Borrowed(method.name())) })
+    Ok(Route { rename, masked, ..Route::to(found.upstream, Cow::Borrowed(method.name())) })
 }
 
 pub(super) fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {

@@ -373,8 +373,7 @@ fn subscription(frame: &Frame, route: &Route<'_>) -> Option<Subscription> {
         _ => return None,
     };
     let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span))?.into_owned();
-    let own =
-        route.rename.as_ref().and_then(|(_, own)| unquote(own.strip_prefix(b"\"")?.strip_suffix(b"\"")?));
+    let own = route.rename.as_ref().and_then(|(_, own)| unquote(&own[1..own.len() - 1]));
     let own = own.map_or_else(|| uri.clone(), Cow::into_owned);
     Some(Subscription { uri, own, on })
 }

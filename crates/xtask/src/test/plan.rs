@@ -102,6 +102,17 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         beside(with_peers("peers-presets-events", 20, |context, log| {
             visited(context, &["kulturarv", "gateway"], log)
         })),
+    ];
+    steps.extend(others());
+    if !cargo::with_budgets()?.is_empty() {
+        steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
+    }
+    Ok(steps)
+}
+
+/// The steps with programs of others around Dragoman: identity providers, proxies, browsers, sites.
+fn others() -> Vec<Step> {
+    vec![
         with_peers("auth-provider", 10, |context, log| {
             auth::with_provider(context.tools()?, &Context::programs(), &[], log)
         }),
@@ -123,11 +134,7 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         with_peers("sites", 10, |context, log| {
             sites::with_sites(context.tools()?, &Context::programs(), &[], log)
         }),
-    ];
-    if !cargo::with_budgets()?.is_empty() {
-        steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
-    }
-    Ok(steps)
+    ]
 }
 
 /// The named steps in their usual order, with the build if one needs it; all steps if none is named.

@@ -6,7 +6,7 @@ use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::book::{MOST, NameBook};
-use crate::catalogue::uris::marked;
+use crate::catalogue::uri_mark::marked;
 use crate::list_kind::ListKind;
 
 /// The maximum number of rows about URIs in one book.
@@ -31,7 +31,7 @@ pub(in crate::catalogue) type Provisional = HashMap<u64, Arc<str>>;
 
 /// The server that already has a URI as it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Holder {
+enum PlainUri {
     None,
     /// Another server, as long as no server before it starts.
     Provisional,
@@ -59,21 +59,21 @@ impl NameBook {
         let kept =
             if self.uris == 0 { None } else { self.name(kind, server, key).map(|name| **name == *key) };
         let holder = match kept {
-            _ if is_reserved => Holder::Firm,
-            Some(true) => Holder::None,
-            Some(false) => Holder::Firm,
-            None if all.get(&digest).is_some_and(|other| other != server) => Holder::Provisional,
+            _ if is_reserved => PlainUri::Firm,
+            Some(true) => PlainUri::None,
+            Some(false) => PlainUri::Firm,
+            None if all.get(&digest).is_some_and(|other| other != server) => PlainUri::Provisional,
             None => self.holder_of(kind, (server, key), digest),
         };
         match (holder, marked(server, key)) {
-            (Holder::None, _) if is_provisional && kept.is_none() => {
+            (PlainUri::None, _) if is_provisional && kept.is_none() => {
                 all.insert(digest, server.clone());
             }
-            (Holder::None, _) => self.see(server, digest),
-            (Holder::Firm, Some(name)) => self.note(kind, (server, key), &name, false),
+            (PlainUri::None, _) => self.see(server, digest),
+            (PlainUri::Firm, Some(name)) => self.note(kind, (server, key), &name, false),
             _ => {}
         }
-        holder == Holder::None
+        holder == PlainUri::None
     }
 
     fn see(&mut self, server: &Arc<str>, digest: u64) {
@@ -86,14 +86,14 @@ impl NameBook {
     }
 
     /// The server that has a URI as it is. If that is another server, the book contains a row about that from then on.
-    fn holder_of(&mut self, kind: ListKind, (server, key): (&Arc<str>, &str), digest: u64) -> Holder {
+    fn holder_of(&mut self, kind: ListKind, (server, key): (&Arc<str>, &str), digest: u64) -> PlainUri {
         if self.uris > 0 && self.holder(kind, key).is_some_and(|(holder, _)| *holder != **server) {
-            return Holder::Firm;
+            return PlainUri::Firm;
         }
         let mut others = self.seen.iter().filter(|(other, seen)| *other != server && seen.contains(&digest));
-        let Some(other) = others.next().map(|(other, _)| other.clone()) else { return Holder::None };
+        let Some(other) = others.next().map(|(other, _)| other.clone()) else { return PlainUri::None };
         self.note(kind, (&other, key), key, false);
-        Holder::Firm
+        PlainUri::Firm
     }
 
     /// The servers that have URIs with their names in them, and the URIs that servers compete for, but none of those that

@@ -1,58 +1,35 @@
 //! The URIs in a server's messages to clients: contents of resources, links and embedded resources in results, pages of tools. This
 //! module must not know what a message is for.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use proto::json::{Elements, Members, Span, Splice, quote};
 use proto::mcp::Notice;
 use proto::rpc::{Frame, FrameKind, FrameLimits, RpcError};
 
 use super::links::{links_in, written};
-use crate::catalogue::UpstreamId;
-use crate::catalogue::resources::ResourceTable;
 
 /// The depth to which results in results are looked at: the result of a task contains the result of its call.
 const NESTED: u32 = 2;
 
-/// The URIs of one server as clients know them.
-#[derive(Debug, Clone)]
-pub struct ServerUris {
-    table: ResourceTable,
-    upstream: UpstreamId,
-    server: Arc<str>,
-}
-
 /// The URIs to replace in a message.
 struct Replacing<'u> {
-    uris: &'u ServerUris,
+    /// The public form of a URI; `None` if it is public as it is.
+    public: &'u dyn Fn(&str) -> Option<String>,
     replaced: Vec<(Span, String)>,
 }
 
-impl ServerUris {
-    /// The URIs of this server.
-    pub(in crate::catalogue) fn new(table: ResourceTable, upstream: UpstreamId, server: Arc<str>) -> Self {
-        Self { table, upstream, server }
+/// The same message with public URIs. `public` returns the public form of a URI, or `None` if it is public as it is.
+pub(in crate::catalogue) fn published(frame: Frame, public: &dyn Fn(&str) -> Option<String>) -> Frame {
+    let mut all = Replacing { public, replaced: Vec::new() };
+    all.message(&frame);
+    if all.replaced.is_empty() {
+        return frame;
     }
-
-    /// The public form of one of the server's URIs; `None` if it is public as it is.
-    pub fn public(&self, own: &str) -> Option<String> {
-        self.table.public((self.upstream, &self.server), own)
+    let mut splice = Splice::new(frame.text());
+    for (span, public) in &all.replaced {
+        splice.replace(*span, public.as_bytes());
     }
-
-    /// The same message with public URIs.
-    pub fn published(&self, frame: Frame) -> Frame {
-        let mut all = Replacing { uris: self, replaced: Vec::new() };
-        all.message(&frame);
-        if all.replaced.is_empty() {
-            return frame;
-        }
-        let mut splice = Splice::new(frame.text());
-        for (span, public) in &all.replaced {
-            splice.replace(*span, public.as_bytes());
-        }
-        Frame::parse(splice.finish(), FrameLimits::default()).unwrap_or(frame)
-    }
+    Frame::parse(splice.finish(), FrameLimits::default()).unwrap_or(frame)
 }
 
 impl Replacing<'_> {
@@ -144,7 +121,7 @@ impl Replacing<'_> {
     }
 
     fn replace(&mut self, (span, own): (Span, String)) {
-        if let Some(public) = self.uris.public(&own) {
+        if let Some(public) = (self.public)(&own) {
             self.replaced.push((span, quote(&public)));
         }
     }

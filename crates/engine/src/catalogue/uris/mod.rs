@@ -3,18 +3,14 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`mark`] | the form of a URI that tells which server has it |
 //! | [`public`] | which URIs need this form, and the table of both forms |
 //! | [`links`] | the links of MCP Apps in `_meta` |
 //! | [`messages`] | the URIs in a server's messages |
 
 mod links;
-mod mark;
 mod messages;
 mod public;
 
 pub(super) use links::linked;
-pub use mark::marked as uri_of_server;
-pub(super) use mark::{marked, unmarked};
-pub use messages::ServerUris;
+pub(super) use messages::published;
 pub(super) use public::{PublicUri, PublicUris};

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::links::{PAGE_SCHEME, links_of};
-use super::mark::{marked, shape, unmarked};
 use crate::catalogue::entry::present;
 use crate::catalogue::names::{NameBook, Provisional, opened};
 use crate::catalogue::template::covers;
+use crate::catalogue::uri_mark::{marked, shape, unmarked};
 use crate::catalogue::{Item, ListKind, UpstreamCatalogue, UpstreamId, ViewSource, ViewSpec};
 
 /// The public form of a server's URI.
@@ -49,7 +49,7 @@ struct Competitor<'a> {
     is_provisional: bool,
 }
 
-/// What decides about the URIs.
+/// The context in which URIs are decided.
 struct Deciding<'a> {
     upstreams: &'a [ViewSource],
     book: &'a mut NameBook,
