@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use http::HeaderName;
 use indexmap::IndexSet;
-use proto::json::quote;
 use proto::rpc::FrameLimits;
 
 use crate::access::{Asker, Class, Guard, Rules};
@@ -33,7 +32,7 @@ pub struct ProfileSpec {
     pub upstreams: Vec<UpstreamId>,
     /// True if one of the profile's servers separates callers, or would do so if it required their consent.
     pub per_caller: bool,
-    /// The gateway's introduction at this profile, a JSON object.
+    /// The gateway's name and version at this profile, a JSON object. Results repeat it.
     pub server_info: String,
     /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
@@ -42,6 +41,11 @@ pub struct ProfileSpec {
 }
 
 impl ProfileSpec {
+    /// The gateway's introduction at this profile, a JSON object: its name and version, and what else describes it.
+    pub fn introduction(&self) -> String {
+        self.rules.server_info.whole(&self.server_info)
+    }
+
     /// The maximum length of the names of its tools and prompts: clients put a prefix before each name.
     pub fn name_limit(&self) -> NameLimit {
         let limit = match (&self.rules.client_prefix, &self.dialect) {
@@ -245,20 +249,16 @@ impl ProfileSpec {
     }
 }
 
-/// The rules of a profile with the changes to tools that its configuration describes.
+/// The rules of a profile with the changes to tools and prompts that its configuration describes.
 fn with_overrides(rules: &Profile) -> Profile {
     let mut rules = rules.clone();
     rules.tool_settings.add(&rules.servers, &rules.tools.overrides);
+    rules.prompt_settings.add_prompts(&rules.servers, &rules.prompts.overrides);
     rules
 }
 
 fn server_info(profile: &Profile, version: &str) -> String {
-    let title = profile
-        .title
-        .as_ref()
-        .map(|title| format!(",\"title\":{}", quote(title.expose())))
-        .unwrap_or_default();
-    format!("{{\"name\":\"dragoman\"{title},\"version\":{}}}", quote(version))
+    profile.server_info.short(profile.title.as_ref(), version)
 }
 
 /// The limits for reading messages.

@@ -368,8 +368,8 @@ impl Ear {
         let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
         let users = if is_for_all { upstream.links.users() } else { link.recipients.users() };
         for user in users {
-            if uri.as_ref().is_some_and(|uri| user.is_concerned(uri)) {
-                user.hear(link.era, &frame);
+            if let Some(uri) = &uri {
+                user.updated(link.server.spec.id, uri, link.era, &frame);
             }
         }
         drop(uri);

@@ -1,10 +1,11 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | corpus | first-contact | peers | auth | sites | community | bench | chaos | soak | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | corpus | first-contact | peers | auth | sites | community | bench | chaos | soak | routes`.
 //!
 //! It knows the repository and how to run its tools. This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
 
 use std::process::ExitCode;
 
+mod apps;
 mod auth;
 mod bench;
 mod chaos;
@@ -38,6 +39,7 @@ cargo xtask COMMAND
   chaos                upstreams that fail in every known way, under clients of all versions (--help for more)
   soak                 an hour of sessions that open and close, with the gateway's memory (--help for more)
   peers                third-party SDKs, clients and servers through Dragoman
+  apps                 the official examples of MCP Apps, with their pages in a real browser
   corpus               the tools of real third-party servers, and the search over them
   first-contact        real npx and uvx servers from empty caches, and the first client of each era
   auth                 a real identity provider, and clients with its tokens
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let passed = match command.as_str() {
+        "apps" => apps::APPS.run(rest),
         "auth" => auth::AUTH.run(rest),
         "bench" => bench::run(rest),
         "chaos" => chaos::run(rest),

@@ -17,6 +17,7 @@ use super::pages::Shown;
 use super::part::Part;
 use super::tool_limits::ToolLimits;
 use super::tool_search::{SearchedItem, ToolSearch, is_for_apps_only, own_tools};
+use super::uris::{PublicUri, PublicUris};
 use super::validator::{KnownNames, LazyValidator};
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec};
 use crate::access::Annotations;
@@ -48,11 +49,14 @@ pub(super) struct AssembledTools<'p> {
     pub(super) listed: Vec<Shown<'p>>,
     /// The search over the tools, if the profile has one.
     pub(super) search: Option<ToolSearch>,
+    /// The pages to which the tools link, by their public URIs.
+    pub(super) pages: Vec<(String, UpstreamId)>,
 }
 
 pub(super) struct Assembly<'p, 'a> {
     pub(super) spec: ViewSpec<'p>,
     pub(super) parts: &'p [Part<'a>],
+    pub(super) uris: &'p PublicUris,
     pub(super) notes: Vec<String>,
     /// The items that the clients may not use, by public name.
     pub(super) hidden: HashSet<(ListKind, String)>,
@@ -189,10 +193,14 @@ impl<'p, 'a> Assembly<'p, 'a> {
     /// The tools; entries that are equal in the table `before` are taken from there.
     pub(super) fn tools(&mut self, before: Option<&ToolTable>) -> AssembledTools<'p> {
         let (mut table, mut listed, mut searched) = (HashMap::new(), Vec::new(), Vec::new());
+        let mut pages = Vec::new();
         let profile = self.spec.profile;
         for Named { part, own, shown: item, name, identity, is_listed } in
             self.named(ListKind::Tools, profile.tools.names())
         {
+            let links = self.uris.links(part.upstream.id, &own.key).iter();
+            let links = links.filter(|(link, _)| profile.resources.admits(link));
+            pages.extend(links.map(|(_, public)| (public.clone(), part.upstream.id)));
             // The server's own schema; the schema that clients see may be shorter.
             let schema = own.member("inputSchema");
             let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
@@ -239,7 +247,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         }
         let own = if self.searches() { own_tools(&searched, self.spec.era) } else { Vec::new() };
         let search = self.searches().then(|| ToolSearch::new(&searched));
-        AssembledTools { table, own, listed, search }
+        AssembledTools { table, own, listed, search, pages }
     }
 
     /// The arguments that headers mirror, for the client or for the server; `None` for a tool that must not be called
@@ -275,28 +283,33 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (entries, shown)
     }
 
-    /// Resources or templates. URIs stay unchanged; if two are equal, the one of the first server counts.
+    /// Resources or templates. A URI that another server has carries its server's name; if it cannot, it is left out.
     pub(super) fn uris(&mut self, kind: ListKind) -> (Vec<(String, UpstreamId)>, Vec<Shown<'p>>) {
         let mut taken: HashMap<&str, &str> = HashMap::new();
         let (mut owners, mut shown) = (Vec::new(), Vec::new());
+        let uris = self.uris;
         for part in self.parts {
             let upstream = part.upstream;
             for (own, item) in part.items(kind) {
                 if !self.spec.profile.resources.admits(&own.key) {
                     continue;
                 }
+                let found = uris.shown(kind, upstream.id, &item.key);
+                let public = if let PublicUri::Marked(public) = found { public } else { &item.key };
                 if !self.admits(kind, upstream, &item.key, own) {
-                    self.hidden.insert((kind, item.key.clone()));
+                    self.hidden.insert((kind, public.to_owned()));
                     continue;
                 }
-                if let Some(other) = taken.get(item.key.as_str()) {
+                if let Some(other) =
+                    taken.get(public).copied().or((found == PublicUri::Taken).then_some("another server"))
+                {
                     let (key, name) = (&item.key, &upstream.name);
                     self.notes.push(format!("{key} of {name} is hidden: {other} has the same URI"));
                     continue;
                 }
-                taken.insert(&item.key, &upstream.name);
-                owners.push((item.key.clone(), upstream.id));
-                shown.push((item, None));
+                taken.insert(public, &upstream.name);
+                owners.push((public.to_owned(), upstream.id));
+                shown.push((item, (found != PublicUri::Own).then(|| public.to_owned())));
             }
         }
         (owners, shown)

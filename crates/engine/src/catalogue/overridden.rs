@@ -1,4 +1,4 @@
-//! A tool as a profile changes it: its title, description, hints and arguments. Everything else stays as its server
+//! A tool or prompt as a profile changes it: its title, description, icons, hints and arguments. Everything else stays as its server
 //! wrote it. This module must not know which tools there are.
 
 use bytes::Bytes;
@@ -6,10 +6,15 @@ use indexmap::IndexMap;
 use proto::json::{Elements, Members, Span, Splice, quote, unquote};
 
 use super::{Item, ListKind};
-use crate::config::{AnnotationHint, ArgumentSetting, ToolSetting};
+use crate::config::{AnnotationHint, ArgumentSetting, Icon, ToolSetting};
 
-/// A tool as the clients of a profile see it; `None` if they do not see it.
-pub(super) fn overridden(tool: Item, setting: Option<&ToolSetting>) -> Option<Item> {
+/// A tool or prompt as the clients of a profile see it; `None` if they do not see it. `icons` is false if their version has none.
+pub(super) fn overridden(
+    kind: ListKind,
+    tool: Item,
+    setting: Option<&ToolSetting>,
+    icons: bool,
+) -> Option<Item> {
     let Some(setting) = setting else { return Some(tool) };
     if setting.disabled {
         return None;
@@ -18,6 +23,7 @@ pub(super) fn overridden(tool: Item, setting: Option<&ToolSetting>) -> Option<It
     let written = |key: &str| members.get(&tool.text, key).map(|span| span.of(&tool.text));
     let title = setting.title.as_deref().map(quote);
     let description = setting.description.as_deref().map(quote);
+    let icons = (icons && !setting.icons.is_empty()).then(|| Icon::list(&setting.icons));
     let hints = (!setting.annotations.is_empty())
         .then(|| hinted(written("annotations").unwrap_or(b"{}"), &setting.annotations));
     let schema = match &setting.input_schema {
@@ -33,13 +39,16 @@ pub(super) fn overridden(tool: Item, setting: Option<&ToolSetting>) -> Option<It
     if let Some(description) = &description {
         splice.set(&members, b"description", description.as_bytes());
     }
+    if let Some(icons) = &icons {
+        splice.set(&members, b"icons", icons.as_bytes());
+    }
     if let Some(hints) = &hints {
         splice.set(&members, b"annotations", hints);
     }
     if let Some(schema) = &schema {
         splice.set(&members, b"inputSchema", schema);
     }
-    Item::read(ListKind::Tools, splice.finish())
+    Item::read(kind, splice.finish())
 }
 
 fn members(text: &[u8]) -> Option<Members> {

@@ -11,6 +11,7 @@ use super::capabilities::declares;
 use super::item::listed;
 use super::overridden::overridden;
 use super::suited::suited;
+use super::uris::{PublicUris, linked};
 use super::{Item, ListKind, UpstreamCatalogue, ViewSource};
 use crate::config::Profile;
 use crate::schema_family::SchemaFamily;
@@ -25,49 +26,86 @@ pub(super) struct Part<'a> {
     translated: Option<[Vec<Option<Item>>; 4]>,
 }
 
+/// The changes that a profile makes to the items of one server.
+struct ItemChanges<'c> {
+    upstream: &'c ViewSource,
+    era: &'static Era,
+    profile: &'c Profile,
+    uris: &'c PublicUris,
+    family: Option<&'static SchemaFamily>,
+}
+
+impl<'c> ItemChanges<'c> {
+    fn of(
+        upstream: &'c ViewSource,
+        (era, profile, uris): (&'static Era, &'c Profile, &'c PublicUris),
+    ) -> Self {
+        Self { upstream, era, profile, uris, family: SchemaFamily::of(profile.tools.schemas) }
+    }
+
+    /// Returns true if there may be any.
+    fn are_any(&self) -> bool {
+        let (server, profile) = (&*self.upstream.name, self.profile);
+        self.family.is_some()
+            || profile.tool_settings.concern(server)
+            || profile.prompt_settings.concern(server)
+            || self.uris.changes_links(self.upstream.id)
+    }
+
+    /// An item with its changes; `None` if it is not shown. `own` is the item as its server wrote it.
+    fn applied(&self, kind: ListKind, item: Item, own: &Item, notes: &mut Vec<String>) -> Option<Item> {
+        let (server, has_icons) = (&*self.upstream.name, self.era.shapes.described);
+        match kind {
+            ListKind::Tools => {
+                let tool = linked(item, self.uris.links(self.upstream.id, &own.key));
+                let setting = self.profile.tool_settings.of(server, &own.key);
+                let tool = overridden(kind, tool, setting, has_icons)?;
+                Some(match self.family {
+                    Some(family) => suited(tool, family, (self.era, server), notes),
+                    None => tool,
+                })
+            }
+            ListKind::Prompts => {
+                overridden(kind, item, self.profile.prompt_settings.of(server, &own.key), has_icons)
+            }
+            ListKind::Resources | ListKind::Templates => Some(item),
+        }
+    }
+}
+
 impl<'a> Part<'a> {
     /// Creates the parts of all available upstreams.
     pub(super) fn all(
         upstreams: &'a [ViewSource],
-        (era, profile): (&'static Era, &Profile),
+        clients: (&'static Era, &Profile, &PublicUris),
         notes: &mut Vec<String>,
     ) -> Vec<Self> {
         let here = upstreams.iter().filter_map(|u| Some((u, u.catalogue.as_deref().ok()?)));
-        here.map(|(upstream, catalogue)| Self::of(upstream, catalogue, (era, profile), notes)).collect()
+        here.map(|(upstream, catalogue)| Self::of(upstream, catalogue, clients, notes)).collect()
     }
 
     fn of(
         upstream: &'a ViewSource,
         catalogue: &'a UpstreamCatalogue,
-        (era, profile): (&'static Era, &Profile),
+        (era, profile, uris): (&'static Era, &Profile, &PublicUris),
         notes: &mut Vec<String>,
     ) -> Self {
         let (from, speaks) = (catalogue.listed_in, catalogue.hello.era);
-        let (server, settings) = (&*upstream.name, &profile.tool_settings);
-        let family = SchemaFamily::of(profile.tools.schemas);
-        let shown_tool = |tool: Item, own: &Item, notes: &mut Vec<String>| {
-            let tool = overridden(tool, settings.of(server, &own.key))?;
-            Some(match family {
-                Some(family) => suited(tool, family, (era, server), notes),
-                None => tool,
-            })
-        };
+        let server = &*upstream.name;
+        let changes = ItemChanges::of(upstream, (era, profile, uris));
         let capabilities = if speaks == era {
             Cow::Borrowed(catalogue.hello.capabilities.as_ref())
         } else {
             Cow::Owned(server_capabilities(&catalogue.hello.capabilities, speaks, era).into())
         };
-        if from == era && (settings.concern(server) || family.is_some()) {
-            let mut one = |kind: ListKind, own: &Item| match kind {
-                ListKind::Tools => shown_tool(own.clone(), own, notes),
-                _ => Some(own.clone()),
-            };
+        if from == era && !changes.are_any() {
+            return Self { upstream, catalogue, capabilities, translated: None };
+        }
+        if from == era {
+            let mut one = |kind: ListKind, own: &Item| changes.applied(kind, own.clone(), own, notes);
             let shown =
                 ListKind::ALL.map(|kind| catalogue.list(kind).iter().map(|own| one(kind, own)).collect());
             return Self { upstream, catalogue, capabilities, translated: Some(shown) };
-        }
-        if from == era {
-            return Self { upstream, catalogue, capabilities, translated: None };
         }
         // A server with the extension decides by itself which call becomes a task, so any call may become one.
         let any_task = speaks.shapes.tasks == Tasks::Extension
@@ -87,10 +125,7 @@ impl<'a> Part<'a> {
                     own.key
                 ));
             }
-            match kind {
-                ListKind::Tools => shown_tool(shown?, own, notes),
-                _ => shown,
-            }
+            changes.applied(kind, shown?, own, notes)
         };
         let translated =
             ListKind::ALL.map(|kind| catalogue.list(kind).iter().map(|own| one(kind, own, notes)).collect());

@@ -1,20 +1,27 @@
 //! Finds the server that owns a URI, and determines how certain this is and if clients may use the URI. This module
 //! must not know how lists are built.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use proto::rpc::Frame;
 
 use super::entry::present;
 use super::part::Part;
 use super::template::{covers, pattern};
+use super::uri_mark::{marked, unmarked};
+use super::uris::{PublicUri, PublicUris, published};
 use super::{ListKind, UpstreamId, View, declares};
 use crate::config::{Glob, UriRules};
 
 /// A resource that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceEntry {
     /// The upstream that has the resource.
     pub upstream: UpstreamId,
+    /// The upstream's own URI for it; `None` if that is the URI by which it was found.
+    pub own: Option<String>,
     /// True if only the server knows if the resource exists, and rules may deny the clients similar resources. A
     /// rejection by the server must then look the same as a denial.
     pub masked: bool,
@@ -33,27 +40,41 @@ enum ResourceMatch<'v> {
 /// A resource template of a server, listed or not: rules can hide a template and still allow some of its URIs.
 #[derive(Debug)]
 pub(super) struct TemplateOwner {
+    /// The template as its server wrote it.
     template: String,
+    /// The template that clients see, if it is another one.
+    public: Option<String>,
     upstream: UpstreamId,
     is_listed: bool,
 }
 
 impl TemplateOwner {
-    /// All templates of these servers; `listed` contains the listed ones.
-    pub(super) fn all(parts: &[&Part<'_>], listed: &[(String, UpstreamId)]) -> Vec<Self> {
+    /// All templates of these servers; `listed` contains the listed ones as clients see them.
+    pub(super) fn all(parts: &[&Part<'_>], uris: &PublicUris, listed: &[(String, UpstreamId)]) -> Vec<Self> {
         let listed: HashSet<(&str, UpstreamId)> = listed.iter().map(|(key, id)| (&**key, *id)).collect();
         let of_part = |part: &&Part<'_>| {
             let upstream = part.upstream.id;
-            let keys = part.items(ListKind::Templates).map(|(_, item)| item.key.clone());
-            let is_listed = |key: &str| listed.contains(&(key, upstream));
-            let own = keys.map(|key| Self { is_listed: is_listed(&key), template: key, upstream });
+            let own = part.items(ListKind::Templates).filter_map(|(_, item)| {
+                let public = match uris.shown(ListKind::Templates, upstream, &item.key) {
+                    PublicUri::Own => None,
+                    PublicUri::Marked(marked) => Some(marked.to_owned()),
+                    PublicUri::Taken => return None,
+                };
+                let is_listed = listed.contains(&(public.as_ref().unwrap_or(&item.key), upstream));
+                Some(Self { template: item.key.clone(), public, upstream, is_listed })
+            });
             own.collect::<Vec<_>>()
         };
         parts.iter().flat_map(of_part).collect()
     }
+
+    /// Returns true if clients see the template as its server wrote it, and it matches a URI.
+    fn covers_plain(&self, uri: &str) -> bool {
+        self.public.is_none() && covers(&self.template, uri)
+    }
 }
 
-/// The listed resources and templates of a view, by URI.
+/// The listed resources and templates of a view, by the URIs that clients see.
 #[derive(Debug, Clone)]
 pub(super) struct ResourceTable {
     // The server of each resource. The map is shared with the copy of the view that has no pages.
@@ -61,6 +82,10 @@ pub(super) struct ResourceTable {
     templates: Arc<[TemplateOwner]>,
     /// The profile's own rules for URIs.
     rules: UriRules,
+    /// The servers with URIs that carry their names, present or not.
+    marking: Arc<[(Arc<str>, UpstreamId)]>,
+    /// URIs of servers that are not present, for which other servers compete.
+    withheld: Arc<HashSet<String>>,
 }
 
 impl ResourceTable {
@@ -69,8 +94,19 @@ impl ResourceTable {
         resources: Vec<(String, UpstreamId)>,
         templates: Vec<TemplateOwner>,
         rules: UriRules,
+        uris: PublicUris,
     ) -> Self {
-        Self { resources: Arc::new(resources.into_iter().collect()), templates: templates.into(), rules }
+        let mut table = HashMap::with_capacity(resources.len());
+        for (uri, upstream) in resources {
+            table.entry(uri).or_insert(upstream);
+        }
+        Self {
+            resources: Arc::new(table),
+            templates: templates.into(),
+            rules,
+            marking: uris.marking().into(),
+            withheld: Arc::new(uris.into_withheld()),
+        }
     }
 
     /// The number of resources and templates.
@@ -78,22 +114,84 @@ impl ResourceTable {
         self.resources.len() + self.templates.len()
     }
 
-    /// Checks if the profile's own rules admit a URI.
+    /// Checks if the profile's own rules admit a server's URI.
     pub(super) fn admits(&self, uri: &str) -> bool {
         self.rules.admits(uri)
+    }
+
+    /// The server whose name a URI carries, and the server's own URI.
+    fn marked_by(&self, uri: &str) -> Option<(UpstreamId, String)> {
+        if self.marking.is_empty() {
+            return None;
+        }
+        let (server, own) = unmarked(uri)?;
+        self.marking.iter().find(|(name, _)| **name == *server).map(|(_, upstream)| (*upstream, own))
+    }
+
+    /// Returns true if a server has URIs that carry its name.
+    fn is_marking(&self, upstream: UpstreamId) -> bool {
+        self.marking.iter().any(|(_, one)| *one == upstream)
     }
 
     /// Returns true if this resource, or a template that matches it, is listed and not excluded by the profile's own
     /// rules.
     pub(super) fn is_listed(&self, uri: &str) -> bool {
-        let covered = |owner: &TemplateOwner| owner.is_listed && covers(&owner.template, uri);
-        self.admits(uri) && (self.listed(uri).is_some() || self.templates.iter().any(covered))
+        let marked = self.marked_by(uri);
+        let own = marked.as_ref().map_or(uri, |(_, own)| own);
+        let covered = |owner: &TemplateOwner| match &marked {
+            Some((upstream, own)) => owner.upstream == *upstream && covers(&owner.template, own),
+            None => owner.covers_plain(uri),
+        };
+        let is_covered = || self.templates.iter().any(|owner| owner.is_listed && covered(owner));
+        self.admits(own) && (self.listed(uri).is_some() || is_covered())
     }
 
     /// The server that lists this resource, or a template with this text.
     fn listed(&self, uri: &str) -> Option<UpstreamId> {
-        let template = || self.templates.iter().find(|owner| owner.is_listed && owner.template == uri);
+        let is_it = |owner: &&TemplateOwner| {
+            owner.is_listed && owner.public.as_ref().unwrap_or(&owner.template) == uri
+        };
+        let template = || self.templates.iter().find(is_it);
         self.resources.get(uri).copied().or_else(|| template().map(|owner| owner.upstream))
+    }
+
+    /// The public form of a URI in a message of a server; `None` if it is public as it is. A URI that clients know as another
+    /// server's gets the name of its own server.
+    pub(super) fn public(&self, (upstream, server): (UpstreamId, &str), own: &str) -> Option<String> {
+        let marked = marked(server, own)?;
+        if self.resources.get(&marked) == Some(&upstream) || self.marked_by(own).is_some() {
+            return Some(marked);
+        }
+        if let Some(owner) = self.resources.get(own) {
+            return (*owner != upstream).then_some(marked);
+        }
+        let is_own = |owner: &&TemplateOwner| owner.upstream == upstream && covers(&owner.template, own);
+        let mut own_templates = self.templates.iter().filter(is_own).peekable();
+        let is_anothers = match own_templates.peek() {
+            Some(_) => own_templates.all(|owner| owner.public.is_some()),
+            None => self.templates.iter().any(|owner| owner.covers_plain(own)) || self.withheld.contains(own),
+        };
+        is_anothers.then_some(marked)
+    }
+}
+
+/// The URIs of one server as clients know them.
+#[derive(Debug, Clone)]
+pub struct ServerUris {
+    table: ResourceTable,
+    upstream: UpstreamId,
+    server: Arc<str>,
+}
+
+impl ServerUris {
+    /// The public form of one of the server's URIs; `None` if it is public as it is.
+    pub fn public(&self, own: &str) -> Option<String> {
+        self.table.public((self.upstream, &self.server), own)
+    }
+
+    /// The same message of the server with public URIs.
+    pub fn published(&self, frame: Frame) -> Frame {
+        published(frame, &|own| self.public(own))
     }
 }
 
@@ -101,20 +199,43 @@ impl View {
     /// The server that owns a URI, as far as clients may know it. The lists determine the owner. If no rule can deny
     /// the clients a similar resource, the templates also count, and so does the only server that has resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
-        self.resource(uri).filter(|found| !found.masked).map(|found| found.upstream)
+        self.located(uri).map(|(upstream, _)| upstream)
+    }
+
+    /// The same, with the server's own URI.
+    pub fn located<'u>(&self, uri: &'u str) -> Option<(UpstreamId, Cow<'u, str>)> {
+        let found = self.resource(uri).filter(|found| !found.masked)?;
+        Some((found.upstream, found.own.map_or(Cow::Borrowed(uri), Cow::Owned)))
     }
 
     /// The resource to read. A match of a template counts even if some resources of that template may be
     /// denied.
     pub fn resource(&self, uri: &str) -> Option<ResourceEntry> {
-        let (upstream, found) = self.found(uri)?;
+        let carried = self.resources.marked_by(uri);
+        let (upstream, found) = match &carried {
+            Some((upstream, own)) => (*upstream, self.found_at(*upstream, uri, own)?),
+            None => self.found(uri)?,
+        };
         let masked = match found {
             ResourceMatch::Like(template) => self.bounds(upstream, pattern(template).as_ref()),
             // An unlisted resource must look the same as a denied one.
             ResourceMatch::Nowhere if self.bounds(upstream, None) => return None,
             ResourceMatch::Listed | ResourceMatch::Nowhere => false,
         };
-        Some(ResourceEntry { upstream, masked })
+        Some(ResourceEntry { upstream, own: carried.map(|(_, own)| own), masked })
+    }
+
+    /// Finds a resource by a URI that carries the name of its server. No other server can have it.
+    fn found_at(&self, upstream: UpstreamId, uri: &str, own: &str) -> Option<ResourceMatch<'_>> {
+        if !self.upstream_declares(upstream, "resources", None) || !self.admits_resource(upstream, own) {
+            return None;
+        }
+        if self.resources.listed(uri) == Some(upstream) {
+            return Some(ResourceMatch::Listed);
+        }
+        let mut owners = self.resources.templates.iter();
+        let owner = owners.find(|owner| owner.upstream == upstream && covers(&owner.template, own));
+        Some(owner.map_or(ResourceMatch::Nowhere, |owner| ResourceMatch::Like(&owner.template)))
     }
 
     fn found(&self, uri: &str) -> Option<(UpstreamId, ResourceMatch<'_>)> {
@@ -123,17 +244,35 @@ impl View {
         }
         let may = |upstream| self.admits_resource(upstream, uri);
         let listed = self.resources.listed(uri).map(|upstream| (upstream, ResourceMatch::Listed));
+        if listed.is_none() && self.resources.withheld.contains(uri) {
+            return None;
+        }
         let covered = || {
             let mut owners = self.resources.templates.iter();
-            let owner = owners.find(|owner| covers(&owner.template, uri) && may(owner.upstream))?;
+            let owner = owners.find(|owner| owner.covers_plain(uri) && may(owner.upstream))?;
             Some((owner.upstream, ResourceMatch::Like(&owner.template)))
         };
         let nowhere = || Some((self.sole_with("resources")?, ResourceMatch::Nowhere));
         listed.or_else(covered).or_else(nowhere).filter(|(upstream, _)| may(*upstream))
     }
 
-    /// The only present upstream that declares a capability.
+    /// The URIs of an upstream as clients know them; `None` if all are as the upstream writes them.
+    pub fn uris_of(&self, upstream: UpstreamId) -> Option<Box<ServerUris>> {
+        let is_marking = self.resources.is_marking(upstream);
+        is_marking.then(|| {
+            Box::new(ServerUris {
+                table: self.resources.clone(),
+                upstream,
+                server: self.server(upstream).into(),
+            })
+        })
+    }
+
+    /// The only present upstream that declares a capability. There is none while another server may be meant.
     fn sole_with(&self, capability: &str) -> Option<UpstreamId> {
+        if !self.resources.withheld.is_empty() {
+            return None;
+        }
         let mut having =
             present(self.upstreams()).filter(|(_, o)| declares(&o.hello.capabilities, capability, None));
         let first = having.next()?;

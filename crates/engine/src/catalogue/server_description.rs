@@ -33,7 +33,7 @@ impl ServerDescription {
             discover: discover_result(
                 spec.era,
                 &capabilities,
-                spec.server_info,
+                &spec.profile.server_info.whole(spec.server_info),
                 instructions.as_deref(),
                 cache,
             ),

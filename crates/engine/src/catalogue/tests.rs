@@ -17,6 +17,7 @@ mod holding;
 mod mixed;
 mod naming;
 mod overrides;
+mod same_uris;
 mod searched;
 mod settings;
 mod uri_rules;
@@ -202,9 +203,10 @@ fn plain_names_are_prefixed_only_where_they_clash() {
     assert_eq!([owner("y"), owner("z"), owner("two__z")], [None, Some(2), Some(2)], "both have `y`");
     assert!(view.tool("x").unwrap().real_name.is_none());
     assert_eq!(view.resource_owner("u://1"), Some(UpstreamId(1)));
+    assert_eq!(view.resource_owner("u://two+1"), Some(UpstreamId(2)));
     assert_eq!(view.resource_owner("a://1"), Some(UpstreamId(1)));
     assert_eq!(view.resource_owner("b://1"), None);
-    assert_eq!(view.notes().len(), 1);
+    assert_eq!(view.notes().len(), 0);
 }
 
 #[test]

@@ -18,6 +18,7 @@ use super::restrictions::Restrictions;
 use super::server_description::ServerDescription;
 use super::template::covers;
 use super::tool_search::ToolSearch;
+use super::uris::PublicUris;
 use super::{ListKind, Pages, TokenCost, UpstreamCatalogue};
 use crate::access::Annotations;
 use crate::config::Naming;
@@ -69,14 +70,22 @@ fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> 
     }
 }
 
-/// The lists on the pages of resources.
-fn with_resources<'a>(
-    era: &Era,
-    resources: &'a [Shown<'a>],
-    templates: &'a [Shown<'a>],
-) -> Vec<(ListKind, &'a [Shown<'a>])> {
-    let templates = era.shapes.templates_in_resources.then_some((ListKind::Templates, templates));
-    [(ListKind::Resources, resources)].into_iter().chain(templates).collect()
+/// The pages of tools, prompts, resources and templates.
+fn paged(spec: &ViewSpec<'_>, cache: CacheHint, items: [&[Shown<'_>]; 4]) -> [Pages; 4] {
+    let [tools, prompts, resources, templates] = items;
+    let pages = |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
+    let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
+    let resource_pages = if spec.era.shapes.templates_in_resources {
+        pages(&[(ListKind::Resources, resources), (ListKind::Templates, templates)])
+    } else {
+        alone(ListKind::Resources, resources)
+    };
+    [
+        alone(ListKind::Tools, tools),
+        alone(ListKind::Prompts, prompts),
+        resource_pages,
+        alone(ListKind::Templates, templates),
+    ]
 }
 
 impl View {
@@ -89,12 +98,16 @@ impl View {
     /// once.
     pub fn build_beside(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>, beside: Option<&Self>) -> Self {
         let mut notes = Vec::new();
-        let parts = Part::all(&upstreams, (spec.era, spec.profile), &mut notes);
-        let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
-        let AssembledTools { table, own, listed, search } = all.tools(beside.map(|view| &*view.tools));
+        let uris = PublicUris::new(&spec, &upstreams);
+        let parts = Part::all(&upstreams, (spec.era, spec.profile, &uris), &mut notes);
+        let (hidden, barred) = (HashSet::new(), HashMap::new());
+        let mut all = Assembly { spec, parts: &parts, uris: &uris, notes, hidden, barred };
+        let AssembledTools { table, own, listed, search, pages: linked } =
+            all.tools(beside.map(|view| &*view.tools));
         let held = all.held(&table);
         let (prompts, prompt_items) = all.prompts();
-        let (resources, resource_items) = all.uris(ListKind::Resources);
+        let (mut resources, resource_items) = all.uris(ListKind::Resources);
+        resources.extend(linked);
         let (templates, template_items) = all.uris(ListKind::Templates);
         let denied = all.denied(&upstreams);
         let is_open = |id: UpstreamId| !denied.contains(&id);
@@ -103,23 +116,12 @@ impl View {
         let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
         let is_provisional = is_provisional(&open, &seen);
         let cache = cache_hint(&spec, &open, is_provisional);
-        let pages =
-            |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
         let tool_items: Vec<Shown<'_>> = own.iter().map(|own| (own, None)).chain(listed).collect();
-        let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
+        let pages = paged(&spec, cache, [&tool_items, &prompt_items, &resource_items, &template_items]);
         let description = ServerDescription::new(&spec, &open, &seen, cache);
-        let resources = ResourceTable::new(
-            resources,
-            TemplateOwner::all(&open, &templates),
-            spec.profile.resources.clone(),
-        );
-        let pages = [
-            alone(ListKind::Tools, &tool_items),
-            alone(ListKind::Prompts, &prompt_items),
-            pages(&with_resources(spec.era, &resource_items, &template_items)),
-            alone(ListKind::Templates, &template_items),
-        ];
+        let templates = TemplateOwner::all(&open, &uris, &templates);
         drop(parts);
+        let resources = ResourceTable::new(resources, templates, spec.profile.resources.clone(), uris);
         let is_shown = |kind: ListKind, name: &str| match kind {
             ListKind::Prompts => prompts.contains_key(name),
             _ => table.contains_key(name),

@@ -8,7 +8,7 @@ use schemars::{Schema, json_schema};
 
 use super::check::{self, Flaw, MAX_PUBLIC_NAME};
 use super::glob::Glob;
-use super::overrides::ToolOverride;
+use super::overrides::{PromptOverride, ToolOverride};
 use super::parse::Entry;
 use super::read::{Reader, clip};
 use super::rows::section;
@@ -89,7 +89,7 @@ words! {
 section! {
     /// The prompts that are shown, and their new names. Patterns and old names refer to the names that clients would see
     /// without `rename` (`server__prompt` with `names: prefix`).
-    pub struct NameRules: "a mapping with `allow`, `deny` or `rename`" {
+    pub struct NameRules: "a mapping with `allow`, `deny`, `rename` or `overrides`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             refuse_repeated(reader, entry, &self.rename);
         }
@@ -100,6 +100,12 @@ section! {
         "deny" deny: Vec<Glob> = globs();
         /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = new_names();
+        /// Changes to single prompts, by `server__prompt` with the server's own name for the prompt.
+        "overrides" overrides: IndexMap<String, PromptOverride> = Mapping {
+            what: "a mapping from prompts to changes",
+            key: |name| Ok(name.to_owned()),
+            value: Afresh,
+        }, absent "no changes", see "[a prompt](#changes-to-prompts)";
     ]
 }
 

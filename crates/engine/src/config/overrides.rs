@@ -1,5 +1,5 @@
-//! The changes that a profile makes to single tools: what clients are shown, which arguments they can set, and how calls run.
-//! This module must not know how a view applies them.
+//! The changes that a profile makes to single tools and prompts: what clients are shown, which arguments they can set, and how
+//! calls run. This module must not know how a view applies them.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -16,18 +16,21 @@ use super::parse::{Entry, Kind, Node};
 use super::read::Reader;
 use super::rows::section;
 use super::server::Timeout;
+use super::server_info::{Icon, icons};
 use super::spellings::{Afresh, Flag, Mapping, Maybe, Number, Spelling, Time, any_text};
 use super::text::Text;
 
 section! {
     /// The changes of a profile to one tool.
-    pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `annotations`, `arguments`, `timeout`, `atOnce` or `cache`" [
+    pub struct ToolOverride: "a mapping with `name`, `title`, `description`, `icons`, `annotations`, `arguments`, `timeout`, `atOnce` or `cache`" [
         /// The name that clients see, instead of the one from `names` and `rename`.
         "name" name: Option<String> = Maybe(new_name()), absent "the name from `names` and `rename`";
         /// The title that clients display instead of the name.
         "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
         /// The description, from which models learn what the tool does.
         "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        /// The icons that clients display.
+        "icons" icons: Vec<Icon> = icons(), absent "the server's", see "[an icon](#icons)";
         /// Hints for clients, such as `readOnlyHint`. Access rules still use the server's own hints.
         "annotations" annotations: IndexMap<AnnotationHint, bool> = HintValues, absent "the server's";
         /// Changes to the tool's arguments, by their names.
@@ -52,6 +55,18 @@ section! {
     pub struct ToolCache: "a mapping with `for`" [
         /// The time for which a result is kept.
         "for" keep_for: Duration = Time { least: Duration::from_secs(1), most: Duration::from_hours(24) }, needed "for: 5m";
+    ]
+}
+
+section! {
+    /// The changes of a profile to one prompt.
+    pub struct PromptOverride: "a mapping with `title`, `description` or `icons`" [
+        /// The title that clients display instead of the name.
+        "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        /// The description of what the prompt is for.
+        "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
+        /// The icons that clients display.
+        "icons" icons: Vec<Icon> = icons(), absent "the server's", see "[an icon](#icons)";
     ]
 }
 

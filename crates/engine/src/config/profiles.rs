@@ -11,6 +11,7 @@ use super::parse::Entry;
 use super::read::{Reader, clip};
 use super::rows::section;
 use super::section;
+use super::server_info::ServerInfo;
 use super::settings::ToolSettings;
 use super::spellings::{By, KnownName, Maybe, Parsed, Within, Word, any_text, globs};
 use super::text::Text;
@@ -49,6 +50,8 @@ section! {
             absent "`mcp__PROFILE__`; none with a dialect, whose names are fixed";
         /// The name that clients display.
         "title" title: Option<Text> = Maybe(any_text("a string"));
+        /// The description of the profile as one server: name, version, icons.
+        "serverInfo" server_info: ServerInfo = Within, absent "Dragoman's name and version", see "[below](#server-info)";
         /// Instructions for the model, placed before those of the servers.
         "instructions" instructions: Option<Text> = Maybe(any_text("a string"));
         /// The dialect at `/mcp/NAME` and over standard input and output: `standard`, another built-in dialect, or one of
@@ -61,6 +64,8 @@ section! {
             tool_settings: ToolSettings;
             /// True if results of one of its servers are shortened, so that clients must be able to read their rests.
             has_rests: bool;
+            /// The changes to individual prompts.
+            prompt_settings: ToolSettings;
     ]
 }
 

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 
 use super::access::AnnotationHint;
-use super::overrides::ToolOverride;
+use super::overrides::{PromptOverride, ToolOverride};
+use super::server_info::Icon;
 use super::text::Text;
 
 /// The changes to one argument of a tool.
@@ -21,8 +22,8 @@ pub struct ArgumentSetting {
     pub description: Option<String>,
 }
 
-/// The changes to one tool.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The changes to one tool; those to a prompt are among them.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolSetting {
     /// True if it is not shown.
     pub disabled: bool,
@@ -32,6 +33,8 @@ pub struct ToolSetting {
     pub title: Option<String>,
     /// The description that replaces the server's.
     pub description: Option<String>,
+    /// The icons that replace the server's.
+    pub icons: Vec<Icon>,
     /// The hints that replace the server's for clients. Rules do not use them.
     pub annotations: Vec<(AnnotationHint, bool)>,
     /// The changes to arguments, by name.
@@ -60,6 +63,7 @@ impl ToolSetting {
             name: written.name.clone(),
             title: text(&written.title),
             description: text(&written.description),
+            icons: written.icons.clone(),
             annotations: written.annotations.iter().map(|(hint, value)| (*hint, *value)).collect(),
             arguments: arguments.collect(),
             timeout: written.timeout,
@@ -67,6 +71,13 @@ impl ToolSetting {
             keep_for: written.cache.as_ref().map(|cache| cache.keep_for),
             ..Self::default()
         }
+    }
+
+    /// The changes to a prompt that a configuration describes.
+    fn of_prompt(written: &PromptOverride) -> Self {
+        let text = |text: &Option<Text>| text.as_ref().map(|text| text.expose().to_owned());
+        let (title, description) = (text(&written.title), text(&written.description));
+        Self { title, description, icons: written.icons.clone(), ..Self::default() }
     }
 
     /// Adds what a setting made at run time changes; where both change the same, that setting counts.
@@ -82,7 +93,7 @@ impl ToolSetting {
 }
 
 /// Settings by server, and by the server's own name of the tool.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolSettings(pub IndexMap<String, IndexMap<String, ToolSetting>>);
 
 impl ToolSettings {
@@ -99,14 +110,23 @@ impl ToolSettings {
     /// Adds the changes that a profile's configuration describes, by `server__tool`. Keys that begin with none of these servers
     /// are ignored.
     pub(crate) fn add(&mut self, servers: &[String], written: &IndexMap<String, ToolOverride>) {
-        for (identity, change) in written {
+        self.add_all(servers, written.iter().map(|(identity, change)| (identity, ToolSetting::of(change))));
+    }
+
+    /// Adds the changes to prompts that a profile's configuration describes, by `server__prompt`.
+    pub(crate) fn add_prompts(&mut self, servers: &[String], written: &IndexMap<String, PromptOverride>) {
+        let settings = written.iter().map(|(identity, change)| (identity, ToolSetting::of_prompt(change)));
+        self.add_all(servers, settings);
+    }
+
+    fn add_all<'w>(&mut self, servers: &[String], settings: impl Iterator<Item = (&'w String, ToolSetting)>) {
+        for (identity, setting) in settings {
             let own = |server: &String| identity.strip_prefix(&**server)?.strip_prefix("__");
             // A server's name may be the beginning of another one's.
             let mut parts: Vec<(&String, &str)> =
                 servers.iter().filter_map(|server| Some((server, own(server)?))).collect();
             parts.sort_by_key(|(server, _)| std::cmp::Reverse(server.len()));
             let Some((server, tool)) = parts.first() else { continue };
-            let setting = ToolSetting::of(change);
             let tools = self.0.entry((*server).clone()).or_default();
             let setting = match tools.shift_remove(*tool) {
                 Some(set) => setting.overridden_by(set),

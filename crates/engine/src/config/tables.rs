@@ -11,12 +11,13 @@ use super::management::Management;
 use super::model::Config;
 use super::name_rules::{NameRules, ToolRules};
 use super::native::{NativeLink, Requests, Site};
-use super::overrides::{ArgumentOverride, ToolCache, ToolOverride};
+use super::overrides::{ArgumentOverride, PromptOverride, ToolCache, ToolOverride};
 use super::profiles::{Profile, UriRules};
 use super::rates::RateLimit;
 use super::route::ClientTls;
 use super::section::{KeyRow, documented};
 use super::server::Server;
+use super::server_info::{Icon, ServerInfo};
 use super::server_tools::ServerTools;
 use super::tls::Tls;
 use super::tool_calls::ToolCalls;
@@ -38,6 +39,9 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("changes to a tool", documented::<ToolOverride>()),
         ("changes to an argument", documented::<ArgumentOverride>()),
         ("cache of a tool", documented::<ToolCache>()),
+        ("changes to a prompt", documented::<PromptOverride>()),
+        ("server info", documented::<ServerInfo>()),
+        ("an icon", documented::<Icon>()),
         ("name rules", documented::<NameRules>()),
         ("URI rules", documented::<UriRules>()),
         ("an endpoint", documented::<Endpoint>()),

@@ -5,12 +5,13 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use proto::bridge::tasks::TaskMethod;
 use proto::era::{CacheableResult, Era, complete};
-use proto::json::{Members, Span};
+use proto::json::Span;
 use proto::mcp::Method;
 use proto::rpc::{Frame, code};
 
+use super::by_uri::{completion, resource};
 use super::own_tools::{own_call, searches};
-use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
+use crate::catalogue::{ListKind, ServerUris, ToolEntry, UpstreamId, View};
 use crate::fault::{Condition, Fault, no_resource};
 use crate::result_cap::rest_id;
 use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
@@ -39,7 +40,7 @@ pub enum Dispatch<'v> {
 pub struct Route<'v> {
     /// The upstream that the request goes to.
     pub upstream: UpstreamId,
-    /// The span of a public name, and the name for the upstream, a JSON string.
+    /// The span of a public name or URI, and the one for the upstream, a JSON string.
     pub rename: Option<(Span, Bytes)>,
     /// The called tool, if the request is a call.
     pub tool: Option<&'v ToolEntry>,
@@ -49,6 +50,8 @@ pub struct Route<'v> {
     pub method: Cow<'static, str>,
     /// The tasks that the messages of the exchange may name.
     pub names: TaskNames,
+    /// The upstream's URIs as clients know them; `None` if all are as the upstream writes them.
+    pub uris: Option<Box<ServerUris>>,
     /// True if only the upstream checks the arguments.
     pub unchecked: bool,
     /// True if the shell can keep a task's state beyond its exchange; set by the shell.
@@ -71,7 +74,7 @@ pub enum TaskNames {
 
 impl Route<'_> {
     /// A route to this upstream, without changes.
-    fn to(upstream: UpstreamId, method: Cow<'static, str>) -> Self {
+    pub(super) fn to(upstream: UpstreamId, method: Cow<'static, str>) -> Self {
         Self {
             upstream,
             rename: None,
@@ -79,6 +82,7 @@ impl Route<'_> {
             arguments: None,
             method,
             names: TaskNames::None,
+            uris: None,
             unchecked: false,
             keeps_tasks: false,
             masked: None,
@@ -92,6 +96,19 @@ impl Route<'_> {
 /// # Errors
 /// Returns the fault to answer with.
 pub fn dispatch<'v>(
+    frame: &Frame,
+    view: &'v View,
+    server_info: &str,
+    ids: TaskIds<'_>,
+) -> Result<Dispatch<'v>, Fault> {
+    let mut next = decide(frame, view, server_info, ids)?;
+    if let Dispatch::Forward(route) = &mut next {
+        route.uris = view.uris_of(route.upstream);
+    }
+    Ok(next)
+}
+
+fn decide<'v>(
     frame: &Frame,
     view: &'v View,
     server_info: &str,
@@ -209,12 +226,12 @@ fn list<'v>(frame: &Frame, view: &'v View, kind: ListKind) -> Result<&'v Cacheab
     page.ok_or_else(|| param_fault("cursor", "is invalid; start again without it"))
 }
 
-fn param_fault(member: &str, what: &str) -> Fault {
+pub(super) fn param_fault(member: &str, what: &str) -> Fault {
     Fault::client(code::INVALID_PARAMS, format!("params.{member} {what}"))
 }
 
 /// A string member of `params`: its span and its value.
-fn text<'f>(frame: &'f Frame, key: &'static str) -> Result<(Span, Cow<'f, str>), Fault> {
+pub(super) fn text<'f>(frame: &'f Frame, key: &'static str) -> Result<(Span, Cow<'f, str>), Fault> {
     let span = frame.param(key)?.ok_or_else(|| param_fault(key, "is required"))?;
     let text = frame.string(span).ok_or_else(|| param_fault(key, "must be a string"))?;
     Ok((span, text))
@@ -283,16 +300,6 @@ fn prompt<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     Ok(Route { rename, ..Route::to(prompt.upstream, Cow::Borrowed(Method::PromptsGet.name())) })
 }
 
-fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'v>, Fault> {
-    let (span, uri) = text(frame, "uri")?;
-    let unknown = || unknown_resource(view.era(), span.of(frame.text()), &uri);
-    // A server's answer to a subscription would reveal too much about unlisted resources.
-    let found = view.resource(&uri).filter(|found| !found.masked || method == Method::ResourcesRead);
-    let found = found.ok_or_else(|| unknown().hiding(view.hides(ListKind::Resources, &uri)))?;
-    let masked = found.masked.then(|| Box::new(unknown()));
-    Ok(Route { masked, ..Route::to(found.upstream, Cow::Borrowed(method.name())) })
-}
-
 /// The fault for a resource that does not exist for the caller; `written` is its URI as a JSON string.
 pub fn unknown_resource(era: &Era, written: &[u8], uri: &str) -> Fault {
     let data = format!("{{\"uri\":{}}}", String::from_utf8_lossy(written));
@@ -301,7 +308,7 @@ pub fn unknown_resource(era: &Era, written: &[u8], uri: &str) -> Fault {
         .about(Condition::UnknownResource, uri)
 }
 
-fn missing(what: &str, name: &str, view: &View) -> Fault {
+pub(super) fn missing(what: &str, name: &str, view: &View) -> Fault {
     let (condition, kind) = match what {
         "tool" => (Condition::UnknownTool, ListKind::Tools),
         _ => (Condition::UnknownPrompt, ListKind::Prompts),
@@ -324,33 +331,6 @@ fn held(tool: &str, server: &str) -> Fault {
         "tool {tool:?} is held: server {server:?} added it or changed its definition, and nobody has approved that yet; the operator of this gateway can review it with: dragoman definitions {server}"
     );
     Fault::client(code::INVALID_PARAMS, message).about(Condition::HeldTool, tool)
-}
-
-fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
-    let reference = frame.param("ref")?.ok_or_else(|| param_fault("ref", "is required"))?;
-    let members =
-        Members::of_value(frame.text(), reference).ok_or_else(|| param_fault("ref", "must be an object"))?;
-    let member = |key| -> Result<Option<(Span, Cow<'_, str>)>, Fault> {
-        let found = members.unique(frame.text(), key)?;
-        Ok(found.and_then(|span| Some((span, frame.string(span)?))))
-    };
-    let method = Cow::Borrowed(Method::Complete.name());
-    if let Some((span, name)) = member("name")? {
-        let prompt = view.prompt(&name).ok_or_else(|| missing("prompt", &name, view))?;
-        let rename = prompt.renaming(&name).map(|real| (span, real));
-        return Ok(Route { rename, ..Route::to(prompt.upstream, method) });
-    }
-    let Some((_, uri)) = member("uri")? else {
-        return Err(param_fault(
-            "ref",
-            "needs a \"name\" (of a prompt) or a \"uri\" (of a resource template)",
-        ));
-    };
-    let unknown = || {
-        let fault = param_fault("ref", &format!("names {uri}, which no server of this profile has"));
-        fault.about(Condition::UnknownResource, uri.as_ref()).hiding(view.hides(ListKind::Resources, &uri))
-    };
-    Ok(Route::to(view.resource_owner(&uri).ok_or_else(unknown)?, method))
 }
 
 /// Sends a request about a task to the server that runs it, unless the gateway itself keeps the task.

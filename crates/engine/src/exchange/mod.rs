@@ -10,6 +10,7 @@
 //! The shell owns the loop; an exchange is tested by replaying events. This module must not know sockets or sessions.
 
 mod bridged;
+mod by_uri;
 mod clock;
 mod cross;
 mod dispatch;

@@ -60,7 +60,7 @@ impl Mirror {
         };
         let named = key.and_then(|key| frame.param(key).ok().flatten());
         // A completion's reference is also renamed, but no header repeats it.
-        let name = match real_name.filter(|_| matches!(key, Some("name" | "taskId"))) {
+        let name = match real_name.filter(|_| key.is_some()) {
             Some(real) => {
                 proto::json::unquote(&real[1..real.len() - 1]).map(|n| encode_value(&n).into_owned())
             }

@@ -36,7 +36,7 @@ pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Res
     invalid_arguments(start.client, start.server_info, &misfit.to_string()).map(Some)
 }
 
-/// Writes the request for its upstream: in the upstream's form, with our id, the real name, our progress token and
+/// Writes the request for its upstream: in the upstream's form, with our id, the real name or URI, our progress token and
 /// the upstream's own state. If the form is the same in both eras, only these parts change. Otherwise, the second
 /// value is the request in the upstream's form.
 pub(super) fn outbound(
@@ -132,11 +132,16 @@ fn spliced(
     Ok(splice.finish())
 }
 
-/// The span of the name in a request that was rewritten after the name was found.
+/// The span of the name or URI in a request that was rewritten after it was found.
 fn name_span(frame: &Frame) -> Option<Span> {
-    if Method::from_name(&frame.method()) != Some(Method::Complete) {
-        return frame.param("name").ok().flatten();
+    match Method::from_name(&frame.method()) {
+        Some(Method::Complete) => {
+            let reference = Members::of_value(frame.text(), frame.param("ref").ok().flatten()?)?;
+            reference.get(frame.text(), "name").or_else(|| reference.get(frame.text(), "uri"))
+        }
+        Some(Method::ResourcesRead | Method::Subscribe | Method::Unsubscribe) => {
+            frame.param("uri").ok().flatten()
+        }
+        _ => frame.param("name").ok().flatten(),
     }
-    let reference = Members::of_value(frame.text(), frame.param("ref").ok().flatten()?)?;
-    reference.get(frame.text(), "name")
 }

@@ -19,6 +19,7 @@ use super::progress::RequestProgress;
 use super::start::Start;
 use super::task_bridge::TaskBridge;
 use super::{Binding, Event, ExchangeAnswer, Execution, LinkFailure, Sealer, Step};
+use crate::catalogue::ServerUris;
 use crate::fault::Fault;
 use crate::tasks::Renaming;
 
@@ -30,6 +31,8 @@ pub struct Exchange {
     pub(super) cross: Option<Box<Cross>>,
     /// The replacement of task ids, if there is any.
     pub(super) renaming: Option<Renaming>,
+    /// The upstream's URIs as clients know them, if not all are as the upstream writes them.
+    uris: Option<Box<ServerUris>>,
     /// The additional state if the upstream uses another form of tasks.
     pub(super) bridge: Option<Box<TaskBridge>>,
     /// The id under which the upstream knows the request.
@@ -101,11 +104,13 @@ impl Exchange {
         let token = frame.meta(meta::PROGRESS_TOKEN)?.map(|span| span.share(frame.text()));
         let (key, now) = (*key, *now);
         let renaming = start.renaming();
+        let uris = start.route.uris.take();
         Ok(Self {
             clock: ExchangeClock::new(start.timeouts, now),
             client: ClientRequest { request: start.frame, era: start.client, id, token },
             cross,
             renaming,
+            uris,
             bridge,
             key,
             progress: RequestProgress::default(),
@@ -156,6 +161,7 @@ impl Exchange {
     /// over, and the returned value replaces the answer's id.
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
         if self.cross.is_some()
+            || self.uris.is_some()
             || self.renaming.as_ref().is_some_and(Renaming::reads_all)
             || (may_ask(self.client.era, &self.client.request) && !says_complete(head))
         {
@@ -208,6 +214,10 @@ impl Exchange {
         binding: Binding<'_>,
         now: Instant,
     ) {
+        let frame = match &self.uris {
+            Some(uris) => uris.published(frame),
+            None => frame,
+        };
         match frame.kind() {
             FrameKind::Response | FrameKind::Error => {
                 // A message with an id that is not ours does not answer our request. A message without an id answers

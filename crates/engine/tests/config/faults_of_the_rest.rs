@@ -267,7 +267,7 @@ profiles: { a: { tools: { allow: ['', '!x'], deny: { a: b }, renames: {} }, prom
             r"3:39 profiles.a.tools.allow[1] ['!x'] a pattern cannot be negated with `!` => write a name with `*` for any characters and `?` for one; put the names to hide under `deny`",
             r"3:52 profiles.a.tools.deny [{ a: b }] expected a list of patterns, found a mapping => write a list of patterns",
             r"3:62 profiles.a.tools.renames [renames] unknown key `renames` => did you mean `rename`?",
-            r"3:86 profiles.a.prompts [[x]] expected a mapping with `allow`, `deny` or `rename`, found a list => write a mapping with `allow`, `deny` or `rename`",
+            r"3:86 profiles.a.prompts [[x]] expected a mapping with `allow`, `deny`, `rename` or `overrides`, found a list => write a mapping with `allow`, `deny`, `rename` or `overrides`",
             r"3:104 profiles.a.resources.rename [rename] unknown key `rename` => remove it; known keys: allow, deny",
         ],
     ),
@@ -292,7 +292,7 @@ profiles: { a: { tools: { mode: lazy } }, b: { tools: { mode: search, direct: x 
             r"3:71 profiles.b.tools.direct [direct] `direct` has no effect with `mode: search` => write `mode: hybrid`, or remove `direct`",
             r"3:100 profiles.c.tools.direct [direct] `direct` has no effect with `mode: direct` => write `mode: hybrid`, or remove `direct`",
             r"3:112 profiles.c.tools.direct[1] ['!y'] a pattern cannot be negated with `!` => write a name with `*` for any characters and `?` for one; put the names to hide under `deny`",
-            r"3:139 profiles.d.prompts.mode [mode] unknown key `mode` => remove it; known keys: allow, deny, rename",
+            r"3:139 profiles.d.prompts.mode [mode] unknown key `mode` => remove it; known keys: allow, deny, rename, overrides",
         ],
     ),
     (

@@ -19,6 +19,7 @@ mod pasted;
 mod rendered;
 mod routes;
 mod schema;
+mod server_info;
 mod tls;
 
 use dragoman_engine::config::{Fault, Faults, Loaded, Lookup, Native, NativeLink, Offered, load_knowing};

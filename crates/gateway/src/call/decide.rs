@@ -1,6 +1,7 @@
 //! Decides the outcome of a request before anything is sent: one decision for clients with and without a session,
 //! over any transport.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -10,6 +11,7 @@ use engine::exchange::{Dispatch, Headers, Route, dispatch, inner_request, no_lon
 use engine::tasks::{TaskIds, TaskRoute};
 use proto::bridge::tasks::TaskMethod;
 use proto::era::{CacheableResult, Era};
+use proto::json::unquote;
 use proto::mcp::Method;
 use proto::rpc::{Frame, Id, result_pieces, result_response};
 
@@ -304,7 +306,7 @@ fn in_session(
     };
     let session = session.clone();
     let Forwarded { route, frame, .. } = &forwarded;
-    let change = match subscription(frame, &route.method) {
+    let change = match subscription(frame, route) {
         None => None,
         Some(asked) => match changing(context, &session, view, route.upstream, asked)? {
             Changing::Ask(change) => Some(change),
@@ -368,14 +370,16 @@ fn changing(
     session.change(&context.session, asked, (&upstream, era, declares))
 }
 
-fn subscription(frame: &Frame, method: &str) -> Option<Subscription> {
-    let on = match Method::from_name(method) {
+fn subscription(frame: &Frame, route: &Route<'_>) -> Option<Subscription> {
+    let on = match Method::from_name(&route.method) {
         Some(Method::Subscribe) => true,
         Some(Method::Unsubscribe) => false,
         _ => return None,
     };
     let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span))?.into_owned();
-    Some(Subscription { uri, on })
+    let own = route.rename.as_ref().and_then(|(_, own)| unquote(&own[1..own.len() - 1]));
+    let own = own.map_or_else(|| uri.clone(), Cow::into_owned);
+    Some(Subscription { uri, own, on })
 }
 
 /// Returns the call that a retry belongs to, resumed with the retry's answers; `None` for any other request.

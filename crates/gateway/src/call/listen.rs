@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::catalogue::UpstreamId;
+use engine::catalogue::{UpstreamId, uri_of_server};
+use proto::bridge::listen::concerns;
 use proto::codec::sse::KEEP_ALIVE;
 use proto::era::{acknowledged, listen_result, notice};
 use proto::json::{Elements, Members, Splice, quote};
@@ -18,6 +19,7 @@ use transport::net::{Body, BodySender};
 use crate::admission::identity::Identity;
 use crate::call::CallContext;
 use crate::call::tasks;
+use crate::session::link_user::about;
 use crate::session::streams::event;
 use crate::session::until::Holding;
 use crate::view::view_cell::ViewCell;
@@ -38,8 +40,17 @@ pub(crate) struct Filter {
     tools: bool,
     prompts: bool,
     resources: bool,
-    uris: Vec<(UpstreamId, String)>,
+    uris: Vec<ListenedUri>,
     tasks: Vec<engine::tasks::Heard>,
+}
+
+/// A resource to which a client listens.
+struct ListenedUri {
+    owner: UpstreamId,
+    /// The URI by which the client knows the resource.
+    shown: String,
+    /// The owner's own URI.
+    own: String,
 }
 
 /// The destination of the notifications.
@@ -102,10 +113,10 @@ impl Filter {
                 let uri = frame
                     .string(span)
                     .ok_or_else(|| refuse(".resourceSubscriptions must contain only strings"))?;
-                if let Some(owner) = view.resource_owner(&uri)
+                if let Some((owner, own)) = view.located(&uri)
                     && view.upstream_declares(owner, "resources", Some("subscribe"))
                 {
-                    uris.push((owner, uri.into_owned()));
+                    uris.push(ListenedUri { owner, own: own.into_owned(), shown: uri.to_string() });
                 }
             }
         }
@@ -128,7 +139,7 @@ impl Filter {
         let mut members: Vec<String> =
             flags.iter().filter(|(on, _)| *on).map(|(_, name)| format!("\"{name}\":true")).collect();
         if !self.uris.is_empty() {
-            let uris: Vec<String> = self.uris.iter().map(|(_, uri)| quote(uri)).collect();
+            let uris: Vec<String> = self.uris.iter().map(|one| quote(&one.shown)).collect();
             members.push(format!("\"resourceSubscriptions\":[{}]", uris.join(",")));
         }
         if !self.tasks.is_empty() {
@@ -140,16 +151,35 @@ impl Filter {
 
     /// Removes resources for which their upstream sends no updates.
     fn leave_out(&mut self, owner: UpstreamId, refused: &[String]) {
-        self.uris.retain(|(of, uri)| *of != owner || !refused.contains(uri));
+        self.uris.retain(|one| one.owner != owner || !refused.contains(&one.own));
     }
 
     /// Returns the resources in the filter, grouped by upstream.
     fn by_owner(&self) -> BTreeMap<UpstreamId, Vec<String>> {
         let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (owner, uri) in &self.uris {
-            found.entry(*owner).or_default().push(uri.clone());
+        for one in &self.uris {
+            found.entry(one.owner).or_default().push(one.own.clone());
         }
         found
+    }
+
+    /// Returns an upstream's notification about a resource under the URI that the client knows.
+    fn shown(&self, context: &CallContext, owner: UpstreamId, told: ResourceNotice) -> ResourceNotice {
+        let names = self.uris.iter().filter(|one| one.owner == owner && one.own != one.shown);
+        let known = |own: &str| {
+            let one = names.clone().find(|one| concerns(&one.own, own))?;
+            let exact = (one.own == own).then(|| one.shown.clone());
+            exact.or_else(|| uri_of_server(context.view.state.upstreams.get(owner).name(), own))
+        };
+        match &told {
+            ResourceNotice::Missed(own) => known(own).map(ResourceNotice::Missed),
+            ResourceNotice::Notice(frame) => {
+                let own = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
+                let shown = own.and_then(|own| about(frame, &known(&own)?));
+                shown.map(|frame| ResourceNotice::Notice(Arc::new(frame)))
+            }
+        }
+        .unwrap_or(told)
     }
 
     fn wants(&self, changed: Notice) -> bool {
@@ -236,7 +266,8 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
                 }
                 seen = now;
             }
-            Some(told) = next(&mut heard) => {
+            Some((owner, told)) = next(&mut heard) => {
+                let told = filter.shown(context, owner, told);
                 if !sink.send(notice_under(&told, id)).await {
                     return;
                 }
@@ -265,11 +296,15 @@ fn list_changed(list: Notice, id: &Id) -> Bytes {
 }
 
 /// Listens to the resources in a filter at the upstreams that own them.
-fn follow(context: &Arc<CallContext>, cell: &ViewCell, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
+fn follow(
+    context: &Arc<CallContext>,
+    cell: &ViewCell,
+    filter: &Filter,
+) -> (Vec<Listening>, Vec<(UpstreamId, Heard)>) {
     let caller = cell.caller.as_ref();
     let join = |(owner, uris)| {
         let (listener, heard) = Listener::by_stream(uris);
-        (context.view.state.upstream_by(owner, caller).listen(&context.egress, listener), heard)
+        (context.view.state.upstream_by(owner, caller).listen(&context.egress, listener), (owner, heard))
     };
     filter.by_owner().into_iter().map(join).unzip()
 }
@@ -286,11 +321,11 @@ async fn any_leaves(listening: &[Listening]) {
 }
 
 /// Returns the next notification from any upstream.
-async fn next(heard: &mut [Heard]) -> Option<ResourceNotice> {
+async fn next(heard: &mut [(UpstreamId, Heard)]) -> Option<(UpstreamId, ResourceNotice)> {
     std::future::poll_fn(|context| {
-        for one in heard.iter_mut() {
+        for (owner, one) in heard.iter_mut() {
             if let std::task::Poll::Ready(Some(told)) = one.poll_next(context) {
-                return std::task::Poll::Ready(Some(told));
+                return std::task::Poll::Ready(Some((*owner, told)));
             }
         }
         std::task::Poll::Pending

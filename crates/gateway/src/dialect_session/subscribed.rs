@@ -145,7 +145,7 @@ impl Subscriptions {
         uri: &str,
         stream: &DialectStream,
     ) -> Option<()> {
-        let owner = owner(&context.session, cell, uri).await?;
+        let (owner, _) = owner(&context.session, cell, uri).await?;
         let declares = cell.view().upstream_declares(owner, "resources", Some("subscribe"));
         let upstream = declares.then(|| context.view.state.upstream_by(owner, cell.caller.as_ref()))?;
         let (listener, heard) = Listener::by_stream(vec![uri.to_owned()]);

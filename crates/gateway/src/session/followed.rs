@@ -1,10 +1,12 @@
 //! The resources that a session's client listens to, and the state of each subscription. This module must not know who
 //! sends updates.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use engine::Fault;
+use engine::catalogue::{UpstreamId, uri_of_server};
 use parking_lot::{Mutex, MutexGuard};
 use upstream::subscriptions::Listening;
 use upstream::{Server, Upstream};
@@ -13,7 +15,26 @@ use upstream::{Server, Upstream};
 pub(crate) struct Followed {
     /// The resource's server.
     pub(crate) upstream: Arc<Upstream>,
+    /// The server's own URI; `None` if the client knows the resource by this URI.
+    own: Option<Box<str>>,
     pub(crate) how: Subscribed,
+}
+
+impl Followed {
+    /// A resource that the client knows as `uri`, and the server as `own`.
+    pub(super) fn new(uri: &str, upstream: Arc<Upstream>, own: &str, how: Subscribed) -> Self {
+        Self { upstream, own: (uri != own).then(|| own.into()), how }
+    }
+
+    /// Returns the server's own URI of a resource that the client knows as `uri`.
+    pub(super) fn own<'f>(&'f self, uri: &'f str) -> &'f str {
+        self.own.as_deref().unwrap_or(uri)
+    }
+
+    /// Returns true if the resource belongs to this server.
+    pub(super) fn is_at(&self, server: UpstreamId) -> bool {
+        self.upstream.server.spec.id == server
+    }
 }
 
 /// The state of a subscription.
@@ -36,11 +57,16 @@ impl Subscriptions {
         self.0.lock()
     }
 
-    /// Adds a subscription; returns true if it is new.
+    /// Adds a subscription to a resource, which the client and the server know by these URIs; returns true if it is new.
     ///
     /// # Errors
     /// Fails if the client already has as many subscriptions as allowed.
-    pub(super) fn insert(&self, uri: &str, upstream: &Arc<Upstream>, max: usize) -> Result<bool, Fault> {
+    pub(super) fn insert(
+        &self,
+        (uri, own): (&str, &str),
+        upstream: &Arc<Upstream>,
+        max: usize,
+    ) -> Result<bool, Fault> {
         let mut all = self.0.lock();
         if all.contains_key(uri) {
             return Ok(false);
@@ -51,7 +77,7 @@ impl Subscriptions {
                  configuration)"
             )));
         }
-        let followed = Followed { upstream: upstream.clone(), how: Subscribed::Asked };
+        let followed = Followed::new(uri, upstream.clone(), own, Subscribed::Asked);
         all.insert(uri.to_owned(), followed);
         Ok(true)
     }
@@ -80,20 +106,21 @@ impl Subscriptions {
         all
     }
 
-    /// Returns the URIs that upstreams have accepted within the session; they have to be repeated on a new link.
-    pub(super) fn taken(&self) -> Vec<String> {
+    /// Returns the resources that a server has accepted within the session, by the client's URIs and the server's; they have to
+    /// be repeated on a new link.
+    pub(super) fn taken(&self, server: UpstreamId) -> Vec<(String, String)> {
         let all = self.0.lock();
-        let taken = all.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken));
-        taken.map(|(uri, _)| uri.clone()).collect()
+        let taken = all.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken) && one.is_at(server));
+        taken.map(|(uri, one)| (uri.clone(), one.own(uri).to_owned())).collect()
     }
 
-    /// Returns the URIs that one server has accepted within the session.
+    /// Returns the server's own URIs that one server has accepted within the session.
     pub(super) fn taken_at(&self, server: &Server) -> Vec<String> {
         let all = self.0.lock();
         let taken = all.iter().filter(|(_, one)| {
             matches!(one.how, Subscribed::Taken) && std::ptr::eq(Arc::as_ptr(&one.upstream.server), server)
         });
-        taken.map(|(uri, _)| uri.clone()).collect()
+        taken.map(|(uri, one)| one.own(uri).to_owned()).collect()
     }
 
     /// Removes a subscription; returns true if it existed.
@@ -102,10 +129,10 @@ impl Subscriptions {
         self.0.lock().remove(uri).is_some() || awaited
     }
 
-    /// Removes all subscriptions, and returns their URIs.
-    pub(super) fn drain(&self) -> Vec<String> {
+    /// Removes all subscriptions, and returns their URIs with their servers.
+    pub(super) fn drain(&self) -> Vec<(String, Followed)> {
         self.1.lock().clear();
-        self.0.lock().drain().map(|(uri, _)| uri).collect()
+        self.0.lock().drain().collect()
     }
 
     /// Returns true if the client listens to exactly this resource.
@@ -113,8 +140,26 @@ impl Subscriptions {
         self.0.lock().contains_key(uri)
     }
 
-    /// Returns true if the client listens to this resource, or to one that contains it.
-    pub(super) fn is_concerned(&self, changed: &str) -> bool {
-        self.0.lock().keys().any(|wanted| proto::bridge::listen::concerns(wanted, changed))
+    /// Returns true if the client listens to exactly this resource of a server; `own` is the server's own URI.
+    pub(crate) fn has_own(&self, server: UpstreamId, own: &str) -> bool {
+        self.0.lock().iter().any(|(uri, one)| one.is_at(server) && one.own(uri) == own)
+    }
+
+    /// Returns the URI by which the client knows a changed resource of a server, if it listens to the resource, or to one that
+    /// contains it.
+    pub(super) fn known_as<'c>(&self, server: UpstreamId, changed: &'c str) -> Option<Cow<'c, str>> {
+        let all = self.0.lock();
+        let is_concerned = |wanted: &str, one: &Followed| {
+            one.is_at(server) && proto::bridge::listen::concerns(one.own(wanted), changed)
+        };
+        let (wanted, one) = all.iter().find(|(wanted, one)| is_concerned(wanted, one))?;
+        Some(match &one.own {
+            None => Cow::Borrowed(changed),
+            Some(own) if **own == *changed => Cow::Owned(wanted.clone()),
+            // Everything below a resource with the server's name in its URI has such a URI, too.
+            Some(_) => {
+                Cow::Owned(uri_of_server(one.upstream.name(), changed).unwrap_or_else(|| wanted.clone()))
+            }
+        })
     }
 }

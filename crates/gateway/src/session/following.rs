@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::catalogue::UpstreamId;
+use engine::catalogue::{UpstreamId, View};
 use upstream::pool::LinkCell;
 
 use super::changed::notify_changed;
@@ -32,14 +32,16 @@ impl Session {
         self.view.store(Some(new.clone()));
         let view = new.view();
         let is_changed = |one: &Followed| Fate::of(context, self.profile, &one.upstream) == Fate::Changed;
-        self.interests
-            .subscriptions
-            .lock()
-            .retain(|uri, one| is_changed(one) || view.resource_owner(uri).is_some());
+        self.interests.subscriptions.lock().retain(|uri, one| is_changed(one) || is_same(&view, uri, one));
         for notice in new.differs(&old) {
             notify_changed(self, notice);
         }
     }
+}
+
+/// Returns true if the client still sees a resource, and it is still the same one.
+fn is_same(view: &View, uri: &str, one: &Followed) -> bool {
+    view.located(uri).is_some_and(|(server, own)| one.is_at(server) && one.own(uri) == own)
 }
 
 impl Session {

@@ -117,8 +117,8 @@ pub(crate) async fn handshake(
     );
     let pending = PendingSession::new(context, session);
     let view = pending.session().find_view(&context.view).await.view();
-    let info = &context.egress.snapshot().profiles[profile].server_info;
-    let answer = initialize_result(request, era, &asked, view.capabilities(), info, view.instructions());
+    let info = context.egress.snapshot().profiles[profile].introduction();
+    let answer = initialize_result(request, era, &asked, view.capabilities(), &info, view.instructions());
     context.state.sessions.add(pending.session(), permit);
     let session = pending.keep();
     context.state.note_change(&session);

@@ -1,5 +1,6 @@
 //! A session as the links that its calls use see it. This module must not know transports.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -8,7 +9,7 @@ use bytes::Bytes;
 use engine::catalogue::UpstreamId;
 use proto::bridge::shape;
 use proto::era::Era;
-use proto::json::Splice;
+use proto::json::{Splice, quote};
 use proto::rpc::{Frame, FrameLimits};
 use transport::up::Owner;
 use upstream::egress::Announcement;
@@ -38,12 +39,20 @@ impl LinkUser for Session {
         Self::wants(self, message)
     }
 
-    fn is_concerned(&self, uri: &str) -> bool {
-        self.interests.subscriptions.is_concerned(uri)
+    fn updated(&self, server: UpstreamId, uri: &str, era: &'static Era, message: &Frame) {
+        match self.interests.subscriptions.known_as(server, uri) {
+            None => {}
+            Some(Cow::Borrowed(_)) => Self::hear(self, era, message, false),
+            Some(Cow::Owned(known)) => {
+                if let Some(message) = about(message, &known) {
+                    Self::hear(self, era, &message, false);
+                }
+            }
+        }
     }
 
-    fn is_subscribed(&self, uri: &str) -> bool {
-        self.interests.subscriptions.has(uri)
+    fn is_subscribed(&self, server: UpstreamId, uri: &str) -> bool {
+        self.interests.subscriptions.has_own(server, uri)
     }
 
     fn taken_at(&self, server: &Server) -> Vec<String> {
@@ -118,6 +127,14 @@ impl LinkUser for Session {
             }
         });
     }
+}
+
+/// Returns a notification about a resource under another URI.
+pub(crate) fn about(notice: &Frame, uri: &str) -> Option<Frame> {
+    let (span, uri) = (notice.param("uri").ok().flatten()?, quote(uri));
+    let mut splice = Splice::new(notice.text());
+    splice.replace(span, uri.as_bytes());
+    Frame::parse(splice.finish(), FrameLimits::default()).ok()
 }
 
 /// Returns a question in the form of the asked client's era.

@@ -44,17 +44,22 @@ impl Fate {
     }
 }
 
-/// Returns the server of a resource as soon as a view knows it; `None` if no view knows it in time.
-pub(crate) async fn owner(context: &Arc<SessionContext>, cell: &ViewCell, uri: &str) -> Option<UpstreamId> {
+/// Returns the server of a resource, and the server's own URI, as soon as a view knows it; `None` if no view knows it in
+/// time.
+pub(crate) async fn owner(
+    context: &Arc<SessionContext>,
+    cell: &ViewCell,
+    uri: &str,
+) -> Option<(UpstreamId, String)> {
     owner_until(cell, uri, Instant::now() + context.egress.snapshot().opening_time()).await
 }
 
-async fn owner_until(cell: &ViewCell, uri: &str, until: Instant) -> Option<UpstreamId> {
+async fn owner_until(cell: &ViewCell, uri: &str, until: Instant) -> Option<(UpstreamId, String)> {
     let mut changes = cell.watch();
     loop {
         changes.mark_unchanged();
-        if let Some(owner) = cell.view().resource_owner(uri) {
-            return Some(owner);
+        if let Some((owner, own)) = cell.view().located(uri) {
+            return Some((owner, own.into_owned()));
         }
         timeout_at(until, changes.changed()).await.ok()?.ok()?;
     }
@@ -94,12 +99,12 @@ async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<S
     let most = context.egress.snapshot().limits.subscriptions_per_session;
     for uri in uris {
         let Some(cell) = session.view() else { return };
-        if let Some(owner) = owner_until(&cell, &uri, until).await
+        if let Some((owner, own)) = owner_until(&cell, &uri, until).await
             && session.interests.subscriptions.awaits_server(&uri)
         {
             let upstream = context.view.state.upstream_by(owner, cell.caller.as_ref());
-            if session.interests.subscriptions.insert(&uri, &upstream, most).unwrap_or(false) {
-                let followed = listen(&context, &session, (&cell, owner), &uri).await;
+            if session.interests.subscriptions.insert((&uri, &own), &upstream, most).unwrap_or(false) {
+                let followed = listen(&context, &session, (&cell, owner), (&uri, &own)).await;
                 let mut all = session.interests.subscriptions.lock();
                 match (all.get_mut(&uri), followed) {
                     (Some(place), Some(followed)) => *place = followed,
@@ -122,8 +127,8 @@ async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<
     for uri in uris {
         let Some(cell) = session.view() else { return };
         let taken = match owner(&context, &cell, &uri).await {
-            Some(owner) if session.interests.subscriptions.has(&uri) => {
-                listen(&context, &session, (&cell, owner), &uri).await
+            Some((owner, own)) if session.interests.subscriptions.has(&uri) => {
+                listen(&context, &session, (&cell, owner), (&uri, &own)).await
             }
             _ => None,
         };
@@ -142,22 +147,21 @@ async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<
     }
 }
 
-/// Subscribes to one resource; returns `None` if its server sends no updates.
+/// Subscribes to one resource, which the client and its server know by these URIs; returns `None` if its server sends no updates.
 async fn listen(
     context: &Arc<SessionContext>,
     session: &Arc<Session>,
     (cell, owner): (&ViewCell, UpstreamId),
-    uri: &str,
+    (uri, own): (&str, &str),
 ) -> Option<Followed> {
     let upstream = context.view.state.upstream_by(owner, cell.caller.as_ref());
     let link = session.link(&context.egress, &upstream).await.ok()?;
     let how = if link.era.has_sessions() {
-        let params = format!("\"uri\":{}", quote(uri));
+        let params = format!("\"uri\":{}", quote(own));
         request(&context.egress, &link, Method::Subscribe, &params).await.then_some(Subscribed::Taken)?
     } else {
-        Subscribed::Kept(
-            upstream.listen(&context.egress, Listener::by_session(uri.to_owned(), weak_user(session))),
-        )
+        let listener = Listener::by_session((owner, own.to_owned()), weak_user(session));
+        Subscribed::Kept(upstream.listen(&context.egress, listener))
     };
-    Some(Followed { upstream, how })
+    Some(Followed::new(uri, upstream, own, how))
 }

@@ -155,9 +155,9 @@ impl Session {
             self.send_level(egress, link).await;
         }
         let view = self.view().map(|cell| cell.view());
-        for uri in self.interests.subscriptions.taken() {
+        for (uri, own) in self.interests.subscriptions.taken(link.server.spec.id) {
             if view.as_ref().and_then(|v| v.resource_owner(&uri)) == Some(link.server.spec.id) {
-                let params = format!("\"uri\":{}", proto::json::quote(&uri));
+                let params = format!("\"uri\":{}", proto::json::quote(&own));
                 request(egress, link, Method::Subscribe, &params).await;
             }
         }

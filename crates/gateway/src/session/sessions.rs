@@ -129,9 +129,9 @@ impl Sessions {
         self.table.those(|s| s.view().is_some_and(|own| std::ptr::eq(Arc::as_ptr(&own), view)))
     }
 
-    /// Returns true if a session other than `but` listens to a resource over this cell.
+    /// Returns true if a session other than `but` listens to a resource over this cell; `uri` is the server's own URI.
     pub(crate) fn listens(&self, but: &Session, over: (UpstreamId, &Arc<LinkCell>), uri: &str) -> bool {
-        self.table.any(|s| s.id != but.id && s.interests.subscriptions.has(uri) && s.uses(over))
+        self.table.any(|s| s.id != but.id && s.interests.subscriptions.has_own(over.0, uri) && s.uses(over))
     }
 
     /// Returns the sessions for which `is_one` is true.

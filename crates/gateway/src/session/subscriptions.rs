@@ -28,7 +28,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A change of a session's subscriptions.
 pub(crate) struct Subscription {
+    /// The URI by which the client knows the resource.
     pub(crate) uri: String,
+    /// The server's own URI.
+    pub(crate) own: String,
     pub(crate) on: bool,
 }
 
@@ -97,7 +100,7 @@ impl Session {
             let cell = self.cell(upstream);
             if !cell.is_own()
                 && (!listened
-                    || context.state.sessions.listens(self, (upstream.server.spec.id, &cell), &asked.uri))
+                    || context.state.sessions.listens(self, (upstream.server.spec.id, &cell), &asked.own))
             {
                 return Ok(Changing::Done);
             }
@@ -108,13 +111,13 @@ impl Session {
                 format!("is not available: server {:?} does not support subscriptions", upstream.name());
             return Err(Fault::unknown_method(Method::Subscribe.name(), &why));
         }
-        let is_new =
-            self.interests.subscriptions.insert(&asked.uri, upstream, limits.subscriptions_per_session)?;
+        let uris = (&*asked.uri, &*asked.own);
+        let is_new = self.interests.subscriptions.insert(uris, upstream, limits.subscriptions_per_session)?;
         if server.has_sessions() {
             return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new }));
         }
-        let listening =
-            upstream.listen(&context.egress, Listener::by_session(asked.uri.clone(), weak_user(self)));
+        let listener = Listener::by_session((upstream.server.spec.id, asked.own), weak_user(self));
+        let listening = upstream.listen(&context.egress, listener);
         let listener = listening.handle().clone();
         if let Some(kept) = self.interests.subscriptions.lock().get_mut(&asked.uri) {
             kept.how = Subscribed::Kept(listening);
@@ -147,7 +150,7 @@ impl Session {
             // Another session may have started to listen just now.
             false => {
                 if let Some(link) = self.shared_link(upstream.server.spec.id) {
-                    tokio::spawn(listen_again(context.clone(), self.clone(), link, asked.uri.clone()));
+                    tokio::spawn(listen_again(context.clone(), self.clone(), link, asked.own.clone()));
                 }
             }
         }
@@ -160,7 +163,8 @@ impl Session {
         for (uri, followed) in all.iter_mut() {
             let is_there = std::ptr::eq(Arc::as_ptr(&followed.upstream.server), Arc::as_ptr(&link.server));
             if is_there && matches!(followed.how, Subscribed::Taken) {
-                let listener = Listener::by_session(uri.clone(), weak_user(self));
+                let own = (link.server.spec.id, followed.own(uri).to_owned());
+                let listener = Listener::by_session(own, weak_user(self));
                 followed.how = Subscribed::Kept(followed.upstream.listen(egress, listener));
             }
         }
@@ -181,15 +185,16 @@ impl Session {
 
     /// Ends those subscriptions on shared links that no other session has.
     pub(crate) fn leave_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
-        let uris = self.interests.subscriptions.drain();
-        let Some(view) = self.view().map(|cell| cell.view()) else { return };
-        let left: Vec<_> = uris
+        let left: Vec<_> = self
+            .interests
+            .subscriptions
+            .drain()
             .into_iter()
-            .filter_map(|uri| {
-                let owner = view.resource_owner(&uri)?;
+            .filter_map(|(uri, followed)| {
+                let (owner, own) = (followed.upstream.server.spec.id, followed.own(&uri).to_owned());
                 let link = self.shared_link(owner)?;
-                let cell = self.cell(&context.view.state.upstream_of(owner, &self.identity));
-                (!context.state.sessions.listens(self, (owner, &cell), &uri)).then_some((link, uri))
+                let cell = self.cell(&followed.upstream);
+                (!context.state.sessions.listens(self, (owner, &cell), &own)).then_some((link, own))
             })
             .collect();
         if left.is_empty() {
@@ -197,10 +202,10 @@ impl Session {
         }
         let (context, session) = (context.clone(), self.clone());
         tokio::spawn(async move {
-            for (link, uri) in left {
-                let params = format!("\"uri\":{}", quote(&uri));
+            for (link, own) in left {
+                let params = format!("\"uri\":{}", quote(&own));
                 request(&context.egress, &link, Method::Unsubscribe, &params).await;
-                listen_again(context.clone(), session.clone(), link, uri).await;
+                listen_again(context.clone(), session.clone(), link, own).await;
             }
         });
     }
@@ -208,13 +213,14 @@ impl Session {
 
 /// Subscribes again after an unsubscription, if another session is listening by now: the unsubscription may have
 /// overtaken that session's request.
-async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, uri: String) {
+async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, own: String) {
+    let server = link.server.spec.id;
     if link
         .recipients
         .users()
         .iter()
-        .any(|user| user.attribution() != session.links.attribution && user.is_subscribed(&uri))
+        .any(|user| user.attribution() != session.links.attribution && user.is_subscribed(server, &own))
     {
-        request(&context.egress, &link, Method::Subscribe, &format!("\"uri\":{}", quote(&uri))).await;
+        request(&context.egress, &link, Method::Subscribe, &format!("\"uri\":{}", quote(&own))).await;
     }
 }

@@ -269,7 +269,7 @@ pub fn initialize_result(
     result.extend_from_slice(b",\"capabilities\":");
     result.extend_from_slice(capabilities.as_bytes());
     result.extend_from_slice(b",\"serverInfo\":");
-    result.extend_from_slice(&identity(server_info.as_bytes(), era));
+    result.extend_from_slice(&introduced(server_info.as_bytes(), era));
     let instructions = instructions.filter(|_| era.shapes.instructions);
     result.extend_from_slice(instructions_member(instructions).as_bytes());
     result.push(b'}');
@@ -289,14 +289,28 @@ pub fn identity(info: &[u8], era: &Era) -> Bytes {
     if !era.shapes.strict {
         return Bytes::copy_from_slice(info);
     }
+    without(info, &["title", "description", "icons", "websiteUrl"])
+}
+
+/// An object without these members.
+fn without(info: &[u8], keys: &[&str]) -> Bytes {
     let Ok(members) = Members::of_document(info, crate::json::MAX_DEPTH) else {
         return Bytes::copy_from_slice(info);
     };
     let mut splice = Splice::new(info);
-    for key in ["title", "description", "icons", "websiteUrl"] {
+    for key in keys {
         splice.remove(&members, key.as_bytes());
     }
     splice.finish()
+}
+
+/// The gateway's own name and version, a JSON object, without members that `era` does not define.
+fn introduced(info: &[u8], era: &Era) -> Bytes {
+    let info = identity(info, era);
+    if era.shapes.described || era.shapes.strict {
+        return info;
+    }
+    without(&info, &["description", "icons", "websiteUrl"])
 }
 
 /// The result of `server/discover`, as an object without its request's id.

@@ -91,6 +91,8 @@ pub struct Shapes {
     pub structured: Structured,
     /// True if peers may reject members that their version does not define; those are then removed.
     pub strict: bool,
+    /// True if a server's introduction may contain a description, a website and icons, and listed items may have icons.
+    pub described: bool,
     /// True if content and resources have `annotations`, and resources a `size`.
     pub annotations: bool,
     /// The ways in which servers can ask users.

@@ -212,6 +212,23 @@ fn old_peers_hear_nothing_that_their_version_has_no_place_for() {
 }
 
 #[test]
+fn only_versions_that_have_descriptions_and_icons_hear_them() {
+    let info = r#"{"name":"n","title":"T","version":"1","description":"d","websiteUrl":"u","icons":[{}]}"#;
+    for (era, wanted) in [
+        (&V2024_11_05, r#""serverInfo":{"name":"n","version":"1"}"#),
+        (&V2025_03_26, r#""serverInfo":{"name":"n","title":"T","version":"1"}"#),
+        (&V2025_06_18, r#""serverInfo":{"name":"n","title":"T","version":"1"}"#),
+        (
+            &V2025_11_25,
+            r#""serverInfo":{"name":"n","title":"T","version":"1","description":"d","websiteUrl":"u","icons":[{}]}"#,
+        ),
+    ] {
+        let text = initialize_result(&Id::number(1), era, b"0", "{}", info, None);
+        assert!(memchr::memmem::find(&text, wanted.as_bytes()).is_some(), "{era}: {text:?}");
+    }
+}
+
+#[test]
 fn a_version_that_is_refused_but_listed_may_be_asked_for_again() {
     let refusal = |code: i32, data: &str| {
         frame(&format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"no"{data}}}}}"#))

@@ -53,6 +53,7 @@ static SHAPES: Shapes = Shapes {
     tool_result: true,
     structured: Structured::None,
     strict: true,
+    described: false,
     annotations: false,
     elicitation: Elicitation::None,
     sampling_tools: false,

@@ -37,6 +37,7 @@ static SHAPES: Shapes = Shapes {
     tool_result: false,
     structured: Structured::None,
     strict: true,
+    described: false,
     annotations: true,
     elicitation: Elicitation::None,
     sampling_tools: false,

@@ -37,6 +37,7 @@ static SHAPES: Shapes = Shapes {
     tool_result: false,
     structured: Structured::Object,
     strict: false,
+    described: false,
     annotations: true,
     elicitation: Elicitation::PlainForm,
     sampling_tools: false,

@@ -37,6 +37,7 @@ static SHAPES: Shapes = Shapes {
     tool_result: false,
     structured: Structured::Object,
     strict: false,
+    described: true,
     annotations: true,
     elicitation: Elicitation::UrlWithId,
     sampling_tools: true,

@@ -56,6 +56,7 @@ static SHAPES: Shapes = Shapes {
     tool_result: false,
     structured: Structured::Any,
     strict: false,
+    described: true,
     annotations: true,
     elicitation: Elicitation::Url,
     sampling_tools: true,

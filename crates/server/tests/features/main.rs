@@ -120,7 +120,7 @@ mod rules_by_place {
     use super::*;
 
     some_tests! {
-        v2025_11_25 = "2025-11-25": test routes::{excluded};
+        v2025_11_25 = "2025-11-25": test routes::{excluded, alike};
     }
 }
 
@@ -138,9 +138,9 @@ mod several {
     use super::*;
 
     some_tests! {
-        v2025_03_26 = "2025-03-26": one routes::{prefixed, ruled, excluded};
+        v2025_03_26 = "2025-03-26": one routes::{prefixed, ruled, excluded, alike};
         v2025_11_25 = "2025-11-25": one routes::{prefixed, plain, ruled, resources, news};
         v2026_07_28 = "2026-07-28": one
-            routes::{prefixed, plain, ruled, excluded, resources, news}, searched::{headers};
+            routes::{prefixed, plain, ruled, excluded, resources, alike, news}, searched::{headers};
     }
 }

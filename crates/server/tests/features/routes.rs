@@ -14,6 +14,10 @@ struct Two {
 
 async fn two(place: Place, profile: &str) -> Two {
     let eras = if place.is_stateless() { Eras::Modern } else { Eras::Legacy };
+    two_of(place, eras, profile).await
+}
+
+async fn two_of(place: Place, eras: Eras, profile: &str) -> Two {
     let a = Fixture::start(Over::Http, Options { eras, many: false, ..Options::default() }).await;
     let b = Fixture::start(Over::Stdio, Options { eras, many: true, ..Options::default() }).await;
     let servers = format!("mcpServers:\n  a: {}\n  b: {}\n", a.config(), b.config());
@@ -111,7 +115,8 @@ pub(crate) async fn excluded(place: Place) {
     let rules = r#"{ allow: ["test://static*", "test://template/1/*"], deny: ["*binary"] }"#;
     let mut two = two(place, &format!("{{ resources: {rules} }}")).await;
     let client = &mut two.client;
-    assert_eq!(listed(client, "resources/list", "resources", "uri").await, ["test://static-text"]);
+    let uris = listed(client, "resources/list", "resources", "uri").await;
+    assert_eq!(uris, ["test://static-text", "test://b+static-text"]);
     let templates = listed(client, "resources/templates/list", "resourceTemplates", "uriTemplate").await;
     assert!(templates.is_empty(), "{templates:?}");
     for uri in ["test://static-text", "test://template/1/data"] {
@@ -131,6 +136,8 @@ pub(crate) async fn excluded(place: Place) {
             "test://watched-resource",
             "test://template/2/data",
             "test://template/{id}/data",
+            "test://b+static-binary",
+            "test://b+template/2/data",
         ] {
             let answer = client.ask(method, &params(method, uri)).await;
             let refusal = answer["error"].to_string().replace(uri, "nothing://at-all");
@@ -158,6 +165,73 @@ pub(crate) async fn resources(place: Place) {
     // By the template that it matches.
     let answer = client.ask("resources/read", &read("test://template/x%20y/data")).await;
     assert!(answer["result"]["contents"][0]["text"].as_str().expect("text").contains("x%20y"), "{answer}");
+}
+
+/// If two servers have the same URIs, those of the second carry its name: in lists, requests, results and notifications.
+pub(crate) async fn alike(place: Place) {
+    for eras in [Eras::Modern, Eras::Legacy] {
+        let mut two = two_of(place, eras, "{ servers: [a, b] }").await;
+        let client = &mut two.client;
+        let uris = listed(client, "resources/list", "resources", "uri").await;
+        for uri in ["test://watched-resource", "test://b+watched-resource", "test://many/003"] {
+            assert_eq!(uris.iter().filter(|one| *one == uri).count(), 1, "{uri}: {uris:?}");
+        }
+        let templates = listed(client, "resources/templates/list", "resourceTemplates", "uriTemplate").await;
+        assert_eq!(templates, ["test://template/{id}/data", "test://b+template/{id}/data"]);
+        for uri in
+            ["test://static-text", "test://b+static-text", "test://many/003", "test://b+template/7/data"]
+        {
+            let answer = client.ask("resources/read", &json!({"uri": uri})).await;
+            assert_eq!(answer["result"]["contents"][0]["uri"], uri, "{answer}");
+        }
+        let unknown = client.ask("resources/read", &json!({"uri": "test://b+no-such"})).await;
+        assert_eq!(unknown["error"]["data"]["uri"], "test://b+no-such", "{unknown}");
+        for (server, uri) in [("a", "test://static-text"), ("b", "test://b+static-text")] {
+            let linked = client.call(&format!("{server}__test_resource_link"), &json!({})).await;
+            let blocks = linked["result"]["content"].to_string();
+            assert!(blocks.contains(&format!("\"{uri}\"")), "{blocks}");
+        }
+        let params = json!({"name": "b__test_prompt_with_embedded_resource", "arguments": {"resourceUri": "test://static-text"}});
+        let prompt = client.ask("prompts/get", &params).await["result"].to_string();
+        assert!(prompt.contains("\"uri\":\"test://b+static-text\""), "{prompt}");
+        let reference = json!({"type": "ref/resource", "uri": "test://b+template/{id}/data"});
+        let completed = json!({"ref": reference, "argument": {"name": "id", "value": ""}});
+        let answer = client.ask("completion/complete", &completed).await;
+        assert!(answer["result"]["completion"]["values"].is_array(), "{answer}");
+        followed(place, client).await;
+    }
+}
+
+/// A client that follows two resources with the same URI at their servers is told which of them has changed.
+async fn followed(place: Place, client: &mut Alone) {
+    let uris = ["test://watched-resource", "test://b+watched-resource"];
+    let mut news = client.listen(&json!({"resourceSubscriptions": uris, "toolsListChanged": true})).await;
+    for (server, uri) in [("b", uris[1]), ("a", uris[0]), ("b", uris[1])] {
+        let touch = json!({"name": format!("{server}__test_touch_watched")});
+        let turn = client.begin("tools/call", &touch).await;
+        let (mut said, _) = client.finish(turn).await;
+        let told = match said.pop() {
+            Some(told) => told,
+            None => client.news(&mut news).await,
+        };
+        assert_eq!(
+            (&told["method"], &told["params"]["uri"]),
+            (&json!("notifications/resources/updated"), &json!(uri))
+        );
+    }
+    if place.is_stateless() {
+        return;
+    }
+    let answer = client.ask("resources/unsubscribe", &json!({"uri": uris[1]})).await;
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    client.call("b__test_touch_watched", &json!({})).await;
+    let turn = client.begin("tools/call", &json!({"name": "a__test_touch_watched"})).await;
+    let (mut said, _) = client.finish(turn).await;
+    let told = match said.pop() {
+        Some(told) => told,
+        None => client.news(&mut news).await,
+    };
+    assert_eq!(told["params"]["uri"], uris[0], "{told}");
 }
 
 /// One stream carries the notifications of several servers, each once.

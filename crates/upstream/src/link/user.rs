@@ -26,14 +26,15 @@ pub trait LinkUser: Send + Sync {
     /// Returns true unless the message is a log message below the level for which the client asked.
     fn wants(&self, message: &Frame) -> bool;
 
-    /// Returns true if a notification about `uri` concerns one of the client's resources.
-    fn is_concerned(&self, uri: &str) -> bool;
+    /// Notifies the client that a resource of a server has changed, if the client listens to it. `message` is the server's
+    /// notification about its own `uri`, in the form of version `era`.
+    fn updated(&self, server: UpstreamId, uri: &str, era: &'static Era, message: &Frame);
 
-    /// Returns the resources to which the client has subscribed through a session at this server.
+    /// Returns the resources to which the client has subscribed through a session at this server, by the server's own URIs.
     fn taken_at(&self, server: &Server) -> Vec<String>;
 
-    /// Returns true if the client is subscribed to exactly this resource.
-    fn is_subscribed(&self, uri: &str) -> bool;
+    /// Returns true if the client is subscribed to exactly this resource of a server; `uri` is the server's own URI.
+    fn is_subscribed(&self, server: UpstreamId, uri: &str) -> bool;
 
     /// Passes a server's question to the client.
     ///

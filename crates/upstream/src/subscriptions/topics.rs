@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
+use engine::catalogue::UpstreamId;
 use parking_lot::Mutex;
 use proto::bridge::listen::{Interest, concerns};
 use proto::era::Era;
@@ -32,7 +33,7 @@ pub enum ResourceNotice {
 
 enum To {
     Stream(mpsc::Sender<ResourceNotice>, Arc<AtomicBool>),
-    Session(Weak<dyn LinkUser>),
+    Session(UpstreamId, Weak<dyn LinkUser>),
 }
 
 /// The wanted resources of an upstream, with their listeners.
@@ -154,9 +155,10 @@ impl Listener {
         (Self { uris: uris.into_iter().collect(), to: To::Stream(sender, behind) }, heard)
     }
 
-    /// Creates a listener for a session, which is notified in the form of the session's own version.
-    pub fn by_session(uri: String, session: Weak<dyn LinkUser>) -> Self {
-        Self { uris: HashSet::from([uri]), to: To::Session(session) }
+    /// Creates a listener for a session, which is notified in the form of the session's own version, and under the URI that its
+    /// client knows. `uri` is the server's own URI.
+    pub fn by_session((server, uri): (UpstreamId, String), session: Weak<dyn LinkUser>) -> Self {
+        Self { uris: HashSet::from([uri]), to: To::Session(server, session) }
     }
 }
 
@@ -227,9 +229,9 @@ impl Topics {
                         behind.store(true, Ordering::Release);
                     }
                 }
-                To::Session(session) => {
+                To::Session(server, session) => {
                     if let Some(session) = session.upgrade() {
-                        session.hear(era, notice);
+                        session.updated(*server, &uri, era, notice);
                     }
                 }
             }
@@ -246,11 +248,11 @@ impl Topics {
                             behind.store(true, Ordering::Release);
                         }
                     }
-                    To::Session(session) => {
+                    To::Session(server, session) => {
                         let params = format!("\"uri\":{}", quote(uri));
                         let text = proto::era::notice(Notice::ResourceUpdated.name(), params.as_bytes());
                         if let (Some(session), Ok(frame)) = (session.upgrade(), Frame::parse(text, limits)) {
-                            session.hear(session.era(), &frame);
+                            session.updated(*server, uri, session.era(), &frame);
                         }
                     }
                 }

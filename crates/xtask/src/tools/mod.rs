@@ -2,6 +2,7 @@
 //!
 //! An installer does nothing if its tool is already installed. Two concurrent runs wait for each other.
 
+mod apps;
 mod apt;
 mod gungraun;
 mod install;
@@ -11,6 +12,7 @@ mod reach;
 pub(crate) mod stamp;
 mod wordpress;
 
+pub(crate) use apps::for_apps;
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;
 pub(crate) use node::Node;

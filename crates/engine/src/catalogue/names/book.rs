@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::uris::{MOST_URIS, has_uris};
 use crate::list_kind::ListKind;
 
 /// The maximum number of names in one book, and of former names.
-const MOST: usize = 20_000;
+pub(super) const MOST: usize = 20_000;
 
 /// The time after which an unchanged book is stored again, in seconds.
 const WRITTEN_EVERY: u64 = 24 * 60 * 60;
@@ -21,15 +22,22 @@ type ItemOf = (ListKind, Arc<str>, Arc<str>);
 /// Former names, with the server and the own name of the item that each one still means.
 pub(in crate::catalogue) type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
 
-/// The names of a profile's tools and prompts that do not follow from the item alone, and the former names.
+/// The names of a profile's tools and prompts that do not follow from the item alone, the former names, and the URIs that several
+/// servers have.
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {
-    names: BTreeMap<ItemOf, Arc<str>>,
+    pub(super) names: BTreeMap<ItemOf, Arc<str>>,
+    /// The number of rows about URIs.
+    pub(super) uris: usize,
+    /// The time of the first view, in seconds since 1970; not stored.
+    pub(super) began: Option<u64>,
+    /// Digests of the URIs that each server has as they are. They are not stored.
+    pub(super) seen: HashMap<Arc<str>, HashSet<u64>>,
     holders: HashMap<(ListKind, Arc<str>), ItemOf>,
     /// With the time at which each one ends, in seconds since 1970.
     former: HashMap<(ListKind, Arc<str>), (ItemOf, u64)>,
     /// The time, in seconds since 1970, and the time for which former names stay valid, in seconds.
-    now: u64,
+    pub(super) now: u64,
     grace: u64,
     shown: Arc<FormerNames>,
     has_changed: bool,
@@ -54,12 +62,14 @@ impl NameBook {
     /// and the items of servers for which `is_configured` is false.
     pub fn begin(&mut self, now: u64, grace: u64, is_configured: impl Fn(&str) -> bool) {
         (self.now, self.grace) = (now, grace);
+        self.began.get_or_insert(now);
         let gone: Vec<ItemOf> = self.names.keys().filter(|item| !is_configured(&item.1)).cloned().collect();
         for item in &gone {
-            if let Some(name) = self.names.remove(item) {
+            if let Some(name) = self.remove(item) {
                 self.holders.remove(&(item.0, name));
             }
         }
+        self.seen.retain(|server, _| is_configured(server));
         // Stored rows that are never written again are deleted.
         if now >= self.saved.saturating_add(WRITTEN_EVERY)
             && !(self.names.is_empty() && self.former.is_empty())
@@ -101,25 +111,43 @@ impl NameBook {
         if before.map_or(is_usual, |before| **before == *name) {
             return;
         }
-        let before = self.names.remove(&item);
-        if let Some(before) = before {
+        if let Some(before) = self.remove(&item) {
+            self.has_changed = true;
             self.holders.remove(&(kind, before.clone()));
-            self.remember(kind, before, item.clone());
+            if !has_uris(kind) {
+                self.remember(kind, before, item.clone());
+            }
         }
-        if !is_usual && self.names.len() < MOST {
-            let name: Arc<str> = name.into();
-            self.holders.insert((kind, name.clone()), item.clone());
-            self.names.insert(item, name);
+        if !is_usual && self.has_room(kind) {
+            self.has_changed = true;
+            self.insert(item, name.into());
         }
-        self.has_changed = true;
     }
 
-    /// The names of all items but those that `is_shown`. Nobody else may be called by them.
+    fn has_room(&self, kind: ListKind) -> bool {
+        if has_uris(kind) { self.uris < MOST_URIS } else { self.names.len() - self.uris < MOST }
+    }
+
+    fn insert(&mut self, item: ItemOf, name: Arc<str>) {
+        self.holders.insert((item.0, name.clone()), item.clone());
+        let is_uri = has_uris(item.0);
+        if self.names.insert(item, name).is_none() && is_uri {
+            self.uris += 1;
+        }
+    }
+
+    fn remove(&mut self, item: &ItemOf) -> Option<Arc<str>> {
+        let name = self.names.remove(item)?;
+        self.uris -= usize::from(has_uris(item.0));
+        Some(name)
+    }
+
+    /// The names of all tools and prompts but those that `is_shown`. Nobody else may be called by them.
     pub(in crate::catalogue) fn reserved(
         &self,
         is_shown: impl Fn(ListKind, &str) -> bool,
     ) -> HashSet<(ListKind, Arc<str>)> {
-        let all = self.names.iter().filter(|((kind, ..), name)| !is_shown(*kind, name));
+        let all = self.names.iter().filter(|((kind, ..), name)| !has_uris(*kind) && !is_shown(*kind, name));
         all.map(|((kind, ..), name)| (*kind, name.clone())).collect()
     }
 
@@ -174,16 +202,13 @@ impl NameBook {
         let rows: Vec<StoredName> = serde_json::from_slice(text).ok()?;
         let mut book = Self::default();
         let mut taken = HashSet::new();
-        for StoredName { list, server, own, name, until } in rows.into_iter().take(2 * MOST) {
+        for StoredName { list, server, own, name, until } in rows.into_iter().take(2 * MOST + MOST_URIS) {
             let (item, name): (ItemOf, Arc<str>) = ((list, server.into(), own.into()), name.into());
             match until {
                 Some(until) => {
                     book.former.insert((list, name), (item, until));
                 }
-                None if taken.insert((list, name.clone())) => {
-                    book.holders.insert((list, name.clone()), item.clone());
-                    book.names.insert(item, name);
-                }
+                None if taken.insert((list, name.clone())) => book.insert(item, name),
                 None => {}
             }
         }

@@ -1,11 +1,12 @@
-//! The names of a profile's tools and prompts: how they are formed, how long they may be, and which names they had before.
-//! Rules and records mean an item by its [`identity`], which does not depend on names. This module must not know what is
-//! shown to whom.
+//! The names of a profile's tools and prompts: how they are formed, how long they may be, and which names they had before; and
+//! the memory of who has which URI. Rules and records mean a tool or prompt by its [`identity`], which does not depend on names.
+//! This module must not know what is shown to whom.
 
 mod book;
 mod identity;
 mod length;
 mod public;
+mod uris;
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ pub use book::NameBook;
 pub(super) use identity::{SEPARATOR, identity, meant};
 pub use length::NameLimit;
 pub(super) use public::PublicNames;
+pub(super) use uris::Provisional;
 
 /// The book, for as long as names are given or looked up. A panic in between leaves it usable: it only remembers less.
 pub(super) fn opened(book: &Mutex<NameBook>) -> MutexGuard<'_, NameBook> {

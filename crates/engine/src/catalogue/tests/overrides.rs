@@ -146,19 +146,12 @@ fn limited(members: &str) -> View {
                 atOnce: 3, cache: { for: 5m } } } } } }\n";
     let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
     let snapshot = Snapshot::compile(&load(file, "test", &lookup).unwrap().config, "0");
-    let spec = ViewSpec {
-        era: &V2025_11_25,
-        profile: &snapshot.profiles[0].rules,
-        limit: NameLimit::behind(""),
-        names: None,
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard: None,
-        separate: false,
-        personal: false,
-    };
     let tool = format!(r#"{{"name":"read","inputSchema":{{"type":"object"}}{members}}}"#);
-    View::build(spec, vec![upstream(1, "files", Ok(catalogue(&V2025_11_25, [&tool, "", "", ""])))])
+    view(
+        &V2025_11_25,
+        &snapshot.profiles[0].rules,
+        vec![upstream(1, "files", Ok(catalogue(&V2025_11_25, [&tool, "", "", ""])))],
+    )
 }
 
 #[test]
@@ -183,5 +176,37 @@ fn results_are_kept_only_of_tools_that_the_server_marks_and_only_of_one_definiti
         let view = limited(unmarked);
         assert_eq!(view.tool("files__read").unwrap().limits().unwrap().cache, None, "{unmarked}");
         assert!(view.notes()[0].contains("`cache` has no effect"), "{:?}", view.notes());
+    }
+}
+
+#[test]
+fn icons_and_prompts_are_shown_to_versions_that_have_them() {
+    let file = r#"
+mcpServers: { files: { command: x } }
+profiles:
+  default:
+    tools: { overrides: { files__read: { icons: [{ src: "https://example.com/i.png" }] } } }
+    prompts: { overrides: { files__ask: { title: Ask, description: Asks., icons: [{ src: "https://example.com/p.png" }] } } }
+"#;
+    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+    let snapshot = Snapshot::compile(&load(file, "test", &lookup).unwrap().config, "0");
+    let profile = snapshot.profiles[0].rules.clone();
+    let prompts = r#"{ "name":"ask","description":"old"},{ "name":"other" , "x":1e2}"#;
+    for (era, has_icons) in [(&V2025_11_25, true), (&V2026_07_28, true), (&proto::era::V2025_06_18, false)] {
+        let own = catalogue(&V2025_11_25, [r#"{"name":"read","icons":[{"src":"old:x"}]}"#, prompts, "", ""]);
+        let view = view(era, &profile, vec![upstream(1, "files", Ok(own))]);
+        let page = |kind| String::from_utf8_lossy(view.pages(kind).page(None).unwrap().text()).into_owned();
+        let (tools, prompts) = (page(ListKind::Tools), page(ListKind::Prompts));
+        assert_eq!(tools.contains(r#""icons":[{"src":"https://example.com/i.png"}]"#), has_icons, "{tools}");
+        assert_eq!(
+            prompts.contains(r#""icons":[{"src":"https://example.com/p.png"}]"#),
+            has_icons,
+            "{prompts}"
+        );
+        assert!(
+            prompts.contains(r#""description":"Asks.""#) && prompts.contains(r#""title":"Ask""#),
+            "{prompts}"
+        );
+        assert!(prompts.contains(r#"{ "name":"files__other" , "x":1e2}"#), "{prompts}");
     }
 }

@@ -1,0 +1,118 @@
+//! The memory of who has which URI. A URI that several servers have stays with the first one, whichever server joins, leaves or
+//! lists it later. This module must not know what a public URI looks like to clients.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use super::book::{MOST, NameBook};
+use crate::catalogue::uri_mark::marked;
+use crate::list_kind::ListKind;
+
+/// The maximum number of rows about URIs in one book.
+pub(super) const MOST_URIS: usize = MOST / 4;
+
+/// Returns true if items of this kind have URIs.
+pub(super) const fn has_uris(kind: ListKind) -> bool {
+    matches!(kind, ListKind::Resources | ListKind::Templates)
+}
+
+fn digest(kind: ListKind, key: &str) -> u64 {
+    let mut digest = std::hash::DefaultHasher::new();
+    (kind, key).hash(&mut digest);
+    digest.finish()
+}
+
+/// The time after the start in which servers that start slowly still come before others, in seconds.
+const SETTLING: u64 = 60;
+
+/// The URIs that present servers have only as long as no server before them starts.
+pub(in crate::catalogue) type Provisional = HashMap<u64, Arc<str>>;
+
+/// The server that already has a URI as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PlainUri {
+    None,
+    /// Another server, as long as no server before it starts.
+    Provisional,
+    /// Another server, for good.
+    Firm,
+}
+
+impl NameBook {
+    /// Returns true if servers that have never been seen no longer come before others.
+    pub(in crate::catalogue) fn is_settled(&self) -> bool {
+        self.began.is_none_or(|began| self.now >= began.saturating_add(SETTLING))
+    }
+
+    /// Decides if a server's URI is public as it is, and notes the decision. `key` is the URI, or the shape of a template;
+    /// `is_reserved` is true if it must not be public as it is. With `provisional`, a server that is still starting comes before
+    /// this one, so the decision may change.
+    pub(in crate::catalogue) fn gives_plain(
+        &mut self,
+        kind: ListKind,
+        (server, key): (&Arc<str>, &str),
+        is_reserved: bool,
+        (all, is_provisional): (&mut Provisional, bool),
+    ) -> bool {
+        let digest = digest(kind, key);
+        let kept =
+            if self.uris == 0 { None } else { self.name(kind, server, key).map(|name| **name == *key) };
+        let holder = match kept {
+            _ if is_reserved => PlainUri::Firm,
+            Some(true) => PlainUri::None,
+            Some(false) => PlainUri::Firm,
+            None if all.get(&digest).is_some_and(|other| other != server) => PlainUri::Provisional,
+            None => self.holder_of(kind, (server, key), digest),
+        };
+        match (holder, marked(server, key)) {
+            (PlainUri::None, _) if is_provisional && kept.is_none() => {
+                all.insert(digest, server.clone());
+            }
+            (PlainUri::None, _) => self.see(server, digest),
+            (PlainUri::Firm, Some(name)) => self.note(kind, (server, key), &name, false),
+            _ => {}
+        }
+        holder == PlainUri::None
+    }
+
+    fn see(&mut self, server: &Arc<str>, digest: u64) {
+        let seen = self.seen.entry(server.clone()).or_default();
+        // A server that lists this many URIs forgets only its own.
+        if seen.len() >= MOST {
+            seen.clear();
+        }
+        seen.insert(digest);
+    }
+
+    /// The server that has a URI as it is. If that is another server, the book contains a row about that from then on.
+    fn holder_of(&mut self, kind: ListKind, (server, key): (&Arc<str>, &str), digest: u64) -> PlainUri {
+        if self.uris > 0 && self.holder(kind, key).is_some_and(|(holder, _)| *holder != **server) {
+            return PlainUri::Firm;
+        }
+        let mut others = self.seen.iter().filter(|(other, seen)| *other != server && seen.contains(&digest));
+        let Some(other) = others.next().map(|(other, _)| other.clone()) else { return PlainUri::None };
+        self.note(kind, (&other, key), key, false);
+        PlainUri::Firm
+    }
+
+    /// The servers that have URIs with their names in them, and the URIs that servers compete for, but none of those that
+    /// `is_present` has.
+    pub(in crate::catalogue) fn contested_uris(
+        &self,
+        is_present: impl Fn(&str) -> bool,
+    ) -> (HashSet<Arc<str>>, HashSet<String>) {
+        let (mut marking, mut withheld) = (HashSet::new(), HashSet::new());
+        if self.uris == 0 {
+            return (marking, withheld);
+        }
+        for ((_, server, key), name) in self.names.iter().filter(|((kind, ..), _)| has_uris(*kind)) {
+            if key != name {
+                marking.insert(server.clone());
+            } else if !is_present(server) {
+                withheld.insert(key.to_string());
+            }
+        }
+        (marking, withheld)
+    }
+}

@@ -1,0 +1,194 @@
+//! Decides which URIs of a profile's servers are public as they are, and which ones carry their server's name. The first server
+//! that has a URI keeps it; a URI that looks as if it carried a server's name always gets the name of its own server, so that no
+//! server can take over another one's. This module must not know who sees what.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::links::{PAGE_SCHEME, links_of};
+use crate::catalogue::entry::present;
+use crate::catalogue::names::{NameBook, Provisional, opened};
+use crate::catalogue::template::covers;
+use crate::catalogue::uri_mark::{marked, shape, unmarked};
+use crate::catalogue::{Item, ListKind, UpstreamCatalogue, UpstreamId, ViewSource, ViewSpec};
+
+/// The public form of a server's URI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::catalogue) enum PublicUri<'u> {
+    /// The URI as its server wrote it.
+    Own,
+    /// Another one.
+    Marked(&'u str),
+    /// None: another server has it, and it has no form with a server's name.
+    Taken,
+}
+
+/// The links of one tool to pages: the server's own URI, and the public one.
+pub(in crate::catalogue) type ToolLinks = SmallVec<[(String, String); 1]>;
+
+/// The public URIs of a profile's servers.
+#[derive(Debug, Default)]
+pub(in crate::catalogue) struct PublicUris {
+    /// The servers with public URIs that carry their names, present or not.
+    marking: Vec<(Arc<str>, UpstreamId)>,
+    /// The URIs and templates that are not public as they are, with their public forms.
+    changed: HashMap<(ListKind, UpstreamId), HashMap<String, Option<String>>>,
+    /// The links of tools to pages.
+    links: HashMap<UpstreamId, HashMap<String, ToolLinks>>,
+    /// The URIs for which only servers compete that are not present.
+    withheld: HashSet<String>,
+}
+
+/// One server, while its URIs are decided.
+struct Competitor<'a> {
+    source: &'a ViewSource,
+    catalogue: &'a UpstreamCatalogue,
+    /// True while a server before it is still starting.
+    is_provisional: bool,
+}
+
+/// The context in which URIs are decided.
+struct Deciding<'a> {
+    upstreams: &'a [ViewSource],
+    book: &'a mut NameBook,
+    provisional: Provisional,
+}
+
+impl PublicUris {
+    /// Decides about the URIs of all present servers, in the order of the profile. Clients of a dialect, and of a single server,
+    /// see all URIs as they are.
+    pub(in crate::catalogue) fn new(spec: &ViewSpec<'_>, upstreams: &[ViewSource]) -> Self {
+        let mut all = Self::default();
+        if upstreams.len() < 2 || !spec.limit.is_flexible() {
+            return all;
+        }
+        let (mut fresh, mut kept) = (NameBook::default(), spec.names.map(opened));
+        let book = kept.as_deref_mut().unwrap_or(&mut fresh);
+        let servers = competitors(upstreams, book.is_settled());
+        let mut deciding = Deciding { upstreams, book, provisional: Provisional::new() };
+        for kind in [ListKind::Resources, ListKind::Templates] {
+            for server in &servers {
+                for item in server.catalogue.list(kind) {
+                    all.decide(kind, server, &item.key, &mut deciding);
+                }
+            }
+        }
+        for server in &servers {
+            all.decide_links(server, &mut deciding);
+        }
+        let is_present = |server: &str| servers.iter().any(|one| *one.source.name == *server);
+        let (marking, withheld) = deciding.book.contested_uris(is_present);
+        all.withheld = withheld;
+        let is_marking = |source: &&ViewSource| {
+            marking.contains(&source.name) || all.changed.keys().any(|(_, upstream)| *upstream == source.id)
+        };
+        all.marking = upstreams.iter().filter(is_marking).map(|one| (one.name.clone(), one.id)).collect();
+        all
+    }
+
+    /// Decides about one URI of a server.
+    fn decide(&mut self, kind: ListKind, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
+        let source = server.source;
+        let is_name = |name: &str| deciding.upstreams.iter().any(|one| *one.name == *name);
+        let is_reserved = unmarked(own).is_some_and(|(name, _)| is_name(name));
+        let key = if kind == ListKind::Templates { shape(own) } else { own.into() };
+        let provisional = (&mut deciding.provisional, server.is_provisional);
+        if !deciding.book.gives_plain(kind, (&source.name, &key), is_reserved, provisional) {
+            self.change(kind, source, own);
+        }
+    }
+
+    /// Gives a URI its server's name.
+    fn change(&mut self, kind: ListKind, source: &ViewSource, own: &str) {
+        let changed = self.changed.entry((kind, source.id)).or_default();
+        changed.insert(own.to_owned(), marked(&source.name, own));
+    }
+
+    /// Decides about the pages to which the tools of a server link. Servers need not list them.
+    fn decide_links(&mut self, server: &Competitor<'_>, deciding: &mut Deciding<'_>) {
+        let Competitor { source, catalogue, .. } = server;
+        let mut listed: Option<HashSet<&str>> = None;
+        for tool in catalogue.list(ListKind::Tools) {
+            let mut links = ToolLinks::new();
+            for (_, own) in links_of(&tool.text) {
+                if !own.starts_with(PAGE_SCHEME) || links.iter().any(|(known, _)| *known == own) {
+                    continue;
+                }
+                let resources =
+                    || catalogue.list(ListKind::Resources).iter().map(|item| &*item.key).collect();
+                let is_listed = listed.get_or_insert_with(resources).contains(&*own);
+                if !is_listed {
+                    self.decide_page(server, &own, deciding);
+                }
+                let public = match self.shown(ListKind::Resources, source.id, &own) {
+                    PublicUri::Marked(public) => public.to_owned(),
+                    PublicUri::Own | PublicUri::Taken => own.clone(),
+                };
+                links.push((own, public));
+            }
+            if !links.is_empty() {
+                self.links.entry(source.id).or_default().insert(tool.key.clone(), links);
+            }
+        }
+    }
+
+    /// Decides about a page that is not listed. If only templates match it that carry their server's name, so does the page.
+    fn decide_page(&mut self, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
+        let (source, templates) = (server.source, server.catalogue.list(ListKind::Templates));
+        let mut covering = templates.iter().filter(|item| covers(&item.key, own)).peekable();
+        let is_plain = |item: &Item| self.shown(ListKind::Templates, source.id, &item.key) == PublicUri::Own;
+        if covering.peek().is_some() && !covering.any(is_plain) {
+            return self.change(ListKind::Resources, source, own);
+        }
+        self.decide(ListKind::Resources, server, own, deciding);
+    }
+
+    /// The public form of a server's URI or template.
+    pub(in crate::catalogue) fn shown(
+        &self,
+        kind: ListKind,
+        upstream: UpstreamId,
+        own: &str,
+    ) -> PublicUri<'_> {
+        match self.changed.get(&(kind, upstream)).and_then(|changed| changed.get(own)) {
+            None => PublicUri::Own,
+            Some(Some(marked)) => PublicUri::Marked(marked),
+            Some(None) => PublicUri::Taken,
+        }
+    }
+
+    /// The links of a server's tool to pages.
+    pub(in crate::catalogue) fn links(&self, upstream: UpstreamId, tool: &str) -> &[(String, String)] {
+        self.links.get(&upstream).and_then(|tools| tools.get(tool)).map_or(&[], |links| links)
+    }
+
+    /// Returns true if the links of a server's tools are not all public as they are.
+    pub(in crate::catalogue) fn changes_links(&self, upstream: UpstreamId) -> bool {
+        let links = self.links.get(&upstream);
+        links.is_some_and(|tools| tools.values().flatten().any(|(own, public)| own != public))
+    }
+
+    /// The servers with public URIs that carry their names, present or not.
+    pub(in crate::catalogue) fn marking(&self) -> &[(Arc<str>, UpstreamId)] {
+        &self.marking
+    }
+
+    /// The URIs for which only servers compete that are not present.
+    pub(in crate::catalogue) fn into_withheld(self) -> HashSet<String> {
+        self.withheld
+    }
+}
+
+/// The present servers, in the order of the profile. `is_settled` is false soon after the start.
+fn competitors(upstreams: &[ViewSource], is_settled: bool) -> Vec<Competitor<'_>> {
+    let is_awaited = |source: &ViewSource| source.catalogue.as_ref().is_err_and(|absence| absence.retry);
+    let awaited = upstreams.iter().position(is_awaited).filter(|_| !is_settled);
+    let is_provisional = |id| awaited.is_some_and(|first| upstreams[..first].iter().all(|one| one.id != id));
+    let one = |(source, catalogue): (_, _)| {
+        let source: &ViewSource = source;
+        Competitor { source, catalogue, is_provisional: is_provisional(source.id) }
+    };
+    present(upstreams).map(one).collect()
+}
