@@ -72,3 +72,23 @@ fn refusal(tool: &ToolEntry, server: &str, most: usize) -> Fault {
     let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);
     Fault { retry: true, ..fault.with_data(data) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_waits_for_its_client_does_not_count_and_comes_back_above_the_limit() {
+        let calls = Calls::default();
+        let mut first = CountedCall { place: calls.take(1), calls: calls.clone() };
+        assert!(calls.take(1).is_none());
+        first.pause();
+        let second = calls.take(1);
+        assert!(second.is_some());
+        first.resume();
+        drop(second);
+        assert!(calls.take(1).is_none(), "the first one counts again");
+        drop(first);
+        assert!(calls.take(1).is_some());
+    }
+}

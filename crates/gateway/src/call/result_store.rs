@@ -146,3 +146,36 @@ impl ResultStore {
 fn bounds(limits: &Limits) -> KeptResultLimits {
     KeptResultLimits { count: limits.kept_results, bytes: limits.kept_result_bytes }
 }
+
+#[cfg(test)]
+mod tests {
+    use proto::era::newest_handshake;
+
+    use super::*;
+
+    fn cached(text: &'static str) -> CachedResult {
+        CachedResult { era: newest_handshake(), result: Bytes::from_static(text.as_bytes()) }
+    }
+
+    #[test]
+    fn results_go_with_their_time_with_their_limits_and_with_the_memory() {
+        let store = ResultStore::new(&Limits::default());
+        let keys = [1, 2, 3].map(|number| CallKey([number; 32]));
+        let there = |now: Instant| keys.map(|key| store.cached(key, now).is_some());
+        for (key, seconds) in keys.into_iter().zip([10, 20, 20]) {
+            store.keep_cached(key, cached("{}"), Holder::Unknown, Duration::from_secs(seconds));
+        }
+        let now = Instant::now();
+        assert_eq!(there(now), [true; 3]);
+        assert!(store.rest(RestId(1), now).is_none());
+        store.sweep(now + Duration::from_secs(15));
+        assert_eq!(there(now), [false, true, true]);
+        let left = std::cell::Cell::new(1);
+        store.drop_until(|| left.replace(left.get() - 1) == 0);
+        assert_eq!(there(now), [false, false, true], "the oldest one went");
+        store.follow(&Limits { kept_results: 0, ..Limits::default() });
+        assert_eq!(there(now), [false; 3]);
+        store.drop_until(|| false);
+        assert_eq!(store.0.lock().kept.bytes(), 0);
+    }
+}

@@ -56,12 +56,28 @@ async fn every_version_is_answered_in_its_own_form() {
     assert_eq!(again, first);
     assert_eq!(first["result"]["resultType"], "complete", "{first}");
     assert_eq!(puppet.count("tools/call"), 1);
-    // A mismatched header is refused, whatever is kept.
-    let headers = [("MCP-Protocol-Version", MODERN), ("Mcp-Method", "tools/call"), ("Mcp-Name", "up__read")];
-    let params = json!({ "name": "up__look", "arguments": {}, "_meta": meta(&json!({})) });
-    let mut reply =
-        gateway.http().post("/mcp", &headers, &request("x", "tools/call", &params).to_string()).await;
-    assert!(reply.response().await.get("error").is_some());
+}
+
+#[tokio::test]
+async fn headers_that_do_not_match_are_refused_whatever_is_kept() {
+    let puppet = library().await;
+    let gateway = Gateway::start(&open(&puppet, "", &overrides("up__headed: { cache: { for: 5m } }"))).await;
+    let call = async |region: &str| {
+        let headers = [
+            ("MCP-Protocol-Version", MODERN),
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", "up__headed"),
+            ("Mcp-Param-Region", region),
+        ];
+        let params =
+            json!({ "name": "up__headed", "arguments": { "region": "eu" }, "_meta": meta(&json!({})) });
+        let body = request("x", "tools/call", &params).to_string();
+        gateway.http().post("/mcp", &headers, &body).await.response().await
+    };
+    let first = call("eu").await;
+    assert_eq!(number(&call("eu").await), number(&first));
+    assert_eq!(puppet.count("tools/call"), 1);
+    assert!(error_message(&call("us").await).contains("mcp-param-region"), "{}", call("us").await);
 }
 
 #[tokio::test]

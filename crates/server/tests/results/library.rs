@@ -22,6 +22,7 @@ pub(crate) async fn library() -> Puppet {
         match request.method() {
             "tools/list" => Said::Result(json!({ "tools": tools() }), none),
             "tools/call" if request.body["params"]["name"] == "ask" => asking(number, &request.body["id"]),
+            "tools/call" if request.body["params"]["name"] == "odd" => odd(&request.body["id"]),
             "tools/call" => match called(number, &request.body["params"]) {
                 Some(result) => Said::Result(result, none),
                 None => Said::Hold(Vec::new()),
@@ -41,11 +42,27 @@ fn tools() -> Value {
         { "name": "table", "inputSchema": any, "outputSchema": any },
         { "name": "wide", "inputSchema": any },
         { "name": "look", "inputSchema": any, "annotations": marked },
+        { "name": "odd", "inputSchema": any },
+        { "name": "headed", "annotations": marked, "inputSchema": {
+            "type": "object", "properties": { "region": { "type": "string", "x-mcp-header": "Region" } },
+        } },
         { "name": "ask", "inputSchema": any, "annotations": marked },
         { "name": "miss", "inputSchema": any, "annotations": marked },
         { "name": "change", "inputSchema": any, "annotations": { "readOnlyHint": false, "idempotentHint": true } },
         { "name": "hang", "inputSchema": any },
     ])
+}
+
+/// The parts of the answer of `odd` before and behind its content, in an unusual spelling.
+pub(crate) const AROUND: [&str; 2] = [
+    r#""result": {"_meta":{"example.com/k":[1.50, 1e0]},  "content" : "#,
+    r#" , "\u0075nknown" :[ "\/" ] }, "odd":1e2}"#,
+];
+
+fn odd(id: &Value) -> Said {
+    let [before, behind] = AROUND;
+    let text = json!([{ "type": "text", "text": lines(900) }]);
+    Said::Status(200, "application/json", format!(r#"{{"jsonrpc":"2.0","id":{id},{before}{text}{behind}"#))
 }
 
 /// A question, and the result without waiting for an answer.
@@ -73,7 +90,7 @@ fn called(number: usize, params: &Value) -> Option<Value> {
         ] }),
         "table" => json!({ "content": [text(long())], "structuredContent": { "rows": [1] } }),
         "wide" => json!({ "content": [text("short".to_owned())], "structuredContent": { "rows": long() } }),
-        "look" | "change" => json!({ "content": [text(format!(
+        "look" | "change" | "headed" => json!({ "content": [text(format!(
             "call {number}{}", lines(arguments["lines"].as_u64().unwrap_or(0))
         ))] }),
         "miss" => json!({ "content": [text(format!("call {number}"))], "isError": true }),

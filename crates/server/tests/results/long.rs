@@ -62,15 +62,16 @@ async fn every_version_gets_the_beginning_and_can_read_the_rest() {
 }
 
 #[tokio::test]
-async fn everything_that_is_not_content_stays_as_it_was() {
+async fn every_byte_around_the_content_stays() {
     let puppet = library().await;
     let gateway = Gateway::start(&open(&puppet, CAP, "")).await;
     let session = Legacy::open(gateway.http()).await;
-    let mut reply =
-        session.begin("tools/call", &json!({"name": "up__read", "arguments": {"lines": 5000}})).await;
-    let written = reply.response().await.to_string();
-    // The number keeps its spelling for a reader of the bytes; a reader of JSON sees its value.
-    assert!(written.contains(r#""_meta":{"example.com/k":[1.5]}"#), "{}", &written[written.len() - 600..]);
+    let mut reply = session.begin("tools/call", &json!({ "name": "up__odd", "arguments": {} })).await;
+    let written = reply.text().await;
+    for part in AROUND {
+        assert!(written.contains(part), "{part}: {written}");
+    }
+    assert!(written.contains("[Shortened by the gateway: ") && !written.contains("line 899"), "{written}");
 }
 
 #[tokio::test]
@@ -164,4 +165,36 @@ async fn servers_without_a_limit_change_nothing() {
     let session = Legacy::open(gateway.http()).await;
     assert_eq!(session.hello["result"]["capabilities"].get("resources"), None, "{}", session.hello);
     assert_eq!(text(&session.call("up__read", &json!({ "lines": 9000 })).await), lines(9000));
+}
+
+#[tokio::test]
+async fn results_on_a_stream_of_a_stateless_server_are_shortened_too() {
+    let actor = Actor::start(Speaks::Stateless).await;
+    let config = format!("mcpServers: {{ up: {} }}\n", actor.config().replace(" }", ", maxResult: 8KiB }"));
+    let gateway = Gateway::start(&config).await;
+    let call = json!({ "name": "up__ok", "arguments": {} });
+    let session = Legacy::open(gateway.http()).await;
+    let modern = Modern::new(gateway.http());
+    for is_modern in [true, false] {
+        let answering = async { actor.next("tools/call").await.answer_text(&lines(900)) };
+        let asking = async {
+            if is_modern {
+                modern.ask("tools/call", &call).await
+            } else {
+                session.ask("tools/call", &call).await
+            }
+        };
+        let (answer, ()) = tokio::join!(asking, answering);
+        assert!(size(&answer) <= 8 << 10, "{} bytes", size(&answer));
+        assert_eq!(answer["result"].get("resultType").is_some(), is_modern, "{answer}");
+        let shown = text(&answer).split("\n\n[Shortened").next().expect("a text");
+        for rest in [
+            modern.ask("resources/read", &uri(&link(&answer))).await,
+            session.ask("resources/read", &uri(&link(&answer))).await,
+        ] {
+            let rest = rest["result"]["contents"][0]["text"].as_str().expect("a text");
+            assert_eq!(format!("{shown}{rest}"), lines(900));
+        }
+    }
+    assert_eq!(actor.count("resources/read"), 0);
 }
