@@ -181,12 +181,23 @@ pub struct ServerUris {
     table: ResourceTable,
     upstream: UpstreamId,
     server: Arc<str>,
+    /// The server's own URI in the request, and the URI that the client wrote.
+    asked: Option<(String, String)>,
 }
 
 impl ServerUris {
+    /// The same for the answer to a request about `own`, which the client knows as `public`.
+    #[must_use]
+    pub(crate) fn asked(self, own: String, public: String) -> Self {
+        Self { asked: Some((own, public)), ..self }
+    }
+
     /// The public form of one of the server's URIs; `None` if it is public as it is.
     pub fn public(&self, own: &str) -> Option<String> {
-        self.table.public((self.upstream, &self.server), own)
+        match &self.asked {
+            Some((asked, public)) if *asked == *own => Some(public.clone()),
+            _ => self.table.public((self.upstream, &self.server), own),
+        }
     }
 
     /// The same message of the server with public URIs.
@@ -258,14 +269,9 @@ impl View {
 
     /// The URIs of an upstream as clients know them; `None` if all are as the upstream writes them.
     pub fn uris_of(&self, upstream: UpstreamId) -> Option<Box<ServerUris>> {
-        let is_marking = self.resources.is_marking(upstream);
-        is_marking.then(|| {
-            Box::new(ServerUris {
-                table: self.resources.clone(),
-                upstream,
-                server: self.server(upstream).into(),
-            })
-        })
+        let server = || self.server(upstream).into();
+        let uris = || ServerUris { table: self.resources.clone(), upstream, server: server(), asked: None };
+        self.resources.is_marking(upstream).then(|| Box::new(uris()))
     }
 
     /// The only present upstream that declares a capability. There is none while another server may be meant.

@@ -18,8 +18,12 @@ pub(super) fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Res
     let found = view.resource(&uri).filter(|found| !found.masked || method == Method::ResourcesRead);
     let found = found.ok_or_else(|| unknown().hiding(view.hides(ListKind::Resources, &uri)))?;
     let masked = found.masked.then(|| Box::new(unknown()));
-    let rename = found.own.map(|own| (span, quote(&own).into()));
-    Ok(Route { rename, masked, ..Route::to(found.upstream, Cow::Borrowed(method.name())) })
+    let rename = found.own.as_ref().map(|own| (span, quote(own).into()));
+    let uris = found.own.and_then(|own| {
+        let uris = view.uris_of(found.upstream)?.asked(own, uri.clone().into_owned());
+        Some(Box::new(uris))
+    });
+    Ok(Route { rename, uris, masked, ..Route::to(found.upstream, Cow::Borrowed(method.name())) })
 }
 
 pub(super) fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {

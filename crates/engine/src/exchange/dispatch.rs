@@ -102,7 +102,9 @@ pub fn dispatch<'v>(
     ids: TaskIds<'_>,
 ) -> Result<Dispatch<'v>, Fault> {
     let mut next = decide(frame, view, server_info, ids)?;
-    if let Dispatch::Forward(route) = &mut next {
+    if let Dispatch::Forward(route) = &mut next
+        && route.uris.is_none()
+    {
         route.uris = view.uris_of(route.upstream);
     }
     Ok(next)

@@ -138,7 +138,8 @@ mod several {
     use super::*;
 
     some_tests! {
-        v2025_03_26 = "2025-03-26": one routes::{prefixed, ruled, excluded, alike};
+        v2025_03_26 = "2025-03-26": one routes::{prefixed, ruled, excluded};
+        v2025_06_18 = "2025-06-18": one routes::{alike};
         v2025_11_25 = "2025-11-25": one routes::{prefixed, plain, ruled, resources, news};
         v2026_07_28 = "2026-07-28": one
             routes::{prefixed, plain, ruled, excluded, resources, alike, news}, searched::{headers};

@@ -178,9 +178,13 @@ pub(crate) async fn alike(place: Place) {
         }
         let templates = listed(client, "resources/templates/list", "resourceTemplates", "uriTemplate").await;
         assert_eq!(templates, ["test://template/{id}/data", "test://b+template/{id}/data"]);
-        for uri in
-            ["test://static-text", "test://b+static-text", "test://many/003", "test://b+template/7/data"]
-        {
+        for uri in [
+            "test://static-text",
+            "test://b+static-text",
+            "test://many/003",
+            "test://b+many/003",
+            "test://b+template/7/data",
+        ] {
             let answer = client.ask("resources/read", &json!({"uri": uri})).await;
             assert_eq!(answer["result"]["contents"][0]["uri"], uri, "{answer}");
         }
