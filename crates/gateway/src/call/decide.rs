@@ -10,16 +10,17 @@ use engine::catalogue::{UpstreamId, View};
 use engine::exchange::{Dispatch, Headers, Route, dispatch, inner_request, no_longer_open, parked};
 use engine::tasks::{TaskIds, TaskRoute};
 use proto::bridge::tasks::TaskMethod;
-use proto::era::{CacheableResult, Era};
+use proto::era::Era;
 use proto::json::unquote;
 use proto::mcp::Method;
-use proto::rpc::{Frame, Id, result_pieces, result_response};
+use proto::rpc::{Frame, Id, result_response};
 
 use super::CallContext;
 use super::cache_slot::CacheSlot;
 use super::cached;
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
+use super::own_answers::{listed, own};
 use super::parked::Parked;
 use super::record::{Record, Refused};
 use super::requester::Requester;
@@ -30,13 +31,6 @@ use crate::session::open_requests::HeldRequest;
 use crate::session::session::Session;
 use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
 use crate::view::view_cell::ViewCell;
-
-/// The size of a page, in bytes, above which free memory is returned to the system after sending: otherwise the
-/// allocator would keep the memory of the page's temporary copies.
-const LARGE: usize = 256 << 10;
-
-/// The size of a ready result, in bytes, above which it is sent in pieces instead of being copied.
-const LONG: usize = 16 << 10;
 
 /// The outcome of a request before anything is sent.
 pub(crate) enum Decision {
@@ -164,47 +158,7 @@ async fn forward(
     }
 }
 
-/// Answers with a list or an introduction.
-fn listed(
-    context: &CallContext,
-    (cell, view): (&ViewCell, &View),
-    frame: &Frame,
-    result: &CacheableResult,
-) -> Result<Decision, Fault> {
-    note_listed(context, cell, result);
-    let pieces = result_pieces(request_id(frame)?, result.pieces(|| cell.remaining_ms(view)));
-    Ok(if result.text().len() > LONG {
-        Decision::Long(pieces)
-    } else {
-        Decision::Done(200, Bytes::from(pieces.concat()))
-    })
-}
-
-/// Answers a call of the gateway's own tool, and records it.
-fn own(
-    context: &Arc<CallContext>,
-    cell: &ViewCell,
-    caller: &Caller,
-    frame: &Frame,
-    result: &Bytes,
-) -> Result<Decision, Fault> {
-    // The index is kept as long as the pages.
-    cell.page_use.note();
-    if let Some(mut record) = Record::begin(context, caller.identity(), cell.profile, frame) {
-        record.body(result, false);
-    }
-    Ok(Decision::Done(200, result_response(request_id(frame)?, result)))
-}
-
-/// Records the use of ready pages.
-fn note_listed(context: &CallContext, cell: &ViewCell, result: &CacheableResult) {
-    cell.page_use.note();
-    if result.text().len() > LARGE {
-        context.view.state.views.note_large();
-    }
-}
-
-fn request_id(frame: &Frame) -> Result<&Id, Fault> {
+pub(super) fn request_id(frame: &Frame) -> Result<&Id, Fault> {
     frame.id().ok_or_else(|| Fault::gateway("the request has no id"))
 }
 

@@ -3,7 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`context`] | the context for making calls |
-//! | [`decide`], [`requester`] | the outcome of a request, in a session or without; its sender |
+//! | [`decide`], `own_answers`, [`requester`] | the outcome of a request, in a session or without; answers that need no server; its sender |
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `late` | one forwarded request: the engine's exchange, performed |
@@ -38,6 +38,8 @@ pub(crate) mod in_session;
 mod input;
 mod late;
 pub(crate) mod listen;
+
+mod own_answers;
 pub(crate) mod parked;
 mod questions;
 pub(crate) mod record;
