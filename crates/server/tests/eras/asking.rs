@@ -65,7 +65,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "silent-rounds",
-        title: "Rounds without a question",
+        title: "Rounds in which the server asks nothing",
         topics: ASKING,
         run: |stage| Box::pin(silent(stage)),
     },

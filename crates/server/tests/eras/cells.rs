@@ -57,7 +57,7 @@ pub(crate) const IMPOSSIBLE: &[Cells] = &[
         features: &["elicitation-choices"],
         clients: June2025..=June2025,
         upstreams: November2025..=July2026,
-        reason: "forms of 2025-06-18 cannot offer a choice of several values: Dragoman does not show such a form and tells the server so; it shows all other forms",
+        reason: "forms of version 2025-06-18 cannot let the user choose several values: Dragoman does not show a form that needs this, and tells the server so; all other forms are shown",
     },
     Cells {
         features: &["elicitation-url"],
@@ -87,7 +87,7 @@ pub(crate) const IMPOSSIBLE: &[Cells] = &[
         features: &["question-error"],
         clients: July2026..=July2026,
         upstreams: ANY,
-        reason: "clients of 2026-07-28 cannot answer a question with an error: they answer it, or do not send the request again",
+        reason: "clients of 2026-07-28 cannot answer a question with an error: they either give an answer or do not send the request again",
     },
     Cells {
         features: &["structured-object"],

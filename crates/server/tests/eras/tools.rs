@@ -24,7 +24,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "content",
-        title: "Images, sounds, resources, links in results",
+        title: "Images, sounds, resources and links in results",
         topics: CALLS,
         run: |stage| Box::pin(content(stage)),
     },
