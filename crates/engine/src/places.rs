@@ -43,7 +43,7 @@ pub fn second_path(path: &str) -> Option<&str> {
 pub(crate) struct ServedPaths {
     /// A list, because there are only a few paths, and comparing them is faster than hashing.
     all: Vec<(Box<str>, ServedPath)>,
-    /// The second paths of profiles, which [`Self::paths`] does not list.
+    /// The second paths of profiles, which `paths` does not list.
     unlisted: Vec<Box<str>>,
     /// The dialect for answers about a profile that does not exist.
     stranger: Option<Arc<Dialect>>,

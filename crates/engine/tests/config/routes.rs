@@ -87,8 +87,8 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', headers: { X-A: 1 }, passHeaders: [x-a] } }\n",
         &[
-            "1:63 mcpServers.a.passHeaders [passHeaders] the server already gets `x-a` by `headers` => keep it in `passHeaders` or in \
-             `headers`",
+            "1:63 mcpServers.a.passHeaders [passHeaders] `headers` already sets the header `x-a` => use only one of \
+             `passHeaders` and `headers` for this header",
         ],
     ),
     (
