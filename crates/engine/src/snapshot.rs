@@ -30,7 +30,7 @@ pub struct ProfileSpec {
     pub rules: Profile,
     /// The profile's enabled servers, in order; none if the profile is no longer configured.
     pub upstreams: Vec<UpstreamId>,
-    /// True if one of the profile's servers separates callers, or would do so if it required their consent.
+    /// True if one of the profile's servers separates callers, or would do so if the server required their consent.
     pub per_caller: bool,
     /// The gateway's name and version at this profile, a JSON object. Results repeat this object.
     pub server_info: String,

@@ -115,10 +115,10 @@ section! {
         /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Users return there
         /// after they have given consent to a server.
         "publicUrl" public_url: Option<String> = Maybe(Parsed("a URL", site)),
-            absent "the host of `auth.oauth.resource`, else the listening address", see "[consent.md](consent.md)";
+            absent "the host of `auth.oauth.resource`, or else the listening address", see "[consent.md](consent.md)";
         /// The proxies that Dragoman trusts to name the client in `X-Forwarded-For`: `true` for one proxy, the number of proxies,
-        /// or the networks of the proxies. This setting applies to `access` rules with `ip`, limits, quotas and the record of
-        /// calls. Set it only behind such proxies: otherwise, clients can write any address into this header.
+        /// or the networks of the proxies. This setting applies to `access` rules with `ip`, limits, quotas and the audit log. Set
+        /// it only behind such proxies: otherwise, clients can write any address into this header.
         "trustForwardedFor" trust_forwarded_for: TrustedProxies = Proxies, see "[access.md](access.md#behind-a-proxy)";
     ]
 }

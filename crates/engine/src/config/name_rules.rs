@@ -38,8 +38,8 @@ section! {
             value: Afresh,
         }, absent "no changes", see "[a tool](#changes-to-tools)";
         /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and `call_tool` are
-        /// listed; a client uses them to find and call all tools. `hybrid`: like `search`, but the tools of `direct` are also
-        /// listed.
+        /// listed; with these two, a client can find and call all tools. `hybrid`: like `search`, but the tools of `direct` are
+        /// also listed.
         "mode" mode: ToolMode = Word, see "[many-tools.md](many-tools.md)";
         /// The tools that `mode: hybrid` lists (patterns).
         "direct" direct: Vec<Glob> = globs();

@@ -48,7 +48,7 @@ section! {
         /// The prefix that clients put before the names of tools and prompts. Together with this prefix, a name has at most 64
         /// characters; longer names are shortened.
         "clientPrefix" client_prefix: Option<String> = Maybe(Parsed("a prefix", client_prefix)),
-            absent "`mcp__PROFILE__`; none with a dialect, whose names are fixed";
+            absent "`mcp__PROFILE__`; no prefix with a dialect, because a dialect's names are fixed";
         /// The name that clients display.
         "title" title: Option<Text> = Maybe(any_text("a string"));
         /// The description of the profile as one server: name, version, icons.

@@ -74,8 +74,8 @@ section! {
         /// The clients that share a connection: `shared` (all), `session` (each client session has its own) or `caller` (each
         /// authenticated caller has its own).
         "affinity" affinity: Affinity = AffinityWord, see "[sessions.md](sessions.md)";
-        /// The handling of the server's questions to clients: `auto` passes them to clients that can be asked; `never` tells a
-        /// server with sessions that no client can be asked.
+        /// The handling of the server's questions to clients: `auto` passes the questions to clients that can be asked; `never`
+        /// tells the server, if it uses sessions, that no client can be asked.
         "asks" asks: QuestionPolicy = Word;
         /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, all clients take turns on a
         /// single connection.
