@@ -21,15 +21,15 @@ pub struct RequestRules {
 pub struct CallRules {
     /// The rules for requests without a specific rule.
     pub usual: RequestRules,
-    /// The maximum time that a request waits for its server to come back.
+    /// The maximum time that a request waits for its server to become available again.
     pub resend_wait: Duration,
     /// The maximum number of calls that run at once.
     pub concurrent: usize,
     /// The maximum number of calls that wait for their turn.
     pub waiting: usize,
-    /// The maximum size of a tool's result, in bytes; longer ones are shortened.
+    /// The maximum size of a tool's result, in bytes; longer results are shortened.
     pub max_result: Option<usize>,
-    /// The rules for calls to individual tools; the first matching name applies.
+    /// The rules for calls to individual tools; the first pattern that matches a tool's name applies.
     tools: Vec<(Glob, RequestRules)>,
 }
 
@@ -66,7 +66,7 @@ impl CallRules {
         }
     }
 
-    /// The rules for a call to a tool, or for any other request.
+    /// The rules for a call to `tool`, or for any other request if there is no tool.
     pub fn for_request(&self, tool: Option<&ToolEntry>) -> RequestRules {
         let Some(tool) = tool else { return self.usual };
         let own = if self.tools.is_empty() { None } else { self.of_name(&tool.own_name()) };

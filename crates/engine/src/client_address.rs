@@ -16,16 +16,16 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// The address of a client, and how it was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress {
-    /// The address of the client; IPv4 is never mapped into IPv6.
+    /// The address of the client; never an IPv4-mapped IPv6 address.
     pub address: IpAddr,
     /// The address of the connection's peer.
     pub peer: IpAddr,
-    /// True if the connection comes from a trusted proxy that names no client: the address is then the proxy's own.
+    /// True if the connection comes from a trusted proxy that names no client; `address` is then that of the proxy.
     pub is_proxy: bool,
 }
 
 impl ClientAddress {
-    /// Takes the peer of the connection as the client.
+    /// Treats the peer of the connection as the client.
     pub fn direct(peer: IpAddr) -> Self {
         let peer = peer.to_canonical();
         Self { address: peer, peer, is_proxy: false }

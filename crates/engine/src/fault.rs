@@ -1,7 +1,7 @@
-//! Rejections and failures of the gateway itself, in the only form that reaches a client.
+//! Errors that the gateway reports, in the only form that reaches a client.
 //!
-//! Modules return their own errors, which become a [`Fault`] at the edge. This module must not know transports beyond a
-//! status.
+//! Modules return their own errors, which become a [`Fault`] at the edge. All that this module may know about transports is the
+//! HTTP status.
 
 use bytes::Bytes;
 use proto::era::{Era, EraFault};
@@ -11,7 +11,7 @@ use proto::rpc::{FrameError, FrameFault, Id, code, error_response};
 /// The party at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
-    /// The client, with its request.
+    /// The client, because of its request.
     Client,
     /// The gateway.
     Gateway,
@@ -189,7 +189,7 @@ impl Fault {
         self
     }
 
-    /// The HTTP status under `era`.
+    /// The HTTP status in the era `era`.
     pub fn http_status(&self, era: &Era) -> u16 {
         self.status.unwrap_or_else(|| era.status(self.code))
     }

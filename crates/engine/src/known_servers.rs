@@ -10,7 +10,7 @@ pub const SINGLE_SERVERS: [&str; 9] = [
     "@playwright/mcp",
     "mcp-server-playwright",
     "chrome-devtools-mcp",
-    // A port at which the browser's extension connects.
+    // A port to which the browser's extension connects.
     "@browsermcp/mcp",
     // The socket of the running application.
     "blender-mcp",
@@ -18,11 +18,11 @@ pub const SINGLE_SERVERS: [&str; 9] = [
     "@modelcontextprotocol/server-puppeteer",
     "@modelcontextprotocol/server-sequential-thinking",
     "mcp-server-sequential-thinking",
-    // Its file is read and written as a whole, so one of two concurrent writers loses its changes.
+    // The server reads and writes its file as a whole, so one of two concurrent writers would lose its changes.
     "@modelcontextprotocol/server-memory",
 ];
 
-/// Returns true if a command starts such a server: as the program, or as a package that a runner such as `npx` or `uvx` starts.
+/// Returns true if a command starts one of these servers, directly or through a runner such as `npx` or `uvx`.
 pub(crate) fn is_single(link: &StdioLink) -> bool {
     let command = link.command.expose();
     let program = command.rsplit(['/', '\\']).next().unwrap_or(command);

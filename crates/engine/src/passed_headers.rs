@@ -1,5 +1,5 @@
 //! Headers of clients' requests that the configuration passes on to servers: chosen by an allow-list, renamed, and never with the
-//! credential that the client showed to the gateway. It must not know servers, or how requests are sent.
+//! credentials that the client sent to the gateway. This module must not know servers, or how requests are sent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use secrecy::ExposeSecret as _;
 use crate::config::PassedHeader;
 use crate::credential::authorization::{self, ShownCredential};
 
-/// The minimum length of a password that is searched for in other headers: a shorter one would be found everywhere.
+/// The minimum length of a password that is searched for in other headers: a shorter one would match too many headers.
 const LEAST_PASSWORD: usize = 6;
 
 /// The headers of one request that are passed on. Their values are part of the key of everything that is kept about a server for
@@ -20,8 +20,8 @@ const LEAST_PASSWORD: usize = 6;
 pub struct PassedHeaders(Option<Arc<[(HeaderName, HeaderValue)]>>);
 
 impl PassedHeaders {
-    /// The headers of a request that are on the list `names`. A value that contains the credential of the request is left out, under
-    /// whatever name it comes.
+    /// Collects the headers of a request that are listed in `names`. A value that contains a credential of the request is left out,
+    /// whatever the header's name is.
     pub fn read(headers: &HeaderMap, names: &[HeaderName]) -> Self {
         let secrets = shown(headers);
         let is_free = |value: &HeaderValue| !secrets.iter().any(|secret| contains(value.as_bytes(), secret));
@@ -31,7 +31,7 @@ impl PassedHeaders {
         Self::of(all)
     }
 
-    /// The headers that a server with these rules gets, under the names there.
+    /// The headers that are passed on to a server with these rules, under the names that the rules give them.
     #[must_use]
     pub fn mapped(&self, rules: &[PassedHeader]) -> Self {
         let all = rules.iter().flat_map(|rule| {
@@ -46,17 +46,17 @@ impl PassedHeaders {
         Self(Some(all).filter(|all| !all.is_empty()))
     }
 
-    /// Returns true if there are none.
+    /// Returns true if no headers are passed on.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Names and values.
+    /// The names and the values of the headers.
     pub fn iter(&self) -> impl Iterator<Item = &(HeaderName, HeaderValue)> {
         self.0.iter().flat_map(|all| all.iter())
     }
 
-    /// A text that is the same for equal headers only; empty if there are none.
+    /// A key that is equal only for equal headers; empty if there are none.
     pub fn key(&self) -> Vec<u8> {
         let mut key = Vec::new();
         for (name, value) in self.iter() {
@@ -81,7 +81,7 @@ fn sensitive(name: &HeaderName, value: &HeaderValue) -> (HeaderName, HeaderValue
     (name.clone(), value)
 }
 
-/// The secret texts of the request's credentials: what follows the scheme, and the password in it.
+/// The secrets in the request's `Authorization` headers: the text after the scheme, and the password of the Basic scheme.
 fn shown(headers: &HeaderMap) -> Vec<Vec<u8>> {
     let mut secrets = Vec::new();
     for value in headers.get_all(AUTHORIZATION) {

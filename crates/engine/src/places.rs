@@ -43,7 +43,7 @@ pub fn second_path(path: &str) -> Option<&str> {
 pub(crate) struct ServedPaths {
     /// A list, because there are only a few paths, and comparing them is faster than hashing.
     all: Vec<(Box<str>, ServedPath)>,
-    /// The second paths of profiles, which no list of paths shows.
+    /// The second paths of profiles, which `paths` does not list.
     unlisted: Vec<Box<str>>,
     /// The dialect for answers about a profile that does not exist.
     stranger: Option<Arc<Dialect>>,
@@ -57,7 +57,7 @@ impl ServedPaths {
         for slug in config.profiles.keys() {
             let Some(at) = number(slug) else { continue };
             let dialect = config.dialect_of(slug).and_then(|name| dialects.get(name));
-            // Messages are posted here in any dialect; only an endpoint has a separate path for them.
+            // In any dialect, messages are posted to this path; only an endpoint can have a separate path for them.
             let place =
                 ServedPath { profile: at, dialect, messages: None, streams: false, posts: true, asks: true };
             enter(&mut all, &format!("/mcp/{slug}"), place.clone(), None);

@@ -38,7 +38,7 @@ impl Redaction {
         Self(rules.iter().map(rule).collect())
     }
 
-    /// Redacts a JSON text; truncates it if it is very long.
+    /// Redacts a JSON text, and truncates the result if it is very long.
     pub fn apply(&self, text: &str) -> String {
         let mut out = Vec::with_capacity(text.len());
         if !self.document(text, 0, &mut out) {
@@ -104,7 +104,8 @@ impl Redaction {
         out.extend_from_slice(&text[done..span.end()]);
     }
 
-    /// Appends a string that is itself a JSON object or array; returns true if it is one.
+    /// Appends the redacted form of a string that contains JSON with secrets, or JSON that is nested too deeply. For any other
+    /// string, appends nothing and returns false.
     fn string(&self, written: &[u8], nested: u32, out: &mut Vec<u8>) -> bool {
         let Some(inner) = unquote(written) else { return false };
         // A byte order mark at the start is not part of JSON, but many parsers skip it.
@@ -135,7 +136,7 @@ fn folded(name: &str) -> String {
         _ => c,
     });
     let plain: String = plain.filter(|c| c.is_alphanumeric() || matches!(c, '*' | '?')).collect();
-    // A rule that consists only of such characters refers to the characters themselves.
+    // A name or a rule that consists only of separators stands for these characters themselves.
     if plain.is_empty() { name.to_lowercase() } else { plain.to_lowercase() }
 }
 

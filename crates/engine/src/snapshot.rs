@@ -1,4 +1,4 @@
-//! The compiled configuration, in which exchanges look things up. An exchange keeps the snapshot that it started
+//! The compiled configuration, from which exchanges get servers, profiles and rules. An exchange keeps the snapshot that it started
 //! with; in later snapshots, the same numbers refer to the same profiles and servers.
 
 mod upstream_spec;
@@ -30,9 +30,9 @@ pub struct ProfileSpec {
     pub rules: Profile,
     /// The profile's enabled servers, in order; none if the profile is no longer configured.
     pub upstreams: Vec<UpstreamId>,
-    /// True if one of the profile's servers separates callers, or would do so if it required their consent.
+    /// True if one of the profile's servers separates callers, or would do so if the server required their consent.
     pub per_caller: bool,
-    /// The gateway's name and version at this profile, a JSON object. Results repeat it.
+    /// The gateway's name and version at this profile, a JSON object. Results repeat this object.
     pub server_info: String,
     /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
@@ -41,12 +41,12 @@ pub struct ProfileSpec {
 }
 
 impl ProfileSpec {
-    /// The gateway's introduction at this profile, a JSON object: its name and version, and what else describes it.
+    /// The gateway's introduction at this profile, a JSON object: its name, its version, and the other fields that describe it.
     pub fn introduction(&self) -> String {
         self.rules.server_info.whole(&self.server_info)
     }
 
-    /// The maximum length of the names of its tools and prompts: clients put a prefix before each name.
+    /// The maximum length of the names of the profile's tools and prompts: clients put a prefix before each name.
     pub fn name_limit(&self) -> NameLimit {
         let limit = match (&self.rules.client_prefix, &self.dialect) {
             (Some(prefix), _) => NameLimit::behind(prefix),
@@ -57,7 +57,7 @@ impl ProfileSpec {
     }
 }
 
-/// The maximum number of profiles with different names since the start; each keeps its number.
+/// The maximum number of profiles with different names since startup; each keeps its number.
 const MOST_PROFILES: usize = 10_000;
 
 /// The reason why a configuration cannot be applied without a restart.
@@ -65,11 +65,11 @@ const MOST_PROFILES: usize = 10_000;
 pub enum Crowded {
     /// Too many profile names have been used.
     #[error(
-        "more than {MOST_PROFILES} profiles have been configured since the start; restart Dragoman to add another"
+        "more than {MOST_PROFILES} profiles have been configured since Dragoman started; restart Dragoman to add another"
     )]
     Profiles,
     /// Too many servers have been added and removed.
-    #[error("too many servers have been configured since the start; restart Dragoman to add another")]
+    #[error("too many servers have been configured since Dragoman started; restart Dragoman to add another")]
     Servers,
 }
 
@@ -106,8 +106,8 @@ impl Snapshot {
         Self::numbered(config, version, &nothing, 0)
     }
 
-    /// Compiles the configuration `new`, which replaces this one; `old` is the one that this snapshot was compiled
-    /// from. Profiles with the same name keep their numbers, and so do servers that have not changed.
+    /// Compiles the configuration `new`, which replaces this one; `old` is the configuration that this snapshot was compiled from.
+    /// Profiles with the same name keep their numbers, and so do servers that have not changed.
     ///
     /// # Errors
     /// Fails if there have been too many profiles or servers.
@@ -188,7 +188,7 @@ impl Snapshot {
         self.places.stranger()
     }
 
-    /// The class of an asker, which selects the view; the same for all if there are no rules.
+    /// The class of an asker, which selects the view. Without rules, all askers have the same class.
     pub fn class(&self, asker: &Asker<'_>) -> Class {
         self.rules.as_ref().map(|rules| rules.class(asker)).unwrap_or_default()
     }
@@ -227,7 +227,7 @@ impl Snapshot {
         self.upstream(spec.id).unwrap_or(spec).start_timeout
     }
 
-    /// The maximum total time for an introduction over HTTP, and for fetching lists.
+    /// The maximum total time for the introduction to a server over HTTP, and for fetching the server's lists.
     pub fn opening_time(&self) -> Duration {
         self.limits.connect_timeout.max(Duration::from_secs(10)) * 3
     }

@@ -1,7 +1,7 @@
-//! An estimate of the tokens that a tool takes in a model's context, without a tokenizer: the tables of one would add 3.6 MB to
-//! the binary. It counts the pieces into which the pattern of o200k (GPT-4o and later) cuts a text, and the tokens that a piece
-//! of each kind has on average. `cargo xtask corpus` compares it with the tokenizer; docs/many-tools.md says how exact it is. It
-//! must not know what a text means.
+//! An estimate of the tokens that a tool takes in a model's context, without a tokenizer, whose tables would add 3.6 MB to the
+//! binary. A text is split into pieces by the pattern of o200k (the tokenizer of GPT-4o and later models), and each piece counts as
+//! the average number of tokens for its kind. `cargo xtask corpus` compares the estimate with the tokenizer; docs/many-tools.md
+//! says how exact it is. This module must not know what a text means.
 
 use proto::json::{Members, Span};
 
@@ -41,7 +41,7 @@ fn rounded(sum: Hundredths) -> u64 {
 enum CharClass {
     Small,
     Capital,
-    /// A letter of a script whose words are not separated, or take a token for each letter or two.
+    /// A letter of a script that does not separate words, or that needs one token for every one or two letters.
     Dense,
     Digit,
     Sign,
@@ -91,7 +91,7 @@ fn hundredths(text: impl Iterator<Item = char>) -> Hundredths {
             CharClass::Small | CharClass::Capital => word(length, wide),
             CharClass::Dense => length * 70,
             CharClass::Digit => length.div_ceil(3) * 100,
-            // A single sign becomes a part of the word behind it.
+            // A single sign becomes a part of the word after it.
             CharClass::Sign
                 if length == 1 && wide == 0 && chars.peek().is_some_and(|(next, _)| next.is_letter()) =>
             {

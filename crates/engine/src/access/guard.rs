@@ -1,4 +1,4 @@
-//! The rules as they apply to one class of askers at one profile. A view is built with them, and its calls are
+//! The rules as they apply to one class of askers at one profile. A view is built with these rules, and calls in the view are
 //! checked against them. This module must not know who the askers are.
 
 use std::sync::Arc;
@@ -20,13 +20,13 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// An item of a server as it is listed. `name` is its identity or URI.
+    /// An item of a server as it is listed. `name` is the item's identity (`server__name`) or URI.
     pub fn target<'a>(&'a self, server: &'a str, kind: ListKind, name: &'a str) -> AccessTarget<'a> {
         AccessTarget::listed(&self.profile, server, kind, name)
     }
 
-    /// Returns true if the askers may be allowed to use any item of a server that rules can mean by a text that matches one of
-    /// these patterns. `false` is certain; `true` is not.
+    /// Returns false if the rules certainly deny the askers every item of a server. Each pattern in `like` covers texts by which
+    /// rules can refer to these items.
     pub fn opens(&self, server: &str, like: &[Glob]) -> bool {
         self.rules.opens_server(&self.class, (&self.profile, server), like)
     }
@@ -36,7 +36,7 @@ impl Guard {
         self.rules.bound(&self.class, (&self.profile, server))
     }
 
-    /// Returns true if a rule can deny the askers a resource of a server whose URI matches `like`.
+    /// Returns true if a rule can deny the askers a resource of a server, given that the resource's URI matches `like`.
     pub fn bounds_resources(&self, server: &str, like: &Glob) -> bool {
         self.rules.bound_resources(&self.class, (&self.profile, server), like)
     }

@@ -13,8 +13,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Creates the check. `loopback` is true if all listeners are on loopback addresses; the lists are the configured
-    /// ones.
+    /// Creates the check. `loopback` is true if all listeners are on loopback addresses; `hosts` and `origins` are the configured
+    /// lists.
     pub fn new(loopback: bool, hosts: &[String], origins: &[String]) -> Self {
         let lower = |list: &[String]| list.iter().map(|item| item.to_ascii_lowercase()).collect();
         Self { loopback, names: lower(hosts), origins: lower(origins) }
@@ -29,7 +29,7 @@ impl Hosts {
         {
             return true;
         }
-        // An address cannot be rebound. On a loopback listener, only loopback addresses make sense.
+        // An IP address cannot be rebound by DNS. On a loopback listener, only loopback addresses make sense.
         literal(name).is_some_and(|address| address.is_loopback() || !self.loopback)
     }
 

@@ -4,9 +4,10 @@
 //!
 //! | file | is for |
 //! |---|---|
+//! | `asker` | the caller of a request, matched against the `who` of a rule |
 //! | `target` | the requested item |
 //! | `values` | compares a call's arguments with a rule's conditions |
-//! | `reach` | decides if any arguments could be allowed |
+//! | `reach` | decides whether any arguments could be allowed |
 //! | `rules` | the decision |
 //! | `guard` | the rules as they apply to one class of askers at one profile |
 //! | `hosts` | the names by which this server may be addressed, and the web pages that may call it |

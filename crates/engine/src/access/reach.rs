@@ -1,9 +1,9 @@
-//! Decides if any arguments could be allowed, given a rule that allows some and rules that deny others.
+//! Decides whether any arguments could be allowed, given a rule that allows some and rules that deny others.
 //!
-//! A list shows a tool if at least one call to it may be allowed. If both kinds of conditions concern the same
-//! arguments, the task is to find out if a text exists that matches some patterns and not others. This is done by
-//! walking through all patterns together, one character at a time. The walk has a limit that no configuration reaches
-//! by accident; if the limit is reached, the answer is yes, so that no usable tool is hidden.
+//! A list shows a tool if at least one call to it may be allowed. If both kinds of rules have conditions on the same arguments, the
+//! task is to find out whether a text exists that matches some patterns and not others. This is done by walking through all
+//! patterns together, one character at a time. The walk has a limit that no configuration reaches by accident; if the limit is
+//! reached, the answer is yes, so that no usable tool is hidden.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -50,8 +50,8 @@ pub(super) fn is_reachable(allowed: &Conditions, denied: &[&Conditions]) -> bool
     combine(&choices, &places, &mut Vec::new(), &mut steps)
 }
 
-/// The conditions of a denying rule that can match together with `allowed`, by the path that both share. Returns an
-/// empty list if the rule can always be avoided by the choice of arguments, and `None` if it always matches.
+/// Returns the conditions of a denying rule on paths that `allowed` also has, each with the position of the path in `allowed`. The
+/// list is empty if arguments can be chosen so that the rule does not match; `None` means that the rule always matches.
 fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(usize, &'c [Glob])>> {
     let mut shared = Vec::new();
     for (path, globs) in denied {
@@ -175,7 +175,7 @@ impl Walk {
         self.closed(moved)
     }
 
-    /// Returns true if the text can still be completed to an allowed one.
+    /// Returns true if the text so far can still become an allowed one.
     fn may_fit(&self, state: &WalkState) -> bool {
         state.iter().any(|(pattern, _)| self.owners[*pattern].is_none())
     }

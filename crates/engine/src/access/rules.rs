@@ -26,14 +26,14 @@ pub struct Rules {
 /// The decision about a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// The asker may use it.
+    /// The asker may use the target.
     Allowed,
-    /// The asker may not use it; it appears not to exist.
+    /// The asker may not use the target, which appears not to exist.
     Denied(Why),
 }
 
 impl Decision {
-    /// Returns true if the asker may use it.
+    /// Returns true if the asker may use the target.
     pub fn is_allowed(self) -> bool {
         self == Self::Allowed
     }
@@ -44,7 +44,7 @@ impl Decision {
 pub enum Why {
     /// The credentials are not valid for the profile.
     Profile,
-    /// The rule with this number, from 0, denies it.
+    /// The rule with this number, counted from 0, denies the target.
     Rule(usize),
     /// There are allowing rules, and none of them allows the target.
     NotAllowed,
@@ -53,7 +53,7 @@ pub enum Why {
 /// A class of askers to which the same rules apply, so they see the same lists.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Class {
-    /// One bit for each rule that applies to such askers.
+    /// A set of bits, one for each rule: a bit is set if its rule applies to such askers.
     about: SmallVec<[u64; 2]>,
     profiles: Option<Arc<[Box<str>]>>,
 }
@@ -122,8 +122,8 @@ impl Rules {
             && (!self.closed || self.about(class, Effect::Allow, profile).next().is_some())
     }
 
-    /// Returns true if askers of this class may be allowed to use any item of a server. Rules can mean each item by a text that
-    /// matches one of the patterns in `like`. The items of the server are unknown here: `false` is certain; `true` is not.
+    /// Returns false if the rules certainly deny askers of this class every item of a server. The items themselves are unknown
+    /// here; each pattern in `like` covers texts by which rules can refer to them.
     pub fn opens_server(&self, class: &Class, (profile, server): (&str, &str), like: &[Glob]) -> bool {
         let there = |effect| {
             self.about(class, effect, profile).filter(|rule| matches(rule.servers.as_deref(), server))
@@ -141,7 +141,7 @@ impl Rules {
         self.keeps(class, (profile, server), |_| true)
     }
 
-    /// Returns true if a rule can deny askers of this class a resource of a server whose URI matches `like`.
+    /// Returns true if a rule can deny askers of this class a resource of a server, given that the resource's URI matches `like`.
     pub fn bound_resources(&self, class: &Class, place: (&str, &str), like: &Glob) -> bool {
         self.keeps(class, place, |rule| {
             rule.when.is_empty() && rule.what().iter().any(|glob| glob.meets(like))
@@ -207,7 +207,7 @@ impl Rules {
             }
         }
         let allows = |rule: &AccessRule| match target.arguments {
-            // Without arguments, no condition matches, so the rule does not deny the call.
+            // An allowing rule without conditions on arguments allows every call.
             _ if rule.when.arguments.is_empty() => true,
             CallArguments::Any => is_reachable(&rule.when.arguments, &denying),
             CallArguments::These(these) => hold(&rule.when.arguments, these, Effect::Allow),
@@ -229,8 +229,8 @@ fn is_whole(rule: &AccessRule) -> bool {
     fits_all(rule.what()) && rule.when.is_empty()
 }
 
-/// Returns true if the rule concerns this target, for any asker. Conditions on arguments only make sense for tools,
-/// so a rule with such conditions applies to tools only.
+/// Returns true if the rule concerns this target, regardless of the asker. Conditions on arguments only make sense for tools, so a
+/// rule with such conditions applies to tools only.
 fn speaks_of(rule: &AccessRule, target: &AccessTarget<'_>) -> bool {
     matches(rule.profiles.as_deref(), target.profile)
         && matches(rule.servers.as_deref(), target.server)

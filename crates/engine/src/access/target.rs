@@ -10,14 +10,14 @@ use crate::list_kind::ListKind;
 pub struct AccessTarget<'a> {
     /// The profile.
     pub profile: &'a str,
-    /// The server that it belongs to.
+    /// The server that the item belongs to.
     pub server: &'a str,
     /// The kind of item.
     pub kind: ListKind,
-    /// Its identity: `server__name`, with the server's own name for it; the URI of a resource, or the URI template of a
-    /// template.
+    /// The item's identity: `server__name` for a tool or prompt, where `name` is the server's own name for it; the URI of a
+    /// resource; the URI template of a resource template.
     pub name: &'a str,
-    /// Other texts by which rules may mean it.
+    /// Other texts by which rules may refer to the item.
     pub also: &'a [String],
     /// The server's annotations; for tools only.
     pub annotations: Annotations,
@@ -32,7 +32,7 @@ impl<'a> AccessTarget<'a> {
         Self { profile, server, kind, name, also: &[], annotations, arguments }
     }
 
-    /// Adds other texts by which rules may mean the item.
+    /// Adds other texts by which rules may refer to the item.
     #[must_use]
     pub fn also_known_as(self, also: &'a [String]) -> Self {
         Self { also, ..self }
@@ -82,8 +82,8 @@ impl Default for Annotations {
 }
 
 impl Annotations {
-    /// Reads the annotations of a listed tool, a JSON object. For a read-only tool, the specification defines no
-    /// meaning for two of the hints. If the server does not set them, they get the values that follow from read-only.
+    /// Reads the annotations of a listed tool, a JSON object. For a read-only tool, the specification defines no meaning for two of
+    /// the hints. If the server does not set them, they get the values that follow from `readOnlyHint`.
     pub fn of_tool(tool: &[u8]) -> Self {
         let whole = |text: &[u8]| Members::of_value(text, Span::new(0, text.len()));
         let Some(written) = whole(tool).and_then(|members| members.get(tool, "annotations")) else {
@@ -105,7 +105,7 @@ impl Annotations {
         }
     }
 
-    /// Returns true if a call changes nothing, so that the result of an earlier one can take its place.
+    /// Returns true if a call changes nothing, so that the result of an earlier call can take its place.
     pub fn are_repeatable(self) -> bool {
         self.read_only && self.idempotent
     }

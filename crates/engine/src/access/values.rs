@@ -83,7 +83,7 @@ impl Look<'_> {
                 return Err(Ambiguous);
             }
         }
-        // A name in different case may be the intended one, or a different one.
+        // A name that differs only in case may be the intended name, or another one.
         Ok(found.filter(|(same, _)| *same || self.effect == Effect::Deny).map(|(_, value)| value))
     }
 }

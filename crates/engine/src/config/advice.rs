@@ -13,7 +13,7 @@ use super::read::{Reader, clip};
 use super::suggest;
 use crate::dialect_rows::Dialect;
 
-/// The shortest token that is accepted without a note, because people do not guess it.
+/// The shortest token that is accepted without a note; a shorter one could be guessed.
 const SHORTEST_TOKEN: usize = 16;
 
 /// Adds all notes; `root` is the file, and `config` is the result of the file and everything that it extends.
@@ -79,7 +79,7 @@ pub(super) fn there_are<'k>(name: &str, known: impl Iterator<Item = &'k str> + C
 fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     let (auth, said) = (&config.auth, entry.value.entries());
     if !auth.asks() && said.iter().all(|one| matches!(one.value.kind, Kind::Null)) {
-        let help = "write one, such as keys: true, or remove `auth`";
+        let help = "add one, such as keys: true, or remove `auth`";
         reader.note(
             &entry.key_at,
             "`auth` contains no way to log in, so callers are not authenticated",
@@ -129,7 +129,7 @@ fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
             "user" => (
                 by_name,
                 "no way to log in by name is configured",
-                "add `users` or `site` to `auth`; names in tokens are claims: claim: { sub: NAME }",
+                "add `users` or `site` to `auth`; to match names in tokens, write claim: { sub: NAME }",
             ),
             "scope" | "claim" => (by_token, "signed tokens are not accepted here", "add `jwt` to `auth`"),
             "scheme" => {
@@ -184,7 +184,7 @@ fn rate(reader: &mut Reader<'_>, limit: &Node, config: &Config, names: &Names<'_
     {
         texts(reader, per, |reader, node, per| {
             if per == "principal" {
-                let message = "callers are not authenticated, so all of them share this count";
+                let message = "callers are not authenticated, so all of them share one count";
                 reader.note(&node.at, message, "write per: ip, or add `auth`");
             }
         });
@@ -222,8 +222,7 @@ fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     }
 }
 
-/// Adds a note for methods that are defined neither by the protocol nor by a built-in dialect. Extensions define such
-/// methods.
+/// Adds a note for methods that neither the protocol nor a built-in dialect defines; an extension may define such a method.
 fn methods(reader: &mut Reader<'_>, dialect: &Node) {
     for key in ["methods", "emptyMethods"] {
         let Some(entry) = dialect.entry(key) else { continue };
@@ -240,21 +239,20 @@ fn methods(reader: &mut Reader<'_>, dialect: &Node) {
             }
             let message = format!("no version of the protocol has the method `{}`", clip(name));
             let help = suggest::or(name, known.iter().copied(), || {
-                "no change needed if a server has it as an extension".to_owned()
+                "no change needed if a server supports this method as an extension".to_owned()
             });
             reader.note(&node.at, message, help);
         });
     }
 }
 
-/// Adds a note for a dialect whose callers authenticate, although no authentication is configured. `or` suggests
-/// another possible intention.
+/// Adds a note for a dialect that requires authentication, although none is configured. `or` adds an alternative to the suggested
+/// fix.
 fn asking(reader: &mut Reader<'_>, entry: &Entry, config: &Config, or: &str) {
     let Some(name) = plain(&entry.value).filter(|_| !config.auth.asks()) else { return };
     let row = config.dialects.get(name).cloned().or_else(|| Dialect::base(name));
     let Some(auth) = row.and_then(|row| row.credentials) else { return };
-    let message =
-        format!("callers of the dialect `{}` authenticate, but no authentication is configured", clip(name));
+    let message = format!("the dialect `{}` requires authentication, but none is configured", clip(name));
     reader.note(&entry.value.at, message, format!("add auth: {auth}{or}"));
 }
 

@@ -10,13 +10,12 @@ use super::text::Text;
 section! {
     /// The record of all calls.
     pub struct Audit: "true, false, or a mapping with `file`, `arguments`, …" [
-        /// The file. A relative path is resolved from the state folder.
+        /// The database file. A relative path is resolved from the state folder.
         "file" file: Text = path(), default Text::plain(Audit::FILE);
-        /// Stores the arguments of calls, too.
+        /// Also stores the arguments of calls.
         "arguments" arguments: bool = Flag;
-        /// Names of arguments whose values are never stored. A word covers every name that contains it; a pattern with
-        /// `*` or `?` covers every name that matches as a whole. Only letters and digits are compared, and case does
-        /// not matter.
+        /// Names of arguments whose values are never stored. A word covers every name that contains the word; a pattern with `*` or
+        /// `?` covers every name that matches the whole pattern. Only letters and digits are compared, and case does not matter.
         "redact" redact: Vec<String> = texts(redacted),
             default Audit::REDACT.iter().map(|word| (*word).to_owned()).collect();
         /// The time for which an entry is kept, such as `30d` or `12h`.
@@ -26,7 +25,7 @@ section! {
 }
 
 impl Audit {
-    /// The file's name by default.
+    /// The default name of the file.
     pub const FILE: &str = "audit.db";
     /// The names that are redacted by default.
     pub const REDACT: &[&str] =

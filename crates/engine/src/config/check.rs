@@ -146,7 +146,7 @@ pub(super) fn url(url: &Text) -> Result<(), Flaw> {
     let authority = uri.authority().ok_or_else(|| Flaw::new("this URL has no host", example))?;
     if authority.as_str().contains('@') {
         let help =
-            "remove it from the URL and send a header: headers: { Authorization: \"Bearer ${TOKEN}\" }";
+            "remove both from the URL and send a header: headers: { Authorization: \"Bearer ${TOKEN}\" }";
         return Err(Flaw::new("a URL cannot carry a user name or a password", help));
     }
     host_and_port(authority).map_err(|reason| Flaw::new(reason, example))
@@ -161,7 +161,7 @@ pub(super) fn site_url(address: &Text) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Returns true if requests to this URL cross another network unencrypted.
+/// Returns true if requests to this URL leave this machine unencrypted.
 pub(super) fn is_readable_on_the_way(url: &str) -> bool {
     let Ok(uri) = url.parse::<Uri>() else { return false };
     let host = uri.host().unwrap_or_default();
@@ -182,12 +182,12 @@ pub(super) fn basic_name(name: &Text) -> Result<(), Flaw> {
 
 pub(super) fn basic_password(password: &Text) -> Result<(), Flaw> {
     if password.expose().chars().any(char::is_control) {
-        return Err(Flaw::new("a password cannot contain a control character", "keep one line"));
+        return Err(Flaw::new("a password cannot contain a control character", "remove it"));
     }
     Ok(())
 }
 
-/// Checks a short name that consists of letters.
+/// Checks a short name of letters, digits, `-` and `_`.
 pub(super) fn word(word: &str) -> Result<String, Flaw> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if (1..=64).contains(&word.len()) && word.chars().all(allowed) {
@@ -228,7 +228,7 @@ pub(super) fn header_name(name: &str) -> Result<HeaderName, Flaw> {
 pub(super) fn header_value(value: &Text) -> Result<(), Flaw> {
     let text = value.expose();
     if text.contains(['\r', '\n']) {
-        let help = "keep one line; a token from a file must be a single line";
+        let help = "remove the line break; a file with a token must contain only one line";
         return Err(Flaw::new("a header's value cannot contain a line break", help));
     }
     if !text.is_ascii() || HeaderValue::from_str(text).is_err() {
@@ -299,8 +299,7 @@ pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
     Err(Flaw::new("this is not an address to listen on", "write an IP address and a port: 127.0.0.1:8808"))
 }
 
-/// Checks the path of an endpoint. With `may_be_own` it may be a path at which Dragoman itself serves a
-/// profile.
+/// Checks the path of an endpoint. If `may_be_own` is true, the path may be one at which Dragoman itself serves a profile.
 pub(super) fn endpoint_path(path: &str, may_be_own: bool) -> Result<(), Flaw> {
     let example = "write an absolute path such as /tools/mcp";
     if !path.starts_with('/') {
@@ -329,8 +328,8 @@ pub(super) fn endpoint_path(path: &str, may_be_own: bool) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Checks a host such as `mcp.example.com`, `mcp.example.com:8443`, `192.0.2.7` or `[2001:db8::7]:8443`;
-/// returns it in lower case.
+/// Checks a host such as `mcp.example.com`, `mcp.example.com:8443`, `192.0.2.7` or `[2001:db8::7]:8443`; returns the host in lower
+/// case.
 pub(super) fn allowed_host(text: &Text) -> Result<String, Flaw> {
     host(text.expose())
 }
@@ -340,7 +339,7 @@ fn host(text: &str) -> Result<String, Flaw> {
     if text.contains("://") {
         return Err(Flaw::new("a host cannot have a scheme", example));
     }
-    let flaw = || Flaw::new("this is neither a host name nor a host name with a port", example);
+    let flaw = || Flaw::new("this is not a valid host, with or without a port", example);
     let authority: Authority = text.parse().map_err(|_| flaw())?;
     if text.contains('@') || host_and_port(&authority).is_err() {
         return Err(flaw());
@@ -348,8 +347,8 @@ fn host(text: &str) -> Result<String, Flaw> {
     Ok(text.to_ascii_lowercase())
 }
 
-/// Checks an origin such as `https://app.example.com`, without a path, as browsers write it; returns it in
-/// lower case.
+/// Checks an origin such as `https://app.example.com`, without a path, in the form that browsers send; returns the origin in lower
+/// case.
 pub(super) fn allowed_origin(text: &Text) -> Result<String, Flaw> {
     let text = text.expose();
     let example = "write it like https://app.example.com, without a path";

@@ -58,7 +58,7 @@ fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static st
     if has_stream && own == MESSAGES {
         return Some((
             "the clients of `/sse` send their messages to this path",
-            "write another path, or add an endpoint for `/sse`",
+            "choose another path, or add an endpoint for `/sse`",
         ));
     }
     let beside = config.messages_of(endpoint)?;

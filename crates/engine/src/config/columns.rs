@@ -11,7 +11,7 @@ use crate::dialect_rows::{CellKind, Channel, Choice, Column, Dialect};
 /// The start of a variable, which may replace a value.
 const VARIABLE: &str = "\\$\\{";
 
-/// A dialect as a `base` and the differences from it.
+/// A dialect, written as a `base` and the differences from that base.
 pub(crate) struct DialectDifference;
 
 impl JsonSchema for DialectDifference {
@@ -24,7 +24,7 @@ impl JsonSchema for DialectDifference {
         let mut properties = Map::new();
         let names = Dialect::names().join(", ");
         let base = format!(
-            "The dialect that it starts from: {names}, or one of `dialects` that is defined above this one."
+            "The dialect from which this dialect differs: {names}, or one of `dialects` that is defined above this dialect."
         );
         properties.insert("base".to_owned(), json!({ "type": "string", "description": base }));
         properties.insert("variant".to_owned(), variants());
@@ -50,7 +50,7 @@ impl JsonSchema for DialectDifference {
     }
 }
 
-/// The members that describe one kind of trouble.
+/// The members that describe the answer to one kind of failure.
 struct TroubleAnswer;
 
 impl JsonSchema for TroubleAnswer {

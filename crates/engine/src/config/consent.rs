@@ -1,5 +1,5 @@
-//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and the
-//! address at which browsers find Dragoman. This module must not know how consent is requested.
+//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and the address at
+//! which browsers reach Dragoman. This module must not know how consent is requested.
 
 use super::auth::{safe_url, scope};
 use super::check::{self, Flaw};
@@ -13,8 +13,8 @@ use super::text::Text;
 use super::words::words;
 
 section! {
-    /// Dragoman's client registration at the authorization server of a server over HTTP, for servers where it cannot
-    /// register itself.
+    /// Dragoman's client registration at the authorization server of an HTTP server, for authorization servers at which Dragoman
+    /// cannot register itself.
     pub struct OAuthClient: "a mapping with `grant`, `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             self.check_grant(reader, entry);
@@ -33,8 +33,8 @@ section! {
             }
         }
 
-        /// Other MCP clients have more keys here, such as a port of their own, or addresses that Dragoman discovers
-        /// itself.
+        /// Adds notes for keys that only other MCP clients use, such as the port of their callback, or addresses that Dragoman
+        /// discovers itself.
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let near = |entry: &Entry| suggest::nearest(&entry.key, keys::<Self>()).is_some();
             let (ours, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| near(entry));
@@ -49,22 +49,23 @@ section! {
             schema.remove("additionalProperties");
         }
     } [
-        /// The way to a token: `authorizationCode` asks a user for consent; `clientCredentials` asks nobody: Dragoman uses the server
-        /// as its own client, with one token for all callers. It requires `clientId`, `clientSecret` and `issuer`.
+        /// The way to get a token: `authorizationCode` asks a user for consent. `clientCredentials` asks nobody: Dragoman gets one
+        /// token for all callers, as a client in its own right. `clientCredentials` requires `clientId`, `clientSecret` and
+        /// `issuer`.
         "grant" grant: OAuthGrant = Word, see "[consent.md](consent.md#client-credentials)";
-        /// The client id under which Dragoman is registered there.
+        /// The client id under which Dragoman is registered at the authorization server.
         "clientId" client_id: Option<Text> = Maybe(Sound("the client's id as a string", visible)),
             absent "Dragoman registers itself";
-        /// The client's secret, if there is one. It requires `issuer`.
+        /// The client's secret, if there is one. This key requires `issuer`.
         "clientSecret" client_secret: Option<Text> = Maybe(Secret("the client's secret as a string", visible));
-        /// The authorization server that knows the client: its issuer URL. Users and the secret are sent to no other
+        /// The issuer URL of the authorization server that knows the client. Users and the secret are sent to no other
         /// authorization server.
         "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server advertises";
-        /// Sends browsers back to the redirect URI of this client's issuer instead of `/oauth/callback`. It is required
-        /// if clients are registered by hand at several authorization servers and the issuer does not name itself in
-        /// its answers (`iss`, RFC 9207). The error for such an answer names the URI to register.
+        /// Uses a redirect URI for this client's issuer alone instead of `/oauth/callback`. This is required if clients are
+        /// registered by hand at several authorization servers and this issuer does not identify itself in its authorization
+        /// responses (`iss`, RFC 9207). The error for such a response shows the URI to register.
         "issuerCallback" issuer_callback: bool = Flag;
-        /// The scopes that users are asked to allow, or that are requested for Dragoman itself.
+        /// The scopes that users are asked to allow; with `clientCredentials`, the scopes that Dragoman requests for itself.
         "scopes" scopes: Vec<String> = texts(scope),
             absent "those that the server requests";
         /// Applies the consent of any one caller to all callers. By default, each authenticated caller gives its own consent.
@@ -73,13 +74,13 @@ section! {
 }
 
 words! {
-    /// The way to a token for a server.
+    /// The way to get a token for a server.
     #[derive(Default)]
     pub enum OAuthGrant {
         /// A user gives consent in a browser (RFC 6749, 4.1).
         #[default]
         AuthorizationCode = "authorizationCode",
-        /// Dragoman gets a token as its own client (RFC 6749, 4.4).
+        /// Dragoman gets a token as a client in its own right (RFC 6749, 4.4).
         ClientCredentials = "clientCredentials",
     }
 }
@@ -90,7 +91,7 @@ impl OAuthClient {
         self.grant == OAuthGrant::ClientCredentials
     }
 
-    /// Rejects client credentials without a client, and settings about users beside them.
+    /// Rejects `clientCredentials` without a client, or together with settings that concern users.
     fn check_grant(&self, reader: &mut Reader<'_>, entry: &Entry) {
         let Some(grant) = entry.value.entry("grant").filter(|_| self.is_machine()) else { return };
         let is_missing = |key: &&str| entry.value.entry(key).is_none();
@@ -103,7 +104,7 @@ impl OAuthClient {
         for key in ["issuerCallback", "shared"] {
             let Some(written) = entry.value.entry(key) else { continue };
             let message =
-                format!("`{key}` is about the consent of users, and `clientCredentials` asks for none");
+                format!("`{key}` applies to the consent of users, but `clientCredentials` asks for none");
             reader.within(key, |reader| reader.fault(&written.key_at, message, "remove it"));
         }
     }
@@ -120,8 +121,8 @@ fn visible(text: &Text) -> Result<(), Flaw> {
     ))
 }
 
-/// Checks an address to which paths are appended: with TLS, or on this machine. Returns it without its final
-/// slash.
+/// Checks an address to which paths are appended; the address must use TLS or be on this machine. Returns the address without a
+/// final slash.
 pub(super) fn site(address: &Text) -> Result<String, Flaw> {
     check::site_url(address)?;
     safe_url(address)?;

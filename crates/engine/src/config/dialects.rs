@@ -11,10 +11,10 @@ use super::spellings::{KnownName, Spelling};
 use super::suggest;
 use crate::dialect_rows::{Dialect, Streams};
 
-/// The maximum number of columns that are suggested for an unknown one.
+/// The maximum number of columns that are suggested for an unknown column.
 const MOST_TOLD: usize = 5;
 
-/// The members of columns that describe the answer to one kind of trouble.
+/// The members of columns that describe the answer to one kind of failure.
 const TROUBLE_MEMBERS: [&str; 6] = ["code", "message", "status", "channel", "data", "body"];
 
 /// The column that selects a set of changes to other columns.
@@ -39,7 +39,11 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexM
             reader.sound(&entry.key_at, check::word(&entry.key));
             if Dialect::base(&entry.key).is_some() {
                 let message = format!("`{}` is a built-in dialect", entry.key);
-                reader.fault(&entry.key_at, message, "choose another name, and set its `base` to this one");
+                reader.fault(
+                    &entry.key_at,
+                    message,
+                    "choose another name, and use the built-in dialect as the `base`",
+                );
             }
             let row = read_one(reader, entry, dialects)?;
             dialects.insert(entry.key.clone(), row)
@@ -114,7 +118,7 @@ fn meant(key: &str) -> String {
     format!("the nearest are {near}; `dragoman schema` lists all columns")
 }
 
-/// A value as JSON: an unquoted value that looks like a number, `true`, `false` or `null` has that type.
+/// Reads a value as JSON; an unquoted text that looks like a number, `true`, `false` or `null` becomes a value of that type.
 fn value(reader: &mut Reader<'_>, node: &Node) -> Option<Value> {
     match &node.kind {
         Kind::Null => Some(Value::Null),

@@ -25,7 +25,7 @@ section! {
             }
         }
     } [
-        /// An absolute path without a query: `/tools/mcp`. With `dialect` it can also be one that already exists: `/mcp`,
+        /// An absolute path without a query: `/tools/mcp`. With `dialect`, the path can also be one that already exists: `/mcp`,
         /// `/mcp/NAME`, `/sse`.
         "path" path: String = Parsed("a path", any_path), needed "path: /tools/mcp";
         /// The profile to serve.
@@ -35,12 +35,12 @@ section! {
         /// The transport: `http`, `sse` (an event stream by GET, messages by POST) or `both`.
         "transport" transport: Option<EndpointTransport> = Maybe(Word),
             absent "the dialect's transport, or `http` without a dialect";
-        /// The path to which clients of an event stream send their messages by POST. Like `path`, it can serve
-        /// only one purpose.
+        /// The path to which clients of an event stream send their messages by POST. Like `path`, this path can serve only one
+        /// purpose.
         "message" message: Option<String> = Maybe(Parsed("a path", any_path)),
             absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (unless \
                     `messagePath` names another); otherwise the path itself";
-        /// `inherit` follows the top-level `auth`; `none` requires no authentication.
+        /// The authentication at this path: `inherit` applies the top-level `auth`; `none` requires no authentication.
         "auth" auth: EndpointAuth = Word;
     ]
 }
@@ -77,7 +77,7 @@ words! {
     }
 }
 
-/// The endpoints in the current file: for each path, the index in its list and the position.
+/// The endpoints in the current file: for each path, the endpoint's index in the list and its position in the file.
 pub(super) type Written = HashMap<String, (usize, Span)>;
 
 /// Reads the additional paths on top of those of the base; an endpoint with the same path replaces the one from the
@@ -120,7 +120,7 @@ fn read_one(
     {
         let shown = reader.text(&path.value, "a path")?;
         let message = format!("another endpoint already has the path `{}`", clip(shown.shown()));
-        let help = "write another path, or remove one of the two";
+        let help = "choose another path, or remove one of the two";
         reader.within("path", |reader| reader.fault(&path.value.at, message, help));
     }
     let has_streams = match endpoint.transport {

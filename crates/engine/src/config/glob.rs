@@ -92,8 +92,8 @@ impl Glob {
     }
 }
 
-/// Returns true if a selection includes `name`: no pattern of `deny` matches it and, if `allow` is given, one of its
-/// patterns does.
+/// Returns true if a selection includes `name`: no pattern in `deny` matches `name`, and if `allow` is given, one of the patterns
+/// in `allow` matches `name`.
 pub(super) fn admits(allow: Option<&[Glob]>, deny: &[Glob], name: &str) -> bool {
     allow.is_none_or(|globs| globs.iter().any(|glob| glob.matches(name)))
         && !deny.iter().any(|glob| glob.matches(name))

@@ -7,8 +7,8 @@ use super::check::Flaw;
 use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address and its form mapped into IPv6
-/// count as equal (RFC 4291 section 2.5.5.2).
+/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address and its IPv4-mapped IPv6 form count as
+/// equal (RFC 4291 section 2.5.5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpRange(IpNet);
 
@@ -16,7 +16,7 @@ impl IpRange {
     /// Reads a range of addresses, or a single address.
     ///
     /// # Errors
-    /// Returns the problem, and the correct form.
+    /// Returns the problem and a suggested fix.
     pub(crate) fn parse(text: &str) -> Result<Self, Flaw> {
         let refused = |reason| Flaw::new(reason, "write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7");
         let (address, bits) =

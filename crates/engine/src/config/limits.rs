@@ -33,7 +33,7 @@ section! {
     /// Upper bounds on sizes, counts and times. Sizes are a number of bytes or `64KiB`, `4MiB`; times are a number of
     /// seconds or `500ms`, `10s`, `30m`, `1h`.
     pub struct Limits: "a mapping of limits" {
-        /// Adapts a default to a configured value; two configured values must be consistent.
+        /// Adapts the default of one call timeout to the configured value of the other; two configured values must be consistent.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let (idle, whole) = (self.call_idle_timeout, self.call_timeout);
             let written = (entry.value.entry("callIdleTimeout"), entry.value.entry("callTimeout"));
@@ -73,14 +73,14 @@ section! {
         "sessions" sessions: usize = number(1, 1_000_000), default 10_000;
         /// The time without a request or an open stream after which a session ends.
         "sessionIdle" session_idle: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(30);
-        /// The time for which a session can be restored after its last use, and for which a replaced key can still open
-        /// the data that it sealed.
+        /// The time for which a session can be restored after its last use, and for which data that was sealed with a replaced key
+        /// can still be opened.
         "sessionLifetime" session_lifetime: Duration = time(MINUTE, Duration::from_hours(30 * 24)), default Duration::from_hours(24);
         /// The maximum number of open event streams per session.
         "streamsPerSession" streams_per_session: usize = number(1, 1024), default 64;
-        /// The number of events kept per session, so that a broken stream can be resumed.
+        /// The maximum number of events kept per session, so that a broken stream can be resumed.
         "replayEvents" replay_events: usize = number(0, 65_536), default 256;
-        /// The total size of the events kept per session, so that a broken stream can be resumed.
+        /// The maximum total size of the events kept per session, so that a broken stream can be resumed.
         "replayBytes" replay_bytes: usize = bytes(0, 64 * MIB), default MIB;
         /// The maximum number of concurrent calls per session.
         "callsPerSession" calls_per_session: usize = number(1, 4096), default 256;
@@ -90,13 +90,13 @@ section! {
         "callIdleTimeout" call_idle_timeout: Duration = time(Duration::from_millis(100), HOUR), default MINUTE;
         /// The total time that a call may take, even if it reports progress.
         "callTimeout" call_timeout: Duration = time(Duration::from_millis(100), Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The time for which a request that was not executed waits until its server is available again, at most half
-        /// of the request's own timeout.
+        /// The maximum time that a request that was not executed waits for its server to become available again. A request never
+        /// waits longer than half of its own timeout.
         "resendWait" resend_wait: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
-        /// The time to connect to an upstream server, including TLS.
+        /// The maximum time to connect to an upstream server, including TLS.
         "connectTimeout" connect_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);
-        /// The time that an upstream server may take from its start to its first answer, unless it has a `startTimeout` of its
-        /// own.
+        /// The time that an upstream server may take from its start to its first answer, unless the server sets its own
+        /// `startTimeout`.
         "startTimeout" start_timeout: Duration = time(Duration::from_millis(100), HOUR), default Duration::from_secs(90);
         /// The time that a list waits for servers that have not answered yet. Clients are notified when such a server joins
         /// later; raise the limit for clients that list only once.
@@ -109,29 +109,31 @@ section! {
         "listenStreams" listen_streams: usize = number(1, 1_000_000), default 10_000;
         /// The maximum number of resource subscriptions per session.
         "subscriptionsPerSession" subscriptions_per_session: usize = number(1, 100_000), default 1000;
-        /// The time for which clients can still use a name that a tool or prompt had before; `0s` means not at all.
+        /// The time for which clients can still use the former name of a tool or prompt. With `0s`, a former name stops working at
+        /// once.
         "formerNames" former_names: Duration = time(Duration::ZERO, Duration::from_hours(365 * 24)), default Duration::from_hours(7 * 24);
-        /// The maximum size of a tool's JSON Schema that is compiled. With a larger schema, arguments are passed on unchecked.
+        /// The maximum size of a JSON Schema against which the arguments of a tool are checked. If the schema is larger, arguments
+        /// are passed on unchecked.
         "schemaBytes" schema_bytes: usize = bytes(KIB, 16 * MIB), default 256 * KIB;
         /// The time that a question to a client may wait for its answer.
         "requestStateLifetime" request_state_lifetime: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(10);
         /// The maximum number of parked calls, which are calls from clients without a session that wait until their
         /// client answers a question.
         "parkedCalls" parked_calls: usize = number(1, 100_000), default 1000;
-        /// The number of results that are kept: rests of shortened results, and results from caches. The oldest make way, and one
-        /// caller has at most a quarter.
+        /// The maximum number of results that are kept: the rests of shortened results, and cached results. Above this number, the
+        /// oldest results are dropped. One caller can use at most a quarter.
         "keptResults" kept_results: usize = number(0, 1_000_000), default 1000;
-        /// The total size of the results that are kept; one caller has at most a quarter.
+        /// The maximum total size of the results that are kept. One caller can use at most a quarter.
         "keptResultBytes" kept_result_bytes: usize = bytes(0, 64 * 1024 * MIB), default 256 * MIB;
         /// The time for which the rest of a shortened result can be read.
         "restLifetime" rest_lifetime: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The time that running calls have to finish after Dragoman is told to stop.
+        /// The maximum time for running calls to finish after Dragoman is told to stop.
         "drainTimeout" drain_timeout: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
         /// The maximum number of open client connections.
         "connections" connections: usize = number(1, 1_000_000), default 20_000;
         /// The maximum number of running child processes.
         "children" children: usize = number(0, 10_000), default 256;
-        /// The time that a child process gets to exit after its input is closed, and again after SIGTERM.
+        /// The maximum time for a child process to exit after its input is closed, and again after SIGTERM.
         "childStopTimeout" child_stop_timeout: Duration = time(Duration::from_millis(100), MINUTE), default Duration::from_secs(2);
         /// The size of the buffer for a child's latest error output.
         "stderrRing" stderr_ring: usize = bytes(KIB, 16 * MIB), default 64 * KIB;

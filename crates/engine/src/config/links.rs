@@ -18,7 +18,7 @@ use super::section;
 use super::spellings::{Afresh, Apart, Bytes, List, Mapping, Maybe, Number, ServerText, Sound, Spelling};
 use super::text::Text;
 
-/// A value as a text, for example that of a variable or a header.
+/// The expected form of a value, such as that of a variable or a header.
 const VALUE: &str = "a value as a string, such as \"\" or \"${NAME}\"";
 
 section! {
@@ -36,7 +36,7 @@ section! {
         /// A program: a path, or a name that is looked up in `PATH`. No shell is involved.
         "command" command: Text = Sound("the program's name as a string", check::command), default Text::plain(""),
             needed "command: npx";
-        /// The program's arguments, one by one.
+        /// The program's arguments, each as a separate item.
         "args" args: Vec<Text> = List {
             what: "a list of arguments",
             item: ServerText { what: "an argument as a string", secret: false, check: check::no_nul_text },
@@ -53,7 +53,7 @@ section! {
         /// The memory that the process and its descendants may use: a number of bytes or `512MiB`. Linux only.
         "maxMemory" max_memory: Option<usize> = Maybe(Bytes { least: 16 << 20, most: 1 << 44 }), absent "no limit",
             see "[reliability.md](reliability.md#caps-of-a-child-process)";
-        /// The maximum number of processes at a time, including the process itself. Linux only.
+        /// The maximum number of processes at the same time: the program and its descendants. Linux only.
         "maxProcesses" max_processes: Option<usize> = Maybe(Number { least: 1, most: 100_000 }), absent "no limit",
             see "[reliability.md](reliability.md#caps-of-a-child-process)";
     ]
@@ -92,8 +92,8 @@ section! {
         /// Headers of clients' requests that are passed on to the server: names, or `{ from: NAME, to: NAME }` to rename one. Callers
         /// whose headers have different values never share connections or lists.
         "passHeaders" pass_headers: Vec<PassedHeader> = PassedHeaderList, see "[upstreams.md](upstreams.md#headers-of-clients)";
-        /// The proxy for requests to the server and to its authorization server: `http://proxy.example.com:3128`, with a user
-        /// name and a password if it needs them, or `none`.
+        /// The proxy for requests to the server and to its authorization server: `http://proxy.example.com:3128`, with a user name
+        /// and a password if the proxy needs them; or `none`, for no proxy.
         "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the server: `ca`, `cert`, `key`.
         "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the authorities of the system, no client certificate",
@@ -102,7 +102,7 @@ section! {
 }
 
 impl HttpLink {
-    /// Rejects headers that the configuration sets itself, or that `oauth` sets.
+    /// Rejects passed headers that `headers` or `oauth` also sets.
     fn refuse_headers_twice(&self, reader: &mut Reader<'_>, entry: &Entry) {
         let Some(written) = entry.value.entry("passHeaders") else { return };
         let twice = self.pass_headers.iter().map(|passed| &passed.to);
@@ -110,13 +110,13 @@ impl HttpLink {
             .filter(|to| self.headers.contains_key(*to) || (**to == AUTHORIZATION && self.oauth.is_some()));
         if let Some(to) = twice.next() {
             let by = if self.headers.contains_key(to) { "headers" } else { "oauth" };
-            let message = format!("the server already gets `{to}` by `{by}`");
-            let help = format!("keep it in `passHeaders` or in `{by}`");
+            let message = format!("`{by}` already sets the header `{to}`");
+            let help = format!("use only one of `passHeaders` and `{by}` for this header");
             reader.within("passHeaders", |reader| reader.fault(&written.key_at, message, help));
         }
     }
 
-    /// Returns true if requests to this server cross another network unencrypted.
+    /// Returns true if requests to this server leave this machine unencrypted.
     pub fn is_in_the_clear(&self) -> bool {
         check::is_readable_on_the_way(self.url.expose())
     }
@@ -163,8 +163,12 @@ fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_a
     let text = command.expose().trim();
     let program = text.split_whitespace().next().unwrap_or_default();
     if !has_args && program != text && !program.contains(['/', '\\']) {
-        let help = "if these are arguments, write them one by one: command: npx, args: [-y, package]";
-        reader.note(&entry.value.at, "no shell interprets this: it is used as the name of one program", help);
+        let help = "if the text contains arguments, write them separately: command: npx, args: [-y, package]";
+        reader.note(
+            &entry.value.at,
+            "no shell interprets this text: all of it is used as the name of one program",
+            help,
+        );
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Loaded {
     pub literal_secret: Option<usize>,
 }
 
-/// Reads a configuration. `file` is its name in messages; values of `${…}` come from `lookup`.
+/// Reads a configuration. `file` is the file's name in messages; values of `${…}` come from `lookup`.
 ///
 /// An empty text is a configuration without servers.
 ///
@@ -35,9 +35,9 @@ pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Fault
 
 /// Reads a configuration that extends another one, such as a preset: missing keys keep their values from `base`.
 ///
-/// Mappings are merged key by key (servers, profiles and their keys, `auth`, `limits`, `dialects`, `audit`), a server is
-/// replaced as a whole, endpoints are merged by their paths, and other lists are replaced. A default profile that
-/// contains all servers of the base also gets the new ones.
+/// Mappings are merged key by key (servers, profiles and their keys, `auth`, `limits`, `dialects`, `audit`). A server with another
+/// command or address replaces the one of the base. Endpoints are merged by their paths, and other lists are replaced. A default
+/// profile that contains all servers of the base also gets the new ones.
 ///
 /// # Errors
 /// The same as for [`load`]; positions refer to `text`.

@@ -11,13 +11,13 @@ use super::source::Span;
 use super::spellings::{Maybe, Within};
 
 section! {
-    /// Changes of servers and profiles over HTTP, below `/api`. Callers that may make them can start programs with the
+    /// Changes to servers and profiles over HTTP, below `/api`. Callers that may make such changes can start programs with the
     /// rights of the user that runs Dragoman.
     pub struct Management: "true, false, or a mapping with `who` or `rate`" [
         /// The callers that may change servers and profiles. This key is required if people log in with `auth.users`,
         /// `auth.site` or `auth.jwt`.
         "who" who: Option<Who> = Maybe(Within), absent "callers whose credentials are valid for all profiles";
-        /// The number of requests that one caller may send, and of failed logins from one address, within a period.
+        /// The maximum number of requests from one caller, and of failed logins from one address, within a period.
         "rate" rate: RequestRate = Rate { least: 1 },
             default RequestRate { count: 100, period: Duration::from_mins(1) };
     ]
@@ -30,7 +30,7 @@ pub(super) fn is_for_every_login(management: Option<&Management>, auth: &Auth) -
         && (!auth.users.is_empty() || auth.site.is_some() || !auth.jwt.is_empty())
 }
 
-/// Rejects management that is open to every login; `at` is the position of its cause.
+/// Rejects management that is open to every login; `at` is the position to report.
 pub(super) fn check(reader: &mut Reader<'_>, management: Option<&Management>, auth: &Auth, at: &Span) {
     if !is_for_every_login(management, auth) {
         return;

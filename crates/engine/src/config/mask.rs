@@ -17,8 +17,8 @@ pub(super) fn secrets_of(source: &Source<'_>, root: &Node) -> Vec<Span> {
     secrets
 }
 
-/// The first literal secret in the file, as opposed to `${…}`. Unlike [`secrets_of`], which hides too much rather than
-/// too little, this function takes only values whose key marks them as secret, except for flags, numbers and addresses.
+/// The first literal secret in the file; `${…}` is not a literal. While [`secrets_of`] prefers to hide too much, this function
+/// considers only values whose keys mark them as secret, and skips flags, numbers and addresses.
 pub(super) fn first_literal(root: &Node) -> Option<Span> {
     literal_below(root, false)
 }
@@ -106,8 +106,8 @@ fn in_url(source: &Source<'_>, at: &Span) -> Vec<Span> {
     literal.map(|range| at.start + range.start..at.start + range.end).collect()
 }
 
-/// The spans of text that looks secret in a file that could not be parsed. They are found by lines: everything after a
-/// word such as `token` on its line, and all lines that follow an `env` or `headers` key.
+/// The spans of text that looks secret in a file that could not be parsed. Such text is found line by line: everything after a word
+/// such as `token` on its line, and all lines that follow an `env` or `headers` key.
 pub(super) fn secrets_of_broken(text: &str) -> Vec<Span> {
     let mut secrets = Vec::new();
     let mut start = 0;

@@ -3,12 +3,12 @@
 //! Pure: the caller supplies files, environment and clock; `${…}` is filled in through [`Lookup`].
 //!
 //! A text is processed in this order: `parse` builds a tree of nodes with positions, `mask` finds the parts that must not be
-//! quoted, and `document` reads the tree through `read`, which fills in `${…}` by `substitute` and collects faults. If there are
-//! none, `advice` adds notes on settings that are probably not intended. The result is the `model`.
+//! quoted, and `document` reads the tree through `read`, which fills in `${…}` by `substitute` and collects faults. If there are no
+//! faults, `advice` adds notes on settings that are probably not intended. The result is the `model`.
 //!
-//! Each section is a table of keys, declared with the macro in `rows`, which uses the mechanism in `section`. A row is a key
-//! with its field, spelling, default and meaning. The struct, the reader, the schema and the documentation are generated from
-//! it. The spellings of values are in `spellings`, their checks in `check`.
+//! Each section is a table of keys, declared with the macro in `rows`, which uses the mechanism in `section`. A row is a key with
+//! its field, spelling, default and meaning. The struct, the reader, the schema and the documentation are generated from the row.
+//! The spellings of values are in `spellings`, their checks in `check`.
 
 mod access;
 mod advice;

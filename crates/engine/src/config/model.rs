@@ -36,7 +36,7 @@ pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4
 const MAX_RULES: usize = 1000;
 
 section! {
-    /// The configuration of Dragoman: servers, the views of them, callers and limits.
+    /// The configuration of Dragoman: servers, views of servers, callers and limits.
     pub struct Config: "a mapping with `mcpServers`, `listen`, …" {
         /// Allows a file to name its own schema, and to keep anchors under `x-…`.
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
@@ -48,7 +48,7 @@ section! {
             schema.insert("title".to_owned(), "Dragoman configuration".into());
         }
     } [
-        /// The address, or the addresses, to listen on: `127.0.0.1:8808`, `"[::1]:8808"`, or only a port, which means loopback.
+        /// The address, or the addresses, to listen on: `127.0.0.1:8808`, `"[::1]:8808"`, or only a port, for the loopback address.
         "listen" listen: Vec<SocketAddr> = Addresses, default vec![DEFAULT_LISTEN];
         /// The files for TLS at these addresses: `cert`, `key`, `clientCa`.
         "tls" tls: Option<Tls> = Maybe(Within), absent "no TLS", see "[tls.md](tls.md)";
@@ -64,7 +64,7 @@ section! {
             absent "none";
         /// Upper bounds on sizes, counts and times.
         "limits" limits: Limits = Within, see "[below](#limits)";
-        /// Host names that a `Host` header may carry, besides the listening addresses: `mcp.example.com` or
+        /// Host names that a `Host` header may contain, in addition to the listening addresses: `mcp.example.com` or
         /// `mcp.example.com:8443`.
         "allowedHosts" allowed_hosts: Vec<String> = texts(allowed_host), absent "none";
         /// Web origins that may call from a browser, besides local ones: `https://app.example.com`.
@@ -94,8 +94,8 @@ section! {
         /// from an earlier run), `any` (at least one server can be used) or `all` (every server can be used). Servers
         /// with `optional` do not count.
         "ready" ready: Readiness = Word, see "[reliability.md](reliability.md#ready)";
-        /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers
-        /// that may do this can start programs.
+        /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers that may
+        /// make such changes can start programs.
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
         /// The handling of tools whose definitions change, and of new tools, for servers that do not set their own: `warn`
         /// (serve them and log a warning), `hold` (hide them until somebody approves them) or `allow` (do not compare).
@@ -104,7 +104,7 @@ section! {
         /// The dialect of profiles that do not set their own: `standard`, another built-in dialect, or one of `dialects`.
         "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "`standard`",
             see "[dialects.md](dialects.md)";
-        /// Your own dialects, each with a `base` and the differences from it.
+        /// Your own dialects, each with a `base` and the differences from that base.
         "dialects" dialects: IndexMap<String, Dialect> = Apart(by_name::<DialectDifference>), absent "none";
         /// The folder for keys, records and consents.
         "stateFolder" state_folder: Option<Text> = Maybe(path()), absent "`dragoman` in the user's data folder";
@@ -115,11 +115,10 @@ section! {
         /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Users return there
         /// after they have given consent to a server.
         "publicUrl" public_url: Option<String> = Maybe(Parsed("a URL", site)),
-            absent "the host of `auth.oauth.resource`, else the listening address", see "[consent.md](consent.md)";
-        /// The proxies that Dragoman trusts to name the client in `X-Forwarded-For`: `true` for one proxy, or the
-        /// number of proxies, or their networks. This setting applies to `access` rules with `ip`, limits, quotas and
-        /// the record of calls. Set it only behind such proxies: otherwise, clients can write any address into this
-        /// header.
+            absent "the host of `auth.oauth.resource`, or else the listening address", see "[consent.md](consent.md)";
+        /// The proxies that Dragoman trusts to name the client in `X-Forwarded-For`: `true` for one proxy, the number of proxies,
+        /// or the networks of the proxies. This setting applies to `access` rules with `ip`, limits, quotas and the audit log. Set
+        /// it only behind such proxies: otherwise, clients can write any address into this header.
         "trustForwardedFor" trust_forwarded_for: TrustedProxies = Proxies, see "[access.md](access.md#behind-a-proxy)";
     ]
 }
@@ -129,8 +128,7 @@ fn by_name<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 impl Config {
-    /// Returns true if the default profile contains all servers because none were chosen. Listing all of them counts as a
-    /// choice.
+    /// Returns true if the default profile contains all servers because none were chosen. A list of all servers counts as a choice.
     pub fn default_has_all(&self) -> bool {
         self.profiles.get(DEFAULT_PROFILE).is_some_and(|profile| !profile.chosen)
     }
@@ -146,7 +144,7 @@ impl Config {
         own.or(self.dialect.as_deref())
     }
 
-    /// The dialect of this name: a custom or a built-in one.
+    /// The custom or built-in dialect with this name.
     pub fn dialect_named(&self, name: &str) -> Option<Dialect> {
         self.dialects.get(name).cloned().or_else(|| Dialect::base(name))
     }

@@ -1,5 +1,5 @@
-//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, how clients find tools,
-//! and in which form their schemas are shown. This module must not know how a view applies them.
+//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, how clients find tools, and
+//! in which form the tools' schemas are shown. This module must not know how a view applies them.
 
 use std::collections::HashMap;
 
@@ -27,25 +27,25 @@ section! {
     } [
         /// Shows only names that match one of these patterns (`*` matches any characters, `?` one).
         "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
-        /// Never shows these, even if `allow` matches them.
+        /// Never shows names that match one of these patterns, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();
         /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = new_names();
-        /// Changes to single tools, by `server__tool` with the server's own name for the tool.
+        /// Changes to individual tools, by `server__tool`, where `tool` is the server's own name for the tool.
         "overrides" overrides: IndexMap<String, ToolOverride> = Mapping {
             what: "a mapping from tools to changes",
             key: |name| Ok(name.to_owned()),
             value: Afresh,
         }, absent "no changes", see "[a tool](#changes-to-tools)";
-        /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and
-        /// `call_tool` are listed; a client uses them to find and call all tools. `hybrid`: the same, and the tools of
-        /// `direct` are listed, too.
+        /// The way in which clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and `call_tool` are
+        /// listed; with these two, a client can find and call all tools. `hybrid`: like `search`, but the tools of `direct` are
+        /// also listed.
         "mode" mode: ToolMode = Word, see "[many-tools.md](many-tools.md)";
         /// The tools that `mode: hybrid` lists (patterns).
         "direct" direct: Vec<Glob> = globs();
-        /// The form of the input schemas and names, for clients that refuse others. `as-received`: each schema as its server wrote
-        /// it. `gemini`, `openai`, `anthropic`, `vscode`, `cursor`: what the clients of this family accept. `portable`: what all of
-        /// them accept. Calls are checked against the server's own schema in any case.
+        /// The form of input schemas and names, for clients that accept only certain forms. `as-received`: each schema as its
+        /// server wrote it. `gemini`, `openai`, `anthropic`, `vscode`, `cursor`: the form that this family of clients accepts.
+        /// `portable`: a form that all of these clients accept. Calls are always checked against the server's own schema.
         "schemas" schemas: SchemaForm = Word;
     ]
 }
@@ -71,15 +71,15 @@ words! {
         /// Each schema as its server wrote it.
         #[default]
         AsReceived = "as-received",
-        /// The fields of the Gemini API and Vertex AI.
+        /// The form for the Gemini API and Vertex AI.
         Gemini = "gemini",
-        /// Functions of Chat Completions and Responses, and of Azure.
+        /// The form for functions of the Chat Completions and Responses APIs, and of Azure OpenAI.
         Openai = "openai",
-        /// Tools of the Claude API, Claude Desktop and Claude Code.
+        /// The form for the Claude API, Claude Desktop and Claude Code.
         Anthropic = "anthropic",
-        /// GitHub Copilot in VS Code.
+        /// The form for GitHub Copilot in VS Code.
         Vscode = "vscode",
-        /// Cursor.
+        /// The form for Cursor.
         Cursor = "cursor",
         /// The form that all of these clients accept.
         Portable = "portable",
@@ -96,11 +96,11 @@ section! {
     } [
         /// Shows only names that match one of these patterns (`*` matches any characters, `?` one).
         "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
-        /// Never shows these, even if `allow` matches them.
+        /// Never shows names that match one of these patterns, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();
         /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = new_names();
-        /// Changes to single prompts, by `server__prompt` with the server's own name for the prompt.
+        /// Changes to individual prompts, by `server__prompt`, where `prompt` is the server's own name for the prompt.
         "overrides" overrides: IndexMap<String, PromptOverride> = Mapping {
             what: "a mapping from prompts to changes",
             key: |name| Ok(name.to_owned()),
@@ -159,8 +159,8 @@ impl NameRules {
 }
 
 impl<'a> ListedNames<'a> {
-    /// Returns true if an item is shown; `given` is its name as clients would see it without renaming, `identity` its server's
-    /// name and its own. Patterns may mean either.
+    /// Returns true if an item is shown. `given` is the name that clients would see without renaming; `identity` is `server__name`
+    /// with the server's own name for the item. A pattern may match either.
     pub fn admits(self, given: &str, identity: &str) -> bool {
         let is_among =
             |globs: &[Glob]| globs.iter().any(|glob| glob.matches(given) || glob.matches(identity));

@@ -1,6 +1,6 @@
-//! Notes on names of tools and prompts that match nothing, in the rules of profiles, access and rates: names without the
-//! required server prefix, names of unknown servers, and names that an embedded server does not have. The items of other
-//! servers are unknown until those servers are asked.
+//! Notes on names of tools and prompts that match nothing, in profiles, access rules and rate limits: names without the required
+//! server prefix, names of unknown servers, and names that an embedded server does not have. The items of other servers are unknown
+//! until those servers are asked.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -57,7 +57,7 @@ impl What {
 pub(super) struct Names<'a> {
     config: &'a Config,
     offers: &'a Offers<'a>,
-    /// The items of embedded servers, as far as they have been needed.
+    /// The items of the embedded servers that have been looked up so far.
     known: RefCell<HashMap<String, Option<Rc<Offered>>>>,
 }
 
@@ -96,8 +96,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Checks names in rules about callers or rates. An access rule means an item by its server's name for it, so that a
-    /// renaming does not change the rule.
+    /// Checks names in access rules and rate limits. An access rule refers to an item by the server's own name for the item, so
+    /// that renaming the item does not change the rule.
     pub(super) fn public(&self, reader: &mut Reader<'_>, entry: &Entry, what: What) {
         let profiles = &self.config.profiles;
         let old = |name: &str| profiles.values().find_map(|profile| old_name(profile, name));
@@ -106,7 +106,8 @@ impl<'a> Names<'a> {
         texts(reader, entry, |reader, node, name| {
             if let Some(old) = old(name) {
                 if what == What::Either {
-                    let message = "rules use the server's own name for an item, and this is a new name";
+                    let message =
+                        "rules use the server's own name for an item, but this name comes from a profile";
                     reader.note(&node.at, message, format!("write {}", clip(&old)));
                 }
                 return;
@@ -119,7 +120,7 @@ impl<'a> Names<'a> {
         });
     }
 
-    /// Adds a note for a name that no item of these servers can have, given that each name starts with its server.
+    /// Adds a note for a name that no item of these servers can have, given that each name starts with the name of its server.
     fn prefixed(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
         if is_open(name) || servers.is_empty() {
             return;
@@ -146,8 +147,8 @@ impl<'a> Names<'a> {
         reader.note(at, message, help);
     }
 
-    /// Adds the same note for a name that may lack the server. This is possible only if the items of all servers are
-    /// known.
+    /// Adds the same note for a name that need not start with the name of a server. This is possible only if the items of all
+    /// servers are known.
     fn plain(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
         if is_open(name) || servers.is_empty() {
             return;
@@ -161,7 +162,7 @@ impl<'a> Names<'a> {
         if servers.iter().zip(&all).any(|(server, offered)| has(server, offered)) {
             return;
         }
-        let message = format!("no server has a {} `{}` here", what.word(), clip(name));
+        let message = format!("no server here has a {} `{}`", what.word(), clip(name));
         let help = suggest::or(name, all.iter().flat_map(|offered| what.of(offered)), || {
             format!("`dragoman list {}` lists the available names", servers[0])
         });
@@ -186,7 +187,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The name that an item with a new name in a profile has without it.
+/// The old name of the item to which a profile gives the name `new`.
 fn old_name(profile: &Profile, new: &str) -> Option<String> {
     let renamed = profile.tools.rename.iter().chain(&profile.prompts.rename);
     let overridden = profile.tools.overrides.iter().filter_map(|(old, own)| Some((old, own.name.as_ref()?)));

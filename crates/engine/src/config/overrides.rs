@@ -1,4 +1,4 @@
-//! The changes that a profile makes to single tools and prompts: what clients are shown, which arguments they can set, and how
+//! The changes that a profile makes to individual tools and prompts: what clients are shown, which arguments they can set, and how
 //! calls run. This module must not know how a view applies them.
 
 use std::rc::Rc;
@@ -39,7 +39,7 @@ section! {
             key: |name| Ok::<_, Flaw>(name.to_owned()),
             value: Afresh,
         }, absent "no changes", see "[an argument](#changes-to-arguments)";
-        /// The total time that a call in this profile may take. If the server's own limit is shorter, that one counts.
+        /// The total time that a call in this profile may take. If the server's own limit is shorter, the server's limit applies.
         "timeout" timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "the server's";
         /// The maximum number of calls that run at the same time in this profile. Further calls are refused, and clients may
         /// send them again.
@@ -63,7 +63,7 @@ section! {
     pub struct PromptOverride: "a mapping with `title`, `description` or `icons`" [
         /// The title that clients display instead of the name.
         "title" title: Option<Text> = Maybe(any_text("a string")), absent "the server's";
-        /// The description of what the prompt is for.
+        /// The description of the prompt's purpose.
         "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
         /// The icons that clients display.
         "icons" icons: Vec<Icon> = icons(), absent "the server's", see "[an icon](#icons)";
@@ -73,9 +73,9 @@ section! {
 section! {
     /// The changes of a profile to one argument of a tool.
     pub struct ArgumentOverride: "a mapping with `value`, `hidden` or `description`" [
-        /// The value that every call gets. Clients neither see the argument nor set it.
+        /// The value that every call gets. Clients can neither see nor set the argument.
         "value" value: Option<Text> = Maybe(AnyJson), absent "set by the client";
-        /// Removes the argument from the list. Clients cannot set it, so the server uses its default.
+        /// Removes the argument from the tool's input schema. Clients cannot set the argument, so the server uses its default.
         "hidden" hidden: bool = Flag;
         /// The description of the argument.
         "description" description: Option<Text> = Maybe(any_text("a string")), absent "the server's";
@@ -124,7 +124,7 @@ fn json_of(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<(String, String)>
     }
 }
 
-/// Returns true if a text that is not quoted is a JSON number, `true` or `false`.
+/// Returns true if an unquoted text is a JSON number, `true` or `false`.
 fn is_literal(text: &str) -> bool {
     matches!(serde_json::from_str(text), Ok(Value::Number(_) | Value::Bool(_)))
 }

@@ -1,7 +1,7 @@
 //! Parses YAML text (JSON is YAML) into a tree of nodes that know their positions.
 //!
-//! Only this module knows the YAML library. It reads only the structure of a text. The code that reads a scalar decides
-//! if it is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its own position.
+//! Only this module knows the YAML library. It reads only the structure of a text. The code that reads a scalar decides whether the
+//! scalar is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its own position.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -54,7 +54,7 @@ impl Node {
 pub(super) enum Kind {
     /// No value: an empty value, `~` or `null`.
     Null,
-    /// Any scalar: its text, and true if it was quoted (or is a block scalar), which makes it a text.
+    /// Any scalar: its text, and true if the scalar is quoted or a block scalar, and therefore a text.
     Scalar {
         text: String,
         quoted: bool,
@@ -219,7 +219,7 @@ impl Builder {
         self.place(node, &at)
     }
 
-    /// Limits the work, no matter how far aliases and merges multiply the contents of the file.
+    /// Limits the work even if aliases and merges multiply the contents of the file.
     fn spend(&mut self, cost: usize, at: &Span) -> Result<(), Broken> {
         self.spent = self.spent.saturating_add(cost);
         if self.spent <= MAX_COST {

@@ -1,4 +1,4 @@
-//! `passHeaders`: the headers of clients' requests that are passed on to a server. It must not know requests.
+//! `passHeaders`: the headers of clients' requests that are passed on to a server. This module must not know requests.
 
 use http::HeaderName;
 use http::header::AUTHORIZATION;
@@ -11,22 +11,22 @@ use super::read::Reader;
 use super::spellings::{Spelling, item};
 use super::words::is_word_of;
 
-/// The maximum number of headers that one server gets from requests.
+/// The maximum number of headers that one server gets from clients' requests.
 const MOST: usize = 16;
 
-/// Headers of a request that say how it reached Dragoman, or from where.
+/// Headers that say from where, or through which proxies, a request reached Dragoman.
 const ON_THE_WAY: &str =
     "cf-connecting-ip forwarded true-client-ip via x-client-ip x-cluster-client-ip x-real-ip";
 
-/// Headers of a request that hold the credentials of clients, or say which web page sent it.
+/// Headers that hold a client's credentials, or name the web page that sent the request.
 const OF_CLIENTS: &str = "authorization cookie cookie2 origin referer x-imgbb-api-key";
 
 /// A header of a client's request that is passed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PassedHeader {
-    /// Its name in the request.
+    /// The header's name in the client's request.
     pub from: HeaderName,
-    /// Its name at the server.
+    /// The header's name in requests to the server.
     pub to: HeaderName,
 }
 
@@ -42,7 +42,7 @@ impl Spelling<Vec<PassedHeader>> for PassedHeaderList {
     ) -> Option<Vec<PassedHeader>> {
         let items = reader.items(&entry.value, "a list of header names", false)?;
         if items.len() > MOST {
-            let message = format!("a list of {} headers", items.len());
+            let message = format!("this list has {} headers", items.len());
             reader.fault(&entry.value.at, message, format!("write at most {MOST}"));
             return None;
         }
@@ -104,11 +104,11 @@ fn name(
     reader.sound_text(&entry.value.at, &text, check(text.expose()))
 }
 
-/// Checks the name of a header in requests.
+/// Checks the name of a header in a client's request.
 fn in_request(name: &str) -> Result<HeaderName, Flaw> {
     let name = not_of_the_connection(name)?;
     if name == AUTHORIZATION {
-        let help = "let clients send the server's token in a header of its own: { from: x-server-authorization, to: authorization }";
+        let help = "let clients send the server's token in another header: { from: x-server-authorization, to: authorization }";
         return Err(Flaw::new(
             "`authorization` carries the credential for Dragoman, which no server may get",
             help,
@@ -117,12 +117,12 @@ fn in_request(name: &str) -> Result<HeaderName, Flaw> {
     let text = name.as_str();
     if is_word_of(text, OF_CLIENTS) || text.starts_with("x-wordpress-") || text.starts_with("sec-") {
         let message = format!("the header `{name}` belongs to the client and to Dragoman");
-        return Err(Flaw::new(message, "let clients send the value in a header of its own"));
+        return Err(Flaw::new(message, "let clients send the value in another header"));
     }
     Ok(name)
 }
 
-/// Checks the name of a header at the server.
+/// Checks the name of a header in requests to the server.
 fn at_server(name: &str) -> Result<HeaderName, Flaw> {
     not_of_the_connection(name)
 }

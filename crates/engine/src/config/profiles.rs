@@ -1,4 +1,4 @@
-//! `profiles`: named views on the servers.
+//! `profiles`: named views of the servers.
 
 use indexmap::IndexMap;
 use schemars::json_schema;
@@ -33,9 +33,10 @@ section! {
         /// The profile's servers. Their tools are listed in this order.
         "servers" servers: Vec<String> = By(read_servers, |_| json_schema!({ "type": "array", "items": { "type": "string" } })),
             absent "all";
-        /// The names of tools and prompts. `prefix`: always `server__tool`. `plain`: `tool`, and `server__tool` if two servers
-        /// clash. `plain-first`: `tool`, and if servers clash the first one keeps the name and the others get `server:tool`.
-        /// `first`: always `tool`; if two servers clash, only the first server's is shown.
+        /// The names of tools and prompts. `prefix`: always `server__tool`. `plain`: `tool`, or `server__tool` if several servers
+        /// offer a tool of this name. `plain-first`: `tool` for the first server that offers a tool of this name, and `server:tool`
+        /// for the others. `first`: always `tool`; if several servers offer a tool of this name, only the first server's tool is
+        /// shown.
         "names" names: Naming = Word;
         /// The tools that are shown, their new names, and how clients find them.
         "tools" tools: ToolRules = Within, absent "everything, unchanged";
@@ -44,10 +45,10 @@ section! {
         /// The resources that are shown. The rules apply to listing, reading, subscribing and completing, even for URIs that are
         /// not listed.
         "resources" resources: UriRules = Within, absent "everything";
-        /// The prefix that clients put before the names of tools and prompts. Together with it, a name has at most 64 characters;
-        /// longer names are shortened.
+        /// The prefix that clients put before the names of tools and prompts. Together with this prefix, a name has at most 64
+        /// characters; longer names are shortened.
         "clientPrefix" client_prefix: Option<String> = Maybe(Parsed("a prefix", client_prefix)),
-            absent "`mcp__PROFILE__`; none with a dialect, whose names are fixed";
+            absent "`mcp__PROFILE__`; no prefix with a dialect, because a dialect's names are fixed";
         /// The name that clients display.
         "title" title: Option<Text> = Maybe(any_text("a string"));
         /// The description of the profile as one server: name, version, icons.
@@ -56,13 +57,14 @@ section! {
         "instructions" instructions: Option<Text> = Maybe(any_text("a string"));
         /// The dialect at `/mcp/NAME` and over standard input and output: `standard`, another built-in dialect, or one of
         /// `dialects`.
-        "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "the top level's";
+        "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "the top-level `dialect`";
         beside:
-            /// True if the servers were named. Otherwise new servers become part of a default profile.
+            /// True if `servers` is set. Otherwise, new servers are added to a default profile.
             chosen: bool;
             /// The settings of individual tools, made at run time.
             tool_settings: ToolSettings;
-            /// True if results of one of its servers are shortened, so that clients must be able to read their rests.
+            /// True if results of one of the profile's servers are shortened, so that clients must be able to read the rests of
+            /// such results.
             has_rests: bool;
             /// The changes to individual prompts.
             prompt_settings: ToolSettings;
@@ -76,12 +78,12 @@ words! {
         /// `server__tool`, always.
         #[default]
         Prefix = "prefix",
-        /// `tool`; if two servers clash, `server__tool`.
+        /// `tool`, or `server__tool` if several servers offer a tool of this name.
         Plain = "plain",
-        /// `tool`; if servers clash, the first one keeps the name, and the others get `server:tool`.
+        /// `tool` for the first server that offers a tool of this name, and `server:tool` for the others.
         PlainFirst = "plain-first",
-        /// `tool`, always; if servers clash, only the first one's is shown, unless another one is renamed:
-        /// `rename: { server__tool: name }`.
+        /// `tool`, always; if several servers offer a tool of this name, only the first server's tool is shown, unless another is
+        /// renamed: `rename: { server__tool: name }`.
         First = "first",
     }
 }
@@ -91,7 +93,7 @@ section! {
     pub struct UriRules: "a mapping with `allow` or `deny`" [
         /// Shows only URIs that match one of these patterns (`*` matches any characters, `?` one).
         "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
-        /// Never shows these, even if `allow` matches them.
+        /// Never shows URIs that match one of these patterns, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();
     ]
 }
@@ -113,7 +115,7 @@ fn client_prefix(prefix: &Text) -> Result<String, Flaw> {
 }
 
 /// Reads the profiles on top of those of the base, in file order. A default profile is added if the file has none. If
-/// `default_has_all`, the base's default profile contains all servers, so new ones join it.
+/// `default_has_all` is true, the base's default profile contains all servers, so new servers are added to it.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: Option<&Entry>,

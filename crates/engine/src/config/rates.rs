@@ -41,19 +41,19 @@ section! {
     } [
         /// Enables the limit.
         "enabled" enabled: bool = Flag, default true;
-        /// The properties by which requests are counted separately. With a list, each combination has its own count; with an
-        /// empty list, all requests share one count.
+        /// The properties by which requests are counted separately. With a list, each combination of their values has its own
+        /// count; with an empty list, all requests share one count.
         "per" per: Vec<RatePer> = SomeWords, default vec![RatePer::Principal];
         /// The requests that are counted: `calls` (`tools/call`) or `all`.
         "methods" methods: RateMethods = Word;
         /// Limits the rule to these profiles (patterns).
         "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Profile))), absent "all";
-        /// Limits the rule to calls to these tools, given as patterns for `server__name`, with the server's own name
-        /// for the tool, or for the name that clients see.
+        /// Limits the rule to calls to these tools, given as patterns for `server__name`, where `name` is the server's own name for
+        /// the tool, or for the name that clients see.
         "tools" tools: Option<Vec<Glob>> = Maybe(some_globs(None)), absent "all";
-        /// The number of requests and the time: `60/1m`, `10/s`.
+        /// The number of requests and the period: `60/1m`, `10/s`.
         "rate" rate: RequestRate = Rate { least: 0 }, needed "rate: 60/1m";
-        /// The number of requests that may come at once after a pause.
+        /// The number of requests that may arrive at once after a pause.
         "burst" burst: u32 = Count { most: MOST }, absent "the number in `rate`";
         /// The proxies that this limit trusts to name the client, if they differ from the top-level setting.
         "trustForwardedFor" trust_forwarded_for: Option<TrustedProxies> = Maybe(Proxies), absent "the top-level setting";
@@ -65,7 +65,7 @@ words! {
     pub enum RatePer {
         /// Each caller; all callers without authentication share one count.
         Principal = "principal",
-        /// Each IPv4 address, and each IPv6 network of 64 bits.
+        /// Each IPv4 address, and each IPv6 /64 network.
         Ip = "ip",
         /// Each profile.
         Profile = "profile",

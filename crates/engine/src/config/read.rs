@@ -37,7 +37,7 @@ pub(super) struct Reader<'a> {
     total_faults: usize,
     /// The names that are known so far.
     pub(super) known: KnownNames,
-    /// True in a disabled part, where a variable may be missing.
+    /// True while a part is read in which variables may be unset, such as a disabled server.
     pub(super) switched_off: bool,
 }
 
@@ -55,7 +55,7 @@ impl<'n> Fields<'n> {
         Some(self.left.remove(index)).filter(|entry| !matches!(entry.value.kind, Kind::Null))
     }
 
-    /// Ignores entries that are not worth a note.
+    /// Drops the entries with these keys without a note.
     pub(super) fn drop_all(&mut self, keys: &[&str]) {
         self.left.retain(|entry| !keys.contains(&entry.key.as_str()));
     }
@@ -70,7 +70,7 @@ impl<'n> Fields<'n> {
         self.left.iter().any(|entry| entry.key == key)
     }
 
-    /// Returns true if one of the remaining keys is a misspelling of one of these.
+    /// Returns true if one of the remaining keys is a misspelling of one of `keys`.
     pub(super) fn has_nearly(&self, keys: &[&str]) -> bool {
         self.left.iter().any(|entry| suggest::nearest(&entry.key, keys.iter().copied()).is_some())
     }

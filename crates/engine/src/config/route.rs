@@ -1,5 +1,5 @@
-//! The way to a server: `proxy`, and the files of `tls` for connections to it. It must not know the contents of files, or how
-//! connections are made.
+//! The way to a server: `proxy`, and the files of `tls` for connections to it. This module must not know the contents of files, or
+//! how connections are made.
 
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ impl Spelling<ProxyRule> for ProxySpelling {
             let help = "write it like http://proxy.example.com:3128, or write `none`";
             Flaw::new(format!("this is not the URL of a usable proxy: {why}"), help)
         };
-        // Without a scheme, every word would be a host.
+        // Without this check, every word would count as a host.
         let parsed = if text.expose().contains("://") {
             ForwardProxy::parse(text.expose()).map_err(|why| flaw(&why))
         } else {
@@ -65,7 +65,7 @@ impl Spelling<ProxyRule> for ProxySpelling {
 }
 
 section! {
-    /// The files for TLS connections to a server. They are read again when they change.
+    /// The files for TLS connections to a server. The files are read again when they change.
     pub struct ClientTls: "a mapping with `ca`, or with `cert` and `key`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
             let (has, lacks) = match (&self.cert, &self.key) {
@@ -85,12 +85,12 @@ section! {
             });
         }
     } [
-        /// PEM: certificates of authorities. The server's certificate must come from one of them. For requests to the server's
-        /// authorization server, they are trusted besides those of the system. A relative path is resolved from the
-        /// configuration's folder.
+        /// PEM: certificates of authorities. One of these authorities must have issued the server's certificate. For requests to
+        /// the server's authorization server, these authorities are trusted in addition to those of the system. A relative path is
+        /// resolved from the configuration's folder.
         "ca" ca: Option<PathBuf> = Maybe(File), absent "the authorities of the system";
-        /// PEM: the certificate that Dragoman shows to the server, followed by those of intermediate authorities. It is shown to
-        /// this server only.
+        /// PEM: the certificate that Dragoman shows to the server, followed by those of intermediate authorities. Dragoman shows
+        /// the certificate only to this server.
         "cert" cert: Option<PathBuf> = Maybe(File), absent "none";
         /// PEM: the private key of the certificate, not encrypted.
         "key" key: Option<PathBuf> = Maybe(File), absent "none";

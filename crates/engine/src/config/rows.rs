@@ -4,12 +4,11 @@
 /// Declares a section: its struct, whose default is the section without keys, and the table of its keys. A row consists of the
 /// key's purpose, its name, the field with its type, the spelling of its value, and
 ///
-/// - `default`: its value if the key is absent, unless that is the type's own default,
-/// - `absent`: the behavior in that case, in words, if no value expresses it,
+/// - `default`: the value if the key is absent, unless this value is the default of the type,
+/// - `absent`: a description of the behavior without the key, if no value expresses this behavior,
 /// - `needed`: an example of a required key,
 /// - `see`: a reference to further documentation,
-/// - `former`: the previous name of the key: the command `check` and the start of the gateway reject this name and
-///   report the current one.
+/// - `former`: the previous name of the key, which is rejected with a message that contains the current name.
 ///
 /// The fields below `beside` are not set by a single key.
 macro_rules! section {

@@ -33,11 +33,11 @@ pub(super) struct SectionKey<S: 'static> {
     pub(super) key: &'static str,
     /// The meaning of the key.
     pub(super) about: &'static str,
-    /// The default in words; empty if the default value is enough.
+    /// The default in words; empty if the default value needs no words.
     pub(super) absent: &'static str,
     /// An example of a required key.
     pub(super) needed: Option<&'static str>,
-    /// The name that the key had before; empty if it never had another.
+    /// The former name of the key; empty if there is none.
     pub(super) former: &'static str,
     /// The page of the documentation with more information.
     pub(super) see: &'static str,

@@ -74,11 +74,11 @@ section! {
         /// The clients that share a connection: `shared` (all), `session` (each client session has its own) or `caller` (each
         /// authenticated caller has its own).
         "affinity" affinity: Affinity = AffinityWord, see "[sessions.md](sessions.md)";
-        /// The server's questions to clients: `auto` passes them to clients that can be asked; `never` tells a server with
-        /// sessions that no client can be asked.
+        /// The handling of the server's questions to clients: `auto` passes the questions to clients that can be asked; `never`
+        /// tells the server, if it uses sessions, that no client can be asked.
         "asks" asks: QuestionPolicy = Word;
-        /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, there is one
-        /// connection for all clients, and they take turns on it.
+        /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, all clients take turns on a
+        /// single connection.
         "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 0, most: 10_000 }),
             absent "4 child processes (16 with `affinity: session` or `caller`) or 256 sessions; `0` for some known servers",
             see "[sessions.md](sessions.md#one-connection-for-all)";
@@ -87,7 +87,7 @@ section! {
             see "[sessions.md](sessions.md#calls-at-once)";
         /// The maximum number of calls that wait for their turn. Further calls are refused, and clients may send them again.
         "waitingCalls" waiting_calls: usize = Number { least: 0, most: 1_000_000 }, default 1000;
-        /// The maximum size of a tool's result. Of a longer result, clients get the beginning and a link to the rest. Choose a
+        /// The maximum size of a tool's result. If a result is longer, clients get its beginning and a link to the rest. Choose a
         /// size that fits into the context of your models, for instance `100KiB`, which is about 25,000 tokens of English text.
         "maxResult" max_result: Option<usize> = Maybe(Bytes { least: 4 << 10, most: 1 << 30 }), absent "none",
             see "[long results](#long-results)";
@@ -118,7 +118,7 @@ impl Link {
         }
     }
 
-    /// The way to a server over HTTP, or to the hosts that an embedded server asks.
+    /// The proxy and the TLS files for an HTTP server, or for the hosts that an embedded server queries.
     pub fn route(&self) -> Option<(&ProxyRule, Option<&ClientTls>)> {
         match self {
             Self::Http(http) => Some((&http.proxy, http.tls.as_ref())),
@@ -235,8 +235,7 @@ impl Spelling<Affinity> for AffinityWord {
     }
 }
 
-/// A timeout without a unit is in milliseconds from this number on, because nobody waits a quarter of an hour for one
-/// answer.
+/// From this number on, a timeout without a unit is in milliseconds, because nobody waits a quarter of an hour for one answer.
 const BARE_MILLISECONDS_FROM: f64 = 1000.0;
 
 /// A time limit for a server, at most this long.

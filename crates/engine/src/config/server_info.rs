@@ -1,5 +1,5 @@
-//! The name and the appearance that a profile shows to clients as one server, and icons. This module must not know in which
-//! versions clients read them.
+//! The name and the appearance of a profile as one server, and icons. This module must not know which protocol versions contain
+//! them.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,8 @@ const MAX_ICON_URL: usize = 2048;
 const MAX_ICON_DATA: usize = 16 << 10;
 
 section! {
-    /// The description of a profile as one server. Clients of older versions see only the fields that they know.
+    /// The description of a profile as one server. Clients of older protocol versions see only the fields that their version
+    /// defines.
     pub struct ServerInfo: "a mapping with `name`, `title`, `icons`, …" [
         /// The name by which clients identify the server.
         "name" name: Option<Text> = Maybe(Sound("a name", filled)), absent "`dragoman`";
@@ -39,13 +40,13 @@ section! {
 }
 
 section! {
-    /// One size of an icon.
+    /// An icon, in one or more sizes.
     pub struct Icon: "a mapping with `src`" [
         /// The address of the icon: `https:`, or `data:image/…;base64,…` with at most 16 KiB.
         "src" src: String = Parsed("an icon's address", icon_address), needed "src: https://example.com/icon.png";
         /// The type of the icon, such as `image/png`.
         "mimeType" mime_type: Option<String> = Maybe(Parsed("a media type", media_type));
-        /// The sizes for which the icon is made: `48x48`, or `any` for one that scales.
+        /// The sizes for which the icon is made: `48x48`, or `any` for a scalable icon.
         "sizes" sizes: Vec<String> = texts(size), absent "any size";
         /// The background for which the icon is made.
         "theme" theme: Option<IconTheme> = Maybe(Word), absent "any background";
@@ -63,7 +64,8 @@ words! {
 }
 
 impl ServerInfo {
-    /// The name, title and version, a JSON object. `title` and `version` are used if there are none here.
+    /// The name, title and version, a JSON object. The arguments `title` and `version` are used if the section does not set its
+    /// own.
     pub(crate) fn short(&self, title: Option<&Text>, version: &str) -> String {
         let name = self.name.as_ref().map_or("dragoman", Text::expose);
         let version = self.version.as_ref().map_or(version, Text::expose);

@@ -1,6 +1,6 @@
-//! The selection of the tools that a server serves, written in the server's entry as many clients write it. A tool that
-//! was excluded there must not reappear because the file was pasted here, so an unknown key that looks like such a
-//! selection is a fault. This module must not know profiles; the names are the server's own, without any prefix.
+//! The selection of the tools that a server serves, written in the server's entry as many clients write it. A tool that a client's
+//! file excludes must not reappear when the file is pasted into a configuration, so an unknown key that looks like such a selection
+//! is a fault. This module must not know profiles; the names are the server's own, without any prefix.
 
 use std::rc::Rc;
 
@@ -151,7 +151,7 @@ fn switched_off(reader: &mut Reader<'_>, node: &Node, server: &str) -> Vec<Glob>
     off
 }
 
-/// Rejects a remaining key that looks like a selection of tools, here or one level deeper; `false` for any other key.
+/// Rejects a remaining key that looks like a selection of tools, here or one level deeper. Returns false for any other key.
 pub(super) fn refuse(reader: &mut Reader<'_>, entry: &Entry) -> bool {
     if !looks_like_choice(&entry.key) {
         let Kind::Map(inner) = &entry.value.kind else { return false };

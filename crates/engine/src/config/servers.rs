@@ -1,7 +1,7 @@
 //! Reads the `mcpServers` block, as clients write it.
 //!
-//! Entries are pasted from the settings of many clients. Keys that only those clients use are accepted with a note,
-//! so that a pasted block works. A key that looks like a misspelling of one of our keys is a fault.
+//! Entries are pasted from the settings of many clients. Keys that only those clients use are accepted with a note, so that a
+//! pasted block works. A key that looks like a misspelling of one of Dragoman's keys is a fault.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -232,7 +232,7 @@ fn check_type(reader: &mut Reader<'_>, given: GivenType<'_>, chosen: &str) {
     }
 }
 
-/// Adds notes for ignored keys; rejects keys that look like ours.
+/// Adds notes for ignored keys; rejects misspellings of Dragoman's keys.
 fn note_foreign(reader: &mut Reader<'_>, fields: Fields<'_>) {
     for entry in fields.rest() {
         let key = entry.key.as_str();

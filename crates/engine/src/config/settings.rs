@@ -1,5 +1,5 @@
-//! The changes of a profile to individual tools, from its configuration and from settings made at run time. This module
-//! must not know how these are stored.
+//! The changes of a profile to individual tools, from its configuration and from settings made at run time. This module must not
+//! know how the settings are stored.
 
 use std::time::Duration;
 
@@ -22,12 +22,12 @@ pub struct ArgumentSetting {
     pub description: Option<String>,
 }
 
-/// The changes to one tool; those to a prompt are among them.
+/// The changes to one tool or prompt. A prompt uses only some of the fields.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolSetting {
-    /// True if it is not shown.
+    /// True if the tool is not shown.
     pub disabled: bool,
-    /// The name under which it is shown; if there is none, the profile's rules determine the name.
+    /// The name under which the tool is shown; `None` if the profile's rules determine the name.
     pub name: Option<String>,
     /// The title that replaces the server's.
     pub title: Option<String>,
@@ -35,12 +35,11 @@ pub struct ToolSetting {
     pub description: Option<String>,
     /// The icons that replace the server's.
     pub icons: Vec<Icon>,
-    /// The hints that replace the server's for clients. Rules do not use them.
+    /// The hints that clients see instead of the server's. Access rules do not use these hints.
     pub annotations: Vec<(AnnotationHint, bool)>,
     /// The changes to arguments, by name.
     pub arguments: IndexMap<String, ArgumentSetting>,
-    /// The input schema that replaces the server's, a JSON object. It is shown to clients, and calls are checked against
-    /// it.
+    /// The input schema that replaces the server's, a JSON object. Clients see this schema, and calls are checked against it.
     pub input_schema: Option<Bytes>,
     /// The maximum total time of a call.
     pub timeout: Option<Duration>,
@@ -80,7 +79,7 @@ impl ToolSetting {
         Self { title, description, icons: written.icons.clone(), ..Self::default() }
     }
 
-    /// Adds what a setting made at run time changes; where both change the same, that setting counts.
+    /// Applies a setting made at run time, which takes precedence over the configuration.
     fn overridden_by(self, set: Self) -> Self {
         Self {
             disabled: set.disabled,
@@ -92,7 +91,7 @@ impl ToolSetting {
     }
 }
 
-/// Settings by server, and by the server's own name of the tool.
+/// Settings by server, and by the server's own name for the tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolSettings(pub IndexMap<String, IndexMap<String, ToolSetting>>);
 
@@ -107,8 +106,8 @@ impl ToolSettings {
         self.0.get(server).is_some_and(|tools| !tools.is_empty())
     }
 
-    /// Adds the changes that a profile's configuration describes, by `server__tool`. Keys that begin with none of these servers
-    /// are ignored.
+    /// Adds the changes that a profile's configuration describes, by `server__tool`. Keys that do not begin with the name of one of
+    /// these servers are ignored.
     pub(crate) fn add(&mut self, servers: &[String], written: &IndexMap<String, ToolOverride>) {
         self.add_all(servers, written.iter().map(|(identity, change)| (identity, ToolSetting::of(change))));
     }

@@ -6,7 +6,7 @@ use super::fault::Excerpt;
 
 /// The number of characters of a long line that are shown around a position.
 const EXCERPT_CHARS: usize = 100;
-/// The number of these characters before the position.
+/// The number of these characters that precede the position.
 const EXCERPT_BEFORE: usize = 40;
 /// The number of characters of the offending text that are quoted.
 const OFFENDING_CHARS: usize = 80;
@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
         Self { text, line_starts, secrets: Vec::new() }
     }
 
-    /// Marks parts of the file as secret: from now on, they are shown as asterisks.
+    /// Marks parts of the file as secret: from now on, these parts are shown as asterisks.
     pub(super) fn hide(&mut self, mut secrets: Vec<Span>) {
         secrets.sort_by_key(|span| span.start);
         self.secrets.clear();
@@ -45,7 +45,7 @@ impl<'a> Source<'a> {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
-    /// The line and column of a byte, both from 1; columns are counted in characters.
+    /// The line and column of a byte, both counted from 1; columns are counted in characters.
     pub(super) fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.line_of(offset);
         let start = self.line_starts[line];
@@ -89,7 +89,7 @@ impl<'a> Source<'a> {
         text.trim_end().to_owned()
     }
 
-    /// The line that contains a byte, without its line break, and its start.
+    /// The start of the line that contains a byte, and the line without its line break.
     fn line_around(&self, offset: usize) -> (usize, &'a str) {
         let line = self.line_of(offset);
         let start = self.line_starts[line];

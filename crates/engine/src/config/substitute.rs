@@ -1,8 +1,8 @@
 //! Fills in `${…}` in a text after the file has been parsed, so that a value can never change the structure.
 //!
-//! `${NAME}` and `${env:NAME}` are environment variables, `${NAME:-text}` has a text for a variable that is unset or empty,
-//! `${file:path}` is a file's content without its last line break, and `$${` stands for `${`. Inserted values are not
-//! searched again. In the settings for starting or reaching a server, `$NAME` in capitals is rejected, since other programs
+//! `${NAME}` and `${env:NAME}` stand for an environment variable, `${NAME:-text}` stands for `text` if the variable is unset or
+//! empty, `${file:path}` stands for a file's content without its last line break, and `$${` stands for `${`. Inserted values are
+//! not searched again. In the settings for starting or reaching a server, `$NAME` in capitals is rejected, since other programs
 //! would expand it, and `$$NAME` stands for `$NAME`. The caller provides variables and files.
 
 use super::text::Text;
@@ -136,8 +136,7 @@ fn variables(literal: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A `$NAME` that would be sent literally. In the middle of a secret it may be part of the secret, so it is not
-/// quoted.
+/// A `$NAME` that would be sent literally. In the middle of a secret, the name may be part of the secret, so it is not quoted.
 fn bare(before: &str, name: &str, secret: bool) -> Gap {
     let is_alone = before.chars().next_back().is_none_or(|c| matches!(c, ' ' | '=' | ':' | '/' | ','));
     let (written, name) = if secret && !is_alone {

@@ -14,7 +14,7 @@ pub struct Text {
     filled: Vec<SecretString>,
 }
 
-/// The minimum length of a piece: shorter pieces are not secrets, and would match everywhere.
+/// The minimum length of a filled-in value that can be searched for: shorter values are not secrets, and would match everywhere.
 const LEAST_PIECE: usize = 4;
 
 impl Text {
@@ -28,8 +28,7 @@ impl Text {
         Self { value: SecretString::from(value), shown: shown.into(), filled: Vec::new() }
     }
 
-    /// The same text with the values that were filled in for `${…}`; those of fewer than four characters are
-    /// left out.
+    /// The same text with the values that were filled in for `${…}`; values of fewer than four characters are left out.
     #[must_use]
     pub(super) fn filled_with(mut self, pieces: Vec<String>) -> Self {
         self.filled = pieces

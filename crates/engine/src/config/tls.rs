@@ -6,10 +6,10 @@ use super::rows::section;
 use super::spellings::{File, Maybe};
 
 section! {
-    /// The files for TLS at all listening addresses. They are read again when they change.
+    /// The files for TLS at all listening addresses. The files are read again when they change.
     pub struct Tls: "a mapping with `cert` and `key`" [
-        /// PEM: the server's certificate first, then each intermediate authority up to one that clients trust (`fullchain.pem`).
-        /// A relative path is resolved from the configuration's folder.
+        /// PEM: the server's certificate first, then those of the intermediate authorities, up to an authority that clients trust
+        /// (`fullchain.pem`). A relative path is resolved from the configuration's folder.
         "cert" cert: PathBuf = File, needed "cert: fullchain.pem";
         /// PEM: the private key of the certificate (PKCS#8, PKCS#1 or SEC1; ECDSA, RSA or Ed25519), not encrypted (`privkey.pem`).
         "key" key: PathBuf = File, needed "key: privkey.pem";

@@ -1,5 +1,5 @@
-//! The rules for calls to individual tools of a server: their time limits, and the rule for sending them again. This
-//! module must not know how a call is made.
+//! The rules for calls to individual tools of a server: their time limits, and the rule for sending a call again. This module must
+//! not know how a call is made.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ section! {
     ]
 }
 
-/// Rejects a call that may be idle for longer than its total time.
+/// Rejects an idle timeout that is longer than the total timeout of a call.
 pub(super) fn refuse_contradiction(
     reader: &mut Reader<'_>,
     entry: &Entry,

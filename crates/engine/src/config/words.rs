@@ -28,10 +28,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The words in a configuration.
+            /// All words that a configuration may contain, each with its value.
             pub const ALL: &[(&str, Self)] = &[$(($word, Self::$variant)),+];
 
-            /// The word in a configuration.
+            /// The word for this value in a configuration.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

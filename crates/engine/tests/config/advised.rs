@@ -13,7 +13,7 @@ fn noted(text: &str, wanted: &[&str]) {
 
 #[test]
 fn auth_that_asks_nobody_or_can_be_guessed() {
-    let nobody = "`auth` contains no way to log in, so callers are not authenticated => write one, such as keys: true, or remove \
+    let nobody = "`auth` contains no way to log in, so callers are not authenticated => add one, such as keys: true, or remove \
                   `auth`";
     for auth in ["auth: {}", "auth:", "auth: { bearer: }"] {
         noted(auth, &[&format!("2:1 auth [auth] {nobody}")]);
@@ -44,8 +44,8 @@ fn rules_about_askers_that_nobody_can_be() {
     let rule = |auth: &str, who: &str| format!("auth: {auth}\naccess: [{{ deny: '*', who: {who} }}]");
     let key =
         "API keys are not accepted here, so this matches nobody => add keys: true to `auth`; or remove this";
-    let name = "no way to log in by name is configured, so this matches nobody => add `users` or `site` to `auth`; names in \
-                tokens are claims: claim: { sub: NAME }; or remove this";
+    let name = "no way to log in by name is configured, so this matches nobody => add `users` or `site` to `auth`; to match \
+                names in tokens, write claim: { sub: NAME }; or remove this";
     let token =
         "signed tokens are not accepted here, so this matches nobody => add `jwt` to `auth`; or remove this";
     let users = format!("{{ users: {{ ann: '{HASH}', bob: '{HASH}' }} }}");
@@ -120,7 +120,8 @@ fn names_that_nothing_has() {
     noted(
         "profiles: { default: { tools: { rename: { docs__echo: echo } } } }\naccess: [{ deny: echo }]",
         &[
-            "3:18 access[0].deny[0] [echo] rules use the server's own name for an item, and this is a new name => write docs__echo",
+            "3:18 access[0].deny[0] [echo] rules use the server's own name for an item, but this name comes from a profile => \
+             write docs__echo",
         ],
     );
     noted(
@@ -181,8 +182,8 @@ fn names_that_an_embedded_server_does_not_have() {
     noted(
         "profiles: { one: { servers: old, names: plain, tools: { allow: [fnid, find, old__find, old__fin] } } }",
         &[
-            "2:65 profiles.one.tools.allow[0] [fnid] no server has a tool `fnid` here => did you mean `find`?",
-            "2:88 profiles.one.tools.allow[3] [old__fin] no server has a tool `old__fin` here => `dragoman list old` lists the \
+            "2:65 profiles.one.tools.allow[0] [fnid] no server here has a tool `fnid` => did you mean `find`?",
+            "2:88 profiles.one.tools.allow[3] [old__fin] no server here has a tool `old__fin` => `dragoman list old` lists the \
              available names",
         ],
     );
@@ -195,7 +196,7 @@ fn rules_for_all_where_names_are_plain_and_known() {
     same(
         text,
         &notes_in_short(text),
-        &["3:19 access[0].deny[0] [fnid] no server has a tool or prompt `fnid` here => did you mean `find`?"],
+        &["3:19 access[0].deny[0] [fnid] no server here has a tool or prompt `fnid` => did you mean `find`?"],
     );
     // There is no note for a server whose name is long enough to be shortened.
     for (server, wanted) in [("s".repeat(32), 0), ("s".repeat(22), 1)] {
@@ -208,7 +209,7 @@ fn rules_for_all_where_names_are_plain_and_known() {
 #[test]
 fn keys_without_effect() {
     let shared =
-        "callers are not authenticated, so all of them share this count => write per: ip, or add `auth`";
+        "callers are not authenticated, so all of them share one count => write per: ip, or add `auth`";
     noted(
         "rateLimits: [{ rate: 1/s, per: [principal, tool] }]",
         &[&format!("2:33 rateLimits[0].per[0] [principal] {shared}")],
@@ -241,7 +242,7 @@ fn methods_of_a_dialect_that_no_version_has() {
             ),
             &format!(
                 "2:90 dialects.own.methods[3] [acme/turn] {}",
-                unknown("acme/turn", "no change needed if a server has it as an extension")
+                unknown("acme/turn", "no change needed if a server supports this method as an extension")
             ),
         ],
     );
@@ -261,9 +262,7 @@ fn methods_of_a_dialect_that_no_version_has() {
 #[test]
 fn dialects_whose_callers_show_who_they_are_where_nobody_is_asked() {
     let asks = |dialect: &str, auth: &str| {
-        format!(
-            "callers of the dialect `{dialect}` authenticate, but no authentication is configured => add auth: {auth}"
-        )
+        format!("the dialect `{dialect}` requires authentication, but none is configured => add auth: {auth}")
     };
     let site = "{ site: { url: \"${WORDPRESS_URL}\" } }";
     let community = asks("buddyboss", site);
@@ -316,7 +315,8 @@ fn a_path_with_a_slash_at_its_end_is_the_same_path() {
         text,
         &faults_in_short(text),
         &[
-            "2:35 endpoints[1].path [/x/] another endpoint already has the path `/x/` => write another path, or remove one of the two",
+            "2:35 endpoints[1].path [/x/] another endpoint already has the path `/x/` => choose another path, or \
+             remove one of the two",
         ],
     );
 }

@@ -36,8 +36,8 @@ const FAULTS: &[(&str, &[&str])] = &[
         &[
             "1:58 mcpServers.a.oauth.grant [clientCredentials] `clientCredentials` needs clientId and clientSecret => write the client \
              that is registered at the authorization server: clientId, clientSecret, issuer",
-            "1:77 mcpServers.a.oauth.shared [shared] `shared` is about the consent of users, and `clientCredentials` asks for none => \
-             remove it",
+            "1:77 mcpServers.a.oauth.shared [shared] `shared` applies to the consent of users, but `clientCredentials` asks for \
+             none => remove it",
         ],
     ),
     (

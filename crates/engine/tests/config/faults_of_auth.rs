@@ -76,7 +76,7 @@ auth:
             r#"4:10 auth.users.a:b [****] this is not an argon2id hash; do not write the password itself here => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
             r#"5:10 auth.users.ann [****] this is not an argon2id hash; do not write the password itself here => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
             r#"6:10 auth.users.bob [***********************************] this argon2id hash is incomplete => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
-            r#"7:10 auth.users.cat [********************************************************************] the cost of this hash is too high or too low; the limits are m=1048576,t=64,p=16 => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"7:10 auth.users.cat [********************************************************************] the cost of this hash is out of bounds: at most m=1048576,t=64,p=16, and at least m=8 per lane => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
             r#"8:10 auth.users.dan [*****************************************************************] this argon2id hash is incomplete => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
             r"9:10 auth.users.eve [[*]] expected an argon2id hash as a string, found a list => write an argon2id hash as a string",
         ],
@@ -126,7 +126,7 @@ auth: { jwt: [] }
 auth: { jwt: { issuer: 'https://id.example.com' } }
 ",
         &[
-            r"2:14 auth.jwt[0] [] tokens issued for other services would be accepted => add the `aud` value of its tokens: audience: https://mcp.example.com/mcp; or `oauth.resource`",
+            r"2:14 auth.jwt[0] [] tokens issued for other services would be accepted => set `audience` to the value of `aud` in the issuer's tokens, such as https://mcp.example.com/mcp, or set `oauth.resource`",
         ],
     ),
     (
@@ -150,7 +150,7 @@ auth: { jwt: [ { issuer: 'http://id.example.com', audience: a }, { audience: '',
 auth: { jwt: [ { issuer: 'https://h', audience: a }, { issuer: 'https://h', audience: [] } ] }
 ",
         &[
-            r"2:54 auth.jwt [{ issuer: 'https://h', audience: [] }] this issuer occurs twice => keep one of the two, with both audiences",
+            r"2:54 auth.jwt [{ issuer: 'https://h', audience: [] }] this issuer occurs twice => merge the two, with both audiences",
             r"2:87 auth.jwt[1].audience [[]] this is empty => add an entry, or remove the key",
         ],
     ),

@@ -9,7 +9,7 @@ dialects: { gateway: { base: standard }, 'a b': { base: standard }, mine: {}, yo
 dialect: kulturav
 ",
         &[
-            r"2:13 dialects.gateway [gateway] `gateway` is a built-in dialect => choose another name, and set its `base` to this one",
+            r"2:13 dialects.gateway [gateway] `gateway` is a built-in dialect => choose another name, and use the built-in dialect as the `base`",
             r"2:42 dialects.a b ['a b'] this name must have 1 to 64 characters from `A-Z a-z 0-9 - _` => correct it",
             r"2:69 dialects.mine [mine] this dialect has no `base` => add it: base: standard",
             r"2:94 dialects.yours.base [gatewy] there is no dialect `gatewy` => did you mean `gateway`?",
@@ -38,7 +38,7 @@ endpoints: [ { path: /a, dialect: bdyboss }, { path: /b, transport: stdio, auth:
 endpoints: [ { path: /mcp, dialect: bb }, { path: /mcp, dialect: bb }, { path: /x, profil: a } ]
 ",
         &[
-            r"2:51 endpoints[1].path [/mcp] another endpoint already has the path `/mcp` => write another path, or remove one of the two",
+            r"2:51 endpoints[1].path [/mcp] another endpoint already has the path `/mcp` => choose another path, or remove one of the two",
             r"2:84 endpoints[2].profil [profil] unknown key `profil` => did you mean `profile`?",
         ],
     ),
@@ -60,7 +60,7 @@ endpoints:
             r"5:5 endpoints[1] [] this endpoint's clients would send their messages to a path that is already in use => set another path: transport: sse, message: /team/message",
             r"6:5 endpoints[2] [] this endpoint's clients would send their messages to a path that is already in use => set another path: transport: sse, message: /team/message",
             r"8:5 endpoints[4] [] this endpoint's clients would send their messages to a path that is already in use => set another path: transport: sse, message: /team/message",
-            r"11:5 endpoints[7] [] the clients of `/sse` send their messages to this path => write another path, or add an endpoint for `/sse`",
+            r"11:5 endpoints[7] [] the clients of `/sse` send their messages to this path => choose another path, or add an endpoint for `/sse`",
         ],
     ),
     (
@@ -70,7 +70,7 @@ endpoints: [ { path: /message, dialect: bb } ]
 ",
         &[
             r"2:18 limits.batch [0] 0 is out of bounds => write a value from 1 to 1000",
-            r"3:14 endpoints[0] [] the clients of `/sse` send their messages to this path => write another path, or add an endpoint for `/sse`",
+            r"3:14 endpoints[0] [] the clients of `/sse` send their messages to this path => choose another path, or add an endpoint for `/sse`",
         ],
     ),
     (

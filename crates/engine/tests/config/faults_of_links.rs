@@ -80,7 +80,7 @@ const URLS: &[(&str, &[&str])] = &[
   a: { url: 'https://me:hush@h/?k=hush' }
 ",
         &[
-            r#"2:13 mcpServers.a.url ['https://*******@h/?******'] a URL cannot carry a user name or a password => remove it from the URL and send a header: headers: { Authorization: "Bearer ${TOKEN}" }"#,
+            r#"2:13 mcpServers.a.url ['https://*******@h/?******'] a URL cannot carry a user name or a password => remove both from the URL and send a header: headers: { Authorization: "Bearer ${TOKEN}" }"#,
         ],
     ),
     (
@@ -157,7 +157,7 @@ const HEADERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', headers: { X: "hush\r\nY: z" } }
 "#,
         &[
-            r#"2:41 mcpServers.a.headers.X ["********** *"] a header's value cannot contain a line break => keep one line; a token from a file must be a single line"#,
+            r#"2:41 mcpServers.a.headers.X ["********** *"] a header's value cannot contain a line break => remove the line break; a file with a token must contain only one line"#,
         ],
     ),
     (
@@ -181,7 +181,7 @@ const HEADERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', headers: { X: "${LINES}" } }
 "#,
         &[
-            r#"2:41 mcpServers.a.headers.X ["${LINES}"] a header's value cannot contain a line break => keep one line; a token from a file must be a single line"#,
+            r#"2:41 mcpServers.a.headers.X ["${LINES}"] a header's value cannot contain a line break => remove the line break; a file with a token must contain only one line"#,
         ],
     ),
     (

@@ -101,10 +101,10 @@ allowedHosts: ['https://h', 'a b', '', 'h:0', 'u@h']
 ",
         &[
             r"2:16 allowedHosts[0] ['https://h'] a host cannot have a scheme => write it like mcp.example.com or mcp.example.com:8443",
-            r"2:29 allowedHosts[1] ['a b'] this is neither a host name nor a host name with a port => write it like mcp.example.com or mcp.example.com:8443",
-            r"2:36 allowedHosts[2] [''] this is neither a host name nor a host name with a port => write it like mcp.example.com or mcp.example.com:8443",
-            r"2:40 allowedHosts[3] ['h:0'] this is neither a host name nor a host name with a port => write it like mcp.example.com or mcp.example.com:8443",
-            r"2:47 allowedHosts[4] ['u@h'] this is neither a host name nor a host name with a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:29 allowedHosts[1] ['a b'] this is not a valid host, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:36 allowedHosts[2] [''] this is not a valid host, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:40 allowedHosts[3] ['h:0'] this is not a valid host, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:47 allowedHosts[4] ['u@h'] this is not a valid host, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
         ],
     ),
     (
@@ -369,7 +369,7 @@ endpoints: [{ path: x }, { path: /a?b }, { path: /a/../b }, { path: /mcp }, { pa
 endpoints: [{ path: /a }, { path: /a }, { path: '${SECRET}' }]
 ",
         &[
-            r"2:35 endpoints[1].path [/a] another endpoint already has the path `/a` => write another path, or remove one of the two",
+            r"2:35 endpoints[1].path [/a] another endpoint already has the path `/a` => choose another path, or remove one of the two",
             r"2:49 endpoints[2].path ['${SECRET}'] a path must start with `/` => change the value that is substituted",
         ],
     ),

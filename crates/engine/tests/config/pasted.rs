@@ -188,7 +188,7 @@ fn comments_are_only_taken_out_of_json() {
 fn a_command_line_in_one_piece_is_noted() {
     let text = "mcpServers: { a: { command: npx -y thing }, b: { command: '/opt/my tools/x' } }";
     let notes = notes_in_short(text);
-    let wanted = "1:29 mcpServers.a.command [npx -y thing] no shell interprets this: it is used as the name of one program \
-                  => if these are arguments, write them one by one: command: npx, args: [-y, package]";
+    let wanted = "1:29 mcpServers.a.command [npx -y thing] no shell interprets this text: all of it is used as the name \
+                  of one program => if the text contains arguments, write them separately: command: npx, args: [-y, package]";
     same(text, &notes, &[wanted]);
 }

@@ -87,8 +87,8 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', headers: { X-A: 1 }, passHeaders: [x-a] } }\n",
         &[
-            "1:63 mcpServers.a.passHeaders [passHeaders] the server already gets `x-a` by `headers` => keep it in `passHeaders` or in \
-             `headers`",
+            "1:63 mcpServers.a.passHeaders [passHeaders] `headers` already sets the header `x-a` => use only one of \
+             `passHeaders` and `headers` for this header",
         ],
     ),
     (
@@ -136,7 +136,7 @@ fn headers_to_pass_on_are_read() {
     let many: Vec<String> = (0..17).map(|number| format!("x-{number}")).collect();
     let text =
         format!("mcpServers: {{ a: {{ url: 'https://h/mcp', passHeaders: [{}] }} }}\n", many.join(", "));
-    assert!(faults_in_short(&text)[0].contains("a list of 17 headers"), "{:?}", faults_in_short(&text));
+    assert!(faults_in_short(&text)[0].contains("this list has 17 headers"), "{:?}", faults_in_short(&text));
 }
 
 #[test]

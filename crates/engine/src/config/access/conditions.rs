@@ -14,7 +14,7 @@ use crate::config::spellings::{Flag, Spelling, refuse_empty};
 use crate::config::words::words;
 
 section! {
-    /// Conditions, which must all hold.
+    /// The conditions of a rule, which must all hold.
     pub struct When: "a mapping with `arguments` or `annotations`" {
         /// Rejects a condition on a value that lies inside the value of another condition: the inner condition can only
         /// contradict the outer one.
@@ -43,7 +43,8 @@ impl When {
     }
 }
 
-/// Values by path, each with patterns, one of which must match. The field is the name of such values in messages.
+/// A mapping from paths to patterns; the value at each path must match one of its patterns. The field is the name of the values in
+/// messages.
 pub(super) struct PlacedValues(pub(super) &'static str);
 
 type Patterns = IndexMap<ValuePath, Vec<Glob>>;
@@ -97,8 +98,8 @@ words! {
     }
 }
 
-/// Hints with their required values. A hint without a value is rejected, because a rule without it would match
-/// more tools.
+/// Hints with their required values. A hint without a value is rejected, because a rule that ignored the hint would match more
+/// tools.
 pub(in crate::config) struct HintValues;
 
 type Hints = IndexMap<AnnotationHint, bool>;

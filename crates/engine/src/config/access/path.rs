@@ -47,7 +47,7 @@ impl ValuePath {
         self.steps.len() == other.steps.len() && self.is_like_start_of(other)
     }
 
-    /// Returns true if the other path leads to a value inside this one, for a reader that ignores case.
+    /// Returns true if the other path leads to a value inside the value at this path, for a reader that ignores case.
     pub fn leads_to(&self, other: &Self) -> bool {
         self.steps.len() < other.steps.len() && self.is_like_start_of(other)
     }

@@ -20,8 +20,8 @@ use crate::config::words::Words;
 use crate::principal::Scheme;
 
 section! {
-    /// A rule: what it allows or denies, to whom, and when. Rules with `deny` always apply. If there is any rule with
-    /// `allow`, everything that no rule allows is denied.
+    /// A rule that allows or denies the use of tools, prompts and resources. Rules with `deny` always apply. If there is any rule
+    /// with `allow`, everything that no rule allows is denied.
     pub struct AccessRule: "a mapping with `allow` or `deny`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let is_either = |key: &str| suggest::nearest(key, ["allow", "deny"]).is_some();
@@ -35,7 +35,7 @@ section! {
             }
         }
 
-        /// Handles a frequent mistake: the affected tools must be listed under `allow` or `deny`.
+        /// Reports `tools`, a frequent mistake: the affected tools must be listed under `allow` or `deny`.
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let (tools, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| entry.key == "tools");
             for entry in tools {
@@ -49,21 +49,22 @@ section! {
             schema.insert("oneOf".to_owned(), json!([{ "required": ["allow"] }, { "required": ["deny"] }]));
         }
     } [
-        /// Allows what these patterns match: tools and prompts by `server__name`, with the server's own name for the item, or by
-        /// `name` alone if the profile's `names` are not `prefix`; and URIs of resources. `"*"` matches
+        /// Allows the items that these patterns match: tools and prompts by `server__name`, where `name` is the server's own name
+        /// for the item, or by `name` alone unless the profile has `names: prefix`; resources by their URIs. `"*"` matches
         /// everything.
         "allow" allow: Option<Vec<Glob>> = Maybe(some_globs(None));
-        /// Denies what these patterns match, even if another rule allows it.
+        /// Denies the items that these patterns match, even if another rule allows them.
         "deny" deny: Option<Vec<Glob>> = Maybe(some_globs(None));
         /// Limits the rule to these profiles (patterns).
         "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Profile))), absent "all";
-        /// Limits the rule to what these servers offer (patterns).
+        /// Limits the rule to the items of these servers (patterns).
         "servers" servers: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Server))), absent "all";
-        /// Applies to these callers only.
+        /// Limits the rule to these callers.
         "who" who: Option<Who> = Maybe(Within), absent "everyone";
-        /// Applies to everyone except these callers.
+        /// Exempts these callers from the rule.
         "unless" unless: Option<Who> = Maybe(Within), absent "nobody";
-        /// Applies to tools with these annotations, and to calls with these arguments. A rule with `when` applies only to tools.
+        /// Limits the rule to tools with these annotations, and to calls with these arguments. A rule with `when` applies only to
+        /// tools.
         "when" when: When = Within;
     ]
 }
@@ -71,7 +72,7 @@ section! {
 /// The effect of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Allows the matching items. If there is any such rule, only items that such rules allow may be used.
+    /// Allows the matching items. If any rule has this effect, only items that such rules allow may be used.
     Allow,
     /// Denies the matching items, whatever other rules allow.
     Deny,
@@ -94,7 +95,7 @@ impl Words for Scheme {
 }
 
 section! {
-    /// Callers. All attributes must match; for each of them, one matching value is enough.
+    /// A selection of callers. A caller must match every attribute; for each attribute, one matching value is enough.
     pub struct Who: "a mapping with `key`, `user`, `scope`, `claim`, `ip` or `scheme`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             refuse_empty(reader, &entry.value);
@@ -109,8 +110,8 @@ section! {
         /// Claims of a token, each given by its path (`department` or `/realm/roles`) and its permitted values
         /// (patterns): `{ realm.roles: editor }`. If the claim is a list, one matching item is enough.
         "claim" claim: IndexMap<ValuePath, Vec<Glob>> = PlacedValues("claims");
-        /// The address that the connection comes from: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7`. An IPv4-mapped IPv6
-        /// address counts as IPv4; standard input matches no range.
+        /// The address of the client: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7`. An IPv4-mapped IPv6 address counts as IPv4; a
+        /// client over standard input matches no range.
         "ip" ip: Vec<IpRange> = Values { what: "a list of IP ranges", item: Range, some: true };
         /// The way in which the caller authenticated.
         "scheme" scheme: Vec<Scheme> = SomeWords;

@@ -44,7 +44,7 @@ impl Spelling<Option<Bearer>> for BearerToken {
         let mut optional = Flag.schema(generator);
         optional.insert(
             "description".to_owned(),
-            "Allows the token to be empty. No token is required then.".into(),
+            "Allows the token to be empty. In that case, callers need no token.".into(),
         );
         optional.insert("default".to_owned(), false.into());
         json_schema!({ "anyOf": [{ "type": "string" }, {

@@ -61,13 +61,12 @@ pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
         return Ok(());
     }
     let message = format!(
-        "the cost of this hash is too high or too low; the limits are m={MOST_MEMORY},t={MOST_PASSES},p={MOST_LANES}"
+        "the cost of this hash is out of bounds: at most m={MOST_MEMORY},t={MOST_PASSES},p={MOST_LANES}, and at least m=8 per lane"
     );
     Err(Flaw::new(message, make))
 }
 
-/// Checks a URL on which trust in other parties is based, so the connection to it must be protected against
-/// tampering.
+/// Checks a URL whose content decides whom to trust, so connections to this URL must be protected against tampering.
 pub(in crate::config) fn safe_url(address: &Text) -> Result<(), Flaw> {
     url(address)?;
     if is_readable_on_the_way(address.expose()) {
@@ -77,8 +76,8 @@ pub(in crate::config) fn safe_url(address: &Text) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Checks a URL that also identifies a party: as [`safe_url`] does, but the URL must have no query (RFC 8414, section
-/// 2; RFC 8707, section 2, advises against one).
+/// Checks a URL that also identifies an issuer or a resource. In addition to the checks of [`safe_url`], the URL must not have a
+/// query (RFC 8414, section 2, forbids queries; RFC 8707, section 2, advises against them).
 pub(super) fn safe_name(address: &Text) -> Result<(), Flaw> {
     site_url(address).and_then(|()| safe_url(address))
 }

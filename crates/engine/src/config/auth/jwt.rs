@@ -43,8 +43,8 @@ fn audience(text: &Text) -> Result<(), Flaw> {
 }
 
 words! {
-    /// A signature by a key pair (RFC 7518 section 3.1, RFC 8037 section 3.1). Algorithms with a shared secret are left
-    /// out: the keys of a JWK set are public.
+    /// A signature algorithm with a key pair (RFC 7518 section 3.1, RFC 8037 section 3.1). Algorithms with a shared secret are left
+    /// out, because the keys of a JWK set are public.
     pub enum Algorithm {
         /// RSASSA-PKCS1-v1_5 with SHA-256.
         Rs256 = "RS256",

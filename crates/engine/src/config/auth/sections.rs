@@ -20,7 +20,8 @@ use crate::config::spellings::{
 use crate::config::text::Text;
 
 section! {
-    /// The ways in which callers can authenticate; each caller may use any of them. Without any, no authentication is required.
+    /// The ways in which callers can authenticate; each caller may use any of them. If none is configured, no authentication is
+    /// required.
     pub struct Auth: "a mapping with `bearer`, `keys`, `jwt`, …" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let (issuers, resource) = (entry.value.entry("jwt"), entry.value.entry("oauth"));
@@ -39,18 +40,18 @@ section! {
         /// One token for all callers, sent as `Authorization: Bearer …`: a string, or `{ token, optional }`. With
         /// `optional: true`, no token is required while the configured token is empty or its variable is unset.
         "bearer" bearer: Option<Bearer> = BearerToken;
-        /// Accepts the API keys that `dragoman key new` creates, sent like `bearer`.
+        /// Accepts the API keys that `dragoman key new` creates. Clients send a key like the token of `bearer`.
         "keys" keys: bool = Flag, see "[keys.md](keys.md)";
-        /// Passwords by name, for HTTP's Basic scheme: argon2id hashes, never the passwords themselves. To generate one: `echo -n
-        /// PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
+        /// The users of HTTP's Basic scheme: names with argon2id hashes of passwords, never the passwords themselves. To generate a
+        /// hash: `echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
         "users" users: IndexMap<String, Text> = Mapping {
             what: "a mapping of password hashes by name",
             key: user,
             value: Spelt { spelling: Secret("an argon2id hash as a string", password_hash), schema: hash_schema },
         };
-        /// Accepts names and application passwords that a WordPress site checks, sent with HTTP's Basic scheme.
+        /// Accepts user names with application passwords, sent with HTTP's Basic scheme. A WordPress site checks them.
         "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
-        /// An issuer of signed tokens (JWT), sent like `bearer`, or a list of issuers.
+        /// An issuer of signed tokens (JWT), or a list of issuers. Clients send such a token like the token of `bearer`.
         "jwt" jwt: Vec<Jwt> = Sections {
             what: "a mapping with `issuer`, or a list of such mappings",
             items: "issuers",
@@ -58,8 +59,8 @@ section! {
             most: 64,
             help: "write 1 to 64 issuers, or remove the key",
         };
-        /// Tells clients where to get a token, by describing this gateway as a protected resource of OAuth (RFC 9728).
-        /// The issuers are those of `jwt`.
+        /// Tells clients where to get a token, by describing this gateway as an OAuth protected resource (RFC 9728). The
+        /// authorization servers are the issuers in `jwt`.
         "oauth" oauth: Option<OAuth> = Maybe(Afresh), see "[below](#who-may-call)";
         /// The number of wrong passwords that one client address may try within a period. Further attempts are refused
         /// for a while, except those with passwords that were accepted before. `false` sets no limit.
@@ -85,7 +86,7 @@ fn refuse_repeated(reader: &mut Reader<'_>, node: &Rc<Node>, issuers: &[Jwt]) {
     let items = node.items();
     for (at, issuer) in issuers.iter().enumerate().filter(|_| items.len() == issuers.len()) {
         if issuers[..at].iter().any(|other| other.issuer.expose() == issuer.issuer.expose()) {
-            let help = "keep one of the two, with both audiences";
+            let help = "merge the two, with both audiences";
             reader.within("jwt", |reader| reader.fault(&items[at].at, "this issuer occurs twice", help));
         }
     }
@@ -97,7 +98,8 @@ fn require_audience(reader: &mut Reader<'_>, node: &Rc<Node>) {
     for (index, item) in node.items().into_iter().enumerate() {
         let entries = item.entries();
         if !entries.is_empty() && !entries.iter().any(|entry| entry.key == "audience") {
-            let help = "add the `aud` value of its tokens: audience: https://mcp.example.com/mcp; or `oauth.resource`";
+            let help = "set `audience` to the value of `aud` in the issuer's tokens, such as https://mcp.example.com/mcp, \
+                        or set `oauth.resource`";
             let at = item.at.start..item.at.start;
             let message = "tokens issued for other services would be accepted";
             reader.within(&format!("jwt[{index}]"), |reader| reader.fault(&at, message, help));
@@ -106,7 +108,7 @@ fn require_audience(reader: &mut Reader<'_>, node: &Rc<Node>) {
 }
 
 section! {
-    /// Names and passwords that a WordPress site checks.
+    /// A WordPress site that checks names and passwords.
     pub struct SiteCheck: "a mapping with `url`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
             if sound && is_readable_on_the_way(self.url.expose()) {
@@ -121,14 +123,14 @@ section! {
         /// The capability that a user must have on the site.
         "capability" capability: String = Parsed("a capability's name", |name| word(name.expose())),
             default "manage_options".to_owned();
-        /// The time for which the site's answer is reused, at most `1h`.
+        /// The time for which the site's answer about a password is reused, at most `1h`.
         "cache" cache: Duration = Time { least: Duration::ZERO, most: Duration::from_hours(1) },
             default Duration::from_mins(1);
     ]
 }
 
 section! {
-    /// This gateway as a protected resource of OAuth.
+    /// This gateway as an OAuth protected resource.
     pub struct OAuth: "a mapping with `resource`" {
         fn check(&mut self, _: &mut Reader<'_>, entry: &Entry, _: bool) {
             if entry.value.entry("scopes").is_none() {
@@ -136,7 +138,7 @@ section! {
             }
         }
     } [
-        /// The URL of this gateway as clients write it and as tokens name it in `aud`: `https://mcp.example.com/mcp`.
+        /// The URL of this gateway, as clients use it and as tokens contain it in `aud`: `https://mcp.example.com/mcp`.
         "resource" resource: Text = Sound("a string", safe_name), default Text::plain(""),
             needed "resource: https://mcp.example.com/mcp";
         /// The scopes that clients request.

@@ -16,7 +16,7 @@ use crate::config::text::Text;
 use crate::config::words::words;
 
 section! {
-    /// Tools that are built into Dragoman.
+    /// A server that is embedded in Dragoman.
     pub struct NativeLink: "a mapping with `native`" {
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
             schema.remove("additionalProperties");
@@ -26,17 +26,17 @@ section! {
         "native" native: Native = Word, default Native::Demo, needed "native: demo", see "[tools.md](tools.md)";
         /// The site of `wordpress`, `buddyboss` and `buddypress`.
         "site" site: Option<Site> = Maybe(Within), see "[below](#the-site-of-an-embedded-server)";
-        /// The enabled groups of a site's tools. `core` is always on; without this key, the group `buddyboss` of `native:
-        /// buddyboss` is on, too. All sites have the group `discover`; `wordpress` and `buddyboss` have `extended`; `buddyboss`
+        /// The enabled groups of tools. `core` is always enabled; without this key, `native: buddyboss` also enables its group
+        /// `buddyboss`. All servers with a site have the group `discover`; `wordpress` and `buddyboss` have `extended`; `buddyboss`
         /// has `advanced`.
         "phases" phases: Option<Vec<String>> = Apart(phases_schema), see "[tools.md](tools.md)";
         /// Other addresses for the services that `heritage` queries: `wikipedia`, `snl`, `riksantikvaren`, `arcgis`.
         "sources" sources: IndexMap<Source, Text> = SourceAddresses;
-        /// The answer to a call with an argument that the tool does not have: `reject` refuses the call and suggests the nearest
-        /// name; `ignore` ignores the argument, as the presets do. `demo` always rejects.
+        /// The handling of arguments that a tool does not have: `reject` refuses the call and suggests the nearest name; `ignore`
+        /// ignores the argument, as the presets do. `demo` always refuses such calls.
         "unknownArguments" unknown_arguments: UnknownArguments = Word;
         /// The proxy for requests to the site or the services: `http://proxy.example.com:3128`, with a user name and a password if
-        /// it needs them, or `none`.
+        /// the proxy needs them; or `none`, for no proxy.
         "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the site or the services: `ca`, `cert`, `key`.
         "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the authorities of the system, no client certificate",
@@ -57,7 +57,7 @@ words! {
 }
 
 words! {
-    /// A service that `heritage` asks.
+    /// A service that `heritage` queries.
     pub enum Source {
         /// Wikipedia.
         Wikipedia = "wikipedia",

@@ -5,7 +5,7 @@ use crate::config::words::words;
 words! {
     /// The servers that are embedded in Dragoman.
     pub enum Native {
-        /// A few harmless tools, a resource and a prompt to try things out with.
+        /// A few harmless tools, a resource and a prompt, for trying Dragoman out.
         Demo = "demo",
         /// Plain tools: greetings, sums, texts, calculations.
         Plain = "plain",

@@ -116,7 +116,7 @@ impl Spelling<usize> for Number {
     }
 }
 
-/// A whole number from 1 on, which a variable may fill in.
+/// A whole number of at least 1, which may come from a variable.
 pub(in crate::config) struct Count {
     pub(in crate::config) most: u32,
 }

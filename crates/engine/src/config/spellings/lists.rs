@@ -29,7 +29,7 @@ pub(in crate::config) fn refuse_empty(reader: &mut Reader<'_>, node: &Node) {
     }
 }
 
-/// Values of one spelling: one, or a list of them.
+/// A single value, or a list of values that share one spelling.
 pub(in crate::config) struct Values<S> {
     /// The list as messages describe it.
     pub(in crate::config) what: &'static str,
@@ -58,7 +58,7 @@ impl<T, S: Spelling<T>> Spelling<Vec<T>> for Values<S> {
     }
 }
 
-/// Texts without secrets, one or a list of them.
+/// A single text without secrets, or a list of such texts.
 pub(in crate::config) fn texts(parse: fn(&Text) -> Result<String, Flaw>) -> Values<Parsed> {
     Values { what: "a list", item: Parsed("a string", parse), some: false }
 }
@@ -82,7 +82,7 @@ impl<T, S: Spelling<T>> Spelling<Vec<T>> for List<S> {
     }
 }
 
-/// All items are read, so that all faults are reported.
+/// Reads all items, even after a fault, so that all faults are reported.
 fn read_items<T>(
     reader: &mut Reader<'_>,
     entry: &Entry,

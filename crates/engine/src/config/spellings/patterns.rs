@@ -11,7 +11,7 @@ use crate::config::known::Known;
 use crate::config::parse::Entry;
 use crate::config::read::Reader;
 
-/// A pattern. If required, a name without `*` and `?` must be a known one.
+/// A pattern. If the field is set, a pattern without `*` and `?` must be a known name of that kind.
 pub(in crate::config) struct Pattern(Option<Known>);
 
 impl Spelling<Glob> for Pattern {
@@ -35,7 +35,7 @@ pub(in crate::config) fn globs() -> List<Pattern> {
     List { what: "a list of patterns", item: Pattern(None), or_one: true }
 }
 
-/// Patterns in a non-empty list; names may have to be known.
+/// A non-empty list of patterns. If `known` is set, patterns without `*` and `?` must be known names of that kind.
 pub(in crate::config) fn some_globs(known: Option<Known>) -> Values<Pattern> {
     Values { what: "a list of patterns", item: Pattern(known), some: true }
 }

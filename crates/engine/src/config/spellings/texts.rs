@@ -14,7 +14,7 @@ use crate::config::text::Text;
 /// A check that returns the flaw of a text, if the text has one.
 pub(in crate::config) type Check = fn(&Text) -> Result<(), Flaw>;
 
-/// A text that has this name in messages and must pass a check.
+/// A text that must pass a check. The first field is the name of the text in messages.
 pub(in crate::config) struct Sound(pub(in crate::config) &'static str, pub(in crate::config) Check);
 
 impl Spelling<Text> for Sound {
@@ -98,7 +98,7 @@ impl Spelling<Option<Text>> for OrEmpty {
     }
 }
 
-/// A text with its name in messages, and the value derived from it.
+/// A value that is derived from a text. The first field is the name of the text in messages.
 pub(in crate::config) struct Parsed(
     pub(in crate::config) &'static str,
     pub(in crate::config) fn(&Text) -> Result<String, Flaw>,
@@ -132,7 +132,7 @@ impl Spelling<PathBuf> for File {
     }
 }
 
-/// A value whose spelling the schema knows.
+/// A value whose spelling the schema describes.
 pub(in crate::config) struct Spelt<S> {
     pub(in crate::config) spelling: S,
     /// Members of the schema, a JSON object.
