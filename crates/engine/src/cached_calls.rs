@@ -1,5 +1,5 @@
-//! Calls whose results may be kept for later calls: which calls, which results, for how long. This module must not know where
-//! results are kept, or for whom.
+//! The rules for keeping the results of calls for later calls: which calls, which results, and for how long. This module must
+//! not know where results are kept, or for whom.
 
 use std::time::Duration;
 
@@ -23,8 +23,9 @@ const NEUTRAL_META: [&str; 8] = [
 /// The member of a result's `_meta` that ties the result to a task.
 const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
-/// The arguments of a call in one spelling; `None` if the call contains anything else that could change its result, so that
-/// its result must not be kept. `replaced` are the arguments for the server if they are not those that the client sent.
+/// The arguments of a call in a canonical spelling; `None` if the call contains anything else that could change the result, so
+/// that the result must not be kept. `replaced` contains the arguments for the server if they differ from those that the client
+/// sent.
 pub fn plain_arguments(call: &Frame, replaced: Option<&[u8]>) -> Option<Bytes> {
     let (text, params) = (call.text(), call.params()?);
     let key = |member: Span| unquote(member.of(text));
@@ -45,8 +46,8 @@ pub fn plain_arguments(call: &Frame, replaced: Option<&[u8]>) -> Option<Bytes> {
     Some(in_one_spelling(replaced.or(sent).unwrap_or(b"{}")))
 }
 
-/// The time for which a tool's result may be kept, at most `most`; `None` if it must not be kept: it reports a failure, asks
-/// for input, belongs to a task, or says that it is already stale.
+/// The time for which a tool's result may be kept, at most `most`; `None` if the result must not be kept, because it reports a
+/// failure, asks for input, belongs to a task, or states that it is already stale.
 pub fn time_to_keep(result: &[u8], most: Duration) -> Option<Duration> {
     let members = Members::of_value(result, Span::new(0, result.len()))?;
     let member = |key: &str| members.get(result, key).map(|span| span.of(result));
@@ -65,7 +66,7 @@ pub fn time_to_keep(result: &[u8], most: Duration) -> Option<Duration> {
     Some(own.min(most)).filter(|time| !time.is_zero())
 }
 
-/// JSON text with the members of objects in the order of their keys, without white space, and with strings in their shortest
+/// JSON text with the members of each object sorted by key, without white space, and with strings in their shortest
 /// spelling. Numbers keep their spelling.
 fn in_one_spelling(text: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(text.len());
@@ -80,7 +81,7 @@ fn write(out: &mut Vec<u8>, text: &[u8], span: Span) {
             let Some(members) = Members::of_value(text, span) else { return out.extend_from_slice(written) };
             let mut all: Vec<(Vec<u8>, Span)> =
                 members.iter().map(|member| (string(member.key.of(text)), member.value)).collect();
-            // The sort is stable, so members with the same key stay in their order.
+            // The sort is stable, so members with the same key keep their order.
             all.sort_by(|one, other| one.0.cmp(&other.0));
             out.push(b'{');
             for (at, (key, value)) in all.into_iter().enumerate() {

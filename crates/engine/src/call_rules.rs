@@ -27,7 +27,7 @@ pub struct CallRules {
     pub concurrent: usize,
     /// The maximum number of calls that wait for their turn.
     pub waiting: usize,
-    /// The maximum size of a tool's result, in bytes; longer ones are shortened.
+    /// The maximum size of a tool's result, in bytes; longer results are shortened.
     pub max_result: Option<usize>,
     /// The rules for calls to individual tools; the first matching name applies.
     tools: Vec<(Glob, RequestRules)>,

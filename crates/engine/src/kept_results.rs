@@ -1,6 +1,6 @@
-//! Results that are kept for later requests, in bounded memory: at most so many, at most so many bytes, at most a quarter of each
-//! for one owner, and each only for its time. The oldest ones make way. This module must not know what a result is for, or read
-//! a clock.
+//! Results that are kept for later requests, in bounded memory. The number and the total size of the results are limited, one
+//! owner may use at most a quarter of both, and each result expires. If there is no room, the oldest results are dropped. This
+//! module must not know what a result is for, or read a clock.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
@@ -25,7 +25,7 @@ pub struct KeptResultLimits {
 #[derive(Debug)]
 struct KeptResult<K, O, V> {
     key: K,
-    /// The owner; `None` for owners without a share of their own, which may be many.
+    /// The owner; `None` if the result counts against no owner's share.
     owner: Option<O>,
     bytes: usize,
     until: Instant,
@@ -66,7 +66,7 @@ impl<K: Clone + Eq + Hash, O: Clone + Eq + Hash, V> KeptResults<K, O, V> {
         }
     }
 
-    /// Changes the limits; drops what exceeds them.
+    /// Changes the limits, and drops the oldest results until the rest is within them.
     pub fn set_limits(&mut self, limits: KeptResultLimits) {
         self.limits = limits;
         while self.results.len() > limits.count || self.bytes > limits.bytes {
@@ -79,8 +79,9 @@ impl<K: Clone + Eq + Hash, O: Clone + Eq + Hash, V> KeptResults<K, O, V> {
         self.bytes
     }
 
-    /// Keeps a result of `size` bytes until a point in time; replaces the one with the same key. The owner's oldest results
-    /// make way if its share is used up, then the oldest of all. Returns `false` if the result alone is too large.
+    /// Keeps a result of `size` bytes until the time `until`, and replaces a result with the same key. If the owner's share is
+    /// used up, the owner's oldest results are dropped; if there is still no room, the oldest of all results are dropped.
+    /// Returns `false` if the result alone is too large.
     pub fn keep(&mut self, key: K, owner: Option<O>, (size, until): (usize, Instant), value: V) -> bool {
         let bytes = size.saturating_add(OVERHEAD);
         let limits = self.limits;
@@ -113,7 +114,7 @@ impl<K: Clone + Eq + Hash, O: Clone + Eq + Hash, V> KeptResults<K, O, V> {
         true
     }
 
-    /// The result with this key, if its time is not over.
+    /// The result with this key, if it has not expired.
     pub fn find<Q>(&self, key: &Q, now: Instant) -> Option<&V>
     where
         K: std::borrow::Borrow<Q>,
@@ -123,7 +124,7 @@ impl<K: Clone + Eq + Hash, O: Clone + Eq + Hash, V> KeptResults<K, O, V> {
         (found.until > now).then_some(&found.value)
     }
 
-    /// Drops the results whose time is over.
+    /// Drops expired results.
     pub fn sweep(&mut self, now: Instant) {
         while let Some((until, number)) = self.by_end.first().copied()
             && until <= now

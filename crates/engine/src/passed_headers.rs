@@ -1,5 +1,5 @@
 //! Headers of clients' requests that the configuration passes on to servers: chosen by an allow-list, renamed, and never with the
-//! credential that the client showed to the gateway. It must not know servers, or how requests are sent.
+//! credential that the client showed to the gateway. This module must not know servers, or how requests are sent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ const LEAST_PASSWORD: usize = 6;
 pub struct PassedHeaders(Option<Arc<[(HeaderName, HeaderValue)]>>);
 
 impl PassedHeaders {
-    /// The headers of a request that are on the list `names`. A value that contains the credential of the request is left out, under
-    /// whatever name it comes.
+    /// The headers of a request that are on the list `names`. A value that contains the credential of the request is left out,
+    /// regardless of the header's name.
     pub fn read(headers: &HeaderMap, names: &[HeaderName]) -> Self {
         let secrets = shown(headers);
         let is_free = |value: &HeaderValue| !secrets.iter().any(|secret| contains(value.as_bytes(), secret));
@@ -31,7 +31,7 @@ impl PassedHeaders {
         Self::of(all)
     }
 
-    /// The headers that a server with these rules gets, under the names there.
+    /// The headers that are passed on to a server with these rules, under the names that the rules give them.
     #[must_use]
     pub fn mapped(&self, rules: &[PassedHeader]) -> Self {
         let all = rules.iter().flat_map(|rule| {
@@ -46,17 +46,17 @@ impl PassedHeaders {
         Self(Some(all).filter(|all| !all.is_empty()))
     }
 
-    /// Returns true if there are none.
+    /// Returns true if there are no headers.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Names and values.
+    /// The names and values of the headers.
     pub fn iter(&self) -> impl Iterator<Item = &(HeaderName, HeaderValue)> {
         self.0.iter().flat_map(|all| all.iter())
     }
 
-    /// A text that is the same for equal headers only; empty if there are none.
+    /// A key that is the same only for equal headers; empty if there are no headers.
     pub fn key(&self) -> Vec<u8> {
         let mut key = Vec::new();
         for (name, value) in self.iter() {
@@ -81,7 +81,7 @@ fn sensitive(name: &HeaderName, value: &HeaderValue) -> (HeaderName, HeaderValue
     (name.clone(), value)
 }
 
-/// The secret texts of the request's credentials: what follows the scheme, and the password in it.
+/// The secret texts of the request's credentials: the text after the scheme, and the password in that text.
 fn shown(headers: &HeaderMap) -> Vec<Vec<u8>> {
     let mut secrets = Vec::new();
     for value in headers.get_all(AUTHORIZATION) {

@@ -30,7 +30,7 @@ pub struct ProfileSpec {
     pub rules: Profile,
     /// The profile's enabled servers, in order; none if the profile is no longer configured.
     pub upstreams: Vec<UpstreamId>,
-    /// True if one of the profile's servers separates callers, or would do so if it required their consent.
+    /// True if one of the profile's servers separates callers, or would do so if it required the callers' consent.
     pub per_caller: bool,
     /// The gateway's name and version at this profile, a JSON object. Results repeat it.
     pub server_info: String,
@@ -46,7 +46,7 @@ impl ProfileSpec {
         self.rules.server_info.whole(&self.server_info)
     }
 
-    /// The maximum length of the names of its tools and prompts: clients put a prefix before each name.
+    /// The maximum length of the names of the profile's tools and prompts: clients put a prefix before each name.
     pub fn name_limit(&self) -> NameLimit {
         let limit = match (&self.rules.client_prefix, &self.dialect) {
             (Some(prefix), _) => NameLimit::behind(prefix),
@@ -57,7 +57,7 @@ impl ProfileSpec {
     }
 }
 
-/// The maximum number of profiles with different names since the start; each keeps its number.
+/// The maximum number of profiles with different names since startup; each keeps its number.
 const MOST_PROFILES: usize = 10_000;
 
 /// The reason why a configuration cannot be applied without a restart.
@@ -65,11 +65,11 @@ const MOST_PROFILES: usize = 10_000;
 pub enum Crowded {
     /// Too many profile names have been used.
     #[error(
-        "more than {MOST_PROFILES} profiles have been configured since the start; restart Dragoman to add another"
+        "more than {MOST_PROFILES} profiles have been configured since startup; restart Dragoman to add another"
     )]
     Profiles,
     /// Too many servers have been added and removed.
-    #[error("too many servers have been configured since the start; restart Dragoman to add another")]
+    #[error("too many servers have been configured since startup; restart Dragoman to add another")]
     Servers,
 }
 

@@ -36,7 +36,7 @@ struct Subschema {
     reads: u64,
     /// Steps for each [`BYTES_A_SCAN`] bytes of a text.
     scans: u64,
-    /// Steps for each member's name, and for each [`BYTES_A_STEP`] bytes of it.
+    /// Steps for each member's name, and for each [`BYTES_A_STEP`] bytes of the name.
     a_name: u64,
     /// True if all elements of an array are copied in order to compare them with each other.
     copies: bool,
@@ -159,7 +159,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The maximum number of steps for one value under each subschema, with every reference expanded, and their depth.
+/// The cost of each subschema with every reference expanded: the maximum number of steps for one value, and the nesting of
+/// subschemas.
 struct Measured<'a> {
     places: &'a [Subschema],
     done: Vec<Option<(u64, u32)>>,

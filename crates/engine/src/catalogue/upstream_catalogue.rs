@@ -13,9 +13,9 @@ use super::{Item, ListKind};
 
 /// The interpretation of a call's arguments by a server whose changes to arguments are known.
 pub trait ReadsArguments: fmt::Debug + Send + Sync {
-    /// The arguments, a JSON object, in each form in which the server may interpret them, also as JSON objects. A
-    /// caller may call the tool only if every form is allowed. Empty if the server takes them unchanged, or rejects
-    /// them. `tool` is the server's own name for the tool.
+    /// The forms in which the server may interpret the arguments, a JSON object; each form is a JSON object as well. A caller
+    /// may call the tool only if every form is allowed. Empty if the server takes the arguments unchanged, or rejects them.
+    /// `tool` is the server's own name for the tool.
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String>;
 
     /// The message with which the server rejects arguments that the tool does not have; `None` if it accepts them.
@@ -76,7 +76,7 @@ impl UpstreamCatalogue {
         &self.held
     }
 
-    /// The same lists without the tools with these names, which are withheld.
+    /// The same lists, with the tools of these names withheld.
     #[must_use]
     pub fn holding(&self, names: &HashSet<Arc<str>>) -> Self {
         let mut lists = Lists::clone(&self.lists);
@@ -179,8 +179,8 @@ impl UpstreamCatalogue {
         Self { lists: Arc::new(lists), ..self }
     }
 
-    /// The items that another catalogue lacks and, if both were fetched in the same version, those whose texts differ
-    /// there.
+    /// A catalogue of the items that `other` lacks and, if both were fetched in the same version, of the items whose texts
+    /// differ.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> Self {
         let is_comparable = self.listed_in == other.listed_in;

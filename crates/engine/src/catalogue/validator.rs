@@ -84,7 +84,7 @@ impl LazyValidator {
         same_names && self.too_long == other.too_long && place(&self.schema) == place(&other.schema)
     }
 
-    /// The reason why arguments are not checked, once it is known. Returns it only to the first caller.
+    /// The reason why arguments are not checked, once it is known. Only the first call returns the reason.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self
             .compiled

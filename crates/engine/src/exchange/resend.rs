@@ -74,8 +74,8 @@ impl ResendPolicy {
         Self { repeatable, spoken: false, tries: 0, patience, has_slowed: false, until: None }
     }
 
-    /// Sends the request again only if it was not executed, because each execution leaves something behind, such as a
-    /// task.
+    /// From now on, allows the request to be sent again only if it was not executed, because each execution leaves something
+    /// behind, such as a task.
     pub fn only_unexecuted(&mut self) {
         self.repeatable = false;
     }

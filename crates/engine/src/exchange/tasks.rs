@@ -87,12 +87,12 @@ impl Exchange {
 }
 
 impl Exchange {
-    /// The state that the answered call leaves for the shell to keep.
+    /// The state that the answered call leaves for the gateway to keep.
     pub fn made(&mut self) -> Option<Made> {
         self.bridge.as_mut()?.made.take()
     }
 
-    /// Takes an answer about a task; returns `false` if it is passed on unchanged.
+    /// Takes an answer about a task; returns `false` if the answer is passed on unchanged.
     pub(super) fn task_answered(
         &mut self,
         frame: &Frame,

@@ -15,7 +15,8 @@
 //! | `text_difference` | the differences between two texts, word by word |
 //! | `layout` | foreign text in lines of a terminal, with everything escaped that cannot be seen |
 //!
-//! Pure: digests are computed by the caller. It must not know where the record is stored, or what a policy does to clients.
+//! Pure: digests are computed by the caller. This module must not know where the record is stored, or what a policy does to
+//! clients.
 
 mod difference;
 mod layout;

@@ -39,8 +39,9 @@ pub struct RatedRequest<'a> {
     pub is_call: bool,
     /// The name by which the client calls the tool; not needed if [`Limiter::asks_for_tools`] is false.
     pub tool: Option<&'a str>,
-    /// The tool's identity, `server__tool`, if the caller can see the tool: a tool can have several names. Names of no tool share
-    /// one counter, because anybody can invent any number of them. Not needed if [`Limiter::asks_for_tools`] is false.
+    /// The tool's identity, `server__tool`, if the caller can see the tool: a tool can have several names. Names that belong to
+    /// no tool share one counter, because anybody can invent any number of them. Not needed if [`Limiter::asks_for_tools`] is
+    /// false.
     pub identity: Option<&'a str>,
 }
 

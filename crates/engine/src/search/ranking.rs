@@ -1,4 +1,4 @@
-//! The search in an index: the tools that match a request, the best ones first. It must not know the tools' texts.
+//! The search in an index: the tools that match a request, the best ones first. This module must not know the tools' texts.
 
 use strsim::osa_distance;
 
@@ -149,7 +149,7 @@ impl Scores {
         }
     }
 
-    /// The tools with the best scores; of equal ones, the first ones in the list.
+    /// The tools with the best scores; of tools with equal scores, those that come first in the list.
     fn best(self, words: usize, limit: usize) -> Vec<u32> {
         let words = f32::from(u16::try_from(words.max(1)).unwrap_or(u16::MAX));
         let mut ranked: Vec<(f32, u32)> = (0..)

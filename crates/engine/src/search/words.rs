@@ -1,5 +1,5 @@
-//! Words of names and texts in the form in which they are compared: lower case, without common endings. It must not know where
-//! a text comes from.
+//! Words of names and texts in the form in which they are compared: lower case, without common endings. This module must not
+//! know where a text comes from.
 
 /// The longest word that is kept, in bytes; longer ones are hashes or encoded data.
 const MAX_WORD: usize = 32;

@@ -14,7 +14,7 @@ pub const MAX_ID: usize = 2048;
 /// The maximum length of our ids, in bytes: an upstream's id, its server's name, and the overhead of sealing.
 const MAX_SHOWN: usize = 4096;
 
-/// The number that stands for a state of another process. No state has this number.
+/// The number that stands for the state of another process. No state has this number.
 const LOST: u64 = 0;
 
 /// Creates and reads the ids that one client sees.

@@ -62,7 +62,7 @@ fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
         return Err(Fault::unknown_method(method.name(), "is not supported; keep the ids of your own tasks"));
     }
     if !method.is_known(era.shapes.tasks) {
-        let why = format!("is not a client's request in protocol version {era}");
+        let why = format!("is not a request that clients can send in protocol version {era}");
         return Err(Fault::unknown_method(method.name(), &why));
     }
     let offered = view.upstreams().iter().any(|u| match &u.catalogue {

@@ -8,7 +8,7 @@ use crate::config::Naming;
 /// The separator between a server's name and its tool's name. No server's name contains it.
 pub(in crate::catalogue) const SEPARATOR: &str = "__";
 
-/// The separator for clashes only (`names: plain-first`).
+/// The separator that is used only if names clash (`names: plain-first`).
 pub(super) const CLASH_SEPARATOR: &str = ":";
 
 /// The identity of a server's item.
@@ -16,8 +16,8 @@ pub(in crate::catalogue) fn identity(server: &str, own: &str) -> String {
     format!("{server}{SEPARATOR}{own}")
 }
 
-/// The texts by which access rules may mean an item besides its identity: in a profile whose names do not start with the
-/// server's name, also its own name.
+/// The texts, besides an item's identity, by which access rules may refer to the item: the server's own name for it, in a
+/// profile whose names do not start with the server's name.
 pub(in crate::catalogue) fn meant(naming: Naming, server: &str, own: &str) -> SmallVec<[String; 2]> {
     match naming {
         Naming::Prefix => SmallVec::new(),
