@@ -58,7 +58,7 @@ impl Subschema {
 #[derive(Debug)]
 pub struct SchemaCost {
     places: Vec<Subschema>,
-    /// The maximum number of steps for each value of the arguments; `None` if that depends on their depth.
+    /// The maximum number of steps for each value of the arguments; `None` if this number depends on the depth of the arguments.
     most: Option<u64>,
 }
 

@@ -114,7 +114,7 @@ impl ResourceTable {
         self.resources.len() + self.templates.len()
     }
 
-    /// Checks if the profile's own rules admit a server's URI.
+    /// Returns true if the profile's own rules admit a server's URI.
     pub(super) fn admits(&self, uri: &str) -> bool {
         self.rules.admits(uri)
     }
@@ -207,9 +207,9 @@ impl ServerUris {
 }
 
 impl View {
-    /// The server that owns a URI, as far as clients may know the owner. The lists determine it. If no rule can deny the
-    /// clients a similar resource, a matching template also determines the owner; otherwise, it is the only server that has
-    /// resources.
+    /// The server that owns a URI, as far as clients may know the owner: the server that lists the resource. If no rule can
+    /// deny the clients a similar resource, also a server with a template that matches the URI, or else the only server that
+    /// has resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
         self.located(uri).map(|(upstream, _)| upstream)
     }
@@ -275,7 +275,7 @@ impl View {
         self.resources.is_marking(upstream).then(|| Box::new(uris()))
     }
 
-    /// The only present upstream that declares a capability. `None` if another server might be meant.
+    /// The only present upstream that declares a capability; `None` if the request might belong to another server.
     fn sole_with(&self, capability: &str) -> Option<UpstreamId> {
         if !self.resources.withheld.is_empty() {
             return None;

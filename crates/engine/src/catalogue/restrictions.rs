@@ -40,14 +40,14 @@ impl Restrictions {
         self.guard.is_none()
     }
 
-    /// Checks if the rules allow a resource of a server to be used.
+    /// Returns true if the rules allow a resource of a server to be used.
     pub(super) fn admits(&self, server: &str, kind: ListKind, name: &str) -> bool {
         let Some(guard) = &self.guard else { return true };
         guard.admits(&guard.target(server, kind, name).called(None))
     }
 
-    /// Checks if the rules allow a tool or prompt of a server to be used in the requested way. Rules can refer to the item by
-    /// its identity, or by the texts that `also` returns.
+    /// Returns true if the rules allow a tool or prompt of a server to be used in the requested way. Rules can refer to the
+    /// item by its identity, or by the texts that `also` returns.
     pub(super) fn admits_named(
         &self,
         (server, kind, identity): (&str, ListKind, &str),

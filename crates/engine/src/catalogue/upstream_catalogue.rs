@@ -36,7 +36,7 @@ pub(super) type ListFaults = [Option<Arc<str>>; 4];
 pub struct UpstreamCatalogue {
     /// The upstream's introduction on the links that serve the clients of this catalogue.
     pub hello: ServerHello,
-    /// The protocol version in which the lists were fetched. It may differ from the version of the introduction: one
+    /// The protocol version in which the lists were fetched. This version may differ from that of the introduction: one
     /// catalogue serves links of several versions.
     pub listed_in: &'static Era,
     /// The time for which the lists may be cached, and the clients that may be served from the cache.

@@ -16,7 +16,7 @@ use super::upstream_catalogue::ReadsArguments;
 pub(super) struct LazyValidator {
     schema: Option<Bytes>,
     too_long: bool,
-    /// The compiled schema, or the reason why there is none. It is boxed, because most tools of a long list are never
+    /// The compiled schema, or the reason why there is none. The value is boxed, because most tools of a long list are never
     /// called.
     compiled: OnceLock<Box<Result<Compiled, &'static str>>>,
     told: AtomicBool,

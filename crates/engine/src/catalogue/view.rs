@@ -157,7 +157,7 @@ impl View {
         self.era
     }
 
-    /// Checks if the clients may call a tool with these arguments.
+    /// Returns true if the clients may call a tool with these arguments.
     pub fn admits_call(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> bool {
         let server = self.server(tool.upstream);
         let also = || meant(self.naming, server, &tool.own_name());
@@ -165,7 +165,7 @@ impl View {
         self.restrictions.admits_named((server, ListKind::Tools, tool.identity()), also, what)
     }
 
-    /// Checks if the clients may use a prompt with these arguments. A denied prompt appears not to exist.
+    /// Returns true if the clients may use a prompt with these arguments. A denied prompt appears not to exist.
     pub fn admits_prompt(&self, prompt: &PromptEntry, arguments: Option<&[u8]>) -> bool {
         let server = self.server(prompt.upstream);
         let own = prompt.identity.strip_prefix(server).and_then(|rest| rest.strip_prefix(SEPARATOR));
@@ -184,7 +184,7 @@ impl View {
         self.search.as_ref()
     }
 
-    /// Checks if the clients may use a resource. A denied resource appears not to exist.
+    /// Returns true if the clients may use a resource. A denied resource appears not to exist.
     pub(super) fn admits_resource(&self, upstream: UpstreamId, uri: &str) -> bool {
         self.resources.admits(uri)
             && self.restrictions.admits(self.server(upstream), ListKind::Resources, uri)
@@ -286,7 +286,7 @@ impl View {
         &self.pages[kind.index()]
     }
 
-    /// The cost of the listed tools. It is zero if the pages were dropped.
+    /// The cost of the listed tools. The cost is zero if the pages were dropped.
     pub fn token_cost(&self) -> TokenCost {
         TokenCost::of_pages(self.pages(ListKind::Tools))
     }

@@ -266,7 +266,7 @@ impl Exchange {
     }
 }
 
-/// The finder for `taskId`. It is built only once, because building it costs more than most searches.
+/// The finder for `taskId`. The finder is built only once, because building one costs more than most searches.
 static NAMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("taskId"));
 static ESCAPES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
 

@@ -4,7 +4,7 @@
 //! | member | is compared |
 //! |---|---|
 //! | `name`, `title`, `description`, `inputSchema`, `annotations` | yes |
-//! | `outputSchema` | if it describes an object, because older versions cannot have another one |
+//! | `outputSchema` | if it describes an object, because older versions allow no other output schema |
 //! | `icons` | no: models do not see them, and the picture behind an address can change in any case |
 //! | `execution` | no: only one version has it |
 //! | `_meta` and unknown members | no: clients do not show them to models, and servers put changing values there |

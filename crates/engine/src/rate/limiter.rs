@@ -69,7 +69,7 @@ pub struct Verdict {
     pub remaining: u32,
     /// The time without requests after which the full number is allowed.
     pub reset: Duration,
-    /// The time until a retry makes sense. It is zero if the request was allowed, and also if a retry never helps
+    /// The time until a retry makes sense. The time is zero if the request was allowed, and also if a retry never helps
     /// because more requests arrived together than the limit ever allows at once.
     pub retry_after: Duration,
     /// The index of the limit in the configuration, from 0.
@@ -162,7 +162,7 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// Creates the limiter from the enabled limits of a configuration. It keeps at most `cap` counters (about 40
+    /// Creates the limiter from the enabled limits of a configuration. The limiter keeps at most `cap` counters (about 40
     /// bytes each); a request that needs another counter is rejected until a counter is paid back. `seed` is random, so
     /// nobody can provoke a collision with another caller's counter.
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
@@ -235,7 +235,7 @@ impl Limiter {
         Ok(())
     }
 
-    /// Checks if [`enter`](Self::enter) would count a caller, without counting.
+    /// Checks whether [`enter`](Self::enter) would count a caller, without counting.
     ///
     /// # Errors
     /// Returns the verdict of an exhausted limit.

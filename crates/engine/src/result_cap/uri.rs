@@ -19,7 +19,7 @@ impl fmt::Display for RestId {
 }
 
 /// The rest that a URI names, with or without a fragment. The outer value is `None` for a URI without the prefix of rests; the
-/// inner value is `None` for a URI with that prefix that the gateway never issues.
+/// inner value is `None` for a URI with that prefix in a form that the gateway never issues.
 pub fn rest_id(uri: &str) -> Option<Option<RestId>> {
     let name = uri.strip_prefix(PREFIX)?;
     let digits = name.split('#').next().unwrap_or_default();

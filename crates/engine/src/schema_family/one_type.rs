@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::keywords::types;
 
-/// One node in place of several alternative nodes, with the types of all of them. Its structure is kept only if a single
-/// alternative is not null.
+/// One node in place of several alternative nodes, with the types of all of them. The structure of a node is kept only if all
+/// other nodes are null.
 pub(super) fn merged_types(nodes: Vec<Value>) -> Map<String, Value> {
     let mut kinds: Vec<Value> = Vec::new();
     let mut others: Vec<Map<String, Value>> = Vec::new();

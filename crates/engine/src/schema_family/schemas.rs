@@ -1,4 +1,4 @@
-//! Schemas in JSON Schema for families that refuse some of it: the keywords stay, except those that a family refuses or that are
+//! Schemas in JSON Schema for families that refuse some keywords: a keyword stays unless the family refuses it, or its value is
 //! not well-formed. This module must not know which families exist.
 
 use indexmap::IndexMap;

@@ -1,5 +1,5 @@
-//! The call inside a call of `call_tool`. It is taken out before anything looks at the request, so rules, limits, records and
-//! errors apply to the tool that the client means. This module must not know which tools exist.
+//! The call inside a call of `call_tool`. The inner call is taken out before anything looks at the request, so rules, limits,
+//! records and errors apply to the tool that the client means. This module must not know which tools exist.
 
 use std::borrow::Cow;
 

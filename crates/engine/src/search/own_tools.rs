@@ -64,7 +64,8 @@ impl Searchable<'_> {
         )
     }
 
-    /// The definition of `call_tool`, in the form of the newest era. Its annotations are the worst case of all tools.
+    /// The definition of `call_tool`, in the form of the newest era. The annotations are the worst case of all tools'
+    /// annotations.
     pub fn call_tool(&self) -> String {
         let Annotations { read_only, destructive, idempotent, open_world } = self.annotations;
         format!(
@@ -139,8 +140,8 @@ impl FoundTool<'_> {
     }
 }
 
-/// The text of the answer to `find_tools`: a JSON object with the tools that were found, the best one first. If they do not all
-/// fit into an answer, it names the others.
+/// The text of the answer to `find_tools`: a JSON object with the tools that were found, the best one first. If not all of them
+/// fit into the answer, the answer names the others.
 pub fn found_text<'t>(tools: impl Iterator<Item = FoundTool<'t>>) -> String {
     let (mut out, mut omitted) = (String::from("{\"tools\":["), Vec::new());
     let mut is_first = true;

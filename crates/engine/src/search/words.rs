@@ -80,7 +80,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 /// The length of the part with which a text begins.
 fn end_of_part(text: &str) -> usize {
     let mut before: Option<CharKind> = None;
-    // The start of the last capital letter, if another one precedes it.
+    // The start of the last capital letter, if another capital letter precedes it.
     let mut hump = None;
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {

@@ -101,8 +101,8 @@ pub struct Heard {
 /// not this client's tasks, or whose server is unavailable, are left out.
 ///
 /// # Errors
-/// Returns the fault to answer with: not an array of strings, too many ids, or the client did not declare the
-/// extension.
+/// Returns the fault to answer with: the ids are not an array of strings, there are too many ids, or the client did not declare
+/// the extension.
 pub fn heard(
     frame: &Frame,
     wanted: &Members,

@@ -1,5 +1,6 @@
-//! The identity of a tool or prompt: `server__name`, with the server's own name for it. It never depends on renaming, on other
-//! servers, or on a maximum length, so access rules and records can rely on it. This module must not know public names.
+//! The identity of a tool or prompt: `server__name`, with the server's own name for the item. An identity never depends on
+//! renaming, on other servers, or on a maximum length, so access rules and records can rely on it. This module must not know
+//! public names.
 
 use smallvec::SmallVec;
 

@@ -58,8 +58,8 @@ pub fn server_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
         if !want.completions_declared {
             splice.remove(&all, b"completions");
         } else if !have.completions_declared && (has("prompts") || has("resources")) {
-            // Servers of this era cannot declare completions. They complete arguments of prompts and
-            // resources if they support it.
+            // Servers of this era cannot declare completions. They may complete arguments of prompts and resources all the
+            // same.
             splice.set(&all, b"completions", b"{}");
         }
         splice.remove(&all, b"tasks");

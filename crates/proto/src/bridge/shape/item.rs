@@ -82,7 +82,7 @@ fn tool(tool: &mut Draft<'_>, to: &Era) -> Option<()> {
     Some(())
 }
 
-/// Removes `execution`, which only the experiment defines. It describes how a tool runs as a task.
+/// Removes `execution`, which describes how a tool runs as a task. Only the experimental form of tasks defines this member.
 fn execution(tool: &mut Draft<'_>, to: &Era) {
     if to.shapes.tasks != Tasks::Experiment {
         tool.remove("execution");

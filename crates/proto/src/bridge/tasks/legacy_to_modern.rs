@@ -98,7 +98,7 @@ impl LegacyToModern {
     pub fn answer(&mut self, answer: &Frame) -> Nexts {
         let PollPhase::Sent(sent) = self.phase else { return Nexts::new() };
         let nexts = match (sent, answer.kind()) {
-            // The next poll shows if the task still exists.
+            // The next poll shows whether the task still exists.
             (TaskMethod::Update, _) => only(self.pause(AFTER_ANSWER)),
             (_, FrameKind::Error) => {
                 only(passed_error(self.method, answer, self.sides.server, self.sides.client))
