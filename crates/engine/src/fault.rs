@@ -103,7 +103,7 @@ pub struct Fault {
     pub condition: Condition,
     /// The subject: the name of a tool, a server, a method or a profile.
     pub subject: Option<String>,
-    /// True if the missing item exists, but not for this caller. Only the audit log shows this; clients cannot see
+    /// True if the missing item exists, but not for this caller. Only the audit log shows this difference; clients cannot see
     /// it.
     pub hidden: bool,
     /// The page where a user can give the consent that the server requires.

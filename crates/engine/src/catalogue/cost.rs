@@ -11,7 +11,7 @@ use super::arguments::ArgumentValue;
 /// The maximum number of subschemas that can be reached in a schema.
 const MAX_PLACES: usize = 10_000;
 
-/// The maximum nesting of subschemas that apply to one value; the library recurses for each.
+/// The maximum nesting of subschemas that apply to one value; the validation library recurses for each of them.
 const MAX_DEPTH: u32 = 256;
 
 /// The number of listed values that count as one step: elements of an `enum`, names of required members, and elements of

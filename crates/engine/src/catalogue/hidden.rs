@@ -1,6 +1,6 @@
-//! Invisible characters, and characters that reorder visible text, in the items that servers list. A model still
-//! reads them. So a description can tell a person and a model different things, and two different names can look
-//! alike.
+//! Invisible characters, and characters that reorder visible text, in the items that servers list. People do not notice these
+//! characters, but models read them. So a description can tell a person and a model different things, and two different names
+//! can look alike.
 //!
 //! Removing a character from a name would change the name, so an item with such a character in its name, URI or
 //! property name is rejected. Other texts are cleaned. Items without such characters remain unchanged to the byte. This

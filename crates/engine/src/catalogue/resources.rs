@@ -208,8 +208,8 @@ impl ServerUris {
 
 impl View {
     /// The server that owns a URI, as far as clients may know the owner: the server that lists the resource. If no rule can
-    /// deny the clients a similar resource, also a server with a template that matches the URI, or else the only server that
-    /// has resources.
+    /// deny the clients a similar resource, the owner can also be a server with a matching template, or the only server with
+    /// resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
         self.located(uri).map(|(upstream, _)| upstream)
     }

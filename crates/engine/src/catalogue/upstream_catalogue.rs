@@ -18,8 +18,8 @@ pub trait ReadsArguments: fmt::Debug + Send + Sync {
     /// `tool` is the server's own name for the tool.
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String>;
 
-    /// The message with which the server rejects arguments that the tool does not have; `None` if it accepts them.
-    /// Only the server knows which arguments were meant, and which arguments some clients add to every call.
+    /// The message with which the server rejects arguments that the tool does not have; `None` if the server accepts them. Only
+    /// the server knows which arguments the caller may have meant, and which arguments some clients add to every call.
     fn unknown_arguments(&self, _tool: &str, _arguments: &[u8]) -> Option<String> {
         None
     }
@@ -125,9 +125,9 @@ impl UpstreamCatalogue {
         Self { hello, ..self.clone() }
     }
 
-    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue. If
-    /// an item differs, the text of the other catalogue counts; if the other one withholds a tool, the tool is withheld. Items
-    /// that only others list come last. Items that this version cannot represent are left out.
+    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue. If an item
+    /// differs, the text of the other catalogue counts; if the other catalogue withholds a tool, the tool is withheld. Items
+    /// that only other catalogues list come last. Items that this version cannot represent are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut held = self.held.to_vec();

@@ -106,7 +106,7 @@ impl LazyValidator {
 
     /// Validates arguments, JSON text; no arguments count as an empty object. In some cases the check is left to the
     /// server that wrote the schema: if the schema cannot be compiled (it refers to the network, or is not a schema),
-    /// if its cost is unknown, or if it is too expensive for these arguments.
+    /// if its cost is unknown, or if the validation of these arguments would be too expensive.
     ///
     /// With `quotes`, the mismatches quote the values; without, they name only the positions.
     ///

@@ -215,9 +215,9 @@ impl View {
         self.restrictions.deny_server(upstream)
     }
 
-    /// Returns true if the clients may use this method to request unlisted items from a server. If they may use none of
-    /// the server's listed items, they may not request unlisted ones either. If the server lists nothing, the rules
-    /// decide about the method.
+    /// Returns true if the clients may use this method to request unlisted items from a server. If the clients may use none of
+    /// the server's listed items, they may not request unlisted items either. If the server lists nothing, the rules decide
+    /// about the method.
     pub fn reaches(&self, upstream: UpstreamId, method: &str) -> bool {
         self.restrictions.open_method(upstream, self.server(upstream), method)
     }
@@ -240,7 +240,7 @@ impl View {
         is_listed || self.restrictions.hide(kind, |own| own == name)
     }
 
-    /// The possible owners of a method outside the core: upstreams that declare an extension, experiment or tasks; if
+    /// The possible owners of a method outside the core protocol: upstreams that declare an extension, experiment or tasks; if
     /// there are several, those whose declaration names the method's first segment. An upstream from which the
     /// clients may use nothing owns no method.
     pub fn extension_owners(&self, method: &str) -> Vec<(UpstreamId, &str)> {
@@ -353,10 +353,10 @@ impl View {
             || !self.upstreams.iter().any(|one| is_prefix(&one.name))
     }
 
-    /// The possible reason why the name of a tool or prompt is missing: the absent upstream whose prefix it has, or the first
-    /// absent one if no upstream is available. Servers from which the clients may use nothing are never mentioned. For a server
-    /// from which they may use some items, the reason is the same for any name, because the gateway does not know the items of
-    /// an absent server.
+    /// The possible reason why the name of a tool or prompt is missing: the absent upstream whose prefix the name has, or the
+    /// first absent upstream if no upstream is available. Servers from which the clients may use nothing are never mentioned.
+    /// For a server from which the clients may use some items, the reason is the same for any name, because the gateway does
+    /// not know the items of an absent server.
     pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
         let may = |server: &str| self.restrictions.open_names(server, self.naming != Naming::Prefix);
         let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.catalogue.as_ref().err()?)));

@@ -38,7 +38,7 @@ pub struct Account {
 }
 
 impl Carried {
-    /// Reads a request's headers; `None` if they carry no such credentials. A header that contains only spaces counts
+    /// Reads a request's headers; `None` if the headers contain no such credentials. A header that contains only spaces counts
     /// as absent. A header is rejected if it occurs twice (which is ambiguous), if it exceeds 2 KiB, or if it has
     /// characters other than visible ASCII and spaces.
     pub fn read(headers: &HeaderMap) -> Option<Self> {

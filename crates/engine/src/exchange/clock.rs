@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::Timeouts;
 
-/// The times of one exchange.
+/// The points in time that matter to one exchange.
 #[derive(Debug)]
 pub(super) struct ExchangeClock {
     timeouts: Timeouts,

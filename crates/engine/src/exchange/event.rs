@@ -73,7 +73,7 @@ pub enum Event {
     /// The client cancelled the request; contains its notification, if there was one.
     Cancelled(Option<Frame>),
     /// The upstream's question has been answered, by the client or on its behalf. If the loop does not see the answer, the
-    /// upstream's next message implies it.
+    /// upstream's next message implies that there was one.
     Answered,
     /// The client's reply to the question with this number, which a [`Step::Put`] asked.
     Replied(usize, Frame),

@@ -1,5 +1,5 @@
 //! The differences between two definitions of a tool, in lines for people: texts word by word, schemas by JSON pointer. This
-//! module must not know which of the two is approved.
+//! module must not know which of the two definitions is approved.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,5 +1,5 @@
 //! The definitions of a server's tools, pinned: recorded on first sight, compared with every later list, and approved by a
-//! person when they change. A server that passes a review could otherwise replace a description or a schema later, and no
+//! person when they change. Otherwise, a server that has passed a review could replace a description or a schema later, and no
 //! client would notice.
 //!
 //! ```text

@@ -40,8 +40,8 @@ pub struct RatedRequest<'a> {
     /// The name by which the client calls the tool; not needed if [`Limiter::asks_for_tools`] is false.
     pub tool: Option<&'a str>,
     /// The tool's identity, `server__tool`, if the caller can see the tool: a tool can have several names. Names that belong to
-    /// no tool share one counter, because anybody can invent any number of them. Not needed if [`Limiter::asks_for_tools`] is
-    /// false.
+    /// no tool share one counter, because anybody can invent any number of such names. The identity is not needed if
+    /// [`Limiter::asks_for_tools`] is false.
     pub identity: Option<&'a str>,
 }
 
@@ -186,8 +186,8 @@ impl Limiter {
         self.asks_for_tools
     }
 
-    /// Counts a request at `now`, the time since any fixed point. If several limits concern the request, it is counted
-    /// only if all of them allow it, and the tightest verdict is returned. `None` if no limit concerns it.
+    /// Counts a request at `now`, the time since any fixed point. If several limits concern the request, it is counted only if
+    /// all of these limits allow it, and the tightest verdict is returned. `None` if no limit concerns the request.
     pub fn check(&self, request: &RatedRequest<'_>, now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let speaking = || self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of(request));
@@ -276,9 +276,9 @@ impl Limiter {
         speaking.map(move |(number, rule)| (rule.key(number, self.seed, &at("")), rule))
     }
 
-    /// Counts requests that arrive together, all of them or none, so that the caller can send all of them again after
-    /// a rejection. The tightest verdict is returned. If there are more requests than a limit allows at once, they
-    /// are never accepted.
+    /// Counts requests that arrive together: either all or none, so that the caller can send all of them again after a
+    /// rejection. The tightest verdict is returned. If there are more requests than a limit allows at once, they are never
+    /// accepted.
     pub fn check_all(&self, requests: &[RatedRequest<'_>], now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let mut takes: Vec<(usize, Take<'_>)> = Vec::new();

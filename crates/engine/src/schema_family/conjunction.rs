@@ -52,7 +52,7 @@ pub(super) struct Combining<'d, 'a> {
     pub(super) document: &'d SchemaDocument<'a>,
     /// The schemas that are being written.
     pub(super) open: &'d [&'a Value],
-    /// True if `allOf` is combined, too.
+    /// True if `allOf` is combined as well.
     pub(super) merges_all_of: bool,
 }
 

@@ -79,7 +79,7 @@ impl<'a> SchemaDocument<'a> {
     }
 }
 
-/// The work that is left for one schema. Once it is used up, the rest of the schema is written in outline.
+/// The work that is left for one schema. Once the budget is used up, the rest of the schema is written in outline.
 #[derive(Debug)]
 pub(super) struct Budget {
     nodes: usize,
@@ -111,7 +111,7 @@ impl Budget {
     }
 }
 
-/// The size of a value: one for each value in it, and one for each eight bytes of its texts.
+/// The size of a value: one for the value itself and for each value inside it, and one for each eight bytes of text.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len() / 8,

@@ -1,5 +1,5 @@
-//! The families of clients, one row each. A family is a set of rules, and this module must not know how they are checked or
-//! satisfied.
+//! The families of clients, one row each. A family is a set of rules, and this module must not know how the rules are checked
+//! or satisfied.
 
 use crate::config::SchemaForm;
 
@@ -61,7 +61,7 @@ pub struct SchemaFamily {
     pub longest_name: usize,
     /// True if a tool's name must start with a letter or `_`.
     pub name_starts_with_letter: bool,
-    /// The characters that a tool's name may have besides letters, digits, `_` and `-`. Dragoman forms no names with these
+    /// The characters that a tool's name may have besides letters, digits, `_` and `-`. Dragoman never forms names with these
     /// characters, because other clients refuse them.
     pub(super) further_name_chars: &'static str,
     pub(super) language: Language,

@@ -67,7 +67,7 @@ pub fn lint_name(family: &SchemaFamily, name: &str) -> Vec<SchemaFinding> {
 }
 
 /// The reasons why a family refuses an input schema (JSON text), at most `most` of them. With `mirrors`, annotations for
-/// mirrored headers are no reason: the protocol demands them.
+/// mirrored headers are accepted, because the protocol requires them.
 pub fn lint(family: &SchemaFamily, schema: &[u8], mirrors: bool, most: usize) -> Vec<SchemaFinding> {
     let size = vec![SchemaFinding { path: String::new(), rule: SchemaRule::Size }];
     if schema.len() > super::document::MAX_BYTES {

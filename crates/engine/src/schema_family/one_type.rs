@@ -1,5 +1,5 @@
-//! Several schemas of one value as one node with the types of all, for families without `anyOf`, `oneOf` and `allOf`. This module
-//! must not know how schemas are written.
+//! One node that stands for several schemas of the same value and has all their types, for families without `anyOf`, `oneOf`
+//! and `allOf`. This module must not know how schemas are written.
 
 use serde_json::{Map, Value, json};
 

@@ -9,8 +9,8 @@ use super::fields::FieldsWriter;
 use super::lint::suits;
 use super::schemas::SchemaWriter;
 
-/// The factor by which a form may be longer than the schema, and the length that every form may have, in bytes. Otherwise,
-/// schemas with many references to the same place would become long, and models read the whole form.
+/// The factor by which a form may be longer than the schema, and the length that every form may have, in bytes. Without this
+/// limit, a schema with many references to the same place would become long, and models read the whole form.
 const GROWTH: usize = 3;
 const SMALL: usize = 16 * 1024;
 

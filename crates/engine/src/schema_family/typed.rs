@@ -25,7 +25,7 @@ pub(super) fn declared<'a>(all: &Conjunction<'a>) -> Option<Vec<&'a str>> {
             kinds.push(kind);
         }
     }
-    // The order in which the schema names the types, for types in their usual spelling.
+    // Types keep the order in which the schema names them, as far as it uses their usual spelling.
     kinds.sort_by_key(|kind| named.iter().position(|name| name == kind));
     (!kinds.is_empty()).then_some(kinds)
 }

@@ -105,8 +105,8 @@ fn end_of_part(text: &str) -> usize {
     text.len()
 }
 
-/// Removes the endings of plurals and of common verb forms. Only the same ending has to disappear from all forms of a word, so
-/// the rest need not be a word.
+/// Removes the endings of plurals and of common verb forms. What remains need not be a word: all forms of a word only have to
+/// end up the same.
 fn stem(word: &mut String) {
     if !word.is_ascii() || word.len() < 3 {
         return;

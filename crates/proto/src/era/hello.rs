@@ -250,8 +250,8 @@ pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
     )
 }
 
-/// The answer to `initialize`. `asked` is the requested version as the client wrote it, JSON. If it means `era`, the
-/// answer repeats the client's spelling.
+/// The answer to `initialize`. `asked` is the requested version as the client wrote it, JSON. If that version is the one of
+/// `era`, the answer repeats the client's spelling.
 pub fn initialize_result(
     id: &Id,
     era: &Era,

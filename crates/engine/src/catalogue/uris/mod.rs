@@ -1,5 +1,6 @@
-//! The public URIs of a profile's resources: if several servers have the same URI, its public forms differ. Access rules and
-//! records refer to a resource by its server and the server's own URI. This module must not know who sees what.
+//! The public URIs of a profile's resources: if several servers have the same URI, each server's resource gets a different
+//! public URI. Access rules and records refer to a resource by its server and the server's own URI. This module must not know
+//! who sees what.
 //!
 //! | file | is for |
 //! |---|---|

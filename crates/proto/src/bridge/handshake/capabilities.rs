@@ -114,7 +114,7 @@ fn runs_tasks(text: &[u8], all: &Members, have: &Shapes) -> bool {
     at.is_some()
 }
 
-/// Extensions pass unchanged, also through eras that do not define them, unless peers of that era may reject unknown
+/// Extensions pass unchanged, also through eras that do not define them, unless peers of the other era may reject unknown
 /// members. The tasks extension is the exception: the gateway translates it.
 fn extensions(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shapes, want: &Shapes) {
     let Some(inner) = inside(text, all, "extensions") else { return };

@@ -35,8 +35,8 @@ impl Listed {
 /// Members of listed items, of every kind, that no strict era defines.
 const NEWER: &[&str] = &["title", "icons", "_meta"];
 
-/// Translates a listed item for `to`; `None` if it cannot be shown there, because it is not an object, or because
-/// it is a tool whose input can never be an object.
+/// Translates a listed item for `to`; `None` if the item cannot be shown there: it is not an object, or it is a tool whose
+/// input can never be an object.
 pub fn item(kind: Listed, item: &Bytes, from: &Era, to: &Era) -> Option<Bytes> {
     if from == to {
         return Some(item.clone());
