@@ -1,5 +1,5 @@
-//! Decides which results may be kept for later calls, and for how long. This module must not know where results are kept, or for
-//! whom.
+//! The rules for keeping the results of calls for later calls: which calls, which results, and for how long. This module must
+//! not know where results are kept, or for whom.
 
 use std::time::Duration;
 
@@ -23,8 +23,9 @@ const NEUTRAL_META: [&str; 8] = [
 /// The member of a result's `_meta` that ties the result to a task.
 const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
-/// The arguments of a call in a normalized form; `None` if the call contains anything else that could affect its result, which must
-/// then not be kept. `replaced` holds the arguments for the server if they differ from those that the client sent.
+/// The arguments of a call in a canonical spelling; `None` if the call contains anything else that could change the result, so
+/// that the result must not be kept. `replaced` contains the arguments for the server if they differ from those that the client
+/// sent.
 pub fn plain_arguments(call: &Frame, replaced: Option<&[u8]>) -> Option<Bytes> {
     let (text, params) = (call.text(), call.params()?);
     let key = |member: Span| unquote(member.of(text));
@@ -45,8 +46,8 @@ pub fn plain_arguments(call: &Frame, replaced: Option<&[u8]>) -> Option<Bytes> {
     Some(in_one_spelling(replaced.or(sent).unwrap_or(b"{}")))
 }
 
-/// The time for which a tool's result may be kept, at most `most`; `None` if the result must not be kept because it reports a
-/// failure, asks for input, belongs to a task, or is already stale.
+/// The time for which a tool's result may be kept, at most `most`; `None` if the result must not be kept, because it reports a
+/// failure, asks for input, belongs to a task, or states that it is already stale.
 pub fn time_to_keep(result: &[u8], most: Duration) -> Option<Duration> {
     let members = Members::of_value(result, Span::new(0, result.len()))?;
     let member = |key: &str| members.get(result, key).map(|span| span.of(result));
@@ -65,8 +66,8 @@ pub fn time_to_keep(result: &[u8], most: Duration) -> Option<Duration> {
     Some(own.min(most)).filter(|time| !time.is_zero())
 }
 
-/// Normalizes JSON text: sorts the members of objects by their keys, removes white space, and writes strings in their shortest
-/// form. Numbers stay as written.
+/// JSON text with the members of each object sorted by key, without white space, and with strings in their shortest
+/// spelling. Numbers keep their spelling.
 fn in_one_spelling(text: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(text.len());
     write(&mut out, text, Span::new(0, text.len()));

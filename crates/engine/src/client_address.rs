@@ -20,7 +20,7 @@ pub struct ClientAddress {
     pub address: IpAddr,
     /// The address of the connection's peer.
     pub peer: IpAddr,
-    /// True if the connection comes from a trusted proxy that names no client; `address` is then that of the proxy.
+    /// True if the connection comes from a trusted proxy that names no client: `address` is then the proxy's own address.
     pub is_proxy: bool,
 }
 

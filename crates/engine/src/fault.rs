@@ -60,7 +60,7 @@ pub enum Condition {
     Forbidden,
     /// The service that checks the credentials is unavailable.
     AuthUnavailable,
-    /// Too many requests within too short a time.
+    /// The caller has sent too many requests within too short a time.
     RateLimited,
     /// The session was not opened with `initialize`.
     NotInitialized,
@@ -103,7 +103,7 @@ pub struct Fault {
     pub condition: Condition,
     /// The subject: the name of a tool, a server, a method or a profile.
     pub subject: Option<String>,
-    /// True if the missing item exists, but not for this caller. Only the audit log shows this; clients cannot see
+    /// True if the missing item exists, but not for this caller. Only the audit log shows this difference; clients cannot see
     /// it.
     pub hidden: bool,
     /// The page where a user can give the consent that the server requires.
@@ -154,7 +154,7 @@ impl Fault {
         Self { consent: Some(page.into()), ..fault }
     }
 
-    /// The method does not exist in this era or at this endpoint.
+    /// The fault that the method does not exist in this era or at this endpoint.
     pub fn unknown_method(method: &str, why: &str) -> Self {
         Self::client(code::METHOD_NOT_FOUND, format!("method {method:?} {why}"))
             .about(Condition::UnknownMethod, method)

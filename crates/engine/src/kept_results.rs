@@ -1,5 +1,5 @@
-//! Results that are kept for later requests, in bounded memory. The number of results and their total size are limited, one owner
-//! can use at most a quarter of each limit, and every result expires. If a limit is reached, the oldest results are dropped. This
+//! Results that are kept for later requests, in bounded memory. The number and the total size of the results are limited, one
+//! owner may use at most a quarter of both, and each result expires. If there is no room, the oldest results are dropped. This
 //! module must not know what a result is for, or read a clock.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -25,7 +25,7 @@ pub struct KeptResultLimits {
 #[derive(Debug)]
 struct KeptResult<K, O, V> {
     key: K,
-    /// The owner whose share the result uses; `None` if the result counts only towards the total.
+    /// The owner; `None` if the result counts against no owner's share.
     owner: Option<O>,
     bytes: usize,
     until: Instant,
@@ -66,7 +66,7 @@ impl<K: Clone + Eq + Hash, O: Clone + Eq + Hash, V> KeptResults<K, O, V> {
         }
     }
 
-    /// Changes the limits, and drops the oldest results if there are too many.
+    /// Changes the limits, and drops the oldest results until the rest is within them.
     pub fn set_limits(&mut self, limits: KeptResultLimits) {
         self.limits = limits;
         while self.results.len() > limits.count || self.bytes > limits.bytes {
@@ -79,8 +79,8 @@ impl<K: Clone + Eq + Hash, O: Clone + Eq + Hash, V> KeptResults<K, O, V> {
         self.bytes
     }
 
-    /// Keeps a result of `size` bytes until the time `until`; replaces the result with the same key. If the owner's share is used
-    /// up, the owner's oldest results are dropped; if a total limit is reached, the oldest results of all owners are dropped.
+    /// Keeps a result of `size` bytes until the time `until`, and replaces a result with the same key. If the owner's share is
+    /// used up, the owner's oldest results are dropped; if there is still no room, the oldest of all results are dropped.
     /// Returns `false` if the result alone is too large.
     pub fn keep(&mut self, key: K, owner: Option<O>, (size, until): (usize, Instant), value: V) -> bool {
         let bytes = size.saturating_add(OVERHEAD);
@@ -124,7 +124,7 @@ impl<K: Clone + Eq + Hash, O: Clone + Eq + Hash, V> KeptResults<K, O, V> {
         (found.until > now).then_some(&found.value)
     }
 
-    /// Drops the expired results.
+    /// Drops expired results.
     pub fn sweep(&mut self, now: Instant) {
         while let Some((until, number)) = self.by_end.first().copied()
             && until <= now

@@ -18,9 +18,10 @@
 //! | [`tasks`] | upstreams' tasks under the gateway's ids |
 //! | [`call_rules`] | the rules for requests to one server, compiled |
 //! | [`snapshot`], [`places`] | the compiled configuration; the served paths |
-//! | [`result_cap`], [`cached_calls`], [`kept_results`] | long results, shortened; calls whose results may be kept; the results that are kept |
-//! | [`known_servers`] | known servers of which one process serves all clients |
-//! | [`list_kind`], [`sealer`] | the kinds of listed items; the port for sealing data |
+//! | [`result_cap`], [`cached_calls`], [`kept_results`] | long results, shortened; calls whose results may be kept; kept
+//! results |
+//! | [`known_servers`] | servers of which one process serves all clients |
+//! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
 //! | [`pinning`] | definitions of tools: recorded, compared, approved |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
 //! | [`schema_family`] | forms of input schemas that families of clients accept |

@@ -3,7 +3,7 @@
 
 use strsim::osa_distance;
 
-/// The maximum length of a name that is compared, in bytes: a longer name is not a typing error.
+/// The maximum length of a name that is compared, in bytes: a longer text is unlikely to be a mistyped name.
 pub(crate) const MAX_COMPARED: usize = 64;
 
 /// The known name most similar to `name`, if the difference is small; case, `-`, `_` and spaces do not count.

@@ -1,5 +1,5 @@
 //! Headers of clients' requests that the configuration passes on to servers: chosen by an allow-list, renamed, and never with the
-//! credentials that the client sent to the gateway. This module must not know servers, or how requests are sent.
+//! credential that the client showed to the gateway. This module must not know servers, or how requests are sent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ const LEAST_PASSWORD: usize = 6;
 pub struct PassedHeaders(Option<Arc<[(HeaderName, HeaderValue)]>>);
 
 impl PassedHeaders {
-    /// Collects the headers of a request that are listed in `names`. A value that contains a credential of the request is left out,
-    /// whatever the header's name is.
+    /// The headers of a request that are on the list `names`. A value that contains the credential of the request is left out,
+    /// regardless of the header's name.
     pub fn read(headers: &HeaderMap, names: &[HeaderName]) -> Self {
         let secrets = shown(headers);
         let is_free = |value: &HeaderValue| !secrets.iter().any(|secret| contains(value.as_bytes(), secret));
@@ -46,17 +46,17 @@ impl PassedHeaders {
         Self(Some(all).filter(|all| !all.is_empty()))
     }
 
-    /// Returns true if no headers are passed on.
+    /// Returns true if there are no headers.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The names and the values of the headers.
+    /// The names and values of the headers.
     pub fn iter(&self) -> impl Iterator<Item = &(HeaderName, HeaderValue)> {
         self.0.iter().flat_map(|all| all.iter())
     }
 
-    /// A key that is equal only for equal headers; empty if there are none.
+    /// A key that is the same only for equal headers; empty if there are no headers.
     pub fn key(&self) -> Vec<u8> {
         let mut key = Vec::new();
         for (name, value) in self.iter() {
@@ -81,7 +81,7 @@ fn sensitive(name: &HeaderName, value: &HeaderValue) -> (HeaderName, HeaderValue
     (name.clone(), value)
 }
 
-/// The secrets in the request's `Authorization` headers: the text after the scheme, and the password of the Basic scheme.
+/// The secret texts of the request's credentials: the text after the scheme, and the password in that text.
 fn shown(headers: &HeaderMap) -> Vec<Vec<u8>> {
     let mut secrets = Vec::new();
     for value in headers.get_all(AUTHORIZATION) {

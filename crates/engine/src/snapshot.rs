@@ -30,7 +30,7 @@ pub struct ProfileSpec {
     pub rules: Profile,
     /// The profile's enabled servers, in order; none if the profile is no longer configured.
     pub upstreams: Vec<UpstreamId>,
-    /// True if one of the profile's servers separates callers, or would do so if the server required their consent.
+    /// True if one of the profile's servers separates callers, or would do so if it required the callers' consent.
     pub per_caller: bool,
     /// The gateway's name and version at this profile, a JSON object. Results repeat this object.
     pub server_info: String,
@@ -65,11 +65,11 @@ const MOST_PROFILES: usize = 10_000;
 pub enum Crowded {
     /// Too many profile names have been used.
     #[error(
-        "more than {MOST_PROFILES} profiles have been configured since Dragoman started; restart Dragoman to add another"
+        "more than {MOST_PROFILES} profiles have been configured since startup; restart Dragoman to add another"
     )]
     Profiles,
     /// Too many servers have been added and removed.
-    #[error("too many servers have been configured since Dragoman started; restart Dragoman to add another")]
+    #[error("too many servers have been configured since startup; restart Dragoman to add another")]
     Servers,
 }
 

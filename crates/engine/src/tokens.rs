@@ -1,7 +1,7 @@
-//! An estimate of the tokens that a tool takes in a model's context, without a tokenizer, whose tables would add 3.6 MB to the
-//! binary. A text is split into pieces by the pattern of o200k (the tokenizer of GPT-4o and later models), and each piece counts as
-//! the average number of tokens for its kind. `cargo xtask corpus` compares the estimate with the tokenizer; docs/many-tools.md
-//! says how exact it is. This module must not know what a text means.
+//! An estimate of the tokens that a tool takes in a model's context, without a tokenizer: a tokenizer's tables would add 3.6 MB
+//! to the binary. The estimate counts the pieces into which the pattern of o200k (GPT-4o and later) cuts a text, and the tokens
+//! that a piece of each kind has on average. `cargo xtask corpus` compares the estimate with that tokenizer; docs/many-tools.md
+//! says how exact the estimate is. This module must not know what a text means.
 
 use proto::json::{Members, Span};
 

@@ -24,7 +24,7 @@ use crate::access::Annotations;
 use crate::config::{Glob, ListedNames, Naming, Profile, ToolMode, ToolSetting};
 use crate::search::OWN_TOOLS;
 
-/// Tools by their public names. Views of other versions share the entries, and with them the compiled schemas.
+/// Tools by their public names. Views for other protocol versions share the entries, and with them the compiled schemas.
 pub(super) type ToolTable = HashMap<Arc<str>, Arc<ToolEntry>>;
 
 /// An item under its public name.
@@ -36,7 +36,7 @@ struct Named<'p, 'a> {
     shown: &'p Item,
     name: String,
     identity: String,
-    /// False for a tool that clients find by searching.
+    /// False for a tool that clients find only by searching.
     is_listed: bool,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Assembly<'p, 'a> {
     pub(super) notes: Vec<String>,
     /// The items that the clients may not use, by public name.
     pub(super) hidden: HashSet<(ListKind, String)>,
-    /// The servers that list items; true if the clients may use none of them.
+    /// The servers that list items; true if the clients may use none of the server's items.
     pub(super) barred: HashMap<UpstreamId, bool>,
 }
 
@@ -119,7 +119,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 
     /// Returns true if a tool is listed, and not only found by searching. Tools for apps are listed, because apps need them and
-    /// searches do not find them. `given` is the name to which the profile's patterns refer.
+    /// searches do not find them. `given` returns the name to which the profile's patterns refer.
     fn lists(&self, own: &Item, given: impl FnOnce() -> String) -> bool {
         let rules = &self.spec.profile.tools;
         match rules.mode {
@@ -133,13 +133,14 @@ impl<'p, 'a> Assembly<'p, 'a> {
         }
     }
 
-    /// The setting for a single tool.
+    /// The profile's setting for an item; only tools have settings.
     fn setting(&self, kind: ListKind, server: &str, own: &Item) -> Option<&'p ToolSetting> {
         let profile: &'p Profile = self.spec.profile;
         if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
     }
 
-    /// Returns true if the rules allow an item, as far as a list can determine that. `name` is its identity or URI.
+    /// Returns true if the rules allow an item, as far as this can be decided without a call. `name` is the item's identity or
+    /// URI.
     fn allows(&self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
         let naming = self.spec.profile.names;
         self.spec.guard.is_none_or(|guard| {
@@ -155,8 +156,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         })
     }
 
-    /// The withheld tools that the clients could use otherwise, by public name, with their servers. A withheld tool takes
-    /// its name from no other tool.
+    /// The withheld tools that the clients could otherwise use, by public name, with their servers. If another tool has the
+    /// public name of a withheld tool, the other tool keeps the name.
     pub(super) fn held(&self, tools: &ToolTable) -> HashMap<String, Arc<str>> {
         let (kind, profile) = (ListKind::Tools, self.spec.profile);
         let all =
@@ -183,14 +184,14 @@ impl<'p, 'a> Assembly<'p, 'a> {
         held
     }
 
-    /// Returns true if the clients may use an item. Notes for its server if they may use nothing.
+    /// Returns true if the clients may use an item. Also records whether the clients may use none of the server's items.
     fn admits(&mut self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
         let is_admitted = self.allows(kind, upstream, name, own);
         *self.barred.entry(upstream.id).or_insert(true) &= !is_admitted;
         is_admitted
     }
 
-    /// The tools; entries that are equal in the table `before` are taken from there.
+    /// The tools. An entry that equals its counterpart in the table `before` is taken from that table.
     pub(super) fn tools(&mut self, before: Option<&ToolTable>) -> AssembledTools<'p> {
         let (mut table, mut listed, mut searched) = (HashMap::new(), Vec::new(), Vec::new());
         let mut pages = Vec::new();
@@ -259,7 +260,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         }
         match annotated(schema.unwrap_or_default()) {
             Ok(mirrored) => Some(mirrored),
-            // Only HTTP has headers, so the tool can be used over a pipe, and also if no headers are sent.
+            // Only HTTP has headers, so the tool can be used over a pipe, or if the server's era has no such headers.
             Err(_) if !sent || !part.upstream.over_http => Some(Vec::new()),
             Err(why) => {
                 self.notes.push(format!("tool {:?} of {} is left out: {why}", own.key, part.upstream.name));
@@ -283,7 +284,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (entries, shown)
     }
 
-    /// Resources or templates. A URI that another server has carries its server's name; if it cannot, it is left out.
+    /// The resources or templates. A URI that another server also has gets the name of its own server; if that is impossible,
+    /// the item is left out.
     pub(super) fn uris(&mut self, kind: ListKind) -> (Vec<(String, UpstreamId)>, Vec<Shown<'p>>) {
         let mut taken: HashMap<&str, &str> = HashMap::new();
         let (mut owners, mut shown) = (Vec::new(), Vec::new());
@@ -315,8 +317,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (owners, shown)
     }
 
-    /// The servers from which the clients may use nothing. If a server lists items, none of them may be allowed; if
-    /// it lists none, the rules must allow nothing from it.
+    /// The servers from which the clients may use nothing: servers that list items of which the clients may use none, and
+    /// servers that list nothing and from which the rules allow nothing.
     pub(super) fn denied(&self, upstreams: &[ViewSource]) -> Vec<UpstreamId> {
         let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &[Glob::any()]));
         let is_shut = |u: &&ViewSource| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
@@ -329,7 +331,7 @@ pub(super) fn is_awaited(upstreams: &[ViewSource]) -> bool {
     upstreams.iter().any(|u| u.catalogue.as_ref().is_err_and(|absence| absence.retry))
 }
 
-/// The merged capabilities. The gateway's lists can change whenever a server joins or leaves, whatever the server
+/// The merged capabilities. The gateway's lists can change whenever a server joins or leaves, regardless of what the server
 /// declares.
 pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: &[ViewSource]) -> String {
     let awaited = is_awaited(upstreams);

@@ -30,7 +30,7 @@ pub(super) fn declared(capabilities: &str, era: &Era, completes: bool) -> Vec<St
     names
 }
 
-/// Returns true if a capability is declared and, if given, a flag of it is set.
+/// Returns true if a capability is declared and, if `flag` is given, that flag of the capability is set.
 pub fn declares(capabilities: &[u8], name: &str, flag: Option<&str>) -> bool {
     let inner = |text: &[u8], span: Span| Members::of_value(text, span);
     let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };
@@ -52,7 +52,7 @@ pub(super) fn names(capabilities: &str) -> Vec<String> {
     )
 }
 
-/// Returns true if an extension or experiment whose id ends in `family`, or a capability of that name, is declared.
+/// Returns true if an extension or experiment whose id ends in `family`, or a capability with the name `family`, is declared.
 pub(super) fn names_extension(capabilities: &[u8], family: &str) -> bool {
     let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };
     let within = |place: &str| {

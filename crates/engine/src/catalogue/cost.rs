@@ -11,7 +11,7 @@ use super::arguments::ArgumentValue;
 /// The maximum number of subschemas that can be reached in a schema.
 const MAX_PLACES: usize = 10_000;
 
-/// The maximum nesting of subschemas that apply to one value; the library recurses for each.
+/// The maximum nesting of subschemas that apply to one value; the validation library recurses for each of them.
 const MAX_DEPTH: u32 = 256;
 
 /// The number of listed values that count as one step: elements of an `enum`, names of required members, and elements of
@@ -36,7 +36,7 @@ struct Subschema {
     reads: u64,
     /// Steps for each [`BYTES_A_SCAN`] bytes of a text.
     scans: u64,
-    /// Steps for each member's name, and for each [`BYTES_A_STEP`] bytes of it.
+    /// Steps for each member's name, and for each [`BYTES_A_STEP`] bytes of the name.
     a_name: u64,
     /// True if all elements of an array are copied in order to compare them with each other.
     copies: bool,
@@ -58,7 +58,7 @@ impl Subschema {
 #[derive(Debug)]
 pub struct SchemaCost {
     places: Vec<Subschema>,
-    /// The maximum number of steps for each value of the arguments; `None` if that depends on their depth.
+    /// The maximum number of steps for each value of the arguments; `None` if this number depends on the depth of the arguments.
     most: Option<u64>,
 }
 
@@ -159,7 +159,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The maximum number of steps for one value under each subschema, with every reference expanded, and their depth.
+/// The cost of each subschema with every reference expanded: the maximum number of steps for one value, and the nesting of
+/// subschemas.
 struct Measured<'a> {
     places: &'a [Subschema],
     done: Vec<Option<(u64, u32)>>,

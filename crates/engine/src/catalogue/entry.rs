@@ -33,13 +33,13 @@ pub struct Absence {
 /// One upstream's part in a view.
 #[derive(Debug, Clone)]
 pub struct ViewSource {
-    /// Its index in the configuration.
+    /// The upstream's index in the configuration.
     pub id: UpstreamId,
-    /// Its name in the configuration.
+    /// The upstream's name in the configuration.
     pub name: Arc<str>,
-    /// True if requests to it mirror arguments in headers.
+    /// True if requests to the upstream mirror arguments in headers.
     pub over_http: bool,
-    /// Its catalogue, or the reason for its absence.
+    /// The upstream's catalogue, or the reason for its absence.
     pub catalogue: Result<Arc<UpstreamCatalogue>, Absence>,
 }
 
@@ -52,24 +52,24 @@ pub struct ViewSpec<'a> {
     pub profile: &'a Profile,
     /// The maximum length of the names of tools and prompts.
     pub limit: NameLimit,
-    /// The names that the profile has given so far; without them, names depend on the present servers alone.
+    /// The names that the profile's items have been given so far; if `None`, names depend only on the present servers.
     pub names: Option<&'a Mutex<NameBook>>,
     /// The gateway's name and version, a JSON object.
     pub server_info: &'a str,
     /// The longest input schema that is compiled, in bytes.
     pub schema_bytes: usize,
-    /// The access of the clients, if there are rules.
+    /// The access rules that apply to the clients, if there are any.
     pub guard: Option<&'a Guard>,
-    /// True if its clients are several callers, each with their own items.
+    /// True if the view's clients are several callers, each with their own items.
     pub separate: bool,
-    /// True if the content depends on the caller, so a cache must not serve it to others.
+    /// True if the content depends on the caller, so that a cache must not serve it to other callers.
     pub personal: bool,
 }
 
 /// The changes of a profile to a tool, apart from those that clients see in lists.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ToolChanges {
-    /// Its identity, if its name is another one.
+    /// The tool's identity, if it differs from the public name.
     pub(super) identity: Option<Arc<str>>,
     /// The arguments that clients cannot set.
     pub(super) fixed: Option<FixedArguments>,
@@ -92,11 +92,11 @@ impl ToolChanges {
 /// A tool that can be called.
 #[derive(Debug)]
 pub struct ToolEntry {
-    /// Its upstream.
+    /// The tool's upstream.
     pub upstream: UpstreamId,
-    /// Its public name.
+    /// The tool's public name.
     pub name: Arc<str>,
-    /// Its name at the upstream, a JSON string that is a slice of the catalogue's text; `None` if it equals the
+    /// The tool's name at the upstream, a JSON string that is a slice of the catalogue's text; `None` if it equals the
     /// public name.
     pub real_name: Option<Bytes>,
     /// Arguments that requests mirror in headers, if the client's or the server's era has such headers.
@@ -107,7 +107,7 @@ pub struct ToolEntry {
     pub annotations: Annotations,
     /// True if the server declares the structure of the tool's results.
     pub has_output_schema: bool,
-    /// The changes that the profile makes to it; most tools are unchanged.
+    /// The changes that the profile makes to the tool; most tools are unchanged.
     pub(super) changes: Option<Box<ToolChanges>>,
     pub(super) validator: LazyValidator,
 }
@@ -134,13 +134,14 @@ impl ToolEntry {
         self.validator.check(arguments, !hides)
     }
 
-    /// The name to send instead of the one by which a client called it: a JSON string, or `None` if they are equal. A client
-    /// may use another name than the listed one.
+    /// The name to send to the upstream instead of `called`, the name that a client used: a JSON string, or `None` if both are
+    /// equal. A client may use a name other than the listed one.
     pub fn renaming(&self, called: &str) -> Option<Bytes> {
         renaming((&self.name, self.real_name.as_ref()), called)
     }
 
-    /// Its identity, by which rules and records mean it: `server__name`, with the server's own name for it.
+    /// The tool's identity, by which rules and records refer to the tool: `server__name`, with the server's own name for the
+    /// tool.
     pub fn identity(&self) -> &Arc<str> {
         let other = self.changes.as_ref().and_then(|changes| changes.identity.as_ref());
         other.unwrap_or(&self.name)
@@ -156,14 +157,14 @@ impl ToolEntry {
         self.changes.as_ref()?.limits.as_ref()
     }
 
-    /// Its name at the upstream.
+    /// The tool's name at the upstream.
     pub fn own_name(&self) -> Cow<'_, str> {
         let own = self.real_name.as_ref().and_then(|name| serde_json::from_slice(name).ok());
         own.map_or(Cow::Borrowed(&*self.name), Cow::Owned)
     }
 
-    /// The reason why arguments are not checked against the input schema, if a check has found one. Only the first
-    /// call returns it.
+    /// The reason why arguments are not checked against the input schema, if a check has found one. Only the first call returns
+    /// the reason.
     pub fn unchecked(&self) -> Option<&'static str> {
         self.validator.unchecked()
     }
@@ -172,18 +173,19 @@ impl ToolEntry {
 /// A prompt that can be requested.
 #[derive(Debug)]
 pub struct PromptEntry {
-    /// Its upstream.
+    /// The prompt's upstream.
     pub upstream: UpstreamId,
-    /// Its public name.
+    /// The prompt's public name.
     pub name: Arc<str>,
-    /// Its identity: `server__name`, with the server's own name for it.
+    /// The prompt's identity: `server__name`, with the server's own name for the prompt.
     pub identity: Arc<str>,
-    /// Its name at the upstream, a JSON string; `None` if it equals the public name.
+    /// The prompt's name at the upstream, a JSON string; `None` if it equals the public name.
     pub real_name: Option<Bytes>,
 }
 
 impl PromptEntry {
-    /// The name to send instead of the one by which a client requested it: a JSON string, or `None` if they are equal.
+    /// The name to send to the upstream instead of `requested`, the name that a client used: a JSON string, or `None` if both
+    /// are equal.
     pub fn renaming(&self, requested: &str) -> Option<Bytes> {
         renaming((&self.name, self.real_name.as_ref()), requested)
     }
@@ -203,9 +205,9 @@ pub(super) fn present(
     upstreams.iter().filter_map(|u| Some((u, u.catalogue.as_deref().ok()?)))
 }
 
-/// Returns true if task ids are replaced for clients of an era that see these servers. They are kept if the client
-/// has its own session with the only server, and both use the same form of tasks. If the clients are several callers
-/// (`separate`), ids are always replaced, because no server learns which caller owns a task.
+/// Returns true if task ids are replaced for clients of `era` that see these servers. The ids are kept only if the client has
+/// its own session with the only server, and both use the same form of tasks. If the clients are several callers (`separate`),
+/// ids are always replaced, because no server learns which caller owns a task.
 pub fn renames_among(era: &Era, upstreams: &[ViewSource], separate: bool) -> bool {
     let tasks = era.shapes.tasks;
     let same = |u: &ViewSource| {

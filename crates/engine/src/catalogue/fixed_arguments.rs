@@ -23,11 +23,11 @@ impl FixedArguments {
         self.0.iter().any(|(_, value)| value.as_ref().is_some_and(Text::hides))
     }
 
-    /// A call's arguments, JSON text, with the fixed values. Arguments that are no object stay as they are, because the check of
-    /// the arguments rejects them.
+    /// A call's arguments, JSON text, with the fixed values. Arguments that are not an object stay unchanged, because the
+    /// argument check rejects them.
     ///
     /// # Errors
-    /// Returns the name of an argument that the client set although it cannot.
+    /// Returns the name of an argument that the client set, although clients cannot set it.
     pub fn apply(&self, arguments: Option<&[u8]>) -> Result<Bytes, &str> {
         let written = arguments.filter(|text| *text != b"null").unwrap_or(b"{}");
         let Some(members) = Members::of_value(written, Span::new(0, written.len())) else {

@@ -212,7 +212,7 @@ impl Gather {
                 .notes
                 .omit(format!("{what} is left out: it nests more than {ITEM_DEPTH} arrays and objects"));
         }
-        // The buffer of the page is released when its items are merged, so each item keeps its own copy of its bytes.
+        // The buffer of a page is released when the page's items are merged, so each item is copied.
         let own = match screen(kind, text) {
             Screening::Clean => Bytes::copy_from_slice(text),
             Screening::Cleaned(text) => {

@@ -1,6 +1,6 @@
-//! Invisible characters, and characters that reorder visible text, in the items that servers list. A model still
-//! reads them. So a description can tell a person and a model different things, and two different names can look
-//! alike.
+//! Invisible characters, and characters that reorder visible text, in the items that servers list. People do not notice these
+//! characters, but models read them. So a description can tell a person and a model different things, and two different names
+//! can look alike.
 //!
 //! Removing a character from a name would change the name, so an item with such a character in its name, URI or
 //! property name is rejected. Other texts are cleaned. Items without such characters remain unchanged to the byte. This
@@ -241,7 +241,7 @@ fn without(written: &[u8], hidden: impl Fn(char) -> bool, pattern: bool) -> (Vec
                 }
                 lost = lost.or(Some(found));
                 if pattern {
-                    // This is not the code of a surrogate half, so no other unit can form a pair with it.
+                    // The code 0 is not that of a surrogate half, so no other unit can form a pair with this one.
                     units.push(Unit { code: 0, written: Cow::Owned(expression(found)) });
                 }
             }
@@ -295,8 +295,8 @@ fn is_low(code: u32) -> bool {
     (0xDC00..0xE000).contains(&code)
 }
 
-/// Returns true for text that cannot contain hidden characters: ASCII without escapes. Spaces between members do not
-/// count.
+/// Returns true for text that cannot contain hidden characters: ASCII without escapes and without control characters other than
+/// white space.
 fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' '..=b'[' | b']'..=b'~' | b'\t' | b'\n' | b'\r'))
 }

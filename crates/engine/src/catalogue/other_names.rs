@@ -1,6 +1,6 @@
-//! Finds tools and prompts under other names than the listed ones: names that they had before, their identities, and, if only
-//! one server has such an item, the server's own names. The pages of MCP Apps call the tools of their server by the server's
-//! own names (ext-apps 2026-01-26). This module must not know how names are formed.
+//! Finds tools and prompts by names other than the listed ones: names that they had before, their identities, and, if only one
+//! server has such an item, the server's own names. The pages of MCP Apps call the tools of their server by the server's own
+//! names (ext-apps 2026-01-26). This module must not know how names are formed.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{ListKind, PromptEntry, ToolEntry, UpstreamId, View};
 use crate::search::OWN_TOOLS;
 
 impl View {
-    /// The tool with this name. The listed name counts first.
+    /// The tool with this name. Listed names take precedence.
     pub fn tool(&self, name: &str) -> Option<&ToolEntry> {
         self.tools.get(name).map(|tool| &**tool).or_else(|| {
             let all = self.tools.values().map(|tool| (tool.upstream, &**tool.identity(), &**tool));
@@ -17,7 +17,7 @@ impl View {
         })
     }
 
-    /// The identity of the tool with this name; one of the gateway's own tools has only its name.
+    /// The identity of the tool with this name; for one of the gateway's own tools, the name itself.
     pub fn identity_of(&self, tool: &str) -> Option<Arc<str>> {
         if self.is_own_tool(tool) {
             return Some(tool.into());
@@ -35,7 +35,7 @@ impl View {
         self.search.is_some() && OWN_TOOLS.contains(&name)
     }
 
-    /// The prompt with this name. The listed name counts first.
+    /// The prompt with this name. Listed names take precedence.
     pub fn prompt(&self, name: &str) -> Option<&PromptEntry> {
         self.prompts.get(name).or_else(|| {
             let all = self.prompts.values().map(|prompt| (prompt.upstream, &*prompt.identity, prompt));
@@ -43,8 +43,8 @@ impl View {
         })
     }
 
-    /// The item that has this name besides its listed one. An item that may not be used is in no list, so it is not found
-    /// here either.
+    /// The item that has this name in addition to its listed name. An item that the clients may not use is in no list, so it is
+    /// not found here either.
     #[cold]
     fn otherwise_named<'v, T>(
         &'v self,
@@ -52,7 +52,7 @@ impl View {
         name: &str,
         all: impl Iterator<Item = (UpstreamId, &'v str, T)> + Clone,
     ) -> Option<T> {
-        // No server takes over the calls of the gateway's own tools.
+        // No server gets the calls to the gateway's own tools.
         if !self.limit.is_flexible() || (kind == ListKind::Tools && self.is_own_tool(name)) {
             return None;
         }
@@ -80,8 +80,8 @@ impl View {
         found.filter(|_| own.next().is_none())
     }
 
-    /// Returns true if a name is that of an item that is not present, or begins like the names of a server's items. A server
-    /// must not get the calls for another server's tool by naming its own tool like that.
+    /// Returns true if a name belongs to an item that is not present, or begins like the identities of a server's items. A
+    /// server must not get the calls to another server's tool by naming its own tool in this way.
     fn means_another(&self, kind: ListKind, name: &str) -> bool {
         let is_prefix =
             |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));

@@ -1,5 +1,5 @@
-//! A tool or prompt as a profile changes it: its title, description, icons, hints and arguments. Everything else stays as its server
-//! wrote it. This module must not know which tools there are.
+//! A tool or prompt as a profile changes it: the title, description, icons, hints and arguments. Everything else stays as the
+//! server wrote it. This module must not know which tools there are.
 
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -8,7 +8,8 @@ use proto::json::{Elements, Members, Span, Splice, quote, unquote};
 use super::{Item, ListKind};
 use crate::config::{AnnotationHint, ArgumentSetting, Icon, ToolSetting};
 
-/// A tool or prompt as the clients of a profile see it; `None` if they do not see it. `icons` is false if their version has none.
+/// A tool or prompt as the clients of a profile see it; `None` if they do not see it. `icons` is false if the clients' version
+/// has no icons.
 pub(super) fn overridden(
     kind: ListKind,
     tool: Item,
@@ -55,7 +56,7 @@ fn members(text: &[u8]) -> Option<Members> {
     Members::of_value(text, Span::new(0, text.len()))
 }
 
-/// The annotations with other values for these hints.
+/// The annotations with these hints replaced.
 fn hinted(annotations: &[u8], hints: &[(AnnotationHint, bool)]) -> Bytes {
     let written = if members(annotations).is_some() { annotations } else { b"{}" };
     let Some(members) = members(written) else { return Bytes::copy_from_slice(annotations) };
@@ -67,8 +68,8 @@ fn hinted(annotations: &[u8], hints: &[(AnnotationHint, bool)]) -> Bytes {
     splice.finish()
 }
 
-/// An input schema without the hidden arguments, and with other descriptions for some arguments; `None` if it has no such
-/// arguments.
+/// An input schema without the hidden arguments, and with other descriptions for some arguments; `None` if the schema has none
+/// of these arguments.
 fn with_arguments(schema: &[u8], settings: &IndexMap<String, ArgumentSetting>) -> Option<Bytes> {
     let whole = members(schema)?;
     let properties = whole.get(schema, "properties")?.of(schema);

@@ -43,7 +43,7 @@ impl<'c> ItemChanges<'c> {
         Self { upstream, era, profile, uris, family: SchemaFamily::of(profile.tools.schemas) }
     }
 
-    /// Returns true if there may be any.
+    /// Returns true if an item may be changed.
     fn are_any(&self) -> bool {
         let (server, profile) = (&*self.upstream.name, self.profile);
         self.family.is_some()
@@ -156,7 +156,7 @@ impl<'a> Part<'a> {
         declares(&self.capabilities, name, None)
     }
 
-    /// Returns true if arguments can be completed, as far as this is known: some eras cannot declare it.
+    /// Returns true if the server may be able to complete arguments: in some eras, servers cannot declare this.
     pub(super) fn may_complete(&self) -> bool {
         let own = |name| declares(&self.catalogue.hello.capabilities, name, None);
         if self.catalogue.hello.era.shapes.completions_declared {

@@ -1,4 +1,4 @@
-//! Finds the server that owns a URI, and determines how certain this is and if clients may use the URI. This module
+//! Finds the server that owns a URI, and determines how certain this is and whether clients may use the URI. This module
 //! must not know how lists are built.
 
 use std::borrow::Cow;
@@ -20,9 +20,9 @@ use crate::config::{Glob, UriRules};
 pub struct ResourceEntry {
     /// The upstream that has the resource.
     pub upstream: UpstreamId,
-    /// The upstream's own URI for it; `None` if that is the URI by which it was found.
+    /// The upstream's own URI for the resource; `None` if the resource was found by this URI.
     pub own: Option<String>,
-    /// True if only the server knows if the resource exists, and rules may deny the clients similar resources. A
+    /// True if only the server knows whether the resource exists, and rules may deny the clients similar resources. A
     /// rejection by the server must then look the same as a denial.
     pub masked: bool,
 }
@@ -42,7 +42,7 @@ enum ResourceMatch<'v> {
 pub(super) struct TemplateOwner {
     /// The template as its server wrote it.
     template: String,
-    /// The template that clients see, if it is another one.
+    /// The template that clients see, if it differs.
     public: Option<String>,
     upstream: UpstreamId,
     is_listed: bool,
@@ -82,14 +82,14 @@ pub(super) struct ResourceTable {
     templates: Arc<[TemplateOwner]>,
     /// The profile's own rules for URIs.
     rules: UriRules,
-    /// The servers with URIs that carry their names, present or not.
+    /// The servers, present or not, some of whose URIs carry the server's name.
     marking: Arc<[(Arc<str>, UpstreamId)]>,
-    /// URIs of servers that are not present, for which other servers compete.
+    /// URIs that belong to absent servers, and that other servers have as well.
     withheld: Arc<HashSet<String>>,
 }
 
 impl ResourceTable {
-    /// The table of these resources and templates, of which the profile's rules admit some.
+    /// Creates the table of these resources and templates. `rules` are the profile's own rules for URIs.
     pub(super) fn new(
         resources: Vec<(String, UpstreamId)>,
         templates: Vec<TemplateOwner>,
@@ -114,7 +114,7 @@ impl ResourceTable {
         self.resources.len() + self.templates.len()
     }
 
-    /// Checks if the profile's own rules admit a server's URI.
+    /// Returns true if the profile's own rules admit a server's URI.
     pub(super) fn admits(&self, uri: &str) -> bool {
         self.rules.admits(uri)
     }
@@ -155,8 +155,8 @@ impl ResourceTable {
         self.resources.get(uri).copied().or_else(|| template().map(|owner| owner.upstream))
     }
 
-    /// The public form of a URI in a message of a server; `None` if it is public as it is. A URI that clients know as another
-    /// server's gets the name of its own server.
+    /// The public form of a URI in a message of a server; `None` if it is public as it is. A URI that clients know as the URI
+    /// of another server gets the name of its own server.
     pub(super) fn public(&self, (upstream, server): (UpstreamId, &str), own: &str) -> Option<String> {
         let marked = marked(server, own)?;
         if self.resources.get(&marked) == Some(&upstream) || self.marked_by(own).is_some() {
@@ -186,7 +186,7 @@ pub struct ServerUris {
 }
 
 impl ServerUris {
-    /// The same for the answer to a request about `own`, which the client knows as `public`.
+    /// Returns the same URIs for the answer to a request about `own`, which the client knows as `public`.
     #[must_use]
     pub(crate) fn asked(self, own: String, public: String) -> Self {
         Self { asked: Some((own, public)), ..self }
@@ -200,27 +200,28 @@ impl ServerUris {
         }
     }
 
-    /// The same message of the server with public URIs.
+    /// Replaces the URIs in a message of the server with public ones.
     pub fn published(&self, frame: Frame) -> Frame {
         published(frame, &|own| self.public(own))
     }
 }
 
 impl View {
-    /// The server that owns a URI, as far as clients may know it. The lists determine the owner. If no rule can deny
-    /// the clients a similar resource, the templates also count, and so does the only server that has resources.
+    /// The server that owns a URI, as far as clients may know the owner: the server that lists the resource. If no rule can
+    /// deny the clients a similar resource, the owner can also be a server with a matching template, or the only server with
+    /// resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
         self.located(uri).map(|(upstream, _)| upstream)
     }
 
-    /// The same, with the server's own URI.
+    /// The server that owns a URI, as [`Self::resource_owner`] returns it, and the server's own URI.
     pub fn located<'u>(&self, uri: &'u str) -> Option<(UpstreamId, Cow<'u, str>)> {
         let found = self.resource(uri).filter(|found| !found.masked)?;
         Some((found.upstream, found.own.map_or(Cow::Borrowed(uri), Cow::Owned)))
     }
 
-    /// The resource to read. A match of a template counts even if some resources of that template may be
-    /// denied.
+    /// Finds the resource to read. A URI that matches a template counts as found, even if the rules might deny some resources
+    /// of that template.
     pub fn resource(&self, uri: &str) -> Option<ResourceEntry> {
         let carried = self.resources.marked_by(uri);
         let (upstream, found) = match &carried {
@@ -274,7 +275,7 @@ impl View {
         self.resources.is_marking(upstream).then(|| Box::new(uris()))
     }
 
-    /// The only present upstream that declares a capability. There is none while another server may be meant.
+    /// The only present upstream that declares a capability; `None` if the request might belong to another server.
     fn sole_with(&self, capability: &str) -> Option<UpstreamId> {
         if !self.resources.withheld.is_empty() {
             return None;

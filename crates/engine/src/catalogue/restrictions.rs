@@ -18,7 +18,7 @@ pub(super) struct Restrictions {
     guard: Option<Guard>,
     /// The items that the clients may not use, by public name.
     hidden: Arc<HashSet<(ListKind, String)>>,
-    /// The servers that list items; true if the clients may use none of them.
+    /// The servers that list items; true if the clients may use none of the server's items.
     barred: HashMap<UpstreamId, bool>,
     /// The servers from which the clients may use nothing. Everything else treats them as absent.
     denied: Vec<UpstreamId>,
@@ -40,14 +40,14 @@ impl Restrictions {
         self.guard.is_none()
     }
 
-    /// Checks if the rules allow a resource of a server to be used.
+    /// Returns true if the rules allow a resource of a server to be used.
     pub(super) fn admits(&self, server: &str, kind: ListKind, name: &str) -> bool {
         let Some(guard) = &self.guard else { return true };
         guard.admits(&guard.target(server, kind, name).called(None))
     }
 
-    /// Checks if the rules allow a tool or prompt of a server to be used in the requested way. Rules can mean it by its
-    /// identity, or by what `also` returns.
+    /// Returns true if the rules allow a tool or prompt of a server to be used in the requested way. Rules can refer to the
+    /// item by its identity, or by the texts that `also` returns.
     pub(super) fn admits_named(
         &self,
         (server, kind, identity): (&str, ListKind, &str),
@@ -65,7 +65,7 @@ impl Restrictions {
         self.guard.as_ref().is_some_and(|guard| guard.rules.look_at_arguments())
     }
 
-    /// Returns true if, as far as known, the clients may use nothing from a server.
+    /// Returns true if, as far as is known, the clients may use nothing from a server.
     pub(super) fn deny_server(&self, upstream: UpstreamId) -> bool {
         self.denied.contains(&upstream)
     }
@@ -78,8 +78,8 @@ impl Restrictions {
         }
     }
 
-    /// Returns true if the rules may allow a tool or prompt of a server. Rules can mean it by its identity or, if
-    /// `by_own_name`, by the server's own name for it.
+    /// Returns true if the rules may allow a tool or prompt of a server. Rules can refer to the item by its identity or, if
+    /// `by_own_name`, by the server's own name for the item.
     pub(super) fn open_names(&self, server: &str, by_own_name: bool) -> bool {
         let Some(guard) = &self.guard else { return true };
         let identities = Glob::parse(&identity(server, "*")).unwrap_or_else(|_| Glob::any());
@@ -87,8 +87,8 @@ impl Restrictions {
         guard.opens(server, &like)
     }
 
-    /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or any resource
-    /// without `like`.
+    /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or, without `like`, any
+    /// resource.
     pub(super) fn bound_resources(&self, server: &str, like: Option<&Glob>) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.bounds_resources(server, like.unwrap_or(&Glob::any())))
     }

@@ -12,14 +12,14 @@ use super::{ViewSource, ViewSpec};
 #[derive(Debug, Clone)]
 pub(super) struct ServerDescription {
     capabilities: String,
-    /// The names of the declared capabilities; every request needs one of them.
+    /// The names of the declared capabilities, against which every request is checked.
     declared: Vec<String>,
     instructions: Option<String>,
     discover: CacheableResult,
 }
 
 impl ServerDescription {
-    /// Describes the servers that clients may use: the available ones in `open`, all of them in `seen`.
+    /// Describes the servers that clients may use; `open` contains the available servers, and `seen` contains all of them.
     pub(super) fn new(
         spec: &ViewSpec<'_>,
         open: &[&Part<'_>],

@@ -1,5 +1,5 @@
-//! The tools of a catalogue that families of clients refuse, and why. Nothing depends on it: it is for people. This module must
-//! not know where it is shown.
+//! The tools of a catalogue that families of clients refuse, and the reasons. This information is only for people: no decision
+//! depends on it. This module must not know where it is shown.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use super::{ListKind, UpstreamCatalogue};
 use crate::schema_family::{SchemaFamily, SchemaFinding, lint, lint_name};
 
-/// The most tools that are looked at.
+/// The maximum number of tools that are examined.
 const MOST_TOOLS: usize = 500;
 
-/// The most refused tools that are named for a family.
+/// The maximum number of refused tools that are named for a family.
 const MOST_NAMED: usize = 20;
 
-/// The most reasons that are given for a tool.
+/// The maximum number of reasons that are given for a tool.
 const MOST_REASONS: usize = 5;
 
-/// The number of tools that a sentence names.
+/// The maximum number of tools that a sentence names.
 const TOLD: usize = 3;
 
 /// A tool that a family refuses.
@@ -42,7 +42,7 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// The refusals by each family that refuses any of a server's tools, of the first 500 tools.
+    /// The refusals of each family that refuses any of the server's first 500 tools.
     pub fn of(catalogue: &UpstreamCatalogue) -> Vec<Self> {
         let mut all: Vec<Self> =
             SchemaFamily::ALL.map(|family| Self { family, count: 0, tools: Vec::new() }).into();
@@ -75,8 +75,8 @@ impl Refusals {
     }
 }
 
-/// The refusals of a catalogue, once somebody has asked for them. A copy of a catalogue may get other tools, so the copy of a
-/// cell is empty.
+/// The refusals of a catalogue, computed on first use. A copy of a catalogue may get other tools, so the copy of a cell is
+/// empty.
 #[derive(Debug, Default)]
 pub(super) struct RefusalsCell(OnceLock<Arc<[Refusals]>>);
 
@@ -92,7 +92,7 @@ impl UpstreamCatalogue {
         self.refusals.0.get_or_init(|| Refusals::of(self).into()).clone()
     }
 
-    /// Returns true if the refusals are known already.
+    /// Returns true if the refusals have already been computed.
     pub fn has_refusals(&self) -> bool {
         self.refusals.0.get().is_some()
     }

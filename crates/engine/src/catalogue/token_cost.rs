@@ -1,4 +1,4 @@
-//! The tokens that lists of tools take in a model's context, estimated. It must not know who asks.
+//! An estimate of the tokens that lists of tools take in a model's context. This module must not know who asks.
 
 use proto::json::{Elements, MAX_DEPTH, Members};
 
@@ -29,7 +29,7 @@ impl TokenCost {
         self.tokens += tokens_of_tool(name, text);
     }
 
-    /// The cost of the tools on the pages of a list, as clients see them. It is zero if the pages were dropped.
+    /// The cost of the tools on the pages of a list, as clients see them. The cost is zero if the pages were dropped.
     pub(super) fn of_pages(pages: &Pages) -> Self {
         let later = (1..).map_while(|number| pages.page(Some(&format!("p{number}"))));
         let mut cost = Self::default();

@@ -25,7 +25,7 @@ pub struct ToolLimits {
 pub struct CacheRule {
     /// The time for which a result is kept.
     pub keep_for: Duration,
-    /// The tool's definition in its normal form: results of another definition do not count.
+    /// The tool's definition in its normal form: results that were kept under another definition are not used.
     pub definition: Bytes,
 }
 

@@ -1,5 +1,5 @@
 //! The search over a view's tools, for profiles that do not list them all: the index, and the text of each tool as its clients
-//! see it. It must not know who may call which tool: it gets only those that the clients may call.
+//! see it. This module must not know who may call which tool: it gets only tools that the clients may call.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::search::{FindTools, FoundTool, Searchable, ToolIndex, ToolText, found
 
 /// A tool that clients find by searching.
 pub(super) struct SearchedItem<'p> {
-    /// The name of its server.
+    /// The name of the tool's server.
     pub(super) server: &'p str,
-    /// Its name at the server.
+    /// The tool's name at the server.
     pub(super) own_name: &'p str,
     /// The tool as clients see it.
     pub(super) shown: &'p Item,
@@ -66,7 +66,7 @@ impl ToolSearch {
         Some(found_text(found.map(|tool| FoundTool { name: &tool.name, text: &tool.text })))
     }
 
-    /// The cost of all tools that can be found. It is zero if the index was dropped.
+    /// The cost of all tools that can be found. The cost is zero if the index was dropped.
     pub fn token_cost(&self) -> TokenCost {
         let mut cost = TokenCost::default();
         for tool in self.ready.iter().flat_map(|ready| &ready.tools) {
@@ -75,7 +75,7 @@ impl ToolSearch {
         cost
     }
 
-    /// The listed object of the tool that clients call by this name.
+    /// The listed definition of the tool that clients call by this name; `None` if the index was dropped.
     pub fn text_of(&self, name: &str) -> Option<Bytes> {
         let tools = &self.ready.as_deref()?.tools;
         tools.iter().find(|tool| &*tool.name == name).map(|tool| tool.text.clone())
@@ -92,7 +92,7 @@ impl ToolSearch {
         self.ready.as_ref().map_or(0, size)
     }
 
-    /// The same without the index, which the next search needs again.
+    /// A search whose index was dropped; the next search needs a new index.
     pub(super) fn without_index() -> Self {
         Self { ready: None }
     }
@@ -117,7 +117,7 @@ pub(super) fn own_tools(items: &[SearchedItem<'_>], era: &'static Era) -> Vec<It
     own.into_iter().flatten().filter_map(|text| Item::read(ListKind::Tools, text)).collect()
 }
 
-/// The annotations that are true for a call of any of these tools: each hint is that of the most dangerous one.
+/// The annotations that are true for a call of any of these tools: each hint has the value of the most dangerous tool.
 fn worst(all: impl Iterator<Item = Annotations>) -> Annotations {
     let worse = |one: Annotations, other: Annotations| Annotations {
         read_only: one.read_only && other.read_only,

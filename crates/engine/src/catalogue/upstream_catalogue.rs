@@ -13,13 +13,13 @@ use super::{Item, ListKind};
 
 /// The interpretation of a call's arguments by a server whose changes to arguments are known.
 pub trait ReadsArguments: fmt::Debug + Send + Sync {
-    /// The arguments, a JSON object, in each form in which the server may interpret them, also as JSON objects. A
-    /// caller may call the tool only if every form is allowed. Empty if the server takes them unchanged, or rejects
-    /// them. `tool` is the server's own name for the tool.
+    /// The forms in which the server may interpret the arguments, a JSON object; each form is a JSON object as well. A caller
+    /// may call the tool only if every form is allowed. Empty if the server takes the arguments unchanged, or rejects them.
+    /// `tool` is the server's own name for the tool.
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String>;
 
-    /// The message with which the server rejects arguments that the tool does not have; `None` if it accepts them.
-    /// Only the server knows which arguments were meant, and which arguments some clients add to every call.
+    /// The message with which the server rejects arguments that the tool does not have; `None` if the server accepts them. Only
+    /// the server knows which arguments the caller may have meant, and which arguments some clients add to every call.
     fn unknown_arguments(&self, _tool: &str, _arguments: &[u8]) -> Option<String> {
         None
     }
@@ -36,7 +36,7 @@ pub(super) type ListFaults = [Option<Arc<str>>; 4];
 pub struct UpstreamCatalogue {
     /// The upstream's introduction on the links that serve the clients of this catalogue.
     pub hello: ServerHello,
-    /// The protocol version in which the lists were fetched. It may differ from the version of the introduction: one
+    /// The protocol version in which the lists were fetched. This version may differ from that of the introduction: one
     /// catalogue serves links of several versions.
     pub listed_in: &'static Era,
     /// The time for which the lists may be cached, and the clients that may be served from the cache.
@@ -76,7 +76,7 @@ impl UpstreamCatalogue {
         &self.held
     }
 
-    /// The same lists without the tools with these names, which are withheld.
+    /// The same lists, with the tools of these names withheld.
     #[must_use]
     pub fn holding(&self, names: &HashSet<Arc<str>>) -> Self {
         let mut lists = Lists::clone(&self.lists);
@@ -125,9 +125,9 @@ impl UpstreamCatalogue {
         Self { hello, ..self.clone() }
     }
 
-    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue. If
-    /// an item differs, the text of the other catalogue counts; if the other one withholds a tool, the tool is withheld. Items
-    /// that only others list come last. Items that this version cannot represent are left out.
+    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue. If an item
+    /// differs, the text of the other catalogue counts; if the other catalogue withholds a tool, the tool is withheld. Items
+    /// that only other catalogues list come last. Items that this version cannot represent are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut held = self.held.to_vec();
@@ -179,8 +179,8 @@ impl UpstreamCatalogue {
         Self { lists: Arc::new(lists), ..self }
     }
 
-    /// The items that another catalogue lacks and, if both were fetched in the same version, those whose texts differ
-    /// there.
+    /// A catalogue of the items that `other` lacks and, if both were fetched in the same version, of the items whose texts
+    /// differ.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> Self {
         let is_comparable = self.listed_in == other.listed_in;

@@ -1,5 +1,5 @@
-//! The form of a URI that tells which server has it: `ui://SERVER+rest`, or `memo:SERVER+rest` if the URI has no authority. The
-//! scheme stays as it is, because clients go by it. This module must not know which URIs need this form.
+//! The form of a URI that names its server: `ui://SERVER+rest`, or `memo:SERVER+rest` if the URI has no authority. The scheme
+//! stays unchanged, because clients act on it. This module must not know which URIs need this form.
 
 use std::borrow::Cow;
 
@@ -16,12 +16,12 @@ fn seam(uri: &str) -> usize {
     scheme.len() + 1 + if rest.starts_with("//") { 2 } else { 0 }
 }
 
-/// The URI or URI template of a server with the server's name; `None` if the result would not be a URI of which the original can
-/// be told.
+/// The URI or URI template of a server with the server's name; `None` if the result would not be a URI, or if the original
+/// could not be recovered from it.
 pub fn marked(server: &str, uri: &str) -> Option<String> {
     let at = seam(uri);
     let (head, rest) = uri.split_at(at);
-    // A name before `[` would break an IPv6 address. Without a scheme, the expansion of an expression could form one.
+    // A name before `[` would break an IPv6 address. Without a scheme, the expansion of an expression could form a scheme.
     if rest.starts_with('[') || (at == 0 && rest.contains('{')) {
         return None;
     }
@@ -29,7 +29,7 @@ pub fn marked(server: &str, uri: &str) -> Option<String> {
     (unmarked(&marked) == Some((server, uri.to_owned()))).then_some(marked)
 }
 
-/// The server that a URI names, and the server's own URI; `None` if it names none. Whether such a server exists is not checked.
+/// The server that a URI names, and the server's own URI; `None` if the URI names no server. The server need not exist.
 pub(in crate::catalogue) fn unmarked(uri: &str) -> Option<(&str, String)> {
     let (head, rest) = uri.split_at(seam(uri));
     let (server, rest) = rest.split_once(SEPARATOR)?;

@@ -16,7 +16,7 @@ use super::upstream_catalogue::ReadsArguments;
 pub(super) struct LazyValidator {
     schema: Option<Bytes>,
     too_long: bool,
-    /// The compiled schema, or the reason why there is none. It is boxed, because most tools of a long list are never
+    /// The compiled schema, or the reason why there is none. The value is boxed, because most tools of a long list are never
     /// called.
     compiled: OnceLock<Box<Result<Compiled, &'static str>>>,
     told: AtomicBool,
@@ -84,7 +84,7 @@ impl LazyValidator {
         same_names && self.too_long == other.too_long && place(&self.schema) == place(&other.schema)
     }
 
-    /// The reason why arguments are not checked, once it is known. Returns it only to the first caller.
+    /// The reason why arguments are not checked, once it is known. Only the first call returns the reason.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self
             .compiled
@@ -106,7 +106,7 @@ impl LazyValidator {
 
     /// Validates arguments, JSON text; no arguments count as an empty object. In some cases the check is left to the
     /// server that wrote the schema: if the schema cannot be compiled (it refers to the network, or is not a schema),
-    /// if its cost is unknown, or if it is too expensive for these arguments.
+    /// if its cost is unknown, or if the validation of these arguments would be too expensive.
     ///
     /// With `quotes`, the mismatches quote the values; without, they name only the positions.
     ///

@@ -94,8 +94,7 @@ impl View {
         Self::build_beside(spec, upstreams, None)
     }
 
-    /// The same; parts that equal those of another view of the profile, such as compiled schemas, are stored only
-    /// once.
+    /// Like [`View::build`], but shares equal parts, such as compiled schemas, with another view of the profile.
     pub fn build_beside(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>, beside: Option<&Self>) -> Self {
         let mut notes = Vec::new();
         let uris = PublicUris::new(&spec, &upstreams);
@@ -148,17 +147,17 @@ impl View {
         }
     }
 
-    /// Returns true if its clients are several callers, each with their own items.
+    /// Returns true if the view's clients are several callers, each with their own items.
     pub fn is_separate(&self) -> bool {
         self.separate
     }
 
-    /// The era of its clients.
+    /// The era of the view's clients.
     pub fn era(&self) -> &'static Era {
         self.era
     }
 
-    /// Checks if the clients may call a tool with these arguments.
+    /// Returns true if the clients may call a tool with these arguments.
     pub fn admits_call(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> bool {
         let server = self.server(tool.upstream);
         let also = || meant(self.naming, server, &tool.own_name());
@@ -166,7 +165,7 @@ impl View {
         self.restrictions.admits_named((server, ListKind::Tools, tool.identity()), also, what)
     }
 
-    /// Checks if the clients may use a prompt with these arguments. A denied prompt appears not to exist.
+    /// Returns true if the clients may use a prompt with these arguments. A denied prompt appears not to exist.
     pub fn admits_prompt(&self, prompt: &PromptEntry, arguments: Option<&[u8]>) -> bool {
         let server = self.server(prompt.upstream);
         let own = prompt.identity.strip_prefix(server).and_then(|rest| rest.strip_prefix(SEPARATOR));
@@ -185,7 +184,7 @@ impl View {
         self.search.as_ref()
     }
 
-    /// Checks if the clients may use a resource. A denied resource appears not to exist.
+    /// Returns true if the clients may use a resource. A denied resource appears not to exist.
     pub(super) fn admits_resource(&self, upstream: UpstreamId, uri: &str) -> bool {
         self.resources.admits(uri)
             && self.restrictions.admits(self.server(upstream), ListKind::Resources, uri)
@@ -195,8 +194,8 @@ impl View {
         self.upstreams.iter().find(|one| one.id == upstream).map_or("", |one| &*one.name)
     }
 
-    /// The interpretations of a call's arguments, JSON text, by the tool's server, if they are known and rules have
-    /// conditions on arguments. The rules must also allow each of these.
+    /// The forms in which the tool's server may interpret a call's arguments, JSON text, if these are known and rules have
+    /// conditions on arguments. The rules must also allow each of these forms.
     pub fn readings(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> Vec<String> {
         if !self.restrictions.look_at_arguments() {
             return Vec::new();
@@ -216,9 +215,9 @@ impl View {
         self.restrictions.deny_server(upstream)
     }
 
-    /// Returns true if the clients may use this method to request unlisted items from a server. If they may use none of
-    /// the server's listed items, they may not request unlisted ones either. If the server lists nothing, the rules
-    /// decide about the method.
+    /// Returns true if the clients may use this method to request unlisted items from a server. If the clients may use none of
+    /// the server's listed items, they may not request unlisted items either. If the server lists nothing, the rules decide
+    /// about the method.
     pub fn reaches(&self, upstream: UpstreamId, method: &str) -> bool {
         self.restrictions.open_method(upstream, self.server(upstream), method)
     }
@@ -241,7 +240,7 @@ impl View {
         is_listed || self.restrictions.hide(kind, |own| own == name)
     }
 
-    /// The possible owners of a method outside the core: upstreams that declare an extension, experiment or tasks; if
+    /// The possible owners of a method outside the core protocol: upstreams that declare an extension, experiment or tasks; if
     /// there are several, those whose declaration names the method's first segment. An upstream from which the
     /// clients may use nothing owns no method.
     pub fn extension_owners(&self, method: &str) -> Vec<(UpstreamId, &str)> {
@@ -258,7 +257,7 @@ impl View {
         owners.into_iter().map(|(u, _)| (u.id, &*u.name)).collect()
     }
 
-    /// Returns true if the pages of its lists are ready, and the index of its tools if it has one.
+    /// Returns true if the pages of the view's lists are ready, and so is the index of its tools, if it has one.
     pub fn has_pages(&self) -> bool {
         self.pages.iter().all(Pages::is_ready) && self.search.as_ref().is_none_or(ToolSearch::is_ready)
     }
@@ -268,7 +267,7 @@ impl View {
         self.pages.iter().map(Pages::bytes).sum::<usize>() + self.search.as_ref().map_or(0, ToolSearch::bytes)
     }
 
-    /// The number of items in its lists.
+    /// The number of items in the view's lists.
     pub fn items(&self) -> usize {
         self.tools.len() + self.prompts.len() + self.resources.len()
     }
@@ -287,7 +286,7 @@ impl View {
         &self.pages[kind.index()]
     }
 
-    /// The cost of the listed tools. It is zero if the pages were dropped.
+    /// The cost of the listed tools. The cost is zero if the pages were dropped.
     pub fn token_cost(&self) -> TokenCost {
         TokenCost::of_pages(self.pages(ListKind::Tools))
     }
@@ -354,10 +353,10 @@ impl View {
             || !self.upstreams.iter().any(|one| is_prefix(&one.name))
     }
 
-    /// The possible reason why the name of a tool or prompt is missing: the absent upstream whose prefix it has, or
-    /// the first absent one if no upstream is available. Servers from which the clients may use nothing are never
-    /// mentioned. For a server from which they may use some items, the reason is the same for any name, because
-    /// nobody knows its items.
+    /// The possible reason why the name of a tool or prompt is missing: the absent upstream whose prefix the name has, or the
+    /// first absent upstream if no upstream is available. Servers from which the clients may use nothing are never mentioned.
+    /// For a server from which the clients may use some items, the reason is the same for any name, because the gateway does
+    /// not know the items of an absent server.
     pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
         let may = |server: &str| self.restrictions.open_names(server, self.naming != Naming::Prefix);
         let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.catalogue.as_ref().err()?)));

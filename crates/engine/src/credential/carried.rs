@@ -16,11 +16,11 @@ const LONGEST: usize = 2 * 1024;
 /// The site credentials of a request; they are never printed.
 #[derive(Clone)]
 pub struct Carried {
-    /// A site with an account; an error, which repeats none of the headers' text, if the request names only some parts
-    /// of it. A request that names any part means this account and no other.
+    /// A site with an account; an error, which repeats none of the headers' text, if the request names only some of these
+    /// parts. A request that names any part uses this account and no other.
     pub account: Option<Result<Account, String>>,
-    /// A name and a password from `Authorization`; an error if the request contains them but they cannot be parsed. A
-    /// request with such credentials means this account and no other.
+    /// A name and a password from `Authorization`; an error if the request contains them but they cannot be parsed. A request
+    /// with such credentials uses this account and no other.
     pub basic: Option<Result<Basic, &'static str>>,
     /// A key for an image host.
     pub image_key: Option<SecretString>,
@@ -38,7 +38,7 @@ pub struct Account {
 }
 
 impl Carried {
-    /// Reads a request's headers; `None` if they carry no such credentials. A header that contains only spaces counts
+    /// Reads a request's headers; `None` if the headers contain no such credentials. A header that contains only spaces counts
     /// as absent. A header is rejected if it occurs twice (which is ambiguous), if it exceeds 2 KiB, or if it has
     /// characters other than visible ASCII and spaces.
     pub fn read(headers: &HeaderMap) -> Option<Self> {

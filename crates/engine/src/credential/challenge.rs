@@ -74,7 +74,7 @@ fn token(text: &str) -> (&str, &str) {
 fn value_of(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let (word, behind) = token(text);
-        // Base64 values of other schemes end in this way.
+        // Base64 values of other schemes may end with `=`.
         return Some((word.to_owned(), behind.trim_start_matches('=')));
     };
     let (mut value, mut escaped) = (String::new(), false);

@@ -65,7 +65,7 @@ pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Acc
     Ok(Accepted { subject, is_client, scopes, ends })
 }
 
-/// Returns true if one of the audiences is expected. They are compared exactly (RFC 7519, 4.1.3).
+/// Returns true if one of the audiences is expected. Audiences are compared exactly (RFC 7519, 4.1.3).
 fn is_for(audience: Option<&Value>, expected: &[Box<str>]) -> bool {
     let known =
         |value: &Value| value.as_str().is_some_and(|text| expected.iter().any(|known| **known == *text));

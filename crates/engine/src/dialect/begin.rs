@@ -47,8 +47,7 @@ fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Begun
     let among = |list: &[super::Text]| list.contains(&name);
     let empty = among(&row.lists.empty_methods);
     let known = empty || among(&row.lists.methods);
-    // A method that the protocol defines but the row does not is not forwarded, because it may need a
-    // session.
+    // A method of the protocol that the row lacks is not forwarded, because it may need a session.
     let tried = row.lists.forward_unknown && Method::from_name(&name).is_none();
     for check in &row.reading.checks {
         match check {

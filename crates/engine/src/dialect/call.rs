@@ -107,7 +107,7 @@ fn parsed(text: Bytes) -> Result<Frame, Stop> {
 /// The reason why an item is missing: no server has it, or the server that has it is unavailable.
 fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Trouble {
     match view.absence_behind(name) {
-        None => Trouble::new(condition, format!("there is no {name:?} here")).about(name),
+        None => Trouble::new(condition, format!("no server of this profile has {name:?}")).about(name),
         Some((server, absence)) => {
             let consent = facts.consents.iter().find(|(wanting, _)| wanting == server);
             let consent = consent.map(|(_, page)| page.clone());

@@ -94,7 +94,7 @@ fn spells(own: &str, asked: &str) -> bool {
     own == asked || by_version(own).is_some_and(|era| by_version(asked) == Some(era))
 }
 
-/// Checks the client's version, in rows that require client information: it may be absent, but otherwise it must be a
+/// Checks the client's version, in rows that require client information: the version may be absent, but otherwise it must be a
 /// string.
 fn client_version(ask: &DialectRequest) -> Result<(), Stop> {
     let text = ask.frame().text();

@@ -49,8 +49,8 @@ pub(super) fn listed(
     Ok(splice.finish())
 }
 
-/// The complete list of a view's tools in the row's form: the result of `tools/list`. It stays the same throughout
-/// the lifetime of the view.
+/// The complete list of a view's tools in the row's form: the result of `tools/list`. The list stays the same throughout the
+/// lifetime of the view.
 pub fn tools(row: &Dialect, view: &View) -> Bytes {
     whole(ListKind::Tools, &shaped(&row.lists, items(view, ListKind::Tools)))
 }

@@ -1,4 +1,4 @@
-//! The HTTP answers other than those to messages: other methods, information, browsers, rate limits. This module must
+//! HTTP answers to anything but messages: other methods, requests for information, browsers, rate limits. This module must
 //! not know which origins are allowed.
 
 use super::finish::DialectReply;

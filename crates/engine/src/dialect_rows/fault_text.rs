@@ -25,7 +25,7 @@ use serde_json::Value;
 use super::cell::{Cell, CellKind, Text, unfit};
 use super::words::Channel;
 
-/// The maximum length of a placeholder's value, in bytes. It is limited because names and messages come from
+/// The maximum length of a placeholder's value, in bytes. The length is limited because names and messages come from
 /// untrusted parties.
 const MAX_WORD: usize = 4096;
 

@@ -23,11 +23,11 @@ use super::words::{
 pub struct Column {
     /// The column's key in a configuration.
     pub name: &'static str,
-    /// The key that it had before; empty if it never had another.
+    /// The column's former key; empty if it has none.
     pub former: &'static str,
     /// The purpose of the column.
     pub about: &'static str,
-    /// The kind of its values.
+    /// The kind of the column's values.
     pub kind: CellKind,
     pub(crate) set: fn(&mut Dialect, &Value) -> Result<(), String>,
     pub(crate) show: fn(&Dialect) -> Value,
@@ -40,7 +40,7 @@ pub struct Variant {
     pub name: &'static str,
     /// The origin of the variant.
     pub about: &'static str,
-    /// Columns and their values, JSON.
+    /// Pairs of a column and its new value, as JSON.
     pub changes: &'static [(&'static str, &'static str)],
 }
 
@@ -71,8 +71,9 @@ macro_rules! columns {
             pub about: Text,
             /// The named sets of changes.
             pub variants: &'static [Variant],
-            /// The kind of `auth` that fits its callers, if its system authenticates them: a configuration without `auth` gets
-            /// this as a suggestion. `None` if its system has no authentication, or lets the operator choose a token.
+            /// The kind of `auth` that fits the system's callers, if the system authenticates them: a configuration without
+            /// `auth` gets this kind as a suggestion. `None` if the system has no authentication, or lets the operator
+            /// choose a token.
             pub credentials: Option<&'static str>,
             /// True if this row interprets messages; otherwise the endpoint follows the protocol.
             pub interpreted: bool,
@@ -153,7 +154,7 @@ columns! {
         sessions: Sessions = "sessions", Sessions::None;
     }
 
-    /// The accepted messages, and the handling of others.
+    /// The accepted messages, and the handling of other messages.
     reading: Grammar {
         /// The order in which a message is checked.
         checks: Vec<Check> = "checks", Check::ORDER.to_vec();
@@ -211,7 +212,7 @@ columns! {
         arguments_missing: ArgumentsMissing = "argumentsMissing", ArgumentsMissing::Pass;
         /// True to check arguments against the input schema; otherwise the server checks them.
         check_arguments: bool = "checkArguments", true;
-        /// The corrections of arguments, made before they are checked.
+        /// The corrections of arguments, made before the arguments are checked.
         repair_arguments: Vec<Repair> = "repairArguments" (former "mendArguments"), vec![];
         /// Default values for omitted arguments, for tools that define these arguments.
         argument_defaults: Option<Object> = "argumentDefaults", None;
@@ -271,13 +272,13 @@ columns! {
         forbidden: FaultText = "forbidden", FaultText::new(code::REFUSED, "Forbidden: {message}").status(403);
         /// The service that checks the credentials is unavailable.
         auth_unavailable: FaultText = "authUnavailable", FaultText::new(code::INTERNAL_ERROR, "Credentials cannot be checked now").status(503);
-        /// Too many requests.
+        /// The caller has sent too many requests.
         rate_limited: FaultText = "rateLimited", FaultText::new(code::REFUSED, "Rate limit exceeded").status(429);
         /// The session was not initialized.
         not_initialized: FaultText = "notInitialized", FaultText::new(code::INVALID_REQUEST, "Server not initialized");
         /// The platform that the tools need is missing.
         platform_missing: FaultText = "platformMissing", FaultText::new(code::INTERNAL_ERROR, "{message}");
-        /// Anything else.
+        /// Any other error.
         internal: FaultText = "internal", FaultText::new(code::INTERNAL_ERROR, "Internal error: {message}");
     }
 
@@ -311,13 +312,13 @@ columns! {
     events: Events {
         /// The path of the event stream.
         streams: Streams = "streams", Streams::None;
-        /// The POST path with `streams: beside`, appended to any path but `/sse`; an endpoint's `message` overrides it.
+        /// The POST path with `streams: beside`, appended to any path except `/sse`; an endpoint's `message` overrides this path.
         message_path: Text = "messagePath", text("/message");
         /// The data of the first event.
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");
         /// The query parameter with the session id.
         session_parameter: Text = "sessionParameter", text("session_id");
-        /// True if the answer to a POST is in its body even if it is also sent on a stream.
+        /// True if the response to a POST contains the answer even if the answer is also sent on a stream.
         answer_in_body: bool = "answerInBody", false;
         /// The comment at the start of a stream; it is often empty.
         opening_comment: Text = "openingComment", text("");

@@ -59,8 +59,8 @@ impl Dialect {
         Self::COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// The same row, adapted to pipes: every message is JSON-RPC, and a message without an id is not answered. A
-    /// client that waits for an answer with an id gets one.
+    /// The same row, adapted to pipes: every message is JSON-RPC, and a message without an id is not answered. A client that
+    /// waits for the answer to a request with an id gets an answer.
     #[must_use]
     pub fn over_pipes(&self) -> Self {
         let mut row = self.clone();
@@ -82,7 +82,7 @@ impl Dialect {
         let Some(variant) = found else {
             let names: Vec<&str> = self.variants.iter().map(|v| v.name).collect();
             let choice = if names.is_empty() {
-                "it has none".to_owned()
+                "it has no variants".to_owned()
             } else {
                 format!("its variants: {}", names.join(", "))
             };

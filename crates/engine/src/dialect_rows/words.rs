@@ -109,7 +109,7 @@ words! {
     Sessions {
         /// No sessions.
         None = "none",
-        /// The answer to `initialize` contains a session id, which a request may carry.
+        /// The answer to `initialize` contains a session id, which later requests may carry.
         Issued = "issued",
     }
 
@@ -181,9 +181,9 @@ words! {
         Request = "request",
         /// Reject the message as an invalid request, even if `params` is null.
         Strict = "strict",
-        /// Reject it as invalid params.
+        /// Reject the message because of invalid params.
         Params = "params",
-        /// Ignore them.
+        /// Ignore the `params`.
         Ignore = "ignore",
     }
 
@@ -217,11 +217,11 @@ words! {
         Empty = "empty",
         /// Reject the call.
         Refuse = "refuse",
-        /// Pass it on: the server decides.
+        /// Pass the call on: the server decides.
         Pass = "pass",
     }
 
-    /// A correction of arguments, made before they are checked.
+    /// A correction of arguments, made before the arguments are checked.
     Repair {
         /// Convert strings to numbers and booleans, and numbers to strings, if the schema requires it.
         Coerce = "coerce",

@@ -1,5 +1,5 @@
-//! Requests that mean a resource or a template by its URI, and completions. This module must not know how URIs of servers are told
-//! apart.
+//! Requests that refer to a resource or a template by its URI, and completions. This module must not know how URIs of servers
+//! are told apart.
 
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::Timeouts;
 
-/// The times of one exchange.
+/// The points in time that matter to one exchange.
 #[derive(Debug)]
 pub(super) struct ExchangeClock {
     timeouts: Timeouts,
@@ -29,7 +29,7 @@ impl ExchangeClock {
         self.wake.map_or(due, |wake| due.min(wake))
     }
 
-    /// Returns true if the time is over that the client's profile allows for the whole request.
+    /// Returns true if the request has taken longer than the client's profile allows.
     pub(super) fn exceeds_profile(&self, now: Instant) -> bool {
         self.timeouts.is_profiles && now >= self.started + self.timeouts.overall
     }

@@ -40,7 +40,7 @@ pub(super) struct Cross {
     pub(super) capabilities: Bytes,
     /// The gateway's own name and version, for clients of versions that state both in results; otherwise empty.
     pub(super) server_info: String,
-    /// The minimum severity of log messages that the client wants, if it declares that in each request.
+    /// The minimum severity of log messages that the client wants, if the client declares this severity in each request.
     level: Option<usize>,
     pub(super) input: Input,
 }

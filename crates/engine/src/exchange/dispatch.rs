@@ -40,11 +40,11 @@ pub enum Dispatch<'v> {
 pub struct Route<'v> {
     /// The upstream that the request goes to.
     pub upstream: UpstreamId,
-    /// The span of a public name or URI, and the one for the upstream, a JSON string.
+    /// The span of a public name or URI, and the text that replaces it for the upstream, a JSON string.
     pub rename: Option<(Span, Bytes)>,
     /// The called tool, if the request is a call.
     pub tool: Option<&'v ToolEntry>,
-    /// The arguments for the upstream, JSON text, if they are not those that the client sent.
+    /// The arguments for the upstream, JSON text, if they differ from those that the client sent.
     pub arguments: Option<Bytes>,
     /// The request's method.
     pub method: Cow<'static, str>,
@@ -54,7 +54,7 @@ pub struct Route<'v> {
     pub uris: Option<Box<ServerUris>>,
     /// True if only the upstream checks the arguments.
     pub unchecked: bool,
-    /// True if the shell can keep a task's state beyond its exchange; set by the shell.
+    /// True if the loop that runs the exchange can keep a task's state beyond it; set by that loop.
     pub keeps_tasks: bool,
     /// The fault to report if the request fails, whatever the upstream answers: a denied item must be
     /// indistinguishable from a missing one.
@@ -185,11 +185,14 @@ pub fn wants_list(frame: &Frame, view: &View) -> bool {
 }
 
 fn unknown(method: Method, era: &Era) -> Fault {
-    Fault::unknown_method(method.name(), &format!("is not a client's request in protocol version {era}"))
+    Fault::unknown_method(
+        method.name(),
+        &format!("is not a request that clients can send in protocol version {era}"),
+    )
 }
 
-/// The capability that a server must declare for a method. If the era has none for completion, completion is
-/// attempted anyway.
+/// The capability that a server must declare for a method. If the era has no capability for completion, completion is attempted
+/// anyway.
 fn needed(method: Method, era: &Era) -> Option<&'static str> {
     match method {
         Method::ToolsList | Method::ToolsCall => Some("tools"),
@@ -353,7 +356,7 @@ fn task<'v>(
     }))
 }
 
-/// Forwards a method outside the core to the only upstream that declares anything outside the core.
+/// Forwards a method outside the core protocol to the only upstream that declares anything outside the core protocol.
 fn extension<'v>(name: &str, view: &'v View) -> Result<Route<'v>, Fault> {
     let owners = view.extension_owners(name);
     match owners.as_slice() {

@@ -13,12 +13,12 @@ use crate::fault::Fault;
 /// Time limits of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// The time without an answer or progress; the time in which the upstream itself waits for the client does not
+    /// The maximum time without an answer or progress; the time in which the upstream itself waits for the client does not
     /// count.
     pub idle: Duration,
-    /// The time that the whole request may take.
+    /// The maximum time for the whole request.
     pub overall: Duration,
-    /// True if the client's profile sets that time for the tool, because it is shorter than the server's.
+    /// True if `overall` comes from the client's profile, whose time for the tool is shorter than the server's.
     pub is_profiles: bool,
 }
 
@@ -63,7 +63,7 @@ impl LinkFailure {
     }
 }
 
-/// An event that the shell reports.
+/// An event that the gateway's loop reports to an exchange.
 #[derive(Debug)]
 pub enum Event {
     /// A message from the upstream on this exchange's stream, and the HTTP status if the message was the whole answer.
@@ -72,8 +72,8 @@ pub enum Event {
     Failed(LinkFailure),
     /// The client cancelled the request; contains its notification, if there was one.
     Cancelled(Option<Frame>),
-    /// The upstream's question has been answered, by the client or on its behalf. If the shell does not see the
-    /// answer, the upstream's next message implies it.
+    /// The upstream's question has been answered, by the client or on its behalf. If the loop does not see the answer, the
+    /// upstream's next message implies that there was one.
     Answered,
     /// The client's reply to the question with this number, which a [`Step::Put`] asked.
     Replied(usize, Frame),
@@ -83,7 +83,7 @@ pub enum Event {
     Unreached,
 }
 
-/// The next step for the shell.
+/// The next step that the gateway's loop performs for an exchange.
 #[derive(Debug)]
 pub enum Step {
     /// Send this message to its upstream.

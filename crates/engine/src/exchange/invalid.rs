@@ -1,4 +1,4 @@
-//! The answer to a call with invalid arguments. It must not know how arguments are checked.
+//! The answer to a call with invalid arguments. This module must not know how arguments are checked.
 
 use bytes::Bytes;
 use proto::era::{Era, InvalidArguments, complete};

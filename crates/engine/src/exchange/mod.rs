@@ -7,7 +7,8 @@
 //!                                        └── feed ◄──┘ events of the upstream, the client or the clock
 //! ```
 //!
-//! The shell owns the loop; an exchange is tested by replaying events. This module must not know sockets or sessions.
+//! The gateway owns the loop that performs the steps; tests replay events to an exchange. This module must not know sockets or
+//! sessions.
 
 mod bridged;
 mod by_uri;

@@ -1,4 +1,5 @@
-//! Calls of the gateway's own tools, for profiles whose tools are found by searching. It must not know how a search works.
+//! Calls of the gateway's own tools, for profiles whose tools are found by searching. This module must not know how a search
+//! works.
 
 use bytes::Bytes;
 use proto::bridge::shape::{Own, result};

@@ -1,5 +1,5 @@
-//! Progress under the client's own token: it only increases during a request, even if the upstream starts over. This
-//! module must not know why the upstream does that.
+//! Progress under the client's own token: the reported value only increases during a request, even if the upstream starts over.
+//! This module must not know why the upstream starts over.
 
 use bytes::Bytes;
 use proto::json::Splice;
@@ -61,7 +61,7 @@ impl ProgressToken {
 }
 
 impl Exchange {
-    /// The data for translating progress notifications for the client, if it wants any.
+    /// The data for translating progress notifications for the client, if the client wants any.
     pub fn token(&self) -> Option<ProgressToken> {
         Some(ProgressToken { key: self.key, client: self.client.token.clone()?, base: self.progress.base })
     }

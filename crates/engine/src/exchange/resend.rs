@@ -59,7 +59,7 @@ pub struct ResendPolicy {
 }
 
 impl ResendPolicy {
-    /// The policy for a request. The hints of a called tool determine if the call can be repeated (2025-03-26, schema
+    /// The policy for a request. The hints of a called tool determine whether the call can be repeated (2025-03-26, schema
     /// `ToolAnnotations`), unless the configuration has a rule. A server that gives false hints harms only its own
     /// data.
     pub fn new(method: &str, tool: Option<&ToolEntry>, rule: ResendRule, patience: Duration) -> Self {
@@ -74,8 +74,8 @@ impl ResendPolicy {
         Self { repeatable, spoken: false, tries: 0, patience, has_slowed: false, until: None }
     }
 
-    /// Sends the request again only if it was not executed, because each execution leaves something behind, such as a
-    /// task.
+    /// From now on, allows the request to be sent again only if it was not executed, because each execution leaves something
+    /// behind, such as a task.
     pub fn only_unexecuted(&mut self) {
         self.repeatable = false;
     }

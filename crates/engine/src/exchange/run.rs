@@ -315,9 +315,9 @@ impl Exchange {
             return self.fail(Fault::upstream(server, false, message));
         }
         let help = if self.clock.exceeds_profile(now) {
-            "the profile allows this tool no more (`timeout` in `tools.overrides`)"
+            "the profile allows no more time for this tool (`timeout` in `tools.overrides`)"
         } else {
-            "it may be overloaded or stuck; raise its `timeout` if it needs longer"
+            "the server may be overloaded or stuck; increase its `timeout` if it needs more time"
         };
         let message = format!("did not answer {:?} within {waited} s; {help}", self.client.request.method());
         let failure = LinkFailure { message, execution: Execution::Unknown, retry: false };

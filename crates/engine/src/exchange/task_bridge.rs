@@ -33,7 +33,7 @@ pub enum Made {
 
 #[derive(Debug)]
 pub(super) enum TaskDirection {
-    /// A call that the client wants as a task, although the server decides that itself.
+    /// A call that the client wants to run as a task, at a server that decides itself which calls become tasks.
     Wraps,
     /// A request about a task.
     Asks(Box<LegacyToModern>, Bytes),

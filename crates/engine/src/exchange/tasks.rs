@@ -87,12 +87,12 @@ impl Exchange {
 }
 
 impl Exchange {
-    /// The state that the answered call leaves for the shell to keep.
+    /// The state that the answered call leaves for the gateway to keep.
     pub fn made(&mut self) -> Option<Made> {
         self.bridge.as_mut()?.made.take()
     }
 
-    /// Takes an answer about a task; returns `false` if it is passed on unchanged.
+    /// Takes an answer about a task; returns `false` if the answer is passed on unchanged.
     pub(super) fn task_answered(
         &mut self,
         frame: &Frame,
@@ -266,7 +266,7 @@ impl Exchange {
     }
 }
 
-/// The finder for `taskId`. It is built only once, because building it costs more than most searches.
+/// The finder for `taskId`. The finder is built only once, because building one costs more than most searches.
 static NAMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("taskId"));
 static ESCAPES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
 

@@ -1,4 +1,4 @@
-//! One proxy: its address and credentials, read from a URL. It must not know which requests it is for.
+//! One proxy: its address and credentials, read from a URL. This module must not know which requests it is for.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -26,14 +26,14 @@ pub enum ProxyUrlFault {
     /// The scheme belongs to another kind of proxy.
     #[error("only HTTP proxies are supported, so the URL must begin with http:// or https://")]
     Scheme,
-    /// It has no valid host and port.
-    #[error("it has no valid host and port")]
+    /// The URL has no valid host and port.
+    #[error("the URL has no valid host and port")]
     Host,
     /// Something follows the port.
-    #[error("it must end after the port")]
+    #[error("the URL must end after the port")]
     Path,
-    /// User name or password cannot be sent.
-    #[error("its user name and password must be percent-encoded text without control characters")]
+    /// The user name or the password cannot be sent.
+    #[error("the user name and password in the URL must be percent-encoded text without control characters")]
     Credentials,
 }
 

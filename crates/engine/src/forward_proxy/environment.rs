@@ -1,4 +1,5 @@
-//! The environment variables that name proxies, and the choice of a proxy for one host. It must not know how a variable is read.
+//! The environment variables that name proxies, and the choice of a proxy for one host. This module must not know how a
+//! variable is read.
 
 use std::sync::Arc;
 
@@ -13,14 +14,14 @@ pub struct EnvironmentProxies {
     exempt: ProxyExemptions,
 }
 
-/// A variable that names no usable proxy. Requests that it applies to fail, because the person who set it did not want them to
-/// leave without a proxy.
+/// A variable that names no usable proxy. Requests to which the variable applies fail, because the person who set it did not
+/// want them to be sent without a proxy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the environment variable {variable} names no usable proxy: {fault}")]
 pub struct UnusableProxy {
     /// The variable.
     pub variable: &'static str,
-    /// The fault of its value.
+    /// The fault in the variable's value.
     pub fault: ProxyUrlFault,
 }
 

@@ -1,4 +1,4 @@
-//! `NO_PROXY`: the hosts that are reached without a proxy, by curl's rules. It must not know any proxy.
+//! `NO_PROXY`: the hosts that are reached without a proxy, by curl's rules. This module must not know any proxy.
 
 use std::net::IpAddr;
 

@@ -1,5 +1,5 @@
 //! Forward proxies: the HTTP proxies through which the gateway sends its own requests. Their addresses come from the
-//! configuration or from environment variables. It must not know sockets, or what is requested.
+//! configuration or from environment variables. This module must not know sockets, or what is requested.
 //!
 //! | file | is for |
 //! |---|---|

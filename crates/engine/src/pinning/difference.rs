@@ -1,5 +1,5 @@
-//! The differences between two definitions of a tool, in lines for people: texts word by word, schemas by JSON pointer. It
-//! must not know which of the two is approved.
+//! The differences between two definitions of a tool, in lines for people: texts word by word, schemas by JSON pointer. This
+//! module must not know which of the two definitions is approved.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,15 +10,15 @@ use serde_json::Value;
 use super::layout::{on_one_line, wrapped};
 use super::text_difference::{text_difference, whole_text};
 
-/// The width of a line, with its indent and its sign.
+/// The width of a line, including indent and sign.
 const COLUMNS: usize = 80;
-/// The indent and the sign.
+/// The width of the indent and the sign.
 const SIGN: usize = 4;
 /// The members of a definition, in the order in which they are shown.
 const MEMBERS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 /// The length of a text, in characters, above which it is compared word by word.
 const SHORT: usize = 48;
-/// The number of changes that are named.
+/// The maximum number of changes that are named.
 const MOST_NAMED: usize = 6;
 
 /// The meaning of a line.
@@ -35,9 +35,9 @@ pub enum DiffSign {
 /// One line of a difference. Its text contains nothing that could control a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffLine {
-    /// Its meaning.
+    /// The line's meaning.
     pub sign: DiffSign,
-    /// Its text.
+    /// The line's text.
     pub text: String,
 }
 
@@ -70,12 +70,12 @@ pub(super) enum Extent {
 }
 
 impl Extent {
-    /// The number of lines for one place of a text.
+    /// The maximum number of lines for one changed place in a text.
     pub(super) fn lines_of_text(self) -> usize {
         if self == Self::Full { usize::MAX } else { 14 }
     }
 
-    /// The number of lines for one tool.
+    /// The maximum number of lines for one tool.
     fn lines(self) -> usize {
         if self == Self::Full { usize::MAX } else { 80 }
     }
@@ -89,19 +89,18 @@ pub fn difference(old: Option<&[u8]>, new: &[u8], is_full: bool) -> DefinitionDi
     let before = old.unwrap_or(b"{}");
     match (parsed(before), parsed(new)) {
         (Some(before), Some(now)) => found.members(&before, &now, old.is_some()),
-        // Its members cannot be told apart, or cannot be read: a reader must see the text itself.
+        // A member occurs twice, or a definition cannot be read: a reader must see the text itself.
         _ => found.raw(before, new),
     }
     found.finish()
 }
 
-/// A definition as a tree; `None` if a tree would not show all of it.
+/// A definition as a tree; `None` if a tree would not show the whole definition.
 fn parsed(text: &[u8]) -> Option<Value> {
     if has_duplicates(text, Span::new(0, text.len())) { None } else { serde_json::from_slice(text).ok() }
 }
 
-/// Returns true if a member occurs twice in an object of a normal form. Its members are in order, so equal keys are
-/// neighbors.
+/// Returns true if a member occurs twice in an object of a normal form. The members are sorted, so equal keys are neighbors.
 fn has_duplicates(text: &[u8], span: Span) -> bool {
     match span.of(text).first() {
         Some(b'{') => Members::of_value(text, span).is_none_or(|members| {

@@ -1,9 +1,9 @@
 //! Foreign text in lines of limited width: characters that cannot be seen, that control a terminal or that reorder other
-//! characters are escaped, so that a reader sees everything that a model would read. It must not know what the text is.
+//! characters are escaped, so that a reader sees everything that a model would read. This module must not know what the text is.
 
 use std::fmt::Write as _;
 
-/// A text of a server with everything escaped that a reader cannot see as it is. Line breaks stay.
+/// A server's text, in which characters that a reader could not see as they are have been escaped. Line breaks stay.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -12,7 +12,7 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// The same on one line: line breaks are escaped, too.
+/// Like [`visible`], but on one line: line breaks are escaped as well.
 pub(super) fn on_one_line(text: &str) -> String {
     visible(text).replace('\n', "\\n")
 }
@@ -25,7 +25,7 @@ fn push(out: &mut String, c: char) {
     }
 }
 
-/// Returns true for characters that everybody sees as they are. Everything in doubt is escaped: controls, format characters,
+/// Returns true for characters that everybody sees as they are. All doubtful characters are escaped: controls, format characters,
 /// spaces other than the usual one, fillers, variation selectors and private areas.
 fn is_seen(c: char) -> bool {
     let is_hidden = matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

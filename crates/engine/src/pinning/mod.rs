@@ -1,5 +1,5 @@
 //! The definitions of a server's tools, pinned: recorded on first sight, compared with every later list, and approved by a
-//! person when they change. A server that passes a review could otherwise replace a description or a schema later, and no
+//! person when they change. Otherwise, a server that has passed a review could replace a description or a schema later, and no
 //! client would notice.
 //!
 //! ```text
@@ -15,7 +15,8 @@
 //! | `text_difference` | the differences between two texts, word by word |
 //! | `layout` | foreign text in lines of a terminal, with everything escaped that cannot be seen |
 //!
-//! Pure: digests are computed by the caller. It must not know where the record is stored, or what a policy does to clients.
+//! Pure: digests are computed by the caller. This module must not know where the record is stored, or what a policy does to
+//! clients.
 
 mod difference;
 mod layout;

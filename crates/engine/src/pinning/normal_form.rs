@@ -1,15 +1,15 @@
 //! The normal form of a tool's definition: the members that decide how people and models use the tool, in a spelling that
-//! does not depend on the protocol version, the order of members or white space. It must not know fingerprints.
+//! does not depend on the protocol version, the order of members or white space. This module must not know fingerprints.
 //!
 //! | member | is compared |
 //! |---|---|
 //! | `name`, `title`, `description`, `inputSchema`, `annotations` | yes |
-//! | `outputSchema` | if it describes an object, because older versions cannot have another one |
+//! | `outputSchema` | if it describes an object, because older versions allow no other output schema |
 //! | `icons` | no: models do not see them, and the picture behind an address can change in any case |
 //! | `execution` | no: only one version has it |
 //! | `_meta` and unknown members | no: clients do not show them to models, and servers put changing values there |
 //!
-//! Every member of these that occurs twice is kept twice, because readers disagree about which one counts. Numbers keep
+//! If one of these members occurs twice, both occurrences are kept, because readers disagree about which one counts. Numbers keep
 //! their spelling.
 
 use bytes::Bytes;
@@ -23,7 +23,7 @@ pub fn normal_form(tool: &[u8]) -> Bytes {
     let tool = tool.trim_ascii();
     let mut out = Vec::with_capacity(tool.len());
     let Some(members) = Members::of_value(tool, Span::new(0, tool.len())) else {
-        // Items are objects, so this is never used; the text itself is a safe answer.
+        // Items are objects, so this fallback is never used; the text itself is a safe answer.
         return Bytes::copy_from_slice(tool);
     };
     let is_compared = |key: &str, value: Span| {
@@ -33,8 +33,8 @@ pub fn normal_form(tool: &[u8]) -> Bytes {
     Bytes::from(out)
 }
 
-/// Returns true if a schema describes an object: every version with output schemas can have it. In some versions, a schema
-/// without a type describes an object.
+/// Returns true if a schema describes an object: every version with output schemas allows such a schema. In some versions, a
+/// schema without a type describes an object.
 fn describes_object(text: &[u8], schema: Span) -> bool {
     let Some(members) = Members::of_value(text, schema) else { return false };
     members.get(text, "type").is_none_or(|kind| kind.of(text) == b"\"object\"")
@@ -83,8 +83,8 @@ fn complete(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// Writes a value. `is_set` if the order of its elements has no meaning: `required` lists names, and some servers list them
-/// in a new order each time.
+/// Writes a value. `is_set` is true if the order of the value's elements has no meaning: `required` lists names, and some
+/// servers list them in a new order each time.
 fn value(out: &mut Vec<u8>, text: &[u8], span: Span, is_set: bool) {
     let written = span.of(text);
     match written.first() {

@@ -1,5 +1,5 @@
-//! The record of one server's definitions: which are approved, and which are known but not approved. It must not know how a
-//! record is stored, or what happens to tools that are not approved.
+//! The record of one server's definitions: which are approved, and which are known but not approved. This module must not know
+//! how a record is stored, or what happens to tools that are not approved.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write as _};
@@ -41,7 +41,7 @@ pub struct Sighting {
 /// The state of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PinVerdict {
-    /// It is approved.
+    /// The definition is approved.
     Approved,
     /// Another definition of the tool is approved.
     Changed,
@@ -106,9 +106,9 @@ impl Pins {
 
     /// Takes the list that an audience sees, and returns true if the record changed.
     ///
-    /// The very first lists of a server are approved: there is nothing to compare them with. If a class of clients is shown
-    /// more than others, its first list does not count as a change, except under `hold`, where a person sees each tool
-    /// before clients do. A definition that differs from an approved one is never approved here.
+    /// The very first lists of a server are approved: there is nothing to compare them with. If a server shows more tools to a
+    /// class of clients, the first list for that class does not count as a change, except under `hold`, where a person sees
+    /// each tool before clients do. A definition that differs from an approved one is never approved here.
     pub fn take(
         &mut self,
         seen: &[Sighting],
@@ -126,7 +126,7 @@ impl Pins {
                 changed = true;
             }
         }
-        // Some servers list nothing until they have started completely; that is no list to compare others with.
+        // Some servers list nothing until they have started completely; later lists cannot be compared with an empty one.
         if is_complete && !seen.is_empty() {
             changed |= self.audiences.insert(audience);
         }

@@ -1,5 +1,5 @@
 //! The difference of two texts, word by word: the changed places with a few words around them. Each line begins with our own
-//! sign, so no text can pretend to be unchanged. It must not know where the texts come from.
+//! sign, so no text can pretend to be unchanged. This module must not know where the texts come from.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
@@ -9,7 +9,7 @@ use super::layout::{visible, wrapped};
 /// The number of unchanged words that are shown around a change.
 const CONTEXT: usize = 8;
 
-/// The number of words that are shown instead of an ellipsis.
+/// The maximum number of words at the beginning or end of a text that are shown instead of an ellipsis.
 const FEW: usize = 4;
 
 /// The number of differing words, in both texts together, above which the texts are not compared word by word: the time
@@ -59,7 +59,7 @@ fn clipped(sign: DiffSign, mut lines: Vec<String>, extent: Extent) -> Vec<DiffLi
     lines.into_iter().map(|text| DiffLine { sign, text }).collect()
 }
 
-/// The words of a text, each with the white space behind it.
+/// The words of a text, each with the white space after it.
 fn words(text: &str) -> Vec<&str> {
     text.split_inclusive(char::is_whitespace).collect()
 }

@@ -1,5 +1,5 @@
-//! The storage of all counters: a capped map that is split into parts and drops only counters that are fully paid
-//! back.
+//! The storage of all counters: a capped map that is split into parts, and that drops only counters that are fully paid back
+//! (see `quota`).
 //!
 //! A counter changes by compare-and-swap under a part's shared lock; cells are added and removed under its exclusive
 //! lock. Therefore two requests can never both take the last slot, and no cell can disappear while a request is
@@ -122,8 +122,7 @@ impl Cells {
         quota.take(paid, now)
     }
 
-    /// Counts a request. If a new cell is needed and there is no room, the request is rejected until there
-    /// is.
+    /// Counts a request. If a new cell is needed and there is no room for it, the request is rejected until there is room.
     pub(super) fn take(&self, key: u64, quota: &Quota, now: u64) -> QuotaOutcome {
         let part = self.part(key);
         if let Some(outcome) = count(&read(part), key, quota, now) {
@@ -156,8 +155,8 @@ impl Cells {
         }
     }
 
-    /// Counts requests of several counters, each listed once: all of them, or none. The outcomes are in the order of
-    /// `takes`; if one is a rejection, nothing was counted.
+    /// Counts requests against several counters, each of which occurs once in `takes`: either all requests, or none. The
+    /// outcomes are in the order of `takes`; if one is a rejection, nothing was counted.
     pub(super) fn take_all(&self, takes: &[Take<'_>], now: u64) -> Vec<QuotaOutcome> {
         let mut wanted: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for take in takes {

@@ -39,8 +39,9 @@ pub struct RatedRequest<'a> {
     pub is_call: bool,
     /// The name by which the client calls the tool; not needed if [`Limiter::asks_for_tools`] is false.
     pub tool: Option<&'a str>,
-    /// The tool's identity, `server__tool`, if the caller can see the tool: a tool can have several names. Names of no tool share
-    /// one counter, because anybody can invent any number of them. Not needed if [`Limiter::asks_for_tools`] is false.
+    /// The tool's identity, `server__tool`, if the caller can see the tool: a tool can have several names. Names that belong to
+    /// no tool share one counter, because anybody can invent any number of such names. The identity is not needed if
+    /// [`Limiter::asks_for_tools`] is false.
     pub identity: Option<&'a str>,
 }
 
@@ -68,7 +69,7 @@ pub struct Verdict {
     pub remaining: u32,
     /// The time without requests after which the full number is allowed.
     pub reset: Duration,
-    /// The time until a retry makes sense. It is zero if the request was allowed, and also if a retry never helps
+    /// The time until a retry makes sense. The time is zero if the request was allowed, and also if a retry never helps
     /// because more requests arrived together than the limit ever allows at once.
     pub retry_after: Duration,
     /// The index of the limit in the configuration, from 0.
@@ -161,7 +162,7 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// Creates the limiter from the enabled limits of a configuration. It keeps at most `cap` counters (about 40
+    /// Creates the limiter from the enabled limits of a configuration. The limiter keeps at most `cap` counters (about 40
     /// bytes each); a request that needs another counter is rejected until a counter is paid back. `seed` is random, so
     /// nobody can provoke a collision with another caller's counter.
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
@@ -185,8 +186,8 @@ impl Limiter {
         self.asks_for_tools
     }
 
-    /// Counts a request at `now`, the time since any fixed point. If several limits concern the request, it is counted
-    /// only if all of them allow it, and the tightest verdict is returned. `None` if no limit concerns it.
+    /// Counts a request at `now`, the time since any fixed point. If several limits concern the request, it is counted only if
+    /// all of these limits allow it, and the tightest verdict is returned. `None` if no limit concerns the request.
     pub fn check(&self, request: &RatedRequest<'_>, now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let speaking = || self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of(request));
@@ -234,7 +235,7 @@ impl Limiter {
         Ok(())
     }
 
-    /// Checks if [`enter`](Self::enter) would count a caller, without counting.
+    /// Checks whether [`enter`](Self::enter) would count a caller, without counting.
     ///
     /// # Errors
     /// Returns the verdict of an exhausted limit.
@@ -275,9 +276,9 @@ impl Limiter {
         speaking.map(move |(number, rule)| (rule.key(number, self.seed, &at("")), rule))
     }
 
-    /// Counts requests that arrive together, all of them or none, so that the caller can send all of them again after
-    /// a rejection. The tightest verdict is returned. If there are more requests than a limit allows at once, they
-    /// are never accepted.
+    /// Counts requests that arrive together: either all or none, so that the caller can send all of them again after a
+    /// rejection. The tightest verdict is returned. If there are more requests than a limit allows at once, they are never
+    /// accepted.
     pub fn check_all(&self, requests: &[RatedRequest<'_>], now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let mut takes: Vec<(usize, Take<'_>)> = Vec::new();

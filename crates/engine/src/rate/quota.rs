@@ -1,8 +1,8 @@
 //! The arithmetic of a limit: the generic cell rate algorithm (ITU-T I.371, annex A), one number per counter.
 //!
-//! The number is the time at which all counted requests are paid back. A request advances it by one interval, and is
-//! rejected if the result would be too far in the future. This module must not know who is counted, or where the number
-//! is kept.
+//! A counted request is *paid back* once it no longer counts against the limit. The number is the time at which all counted
+//! requests are paid back. A request advances the number by one interval, and is rejected if the result would be too far in the
+//! future. This module must not know who is counted, or where the number is kept.
 
 use std::time::Duration;
 

@@ -4,10 +4,10 @@
 use proto::bridge::shape::decoded_length;
 use proto::json::{Members, Span, quote, string_length, string_value};
 
-/// The type of media of plain text, as JSON.
+/// The media type of plain text, as JSON.
 const PLAIN: &str = "\"text/plain\"";
 
-/// The longest type of media that a link repeats, in bytes.
+/// The maximum length of a media type that a link repeats, in bytes.
 const LONGEST_TYPE: usize = 100;
 
 /// The data of a block.
@@ -15,7 +15,7 @@ const LONGEST_TYPE: usize = 100;
 enum Data {
     /// A text, between its quotes.
     Text(Span),
-    /// Base64, between its quotes, and the type of media.
+    /// Base64, between its quotes, and the media type.
     Blob(Span, Option<Span>),
     /// The contents of a resource, an object.
     Resource(Span),
@@ -29,7 +29,7 @@ pub(super) struct ContentItem {
     /// The whole block.
     pub(super) span: Span,
     data: Data,
-    /// The size of its data, in bytes: of a text in UTF-8, or of what Base64 encodes.
+    /// The size of the block's data, in bytes: the length of a text in UTF-8, or the decoded length of Base64.
     pub(super) size: usize,
 }
 
@@ -46,7 +46,7 @@ impl ContentItem {
         Self { span, data, size }
     }
 
-    /// The text of a block that is a text, between its quotes.
+    /// The text of the block, between its quotes; `None` if the block is not a text.
     pub(super) fn text(&self) -> Option<Span> {
         match self.data {
             Data::Text(inner) => Some(inner),
@@ -54,8 +54,8 @@ impl ContentItem {
         }
     }
 
-    /// Writes the block as the contents of a resource; of a text that is cut, the part behind `from`. Returns the type of media,
-    /// JSON, if it is known.
+    /// Writes the block as the contents of a resource; of a text, only the part from the offset `from` on. Returns the media
+    /// type as JSON, if it is known.
     pub(super) fn write(&self, out: &mut Vec<u8>, text: &[u8], from: usize, uri: &str) -> Option<String> {
         let uri = quote(uri);
         let head = |kind: &str| format!("{{\"uri\":{uri},\"mimeType\":{kind},");

@@ -15,7 +15,7 @@ use super::wording::{Sizes, link, notice};
 /// The smallest part of a text that is worth showing, in bytes.
 const SMALLEST_CUT: usize = 64;
 
-/// The space for everything around notice and link, in bytes: the block around the notice, the link's type of media.
+/// The space, in bytes, for everything around the notice and the link: the block around the notice, and the link's media type.
 const AROUND: usize = 200;
 
 /// The rules by which a result is shortened, and the names in its texts.
@@ -80,7 +80,7 @@ pub fn shorten(text: &Bytes, rules: &CapRules<'_>) -> Result<Option<Shortened>, 
     }
     let Some(members) = Members::of_value(&text, Span::new(0, text.len())) else { return Ok(None) };
     let member = |key: &str| members.get(&text, key).map(|span| span.of(&text));
-    // Results that ask for input and those of tasks are no results of tools yet.
+    // Results that ask for input, and results that are tasks, are not yet results of tools.
     if member("resultType").is_some_and(|kind| kind != b"\"complete\"") || member("task").is_some() {
         return Ok(None);
     }
@@ -100,7 +100,7 @@ pub fn shorten(text: &Bytes, rules: &CapRules<'_>) -> Result<Option<Shortened>, 
     Ok(Some(Shortened { content, items, rest, kind, sizes: Sizes { missing, total }, text }))
 }
 
-/// A result without the copy of its content that the first versions have; it is written again at the end.
+/// A result without `toolResult`, the copy of the content in the first versions. The copy is written again at the end.
 fn without_copy(text: &Bytes) -> Bytes {
     let Some(members) = Members::of_value(text, Span::new(0, text.len())) else { return text.clone() };
     if members.get(text, "content").is_none() {
@@ -140,7 +140,7 @@ fn fitting(sizes: &[usize], room: usize) -> usize {
     sizes.iter().fold(0, |all, size| if all + size <= room { all + size } else { all })
 }
 
-/// The contents of the rest, the type of media if it is the same for all of them, and their size.
+/// The contents of the rest, their media type if all have the same, and their size.
 fn rest(text: &[u8], items: &[(ContentItem, Place)], uri: &str) -> (Option<Bytes>, Option<String>, usize) {
     let (mut out, mut missing) = (b"[".to_vec(), 0);
     let mut kinds: Vec<Option<String>> = Vec::new();
@@ -226,7 +226,7 @@ impl CapRules<'_> {
         if self.era.shapes.tool_result { self.most / 2 } else { self.most }
     }
 
-    /// The space that notice and link need at most.
+    /// The maximum space that the notice and the link need.
     fn reserve(&self) -> usize {
         let notices = [true, false].map(|is_kept| notice(self, Sizes::LONGEST, is_kept));
         let notice = notices.iter().map(|notice| proto::json::quote(notice).len()).max().unwrap_or_default();

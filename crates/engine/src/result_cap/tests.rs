@@ -174,7 +174,7 @@ fn a_rest_that_is_not_kept_has_no_link() {
     let short: Value = serde_json::from_slice(&short).unwrap();
     assert_eq!(short["content"].as_array().unwrap().len(), 1);
     let shown = short["content"][0]["text"].as_str().unwrap();
-    assert!(shown.ends_with("The rest was not kept; ask for less.]") && !shown.contains("dragoman:"));
+    assert!(shown.ends_with("The rest was not kept; request less.]") && !shown.contains("dragoman:"));
 }
 
 #[test]

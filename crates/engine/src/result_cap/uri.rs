@@ -18,8 +18,8 @@ impl fmt::Display for RestId {
     }
 }
 
-/// The rest that a URI names, with or without a fragment. The outer value is `None` for URIs that name no rest at all, and the
-/// inner one for URIs that look like that of a rest but were never given out.
+/// The rest that a URI names, with or without a fragment. The outer value is `None` for a URI without the prefix of rests; the
+/// inner value is `None` for a URI with that prefix in a form that the gateway never issues.
 pub fn rest_id(uri: &str) -> Option<Option<RestId>> {
     let name = uri.strip_prefix(PREFIX)?;
     let digits = name.split('#').next().unwrap_or_default();

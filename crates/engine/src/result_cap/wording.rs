@@ -26,7 +26,7 @@ pub(super) fn notice(rules: &CapRules<'_>, sizes: Sizes, is_kept: bool) -> Strin
     let then = if is_kept {
         format!("Read the rest from the resource {uri} within {}", shown_time(rules.kept_for))
     } else {
-        "The rest was not kept; ask for less".to_owned()
+        "The rest was not kept; request less".to_owned()
     };
     format!(
         "[Shortened by the gateway: {missing} of {total} bytes are missing, because results of server {server:?} are limited \
@@ -50,7 +50,7 @@ impl TooLong {
         };
         format!(
             "the result of tool {tool:?} has {size} bytes, but results of server {server:?} are limited to {most} bytes \
-             (`maxResult` of the server), and {why}; ask for less, for instance for fewer items or a narrower filter, or ask the \
+             (`maxResult` of the server), and {why}; request less, for example with fewer items or a narrower filter, or ask the \
              gateway's operator to raise the limit"
         )
     }

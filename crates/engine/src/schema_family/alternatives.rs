@@ -1,11 +1,11 @@
-//! The alternatives of a value in the language with a fixed set of fields, each with one type. This module must not know how
-//! alternatives are found.
+//! The alternatives of a value, each with one type, in the language with a fixed set of fields (`Language::Fields`). This
+//! module must not know how alternatives are found.
 
 use serde_json::{Map, Value, json};
 
 use super::phrases::joined;
 
-/// The most alternatives that are compared with each other.
+/// The maximum number of alternatives that are compared with each other.
 const COMPARED: usize = 64;
 
 /// The alternatives of one value.
@@ -51,7 +51,8 @@ impl Alternatives {
         }
     }
 
-    /// Puts the description of the whole value before that of its first alternative, or in its place if it is the only one.
+    /// Puts the description of the whole value before the description of its first alternative. If there is only one
+    /// alternative, replaces its description.
     pub(super) fn describe(&mut self, description: Option<String>) {
         let Some(description) = description else { return };
         if self.is_free {

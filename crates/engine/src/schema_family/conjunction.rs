@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::document::SchemaDocument;
 
-/// The most schemas that are combined.
+/// The maximum number of schemas that are combined.
 const MOST: usize = 1000;
 
-/// The deepest chain of references and `allOf`.
+/// The maximum length of a chain of references and `allOf`.
 const DEEPEST: usize = 32;
 
 /// Keywords whose meaning depends on one another: they are taken from one schema together.
@@ -28,7 +28,7 @@ const ANNOTATIONS: [&str; 6] = ["title", "description", "default", "examples", "
 /// The keywords of a schema and of all schemas that must also hold.
 #[derive(Debug, Default)]
 pub(super) struct Conjunction<'a> {
-    /// All keywords but the following ones; the first schema that has a keyword counts.
+    /// All keywords other than those in the fields below. If several schemas have a keyword, the first one counts.
     pub(super) keywords: IndexMap<&'a str, &'a Value>,
     /// The properties of all schemas; `None` if no schema has `properties`.
     pub(super) properties: Option<IndexMap<&'a str, &'a Value>>,
@@ -36,7 +36,7 @@ pub(super) struct Conjunction<'a> {
     pub(super) required: IndexSet<&'a str>,
     /// The schemas to which references led.
     pub(super) entered: Vec<&'a Value>,
-    /// A schema to which a reference led that is being written already.
+    /// The target of a circular reference: a schema that is already being written.
     pub(super) cycle: Option<&'a Value>,
     /// True if one of the schemas accepts nothing.
     pub(super) is_nothing: bool,
@@ -52,7 +52,7 @@ pub(super) struct Combining<'d, 'a> {
     pub(super) document: &'d SchemaDocument<'a>,
     /// The schemas that are being written.
     pub(super) open: &'d [&'a Value],
-    /// True if `allOf` is combined, too.
+    /// True if `allOf` is combined as well.
     pub(super) merges_all_of: bool,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Conjunction<'a> {
                     self.weight += names.len();
                     self.required.extend(names.iter().filter_map(Value::as_str));
                 }
-                // A keyword that depends on all others of its node cannot be moved.
+                // A keyword that depends on all other keywords of its node cannot be moved.
                 ("unevaluatedProperties" | "unevaluatedItems", _) if self.count > 1 => {}
                 _ if taken.contains(&keyword) => {}
                 _ => {

@@ -1,4 +1,4 @@
-//! One schema as a document: the places to which its references lead, and the bounds for work on it. This module must not know
+//! One schema as a document: the targets of its references, and the bounds for the work on it. This module must not know
 //! any family.
 
 use std::borrow::Cow;
@@ -8,16 +8,16 @@ use serde_json::{Map, Value};
 
 use super::keywords::each_child;
 
-/// The longest schema that is read or written, in bytes.
+/// The maximum length of a schema that is read or written, in bytes.
 pub(super) const MAX_BYTES: usize = 512 * 1024;
 
-/// The most nodes that are read or written.
+/// The maximum number of nodes (schemas inside the schema) that are read or written.
 pub(super) const MAX_NODES: usize = 10_000;
 
-/// The most values and members that are read and copied for one schema.
+/// The maximum number of values and members that are read and copied for one schema.
 const MAX_WEIGHT: usize = 200_000;
 
-/// The deepest nesting of schemas that is written.
+/// The maximum nesting of schemas that is written.
 pub(super) const MAX_DEPTH: usize = 32;
 
 /// A schema whose references can be followed.
@@ -25,7 +25,7 @@ pub(super) const MAX_DEPTH: usize = 32;
 pub(super) struct SchemaDocument<'a> {
     pub(super) root: &'a Value,
     anchors: HashMap<&'a str, &'a Value>,
-    /// True if a part of the schema has its own `$id`: references in it start elsewhere.
+    /// True if a part of the schema has its own `$id`: references in that part are relative to the part.
     is_divided: bool,
     /// True for drafts in which a reference disables the keywords beside it.
     pub(super) references_stand_alone: bool,
@@ -34,7 +34,7 @@ pub(super) struct SchemaDocument<'a> {
 }
 
 impl<'a> SchemaDocument<'a> {
-    /// Reads the structure of a schema, up to the largest number of nodes and one more.
+    /// Reads the structure of a schema, up to one node more than the maximum.
     pub(super) fn new(root: &'a Value) -> Self {
         let dialect = root.get("$schema").and_then(Value::as_str).unwrap_or_default();
         let references_stand_alone = dialect.contains("/draft-0");
@@ -79,7 +79,7 @@ impl<'a> SchemaDocument<'a> {
     }
 }
 
-/// The work that is left for one schema. Once it is used up, the rest of the schema is written in outline.
+/// The work that is left for one schema. Once the budget is used up, the rest of the schema is written in outline.
 #[derive(Debug)]
 pub(super) struct Budget {
     nodes: usize,
@@ -111,7 +111,7 @@ impl Budget {
     }
 }
 
-/// The size of a value: one for each value in it, and one for each eight bytes of its texts.
+/// The size of a value: one for the value itself and for each value inside it, and one for each eight bytes of text.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len() / 8,

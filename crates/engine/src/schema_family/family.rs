@@ -1,5 +1,5 @@
-//! The families of clients, one row each. A family is a set of rules, and this module must not know how they are checked or
-//! satisfied.
+//! The families of clients, one row each. A family is a set of rules, and this module must not know how the rules are checked
+//! or satisfied.
 
 use crate::config::SchemaForm;
 
@@ -19,11 +19,11 @@ pub(super) enum References {
     None,
     /// Those that lead to a place inside the schema.
     Resolvable,
-    /// All; nobody follows them.
+    /// All references, because the clients do not follow them.
     Any,
 }
 
-/// The places at which a family accepts `anyOf`, `oneOf` and `allOf`, beside what it says about the root.
+/// The places at which a family accepts `anyOf`, `oneOf` and `allOf`, apart from the rules for the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Combinators {
     /// Everywhere.
@@ -44,16 +44,16 @@ pub(super) struct ArrayRule {
 /// The names of arguments that a family accepts, at every level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ArgumentNames {
-    /// The characters beside letters, digits and `_`.
+    /// The allowed characters besides letters, digits and `_`.
     pub(super) further: &'static str,
     /// True if a name must not start with a digit.
     pub(super) starts_with_letter: bool,
 }
 
-/// A family of clients, or of APIs behind them, that accepts the same schemas.
+/// A family of clients, or of APIs behind them, that accept the same schemas.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SchemaFamily {
-    /// Its name in the configuration.
+    /// The family's name in the configuration.
     pub name: &'static str,
     /// The clients and APIs, for people.
     pub title: &'static str,
@@ -61,8 +61,8 @@ pub struct SchemaFamily {
     pub longest_name: usize,
     /// True if a tool's name must start with a letter or `_`.
     pub name_starts_with_letter: bool,
-    /// The characters that a tool's name may have beside letters, digits, `_` and `-`. Names that Dragoman forms have none of
-    /// them, because other clients refuse them.
+    /// The characters that a tool's name may have besides letters, digits, `_` and `-`. Dragoman never forms names with these
+    /// characters, because other clients refuse them.
     pub(super) further_name_chars: &'static str,
     pub(super) language: Language,
     pub(super) argument_names: Option<ArgumentNames>,
@@ -73,11 +73,11 @@ pub struct SchemaFamily {
     pub(super) needs_root_properties: bool,
     pub(super) arrays: ArrayRule,
     pub(super) combinators: Combinators,
-    /// True if a required argument that can be null says so in words, for clients that ignore `nullable`.
+    /// True if the description of a required argument states that the argument may be null, for clients that ignore `nullable`.
     pub(super) says_null: bool,
 }
 
-/// The longest argument name where names are limited, in characters.
+/// The maximum length of an argument's name, in characters, in families that limit it.
 pub(super) const LONGEST_ARGUMENT: usize = 64;
 
 const COMBINATORS: &[&str] = &["anyOf", "oneOf", "allOf"];
@@ -168,7 +168,7 @@ const CURSOR: SchemaFamily = SchemaFamily {
     says_null: false,
 };
 
-/// The form that all of these accept.
+/// The form that all families accept.
 const PORTABLE: SchemaFamily = SchemaFamily {
     name: "portable",
     title: "all of these",
@@ -196,7 +196,7 @@ impl SchemaFamily {
         }
     }
 
-    /// Returns true if a tool's name has only letters, digits, `_` and `-`, and starts as this family wants it.
+    /// Returns true if a tool's name has only letters, digits, `_` and `-`, and starts with a character that this family allows.
     pub fn admits_name(&self, name: &str) -> bool {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let starts = |first: u8| first.is_ascii_alphabetic() || first == b'_';

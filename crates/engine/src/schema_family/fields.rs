@@ -23,13 +23,13 @@ pub(super) struct FieldsWriter<'d, 'a> {
     pub(super) budget: Budget,
     /// The schemas that are being written.
     open: Vec<&'a Value>,
-    /// The number of references that may be followed one inside another, and of those that are being followed.
+    /// The maximum number of nested references to follow, and the number of references that are being followed.
     levels: usize,
     level: usize,
 }
 
 impl<'d, 'a> FieldsWriter<'d, 'a> {
-    /// A writer that follows up to `levels` references one inside another.
+    /// A writer that follows references nested up to `levels` deep.
     pub(super) fn new(
         family: &'static SchemaFamily,
         document: &'d SchemaDocument<'a>,
@@ -78,8 +78,8 @@ impl<'d, 'a> FieldsWriter<'d, 'a> {
         out.into()
     }
 
-    /// The schema of an argument; `None` if no value is accepted. Clients that ignore `nullable` learn from words that a required
-    /// argument can be null.
+    /// The schema of an argument; `None` if no value is accepted. For clients that ignore `nullable`, the description of a
+    /// required argument says that the argument may be null.
     pub(super) fn argument(&self, mut either: Alternatives, is_required: bool) -> Option<Value> {
         if self.family.says_null && is_required && either.nullable {
             let first = either.branches.first();

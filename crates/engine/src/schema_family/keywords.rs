@@ -1,5 +1,5 @@
-//! The keywords of JSON Schema: which of them contain schemas, and which values are well-formed. Covers the drafts from 06 to
-//! 2020-12, where their meta schemas agree. This module must not know any family.
+//! The keywords of JSON Schema: which keywords contain schemas, and which values are well-formed. Covers drafts 06 to 2020-12,
+//! as far as their meta schemas agree. This module must not know any family.
 
 use serde_json::{Map, Value};
 
@@ -59,8 +59,8 @@ pub(super) fn types(node: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// Returns true if the value of a keyword is what every draft asks for. Contained schemas count only as a whole: each is a node
-/// of its own.
+/// Returns true if every draft allows this value for the keyword. The insides of contained schemas are not checked: each schema
+/// is a node of its own.
 pub(super) fn is_well_formed(keyword: &str, value: &Value, allows_tuples: bool) -> bool {
     match holds(keyword) {
         Holds::Schema => return is_schema(value),
@@ -127,7 +127,7 @@ pub(super) fn contains_reference(value: &Value) -> bool {
     }
 }
 
-/// Returns true if a number is an integer from zero on; `2.0` is one.
+/// Returns true if a number is a non-negative integer; `2.0` counts as one.
 fn is_count(value: &Value) -> bool {
     value.as_u64().is_some() || value.as_f64().is_some_and(|count| count >= 0.0 && count.fract() == 0.0)
 }

@@ -9,7 +9,7 @@ use super::family::Language;
 use super::keywords::{each_child, extended};
 use super::{SchemaFamily, SchemaRule, lint_fields, lint_keywords};
 
-/// The longest name of a tool that the families accept, in characters.
+/// The maximum length of a tool's name that the families accept, in characters.
 const LONGEST_NAME: usize = 64;
 
 /// A rule that a tool breaks, and the place.
@@ -21,7 +21,7 @@ pub struct SchemaFinding {
     pub rule: SchemaRule,
 }
 
-/// The findings for one schema, up to a number of them.
+/// The findings for one schema, up to a maximum number.
 pub(super) struct Findings {
     list: Vec<SchemaFinding>,
     most: usize,
@@ -57,7 +57,7 @@ pub(super) struct Place<'a> {
     depth: usize,
 }
 
-/// The reasons why a family refuses the name of a tool. Clients that put a prefix before the name may refuse shorter ones.
+/// The reasons why a family refuses the name of a tool. Clients that put a prefix before the name may also refuse shorter names.
 pub fn lint_name(family: &SchemaFamily, name: &str) -> Vec<SchemaFinding> {
     let finding = |rule| SchemaFinding { path: "name".to_owned(), rule };
     let plain = name.replace(|c| family.further_name_chars.contains(c), "_");
@@ -67,7 +67,7 @@ pub fn lint_name(family: &SchemaFamily, name: &str) -> Vec<SchemaFinding> {
 }
 
 /// The reasons why a family refuses an input schema (JSON text), at most `most` of them. With `mirrors`, annotations for
-/// mirrored headers are no reason: the protocol demands them.
+/// mirrored headers are accepted, because the protocol requires them.
 pub fn lint(family: &SchemaFamily, schema: &[u8], mirrors: bool, most: usize) -> Vec<SchemaFinding> {
     let size = vec![SchemaFinding { path: String::new(), rule: SchemaRule::Size }];
     if schema.len() > super::document::MAX_BYTES {
@@ -79,7 +79,7 @@ pub fn lint(family: &SchemaFamily, schema: &[u8], mirrors: bool, most: usize) ->
     serde_json::from_slice(schema).map_or(size, all)
 }
 
-/// Returns true if a family accepts a schema, as far as another form of the schema could make a difference.
+/// Returns true if a family accepts a schema, apart from rules that no other form of the schema could satisfy.
 pub(super) fn suits(family: &SchemaFamily, schema: &Value, mirrors: bool) -> bool {
     let first = Findings { list: Vec::new(), most: 1, counts: SchemaRule::is_repairable };
     linted(family, schema, mirrors, first).is_empty()
@@ -130,11 +130,11 @@ fn lint_root<'a>(
         findings.add("", SchemaRule::RootObject);
     }
     let root = root?;
-    // Fields that the language does not have are found with the other nodes.
+    // Fields that the language does not have are found when the root is checked like any other node.
     for keyword in family.root_excludes.iter().filter(|keyword| root.contains_key(**keyword)) {
         findings.add_at("", keyword, SchemaRule::RootCombinator);
     }
-    // Clients of the TypeScript SDK refuse a list with a property that is no object.
+    // Clients of the TypeScript SDK refuse a list in which a property's schema is not an object.
     let properties = root.get("properties").and_then(Value::as_object);
     for (name, _) in properties.into_iter().flatten().filter(|(_, schema)| schema.is_boolean()) {
         findings.add(

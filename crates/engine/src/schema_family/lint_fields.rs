@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::SchemaRule;
 use super::lint::{Findings, Place};
 
-/// The fields of the message; another name is an error of the whole request.
+/// The fields of the message. The API rejects a whole request because of any other field.
 const FIELDS: [&str; 23] = [
     "type",
     "format",

@@ -5,8 +5,8 @@
 //!                            └────► suit ─► the same bytes, or the schema in the form of a family
 //! ```
 //!
-//! A rewritten schema accepts everything that the original accepts, and more: models see less of the constraints, and nothing
-//! that is wrong. Calls are still checked against the original. This module must not know tools, servers or views.
+//! A rewritten schema accepts everything that the original accepts, and more: models see fewer constraints, and no wrong ones.
+//! Calls are still checked against the original. This module must not know tools, servers or views.
 //!
 //! | file | concern |
 //! |---|---|
@@ -19,7 +19,7 @@
 //! | `root` | the alternatives at the root, merged |
 //! | `fields`, `typed`, `alternatives`, `phrases` | the form with a fixed set of fields |
 //! | `schemas`, `well_formed`, `one_type`, `tuples` | the form that is JSON Schema |
-//! | `suit` | from bytes to bytes |
+//! | `suit` | the conversion of a schema, from bytes to bytes |
 
 mod alternatives;
 mod conjunction;

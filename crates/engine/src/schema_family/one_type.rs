@@ -1,11 +1,12 @@
-//! Several schemas of one value as one node with the types of all, for families without `anyOf`, `oneOf` and `allOf`. This module
-//! must not know how schemas are written.
+//! One node that stands for several schemas of the same value and has all their types, for families without `anyOf`, `oneOf`
+//! and `allOf`. This module must not know how schemas are written.
 
 use serde_json::{Map, Value, json};
 
 use super::keywords::types;
 
-/// One node for a value that may be described by any of several: their types. A node beside null keeps its structure.
+/// One node in place of several alternative nodes, with the types of all of them. The structure of a node is kept only if all
+/// other nodes are null.
 pub(super) fn merged_types(nodes: Vec<Value>) -> Map<String, Value> {
     let mut kinds: Vec<Value> = Vec::new();
     let mut others: Vec<Map<String, Value>> = Vec::new();
@@ -48,7 +49,7 @@ pub(super) fn merged_types(nodes: Vec<Value>) -> Map<String, Value> {
     out
 }
 
-/// The keywords of a node and those of its alternatives; the node's own count.
+/// A node's own keywords together with those of its alternatives. If both have a keyword, the node's own counts.
 pub(super) fn conjoined(mut own: Map<String, Value>, alternatives: Map<String, Value>) -> Map<String, Value> {
     let is_plain = own
         .keys()

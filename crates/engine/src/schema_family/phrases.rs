@@ -3,17 +3,17 @@
 
 use serde_json::Value;
 
-/// The longest description that gets further words, in bytes.
+/// The maximum length of a description to which phrases have been added, in bytes.
 const LONGEST: usize = 1024;
 
-/// The longest phrase, in bytes.
+/// The maximum length of a phrase, in bytes.
 const LONGEST_PHRASE: usize = 200;
 
-/// The most values that a phrase lists.
+/// The maximum number of values that a phrase lists.
 const MOST_VALUES: usize = 20;
 
-/// A description with phrases in parentheses at its end; `None` if both are empty. Phrases that it has already, or that would
-/// make it too long, are left out.
+/// A description with phrases in parentheses at its end; `None` if both are empty. Phrases that the description already
+/// contains, or that would make it too long, are left out.
 pub(super) fn described(description: Option<&str>, phrases: &[String]) -> Option<String> {
     let description = description.unwrap_or_default().trim_end();
     let mut room = LONGEST.saturating_sub(description.len() + 3);
@@ -29,7 +29,7 @@ pub(super) fn described(description: Option<&str>, phrases: &[String]) -> Option
     Some(format!("{description}{space}{words}")).filter(|text| !text.is_empty())
 }
 
-/// Two descriptions of the same value.
+/// Two descriptions of the same value, joined.
 pub(super) fn joined(outer: &str, own: Option<&str>) -> String {
     match own {
         Some(own) if !outer.contains(own) && outer.len() + own.len() < LONGEST => format!("{outer} {own}"),
@@ -57,7 +57,7 @@ pub(super) fn unnamed<'a>(names: impl Iterator<Item = &'a str>) -> Option<String
     values("also takes", &names)
 }
 
-/// A keyword's value in words: `format: uri`; `None` if it is no short text or number.
+/// A keyword's value in words: `format: uri`; `None` if the value is neither a short text nor a number.
 pub(super) fn labelled(label: &str, value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::conjunction::{Combining, Conjunction};
 use super::document::{Budget, SchemaDocument};
 
-/// The deepest nesting of alternatives at the root.
+/// The maximum nesting of alternatives at the root.
 const DEEPEST: usize = 8;
 
-/// The most alternatives for one argument.
+/// The maximum number of alternatives for one argument.
 const MOST: usize = 32;
 
 /// Any value.
@@ -21,7 +21,7 @@ static ANY: Value = Value::Bool(true);
 pub(super) struct Root<'a> {
     /// The keywords other than `properties`, `required` and lists of alternatives.
     pub(super) keywords: IndexMap<&'a str, &'a Value>,
-    /// The schemas of each argument, one of which holds.
+    /// The schemas of each argument, of which one must hold.
     pub(super) properties: IndexMap<&'a str, Vec<&'a Value>>,
     /// The arguments that are required in any case.
     pub(super) required: IndexSet<&'a str>,
@@ -29,12 +29,12 @@ pub(super) struct Root<'a> {
     pub(super) entered: Vec<&'a Value>,
     /// True if several schemas were merged.
     pub(super) is_merged: bool,
-    /// True if it has `properties`.
+    /// True if the root has `properties`.
     pub(super) has_properties: bool,
 }
 
 impl<'a> Root<'a> {
-    /// The root of a document; its alternatives are merged if that is wanted.
+    /// The root of a document; if `merges` is true, the root's alternatives are merged.
     pub(super) fn of(document: &SchemaDocument<'a>, budget: &mut Budget, merges: bool) -> Self {
         let mut root = Self::read(document.root, document, budget, merges, 0);
         root.keywords.shift_remove("$ref");
@@ -120,7 +120,7 @@ fn accepts_objects(schema: &Value) -> bool {
     schema != &Value::Bool(false) && schema.get("type").is_none_or(names_object)
 }
 
-/// Returns true if a `type` includes objects, or is not one that exists.
+/// Returns true if a `type` includes objects, or is not a type of JSON Schema.
 fn names_object(kind: &Value) -> bool {
     match kind {
         Value::String(one) => one == "object" || !super::keywords::TYPES.contains(&one.as_str()),

@@ -54,7 +54,7 @@ rules! {
     ObjectEmpty = "object-empty": "`properties` must not be empty",
     FieldMisplaced = "field-misplaced": "this keyword does not belong to the type",
     RequiredUndefined = "required-undefined": "`required` names an argument that is not in `properties`",
-    DefaultReference = "default-ref": "a default value contains `$ref`, which clients take for a reference",
+    DefaultReference = "default-ref": "a default value contains `$ref`, which clients treat as a reference",
     SchemaValid = "schema-valid": "this is not valid JSON Schema",
     Size = "size": "the schema is too large or too deeply nested",
 }
@@ -65,7 +65,7 @@ impl SchemaRule {
         !matches!(self, Self::NameChars | Self::NameLength)
     }
 
-    /// Returns true if clients refuse a tool because of it.
+    /// Returns true if clients refuse a tool that breaks this rule.
     pub fn is_refused(self) -> bool {
         self != Self::UsualKeyword
     }

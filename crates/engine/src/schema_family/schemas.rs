@@ -1,4 +1,4 @@
-//! Schemas in JSON Schema for families that refuse some of it: the keywords stay, except those that a family refuses or that are
+//! Schemas in JSON Schema for families that refuse some keywords: a keyword stays unless the family refuses it, or its value is
 //! not well-formed. This module must not know which families exist.
 
 use indexmap::IndexMap;
@@ -28,13 +28,13 @@ pub(super) struct SchemaWriter<'d, 'a> {
     budget: Budget,
     /// The schemas that are being written.
     open: Vec<&'a Value>,
-    /// The number of references that may be followed one inside another, and of those that are being followed.
+    /// The maximum number of nested references to follow, and the number of references that are being followed.
     levels: usize,
     level: usize,
 }
 
 impl<'d, 'a> SchemaWriter<'d, 'a> {
-    /// A writer that keeps references, or follows up to `levels` of them one inside another.
+    /// A writer that follows references nested up to `levels` deep; without `levels`, references are kept.
     pub(super) fn new(
         family: &'static SchemaFamily,
         document: &'d SchemaDocument<'a>,
@@ -204,7 +204,8 @@ impl<'d, 'a> SchemaWriter<'d, 'a> {
         out
     }
 
-    /// Returns true for a reference that is followed, or leads nowhere although that matters.
+    /// Returns true for a reference that must be removed: references are followed, or the family requires a target and there is
+    /// none.
     fn loses(&self, key: &str, value: &Value) -> bool {
         let leads = || value.as_str().is_some_and(|reference| self.document.target(reference).is_some());
         let matters = self.family.references == References::Resolvable && key == "$ref";
@@ -252,7 +253,7 @@ impl<'d, 'a> SchemaWriter<'d, 'a> {
         out.insert(key.to_owned(), written);
     }
 
-    /// Settles what depends on several keywords: bounds of older drafts, lists, and keywords that accept less if a schema in them
+    /// Adjusts what depends on several keywords: bounds of older drafts, lists, and keywords that accept less if a schema in them
     /// accepts more.
     fn settle(&self, out: &mut Map<String, Value>, original: Option<&'a Map<String, Value>>) {
         for (bound, excluded) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
@@ -299,7 +300,7 @@ impl<'d, 'a> SchemaWriter<'d, 'a> {
         }
     }
 
-    /// Leaves out the arguments whose names the family refuses, and says so in words.
+    /// Leaves out the arguments whose names the family refuses, and lists these names in the description.
     fn drop_refused_arguments(&self, out: &mut Map<String, Value>) {
         let Some(properties) = out.get_mut("properties").and_then(Value::as_object_mut) else { return };
         let refused: Vec<String> =

@@ -9,8 +9,8 @@ use super::fields::FieldsWriter;
 use super::lint::suits;
 use super::schemas::SchemaWriter;
 
-/// The most times that a form may be longer than the schema, and the length that every form may have, in bytes. Schemas with
-/// references that are used often would become long, and models read all of it.
+/// The factor by which a form may be longer than the schema, and the length that every form may have, in bytes. Without this
+/// limit, a schema with many references to the same place would become long, and models read the whole form.
 const GROWTH: usize = 3;
 const SMALL: usize = 16 * 1024;
 
@@ -21,7 +21,7 @@ pub enum Suited {
     AsReceived,
     /// The schema in the form of the family, JSON text.
     Rewritten(String),
-    /// A schema that accepts any object, because the tool's own schema is too large, too deeply nested, or no JSON.
+    /// A schema that accepts any object, because the tool's own schema is too large, too deeply nested, or not JSON.
     Widened(String),
 }
 
@@ -67,12 +67,12 @@ pub fn suit(family: &'static SchemaFamily, schema: &[u8], mirrors: bool) -> Suit
     any()
 }
 
-/// The numbers of references that are followed one inside another, from the best form to the shortest; `None` keeps references.
+/// The depths up to which nested references are followed, from the best form to the shortest; `None` keeps references.
 fn attempts(family: &SchemaFamily) -> impl Iterator<Item = Option<usize>> {
     let keeps = family.language == Language::JsonSchema
         && family.references != References::None
         && !family.excludes_combinators();
-    // References may lead to places that the form without them has changed.
+    // If combinators are refused, a reference may lead to a place that the form has changed.
     let kept = keeps.then_some(None);
     kept.into_iter().chain([usize::MAX, 6, 4, 3, 2, 1, 0].map(Some))
 }

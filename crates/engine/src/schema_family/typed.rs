@@ -25,7 +25,7 @@ pub(super) fn declared<'a>(all: &Conjunction<'a>) -> Option<Vec<&'a str>> {
             kinds.push(kind);
         }
     }
-    // The order of the schema, as far as it uses the usual spelling.
+    // Types keep the order in which the schema names them, as far as it uses their usual spelling.
     kinds.sort_by_key(|kind| named.iter().position(|name| name == kind));
     (!kinds.is_empty()).then_some(kinds)
 }
@@ -172,7 +172,8 @@ impl<'a> FieldsWriter<'_, 'a> {
         Some(())
     }
 
-    /// The schema of a list's items. A list that begins with items of certain kinds has items of all these kinds.
+    /// The schema of a list's items. If the first items of the list have schemas of their own, the result accepts items of all
+    /// these schemas.
     fn items(&mut self, all: &Conjunction<'a>, depth: usize) -> Value {
         let (first, rest) = match (all.get("prefixItems"), all.get("items")) {
             (Some(Value::Array(first)), rest) => (first.as_slice(), rest),

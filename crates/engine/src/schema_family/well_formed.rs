@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::keywords::{TYPES, is_well_formed};
 
-/// The well-formed value that another one means; `None` if it is well-formed, or means nothing.
+/// The well-formed value that a malformed value clearly means; `None` if the value is well-formed, or has no clear meaning.
 pub(super) fn repaired(key: &str, value: &Value) -> Option<Value> {
     match (key, value) {
         ("type", Value::String(one)) => {

@@ -1,4 +1,4 @@
-//! The texts of a listed tool by which it is found. It must not know how they are weighted.
+//! The texts of a listed tool by which it is found. This module must not know how they are weighted.
 
 use std::borrow::Cow;
 
@@ -25,14 +25,14 @@ impl ToolField {
     }
 }
 
-/// A tool as it is found.
+/// A tool with the texts by which it is found.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolText<'t> {
-    /// The name of its server.
+    /// The name of the tool's server.
     pub server: &'t str,
-    /// The name by which clients call it.
+    /// The name by which clients call the tool.
     pub name: &'t str,
-    /// The name at its server.
+    /// The tool's name at its server.
     pub own_name: &'t str,
     /// The listed object, validated JSON text.
     pub text: &'t [u8],

@@ -1,6 +1,6 @@
-//! The index of a view's tools: for each word the tools that it occurs in, with the score that it contributes. Scores are BM25F
-//! (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009): a word counts more in a short field, and in an
-//! important one. It must not know what the tools are called.
+//! The index of a view's tools: for each word, the tools in which the word occurs, each with the score that the word
+//! contributes. Scores are BM25F (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009): a word counts more in a
+//! short field, and in an important field. This module must not know what the tools are called.
 
 use std::collections::HashMap;
 
@@ -68,7 +68,7 @@ impl ToolIndex {
         self.tools
     }
 
-    /// Its size in memory, in bytes.
+    /// The size of the index in memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.words.len() + std::mem::size_of_val(&*self.ends) + std::mem::size_of_val(&*self.postings)
     }

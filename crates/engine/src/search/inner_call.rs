@@ -1,5 +1,5 @@
-//! The call inside a call of `call_tool`. It is taken out before anything looks at the request, so rules, limits, records and
-//! errors are those of the tool that is meant. It must not know which tools exist.
+//! The call inside a call of `call_tool`. The inner call is taken out before anything looks at the request, so rules, limits,
+//! records and errors apply to the tool that the client means. This module must not know which tools exist.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ struct InnerCall<'f> {
 }
 
 impl<'f> InnerCall<'f> {
-    /// Finds them in a request; `None` if it is another request, or if its arguments are unusable.
+    /// Finds the arguments in a request; `None` if the request is not a call of `call_tool`, or if its arguments are unusable.
     fn of(frame: &'f Frame) -> Option<Self> {
         if frame.method() != Method::ToolsCall.name()
             || frame.string(frame.param("name").ok()??)? != CALL_TOOL

@@ -1,6 +1,6 @@
 //! The search over a profile's tools, and the two tools by which clients use it: `find_tools` and `call_tool`.
 //!
-//! Pure. It must not know upstreams, views, or who asks: a view indexes only the tools that its clients may call.
+//! Pure. This module must not know upstreams, views, or who asks: a view indexes only the tools that its clients may call.
 //!
 //! | file | is for |
 //! |---|---|

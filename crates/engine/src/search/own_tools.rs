@@ -1,5 +1,5 @@
-//! The two tools with which clients find and call the tools of a profile: their definitions, and the answers of `find_tools`. It
-//! must not know how tools are found or called.
+//! The two tools with which clients find and call the tools of a profile: their definitions, and the answers of `find_tools`.
+//! This module must not know how tools are found or called.
 
 use std::fmt::Write as _;
 
@@ -27,13 +27,13 @@ const LIMIT: (usize, usize) = (5, 20);
 /// The maximum number of servers that a description names.
 const NAMED_SERVERS: usize = 20;
 
-/// The size in bytes from which on no further definition is added to an answer.
+/// The size of an answer, in bytes, above which no further definition is added.
 const MAX_ANSWER: usize = 64 << 10;
 
 /// The members of a tool that a model needs to call it.
 const SHOWN_MEMBERS: &[&str] = &["title", "description", "inputSchema", "annotations", "execution"];
 
-/// The tools of a profile, as far as the definitions of the own tools depend on them.
+/// The tools of a profile, as far as the definitions of the gateway's own tools depend on them.
 #[derive(Debug, Clone)]
 pub struct Searchable<'a> {
     /// The servers, each with the number of its tools.
@@ -64,7 +64,8 @@ impl Searchable<'_> {
         )
     }
 
-    /// The definition of `call_tool`, in the form of the newest era. Its annotations are the worst case of all tools.
+    /// The definition of `call_tool`, in the form of the newest era. The annotations are the worst case of all tools'
+    /// annotations.
     pub fn call_tool(&self) -> String {
         let Annotations { read_only, destructive, idempotent, open_world } = self.annotations;
         format!(
@@ -117,7 +118,7 @@ impl FindTools {
 /// A tool that was found.
 #[derive(Debug, Clone, Copy)]
 pub struct FoundTool<'t> {
-    /// The name by which clients call it.
+    /// The name by which clients call the tool.
     pub name: &'t str,
     /// The listed object, validated JSON text.
     pub text: &'t Bytes,
@@ -139,8 +140,8 @@ impl FoundTool<'_> {
     }
 }
 
-/// The text of the answer to `find_tools`: a JSON object with the tools that were found, the best one first. If they do not all
-/// fit into an answer, it names the others.
+/// The text of the answer to `find_tools`: a JSON object with the tools that were found, the best one first. If not all of them
+/// fit into the answer, the answer names the others.
 pub fn found_text<'t>(tools: impl Iterator<Item = FoundTool<'t>>) -> String {
     let (mut out, mut omitted) = (String::from("{\"tools\":["), Vec::new());
     let mut is_first = true;

@@ -1,4 +1,4 @@
-//! The search in an index: the tools that match a request, the best ones first. It must not know the tools' texts.
+//! The search in an index: the tools that match a request, the best ones first. This module must not know the tools' texts.
 
 use strsim::osa_distance;
 
@@ -86,7 +86,7 @@ impl ToolIndex {
         found.into_iter()
     }
 
-    /// The words that an abbreviated one may stand for, and the ones that it may be a longer form of.
+    /// The words that `word` may be an abbreviation of, and the words that `word` may be a longer form of.
     fn completed(&self, word: &str) -> Vec<Alternative> {
         let longer = self.beginning_with(word).take(MAX_COMPLETED);
         let shorter = (SHORTEST_CHANGED..word.len()).rev().filter(|end| word.is_char_boundary(*end));
@@ -94,7 +94,7 @@ impl ToolIndex {
         longer.chain(shorter).map(|at| (at, CHANGED)).collect()
     }
 
-    /// The words that a misspelt one may mean: those that begin with the same letter and differ in few others.
+    /// The words that a misspelt `word` may stand for: words that begin with the same letter and differ in few other letters.
     fn corrected(&self, word: &str) -> Vec<Alternative> {
         let first = word.chars().next().map(String::from).unwrap_or_default();
         let tolerated = if word.len() < 8 { 1 } else { 2 };
@@ -149,7 +149,7 @@ impl Scores {
         }
     }
 
-    /// The tools with the best scores; of equal ones, the first ones in the list.
+    /// The tools with the best scores; of tools with equal scores, those that come first in the list.
     fn best(self, words: usize, limit: usize) -> Vec<u32> {
         let words = f32::from(u16::try_from(words.max(1)).unwrap_or(u16::MAX));
         let mut ranked: Vec<(f32, u32)> = (0..)

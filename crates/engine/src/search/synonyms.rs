@@ -1,4 +1,5 @@
-//! Words that mean nearly the same in the names of tools and in requests for them. It must not know how a search weights them.
+//! Words that mean nearly the same in the names of tools and in requests for them. This module must not know how a search
+//! weights them.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! Words of names and texts in the form in which they are compared: lower case, without common endings. It must not know where
-//! a text comes from.
+//! Words of names and texts in the form in which they are compared: lower case, without common endings. This module must not
+//! know where a text comes from.
 
 /// The longest word that is kept, in bytes; longer ones are hashes or encoded data.
 const MAX_WORD: usize = 32;
@@ -80,7 +80,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 /// The length of the part with which a text begins.
 fn end_of_part(text: &str) -> usize {
     let mut before: Option<CharKind> = None;
-    // The start of the last capital letter, if another one precedes it.
+    // The start of the last capital letter, if another capital letter precedes it.
     let mut hump = None;
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -105,8 +105,8 @@ fn end_of_part(text: &str) -> usize {
     text.len()
 }
 
-/// Removes the endings of plurals and of common verb forms. Only the same ending has to disappear from all forms of a word, so
-/// the rest need not be a word.
+/// Removes the endings of plurals and of common verb forms. What remains need not be a word: all forms of a word only have to
+/// end up the same.
 fn stem(word: &mut String) {
     if !word.is_ascii() || word.len() < 3 {
         return;

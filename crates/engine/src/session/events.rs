@@ -8,7 +8,7 @@ use bytes::Bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventId {
     /// The epoch of the session in which the event was sent. Each restart of the gateway starts a new epoch, in which the
-    /// streams of the previous one are lost.
+    /// streams of the previous epoch are lost.
     pub epoch: u32,
     /// The number of the stream in its session.
     pub stream: u64,
@@ -69,9 +69,9 @@ impl EventLog {
         Self { max_events, max_bytes, bytes: 0, kept, answers, answer_bytes: 0 }
     }
 
-    /// Keeps an answer and, if needed, drops the oldest answers, beginning with those that were fetched. At least the
-    /// newest answer is kept, unless nothing may be kept at all. `order` is the answer's age among the events of all
-    /// sessions.
+    /// Keeps an answer and, if needed, drops the oldest answers, beginning with those that were fetched. At least the newest
+    /// answer is kept, unless nothing may be kept at all. `order` is the answer's position among the events of all sessions:
+    /// smaller is older.
     pub fn push_answer(&mut self, id: EventId, data: Bytes, order: u64) {
         if self.max_events == 0 || self.max_bytes == 0 {
             return;

@@ -1,7 +1,7 @@
 //! State for clients of the handshake eras: questions that wait for their answers, and events that clients may
 //! request again.
 //!
-//! These are plain tables; the shell decides who owns them and when they end.
+//! These are plain tables; the gateway decides who owns the tables and when they end.
 
 mod asks;
 mod events;

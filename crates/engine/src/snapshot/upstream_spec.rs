@@ -79,7 +79,7 @@ impl UpstreamSpec {
         self.own_consent || self.own_links || !self.passed_headers().is_empty()
     }
 
-    /// The headers of requests that are passed on to it.
+    /// The headers of requests that are passed on to the server.
     pub fn passed_headers(&self) -> &[PassedHeader] {
         match &self.link {
             Link::Http(http) => &http.pass_headers,

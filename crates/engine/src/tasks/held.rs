@@ -51,7 +51,7 @@ impl HeldOutcomes {
         self.limits.lifetime = lifetime;
     }
 
-    /// Keeps an outcome, a JSON object, under a new number; the oldest ones are dropped if there are too many.
+    /// Keeps an outcome, a JSON object, under a new number; the oldest outcomes are dropped if there are too many.
     /// `unix_ms` is the time in milliseconds since 1970. Returns `false` if the outcome alone is too large.
     pub fn keep(&mut self, number: u64, outcome: Bytes, now: Instant, unix_ms: u64) -> bool {
         if outcome.len() > self.limits.bytes || self.limits.count == 0 {

@@ -14,7 +14,7 @@ pub const MAX_ID: usize = 2048;
 /// The maximum length of our ids, in bytes: an upstream's id, its server's name, and the overhead of sealing.
 const MAX_SHOWN: usize = 4096;
 
-/// The number that stands for a state of another process. No state has this number.
+/// The number that stands for the state of another process. No state has this number.
 const LOST: u64 = 0;
 
 /// Creates and reads the ids that one client sees.
@@ -62,7 +62,7 @@ impl<'a> TaskIds<'a> {
         Some(number.parse().ok().filter(|_| is_here).unwrap_or(LOST))
     }
 
-    /// The context that an id is bound to. Its prefix differs from that of states, which begin with a principal.
+    /// The context that an id is bound to. The prefix of this context differs from that of states, which begin with a principal.
     fn bound(self) -> Vec<u8> {
         let kind: &[u8] = match self.tasks {
             Tasks::None => b"\0task\0none\0",

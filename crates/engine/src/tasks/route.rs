@@ -26,8 +26,8 @@ pub struct TaskRoute {
 /// Finds the upstream of a request about a task.
 ///
 /// # Errors
-/// Returns the fault to answer with: the method does not exist here, the client did not declare the extension, the id
-/// is invalid or belongs to another principal, or its server is unavailable.
+/// Returns the fault to answer with: the method does not exist here, the client did not declare the extension, the id is
+/// invalid or belongs to another principal, or the task's server is unavailable.
 pub fn route(frame: &Frame, view: &View, method: TaskMethod, ids: TaskIds<'_>) -> Result<TaskRoute, Fault> {
     check(frame, view, method)?;
     let fault = |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.taskId {what}"));
@@ -62,7 +62,7 @@ fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
         return Err(Fault::unknown_method(method.name(), "is not supported; keep the ids of your own tasks"));
     }
     if !method.is_known(era.shapes.tasks) {
-        let why = format!("is not a client's request in protocol version {era}");
+        let why = format!("is not a request that clients can send in protocol version {era}");
         return Err(Fault::unknown_method(method.name(), &why));
     }
     let offered = view.upstreams().iter().any(|u| match &u.catalogue {
@@ -97,12 +97,12 @@ pub struct Heard {
     pub task: KnownTask,
 }
 
-/// The tasks in the filter of a listen request, at most `max` of them; `wanted` is its `notifications`. Ids that are
+/// The tasks in the filter of a listen request, at most `max` of them; `wanted` is the request's `notifications`. Ids that are
 /// not this client's tasks, or whose server is unavailable, are left out.
 ///
 /// # Errors
-/// Returns the fault to answer with: not an array of strings, too many ids, or the client did not declare the
-/// extension.
+/// Returns the fault to answer with: the ids are not an array of strings, there are too many ids, or the client did not declare
+/// the extension.
 pub fn heard(
     frame: &Frame,
     wanted: &Members,

@@ -7,7 +7,7 @@
 //! | [`input`] | questions during a request: as requests, or as results that ask for input |
 //! | [`level()`] | levels of log messages |
 //! | [`listen`] | change notices: subscriptions in a session, or a stream |
-//! | [`tasks`] | tasks: the experiment of 2025-11-25 and the extension |
+//! | [`tasks`] | tasks: the experimental form of 2025-11-25 and the extension |
 //!
 //! This module must not know transports, sessions or time.
 

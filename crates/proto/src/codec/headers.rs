@@ -1,7 +1,7 @@
 //! HTTP headers that mirror parts of a message (MCP, Streamable HTTP: "Request Metadata").
 //!
-//! Names, the encoding of values, and the comparison of a value with the mirrored part. This module does not know
-//! which headers a message needs or which protocol versions have them.
+//! Contains the names of the headers, the encoding of values, and the comparison of a value with the mirrored part. This module
+//! must not know which headers a message needs or which protocol versions have them.
 
 mod annotation;
 mod decimal;

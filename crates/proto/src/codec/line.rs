@@ -1,6 +1,6 @@
 //! Newline-delimited messages, the framing of the stdio transport.
 //!
-//! This module splits a byte stream at LF. It does not interpret a line: the reader checks UTF-8 and JSON.
+//! This module splits a byte stream at LF, and does not interpret a line: the reader checks UTF-8 and JSON.
 
 use std::collections::VecDeque;
 
@@ -86,7 +86,7 @@ impl LineDecoder {
     }
 
     /// Returns the remaining data after the stream has ended: the lines that were not taken yet, then the
-    /// last line if its newline is missing. Call it until it returns `None`; the decoder can then be used for
+    /// last line if its newline is missing. Call this function until it returns `None`; the decoder can then be used for
     /// another stream.
     pub fn finish(&mut self) -> Option<Result<Bytes, LineError>> {
         self.next_line().or_else(|| self.end_line(Bytes::new()))

@@ -57,7 +57,7 @@ pub enum HelloFault {
         speaks: &'static str,
     },
     /// The server does not support the requested stateless version.
-    #[error("it does not support protocol version {asked}{}{listed}", if listed.is_empty() { "" } else { ", but " })]
+    #[error("the server does not support protocol version {asked}{}{listed}", if listed.is_empty() { "" } else { ", but " })]
     NotSpoken {
         /// The requested version.
         asked: &'static str,
@@ -66,7 +66,7 @@ pub enum HelloFault {
     },
 }
 
-/// The longest version that a client can ask for, in bytes as written. It appears in answers and in the log.
+/// The longest version that a client can ask for, in bytes as written. The version appears in answers and in the log.
 const MAX_VERSION: usize = 256;
 
 /// The version at `span`: a string, or a number in MCP "1".
@@ -250,8 +250,8 @@ pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
     )
 }
 
-/// The answer to `initialize`. `asked` is the requested version as the client wrote it, JSON. If it means `era`, the
-/// answer repeats the client's spelling.
+/// The answer to `initialize`. `asked` is the requested version as the client wrote it, JSON. If that version is the one of
+/// `era`, the answer repeats the client's spelling.
 pub fn initialize_result(
     id: &Id,
     era: &Era,

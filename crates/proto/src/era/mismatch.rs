@@ -1,7 +1,7 @@
 //! Rejections in the middle of a conversation that may mean more than a failed request: the server may have been
 //! restarted with another version or replaced by another server at the same address, or it may have lost the session.
 //! Servers report this with codes that tools use as well, so a rejection only raises a doubt. This module must not know
-//! the content of a request, nor how a doubt is resolved.
+//! the content of a request, or how a doubt is resolved.
 
 use super::Era;
 use crate::rpc::{Frame, FrameKind, RpcError, code};

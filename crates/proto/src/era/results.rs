@@ -113,7 +113,7 @@ fn written(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &st
     (Bytes::from(out), ttl)
 }
 
-/// The finder for results that ask for input. It is built only once, because building it costs more than most searches.
+/// The finder for results that ask for input. The finder is built only once, because building one costs more than most searches.
 static QUESTIONS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("input_required"));
 
 /// The members of a result that asks the client for input; `None` for any other answer.

@@ -138,9 +138,9 @@ pub struct Era {
     pub aliases: &'static [&'static str],
     /// True if the version is written as a JSON number.
     pub numeric: bool,
-    /// The version string to request from a server on behalf of a client of this era. It differs from `version` for
-    /// the oldest eras. Newer servers reject a number, and may reject a version that was never published, while old
-    /// servers answer with their own version regardless of the request.
+    /// The version string to request from a server on behalf of a client of this era. This string differs from `version` for
+    /// the oldest eras. Newer servers reject a number, and may reject a version that was never published, while old servers
+    /// answer with their own version regardless of the request.
     pub offered: &'static str,
     /// The way in which peers start a conversation.
     pub lifecycle: Lifecycle,

@@ -116,7 +116,7 @@ impl Members {
         self.list.is_empty()
     }
 
-    /// The value of `key`; if it occurs twice, the last one, as in most parsers. `text` is the scanned buffer. Use
+    /// The value of `key`; if the key occurs twice, the last value, as in most parsers. `text` is the scanned buffer. Use
     /// [`Members::unique`] for a value that a decision depends on.
     pub fn get(&self, text: &[u8], key: &str) -> Option<Span> {
         self.list.iter().rev().find(|m| self.key_is(m.key.of(text), key.as_bytes())).map(|m| m.value)
@@ -127,7 +127,7 @@ impl Members {
         written == name || (self.escaped && unquote(written).is_some_and(|key| key.as_bytes() == name))
     }
 
-    /// The value of `key`; an error if it occurs twice.
+    /// The value of `key`; an error if the key occurs twice.
     pub fn unique(&self, text: &[u8], key: &'static str) -> Result<Option<Span>, Duplicate> {
         let mut found = None;
         for m in &self.list {

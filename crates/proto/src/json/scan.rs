@@ -277,7 +277,7 @@ impl Nest {
 }
 
 /// The offset of the next quote, backslash or control character. Most strings are short, so the search starts with
-/// words of eight bytes; for long strings it continues with blocks that compile to vector instructions.
+/// words of eight bytes; for long strings, the search continues with blocks that compile to vector instructions.
 fn plain_run(text: &[u8], start: usize) -> usize {
     let mut at = start;
     let mut words = 0;

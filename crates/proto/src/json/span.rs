@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-/// A half-open range of bytes in the buffer that it was created from. It has half the size of a `Range<usize>`;
+/// A half-open range of bytes in the buffer that it was created from. A span has half the size of a `Range<usize>`;
 /// buffers are capped far below 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Span {

@@ -10,7 +10,7 @@ use crate::json::{MAX_DEPTH, Members};
 /// The member of a result that reports a failure.
 const FLAG: &str = "isError";
 
-/// The finder for [`FLAG`]. It is built only once, because building it costs more than most searches.
+/// The finder for [`FLAG`]. The finder is built only once, because building one costs more than most searches.
 static FLAGS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(FLAG));
 
 /// Returns true if a response (JSON text) has a result that reports a failed tool. Returns false for anything that is

@@ -62,7 +62,7 @@ impl EnvelopeMembers {
         found
     }
 
-    /// The value of `key`; an error if it occurs twice.
+    /// The value of `key`; an error if the key occurs twice.
     pub(super) fn get(&self, key: EnvelopeKey) -> Result<Option<Span>, Duplicate> {
         if self.repeated[key as usize] {
             return Err(Duplicate(key.name()));

@@ -74,7 +74,7 @@ pub fn error_response(id: Option<&Id>, code: i32, message: &str, data: Option<&[
     Bytes::from(out)
 }
 
-/// A response that carries a long result, in pieces. They share the bytes of the result's pieces.
+/// A response that carries a long result, in pieces. The pieces share the bytes of the pieces in `result`.
 pub fn result_pieces(id: &Id, result: impl IntoIterator<Item = Bytes>) -> Vec<Bytes> {
     let mut head = Vec::with_capacity(40 + id.json().len());
     head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");

@@ -94,8 +94,8 @@ impl FrameError {
     }
 }
 
-/// One message: its unchanged bytes, and the spans of the members that the gateway looks at. It has the size of
-/// one pointer, because frames are moved often.
+/// One message: its unchanged bytes, and the spans of the members that the gateway looks at. A frame has the size of one
+/// pointer, because frames are moved often.
 #[derive(Debug, Clone)]
 pub struct Frame(Box<FrameParts>);
 
@@ -261,8 +261,8 @@ fn no_id(fault: FrameFault) -> FrameError {
     FrameError { fault, id: None }
 }
 
-/// Ensures that `params` holds the members at `span`. They were found in the first pass, or are scanned now if
-/// their key was written with escapes.
+/// Ensures that `params` holds the members at `span`. These members were found in the first pass, or are scanned now if the key
+/// `params` was written with escapes.
 fn checked(text: &[u8], span: Span, params: &mut Option<Params>) -> Result<(), FrameFault> {
     if params.as_ref().is_none_or(|found| found.members.span() != span) {
         if span.of(text)[0] != b'{' {

@@ -9,8 +9,12 @@ use crate::support::*;
 async fn the_shorter_time_counts_and_the_error_says_whose_it_is() {
     let puppet = library().await;
     let whose = [
-        ("", "timeout: 300ms", "the profile allows this tool no more (`timeout` in `tools.overrides`)"),
-        ("callTimeout: 300ms", "timeout: 10s", "raise its `timeout` if it needs longer"),
+        (
+            "",
+            "timeout: 300ms",
+            "the profile allows no more time for this tool (`timeout` in `tools.overrides`)",
+        ),
+        ("callTimeout: 300ms", "timeout: 10s", "increase its `timeout` if it needs more time"),
     ];
     for (server, own, told) in whose {
         let changes = overrides(&format!("up__hang: {{ {own} }}"));

@@ -107,7 +107,7 @@ async fn a_structured_result_becomes_a_failure_with_the_reason() {
             let why = text(&answer);
             assert!(
                 why.contains("limited to 8192 bytes (`maxResult` of the server)")
-                    && why.contains("ask for less"),
+                    && why.contains("request less"),
                 "{why}"
             );
         }

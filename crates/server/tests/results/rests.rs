@@ -99,7 +99,7 @@ async fn the_oldest_make_way_and_what_is_too_large_has_no_link() {
     }
     assert_eq!(there, [false, true, true]);
     let large = client.call("up__read", &json!({ "lines": 9000 })).await;
-    assert!(text(&large).contains("The rest was not kept; ask for less"), "{large}");
+    assert!(text(&large).contains("The rest was not kept; request less"), "{large}");
     assert!(!large.to_string().contains("resource_link"));
 }
 

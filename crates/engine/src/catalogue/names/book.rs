@@ -19,11 +19,11 @@ const WRITTEN_EVERY: u64 = 24 * 60 * 60;
 /// An item by its server and the server's own name for it.
 type ItemOf = (ListKind, Arc<str>, Arc<str>);
 
-/// Former names, with the server and the own name of the item that each one still means.
+/// Former names, each with the item that it still refers to: the item's server, and the item's name at that server.
 pub(in crate::catalogue) type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
 
-/// The names of a profile's tools and prompts that do not follow from the item alone, the former names, and the URIs that several
-/// servers have.
+/// The names of a profile's tools and prompts, except those that follow from the item alone; former names; and the URIs that
+/// several servers have.
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {
     pub(super) names: BTreeMap<ItemOf, Arc<str>>,
@@ -31,12 +31,12 @@ pub struct NameBook {
     pub(super) uris: usize,
     /// The time of the first view, in seconds since 1970; not stored.
     pub(super) began: Option<u64>,
-    /// Digests of the URIs that each server has as they are. They are not stored.
+    /// Digests of each server's URIs that are public as the server wrote them. They are not stored.
     pub(super) seen: HashMap<Arc<str>, HashSet<u64>>,
     holders: HashMap<(ListKind, Arc<str>), ItemOf>,
-    /// With the time at which each one ends, in seconds since 1970.
+    /// The former names, each with its item and the time until which the name is valid, in seconds since 1970.
     former: HashMap<(ListKind, Arc<str>), (ItemOf, u64)>,
-    /// The time, in seconds since 1970, and the time for which former names stay valid, in seconds.
+    /// The current time, in seconds since 1970, and the period for which former names stay valid, in seconds.
     pub(super) now: u64,
     grace: u64,
     shown: Arc<FormerNames>,
@@ -52,13 +52,13 @@ struct StoredName {
     server: String,
     own: String,
     name: String,
-    /// The time at which a former name ends; none for a current name.
+    /// The time until which a former name is valid; `None` for a current name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<u64>,
 }
 
 impl NameBook {
-    /// Sets the time, and the time for which former names stay valid, both in seconds. Forgets former names that have ended,
+    /// Sets the current time, and the period for which former names stay valid, both in seconds. Forgets expired former names,
     /// and the items of servers for which `is_configured` is false.
     pub fn begin(&mut self, now: u64, grace: u64, is_configured: impl Fn(&str) -> bool) {
         (self.now, self.grace) = (now, grace);
@@ -84,18 +84,19 @@ impl NameBook {
         }
     }
 
-    /// The name that an item has; `None` if it follows from the item alone, or is not known.
+    /// The name that an item has; `None` if the name follows from the item alone, or is not known.
     pub(super) fn name(&self, kind: ListKind, server: &Arc<str>, own: &str) -> Option<&Arc<str>> {
         self.names.get(&(kind, server.clone(), own.into()))
     }
 
-    /// The item that has a name, by its server and its own name; `None` if the name is free, or follows from the item alone.
+    /// The item that is shown under `name`, as its server and its name at that server; `None` if no item has this name, or if
+    /// the name follows from the item alone.
     pub(super) fn holder(&self, kind: ListKind, name: &str) -> Option<(&str, &str)> {
         self.holders.get(&(kind, name.into())).map(|(_, server, own)| (&**server, &**own))
     }
 
-    /// Notes the name under which an item is shown. If it had another name before, that one stays valid for a while. A name
-    /// that follows from the item alone (`is_usual`) needs no row.
+    /// Records the name under which an item is shown. If the item had another name before, the former name stays valid for a
+    /// while. A name that follows from the item alone (`is_usual`) needs no row.
     pub(in crate::catalogue) fn note(
         &mut self,
         kind: ListKind,
@@ -142,7 +143,7 @@ impl NameBook {
         Some(name)
     }
 
-    /// The names of all tools and prompts but those that `is_shown`. Nobody else may be called by them.
+    /// The names of all tools and prompts for which `is_shown` is false. These names must not lead to any other item.
     pub(in crate::catalogue) fn reserved(
         &self,
         is_shown: impl Fn(ListKind, &str) -> bool,

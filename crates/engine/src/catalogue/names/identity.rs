@@ -1,5 +1,6 @@
-//! The identity of a tool or prompt: `server__name`, with the server's own name for it. It never depends on renaming, on other
-//! servers, or on a maximum length, so access rules and records can rely on it. This module must not know public names.
+//! The identity of a tool or prompt: `server__name`, with the server's own name for the item. An identity never depends on
+//! renaming, on other servers, or on a maximum length, so access rules and records can rely on it. This module must not know
+//! public names.
 
 use smallvec::SmallVec;
 
@@ -8,7 +9,7 @@ use crate::config::Naming;
 /// The separator between a server's name and its tool's name. No server's name contains it.
 pub(in crate::catalogue) const SEPARATOR: &str = "__";
 
-/// The separator for clashes only (`names: plain-first`).
+/// The separator that is used only if names clash (`names: plain-first`).
 pub(super) const CLASH_SEPARATOR: &str = ":";
 
 /// The identity of a server's item.
@@ -16,8 +17,8 @@ pub(in crate::catalogue) fn identity(server: &str, own: &str) -> String {
     format!("{server}{SEPARATOR}{own}")
 }
 
-/// The texts by which access rules may mean an item besides its identity: in a profile whose names do not start with the
-/// server's name, also its own name.
+/// The texts, besides an item's identity, by which access rules may refer to the item: the server's own name for it, in a
+/// profile whose names do not start with the server's name.
 pub(in crate::catalogue) fn meant(naming: Naming, server: &str, own: &str) -> SmallVec<[String; 2]> {
     match naming {
         Naming::Prefix => SmallVec::new(),

@@ -1,5 +1,5 @@
-//! The maximum length of names, and their characters. Clients and model APIs reject longer ones, and clients put a prefix of
-//! their own before each name. This module must not know which names there are.
+//! The maximum length of names, and the characters that names may have. Clients and model APIs reject longer names, and clients
+//! put a prefix of their own before each name. This module must not know which names there are.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,16 @@ const MAX_NAME: usize = 64;
 /// The length that names may always have, whatever the client's prefix.
 const MIN_LIMIT: usize = 24;
 
-/// The length of the digits that stand for the rest of a name, with their separator.
+/// The length of the digits that stand for the rest of a name, including the separator before them.
 const DIGITS: usize = 9;
 
-/// The maximum length of the names of a profile, in characters, and the characters themselves.
+/// The rules for the names of a profile: their maximum length, in characters, and their characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameLimit {
     most: usize,
-    /// True if a name that consists of the server's own name may be longer.
+    /// True if a name may be longer than the maximum if it is just the server's own name for the item.
     spares_plain: bool,
-    /// The family whose rules names follow.
+    /// The family of clients whose rules the names follow.
     family: Option<&'static SchemaFamily>,
 }
 
@@ -36,25 +36,25 @@ impl NameLimit {
         Self { most: MAX_NAME, spares_plain: true, family: None }
     }
 
-    /// The limit for clients of a family that also limits names. Each other character than letters, digits, `_` and `-`
-    /// becomes `_`.
+    /// The same limit for clients of a family that also restricts characters. Characters other than letters, digits, `_` and
+    /// `-` become `_`.
     #[must_use]
     pub fn for_family(self, family: Option<&'static SchemaFamily>) -> Self {
         let most = family.map_or(self.most, |family| self.most.min(family.longest_name));
         Self { most, spares_plain: self.spares_plain && family.is_none(), family }
     }
 
-    /// Returns true if names may be spelled differently.
+    /// Returns true if characters of names may have to be replaced.
     pub(super) fn is_spelled(self) -> bool {
         self.family.is_some()
     }
 
-    /// Returns true if clients may also use other names than the listed ones. The names of a dialect are fixed.
+    /// Returns true if clients may also use names other than the listed ones. The names of a dialect are fixed.
     pub(in crate::catalogue) fn is_flexible(self) -> bool {
         !self.spares_plain
     }
 
-    /// Returns true if `name` is the short form that an item's name had as long as clients' prefixes did not count.
+    /// Returns true if `name` is the short form that an item's name had before clients' prefixes were counted.
     pub(in crate::catalogue) fn was_called(self, identity: &str, name: &str) -> bool {
         !is_within(identity, self.most) && shortened_to(identity, MAX_NAME) == name
     }
@@ -85,11 +85,12 @@ impl NameLimit {
     pub(super) fn fit_again(self, full: &str, turn: u32) -> String {
         let spelled = self.spelled(full);
         let head = spelled.as_deref().unwrap_or(full);
-        // The digits stand for the whole name, so names that are spelled alike get different digits.
+        // The digits are a hash of the whole original name, so names that become equal through replaced characters get
+        // different digits.
         format!("{}_{:08x}", head.chars().take(self.most - DIGITS).collect::<String>(), fold(full, turn))
     }
 
-    /// The name in the characters of the family; `None` if it has no others.
+    /// The name with the characters replaced that the family refuses; `None` if there are none.
     fn spelled(self, name: &str) -> Option<String> {
         let family = self.family.filter(|family| !family.admits_name(name))?;
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };

@@ -1,6 +1,6 @@
 //! The names of a profile's tools and prompts: how they are formed, how long they may be, and which names they had before; and
-//! the memory of who has which URI. Rules and records mean a tool or prompt by its [`identity`], which does not depend on names.
-//! This module must not know what is shown to whom.
+//! the memory of which server has which URI. Rules and records refer to a tool or prompt by its [`identity`], which does not
+//! depend on names. This module must not know what is shown to whom.
 
 mod book;
 mod identity;
@@ -20,7 +20,8 @@ pub use length::NameLimit;
 pub(super) use public::PublicNames;
 pub(super) use uris::Provisional;
 
-/// The book, for as long as names are given or looked up. A panic in between leaves it usable: it only remembers less.
+/// Locks the book, to give names or look them up. A panic under the lock leaves the book usable: at worst, it remembers fewer
+/// names.
 pub(super) fn opened(book: &Mutex<NameBook>) -> MutexGuard<'_, NameBook> {
     book.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,7 +14,7 @@ use crate::list_kind::ListKind;
 /// The number of short forms that are tried for one name.
 const TURNS: u32 = 16;
 
-/// The owner of a plain name.
+/// The owner of a plain name: a server's own name for an item, without a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Owner<'a> {
     /// The first server that has the name, in the order of the profile.
@@ -32,12 +32,13 @@ pub(in crate::catalogue) struct PublicNames<'a> {
     /// The profile's servers, including those that are not present.
     servers: &'a [String],
     owners: HashMap<&'a str, Owner<'a>>,
-    /// The identities of all items, if names may be spelled differently: no item gets another one's.
+    /// The identities of all items, if characters of names may have to be replaced: no item gets another item's identity as its
+    /// name.
     identities: HashSet<String>,
 }
 
 impl<'a> PublicNames<'a> {
-    /// Collects all items in the order of the profile. Each is given by its server and by its name at that server.
+    /// Collects all items in the order of the profile. `all` contains each item's server and the item's name at that server.
     pub(in crate::catalogue) fn new(
         kind: ListKind,
         (naming, limit): (Naming, NameLimit),
@@ -59,15 +60,15 @@ impl<'a> PublicNames<'a> {
         Self { kind, naming, limit, servers, owners, identities }
     }
 
-    /// Returns true if a name begins like the identities of another server's items. A server must not get their calls, or
-    /// what rules allow them, by naming its own items like that.
+    /// Returns true if a name begins like the identities of another server's items. A server must not get the calls to those
+    /// items, or the access that rules grant to them, by naming its own items in this way.
     fn is_anothers(&self, server: &str, name: &str) -> bool {
         let is_prefix =
             |other: &str| name.strip_prefix(other).is_some_and(|rest| rest.starts_with(SEPARATOR));
         self.servers.iter().any(|other| other != server && is_prefix(other))
     }
 
-    /// Returns true if an item that has no name yet gets its own name alone.
+    /// Returns true if an item that has no public name yet gets the server's own name for it, without a prefix.
     fn is_plain(&self, (server, own): (&str, &str), plain: &str, book: &NameBook) -> bool {
         let owner = self.owners.get(own).copied().unwrap_or(Owner { first: server, clashes: false });
         let is_free = || book.holder(self.kind, plain).is_none_or(|holder| holder == (server, own));
@@ -121,7 +122,7 @@ impl<'a> PublicNames<'a> {
         if is_free(&fitting) {
             return Cow::Owned(fitting);
         }
-        // Another item has this name: two short forms are equal, or the other one was renamed.
+        // Another item has this name: two short forms are equal, or the other item was renamed.
         Cow::Owned(self.short_forms(server, own).find(|name| is_free(name)).unwrap_or(fitting))
     }
 

@@ -1,5 +1,5 @@
-//! The memory of who has which URI. A URI that several servers have stays with the first one, whichever server joins, leaves or
-//! lists it later. This module must not know what a public URI looks like to clients.
+//! The memory of which server has which URI. A URI that several servers have stays with the first of them, whichever servers
+//! join, leave or list the URI later. This module must not know what a public URI looks like to clients.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
@@ -23,31 +23,32 @@ fn digest(kind: ListKind, key: &str) -> u64 {
     digest.finish()
 }
 
-/// The time after the start in which servers that start slowly still come before others, in seconds.
+/// The time after startup, in seconds, in which a server that starts slowly still takes precedence over later servers of the
+/// profile.
 const SETTLING: u64 = 60;
 
-/// The URIs that present servers have only as long as no server before them starts.
+/// The URIs that a present server has only until a server before it in the profile has started and lists the same URI.
 pub(in crate::catalogue) type Provisional = HashMap<u64, Arc<str>>;
 
-/// The server that already has a URI as it is.
+/// The server that already has a URI without a server's name in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PlainUri {
     None,
-    /// Another server, as long as no server before it starts.
+    /// Another server, until a server before it has started.
     Provisional,
-    /// Another server, for good.
+    /// Another server, permanently.
     Firm,
 }
 
 impl NameBook {
-    /// Returns true if servers that have never been seen no longer come before others.
+    /// Returns true if servers that have not been seen yet no longer take precedence over others.
     pub(in crate::catalogue) fn is_settled(&self) -> bool {
         self.began.is_none_or(|began| self.now >= began.saturating_add(SETTLING))
     }
 
-    /// Decides if a server's URI is public as it is, and notes the decision. `key` is the URI, or the shape of a template;
-    /// `is_reserved` is true if it must not be public as it is. With `provisional`, a server that is still starting comes before
-    /// this one, so the decision may change.
+    /// Decides whether a server's URI is public as it is, and records the decision. `key` is the URI, or the shape of a
+    /// template; `is_reserved` is true if the URI must not be public as it is. With `is_provisional`, a server that is still
+    /// starting comes before this one, so the decision may change.
     pub(in crate::catalogue) fn gives_plain(
         &mut self,
         kind: ListKind,
@@ -78,14 +79,14 @@ impl NameBook {
 
     fn see(&mut self, server: &Arc<str>, digest: u64) {
         let seen = self.seen.entry(server.clone()).or_default();
-        // A server that lists this many URIs forgets only its own.
+        // A server that lists this many URIs displaces only its own.
         if seen.len() >= MOST {
             seen.clear();
         }
         seen.insert(digest);
     }
 
-    /// The server that has a URI as it is. If that is another server, the book contains a row about that from then on.
+    /// The server that has a URI as it is. If that is another server, a row in the book records this from then on.
     fn holder_of(&mut self, kind: ListKind, (server, key): (&Arc<str>, &str), digest: u64) -> PlainUri {
         if self.uris > 0 && self.holder(kind, key).is_some_and(|(holder, _)| *holder != **server) {
             return PlainUri::Firm;
@@ -96,8 +97,8 @@ impl NameBook {
         PlainUri::Firm
     }
 
-    /// The servers that have URIs with their names in them, and the URIs that servers compete for, but none of those that
-    /// `is_present` has.
+    /// The servers some of whose URIs carry the server's name, and the URIs that several servers have and that belong to a
+    /// server for which `is_present` is false.
     pub(in crate::catalogue) fn contested_uris(
         &self,
         is_present: impl Fn(&str) -> bool,

@@ -355,8 +355,8 @@ proptest! {
                 let before = means.entry(public).or_insert_with(|| (server, own.clone()));
                 prop_assert_eq!(&*before, &(server, own));
             }
-            // A URI that servers compete for never leads to another server. Otherwise, the only server with resources gets
-            // what nobody lists.
+            // A URI that servers compete for never leads to another server. Otherwise, the only server with resources gets the
+            // requests for URIs that no server lists.
             let marked: HashSet<&String> =
                 means.iter().filter(|(public, (_, own))| *public != own).map(|(_, (_, own))| own).collect();
             for (public, (server, own)) in means.iter().filter(|(_, (_, own))| marked.contains(own)) {

@@ -1,5 +1,5 @@
-//! The links of MCP Apps in `_meta`: to the page of a tool (`ui.resourceUri`, and `ui/resourceUri` in older SDKs). This module must
-//! not know which URIs are public.
+//! The links of MCP Apps in `_meta`, which lead to the page of a tool (`ui.resourceUri`, and `ui/resourceUri` in older SDKs).
+//! This module must not know which URIs are public.
 
 use memchr::memmem;
 use proto::json::{Members, Span, Splice, quote, unquote};
@@ -39,7 +39,7 @@ pub(super) fn links_of(tool: &[u8]) -> SmallVec<[Written; 2]> {
     members.map_or_else(SmallVec::new, |members| links_in(tool, &members))
 }
 
-/// A tool whose links are public; `links` contains the server's own links and the public ones.
+/// A tool with public links; `links` contains pairs of the server's own link and the public link.
 pub(in crate::catalogue) fn linked(tool: Item, links: &[(String, String)]) -> Item {
     if links.iter().all(|(own, public)| own == public) {
         return tool;

@@ -1,5 +1,5 @@
-//! The URIs in a server's messages to clients: contents of resources, links and embedded resources in results, pages of tools. This
-//! module must not know what a message is for.
+//! The URIs in a server's messages to clients: in the contents of resources, in links and embedded resources in results, and in
+//! links to the pages of tools. This module must not know what a message is for.
 
 use bytes::Bytes;
 use proto::json::{Elements, Members, Span, Splice, quote};

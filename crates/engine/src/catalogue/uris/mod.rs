@@ -1,9 +1,10 @@
-//! The public URIs of a profile's resources: which of several equal ones are told apart, and how. Access rules and records mean a
-//! resource by its server and the server's own URI. This module must not know who sees what.
+//! The public URIs of a profile's resources: if several servers have the same URI, each server's resource gets a different
+//! public URI. Access rules and records refer to a resource by its server and the server's own URI. This module must not know
+//! who sees what.
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`public`] | which URIs need this form, and the table of both forms |
+//! | [`public`] | the decision which URIs carry their server's name, and the table of own and public URIs |
 //! | [`links`] | the links of MCP Apps in `_meta` |
 //! | [`messages`] | the URIs in a server's messages |
 

@@ -1,6 +1,6 @@
 //! Decides which URIs of a profile's servers are public as they are, and which ones carry their server's name. The first server
-//! that has a URI keeps it; a URI that looks as if it carried a server's name always gets the name of its own server, so that no
-//! server can take over another one's. This module must not know who sees what.
+//! that has a URI keeps it; a URI that looks as if it carried a server's name always gets the name of its own server, so that
+//! no server can take over a URI of another server. This module must not know who sees what.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::catalogue::{Item, ListKind, UpstreamCatalogue, UpstreamId, ViewSource
 pub(in crate::catalogue) enum PublicUri<'u> {
     /// The URI as its server wrote it.
     Own,
-    /// Another one.
+    /// Another URI, which carries the server's name.
     Marked(&'u str),
-    /// None: another server has it, and it has no form with a server's name.
+    /// None: another server has the URI, and no server's name can be added to it.
     Taken,
 }
 
@@ -31,21 +31,21 @@ pub(in crate::catalogue) type ToolLinks = SmallVec<[(String, String); 1]>;
 /// The public URIs of a profile's servers.
 #[derive(Debug, Default)]
 pub(in crate::catalogue) struct PublicUris {
-    /// The servers with public URIs that carry their names, present or not.
+    /// The servers, present or not, some of whose public URIs carry the server's name.
     marking: Vec<(Arc<str>, UpstreamId)>,
     /// The URIs and templates that are not public as they are, with their public forms.
     changed: HashMap<(ListKind, UpstreamId), HashMap<String, Option<String>>>,
     /// The links of tools to pages.
     links: HashMap<UpstreamId, HashMap<String, ToolLinks>>,
-    /// The URIs for which only servers compete that are not present.
+    /// The URIs that belong to absent servers, and that other servers have as well.
     withheld: HashSet<String>,
 }
 
-/// One server, while its URIs are decided.
+/// A server whose URIs are being decided.
 struct Competitor<'a> {
     source: &'a ViewSource,
     catalogue: &'a UpstreamCatalogue,
-    /// True while a server before it is still starting.
+    /// True while a server before this one in the profile is still starting.
     is_provisional: bool,
 }
 
@@ -57,8 +57,8 @@ struct Deciding<'a> {
 }
 
 impl PublicUris {
-    /// Decides about the URIs of all present servers, in the order of the profile. Clients of a dialect, and of a single server,
-    /// see all URIs as they are.
+    /// Decides about the URIs of all present servers, in the order of the profile. Clients of a dialect, or of a profile with a
+    /// single server, see all URIs as the servers wrote them.
     pub(in crate::catalogue) fn new(spec: &ViewSpec<'_>, upstreams: &[ViewSource]) -> Self {
         let mut all = Self::default();
         if upstreams.len() < 2 || !spec.limit.is_flexible() {
@@ -100,7 +100,7 @@ impl PublicUris {
         }
     }
 
-    /// Gives a URI its server's name.
+    /// Adds the server's name to a URI.
     fn change(&mut self, kind: ListKind, source: &ViewSource, own: &str) {
         let changed = self.changed.entry((kind, source.id)).or_default();
         changed.insert(own.to_owned(), marked(&source.name, own));
@@ -134,7 +134,7 @@ impl PublicUris {
         }
     }
 
-    /// Decides about a page that is not listed. If only templates match it that carry their server's name, so does the page.
+    /// Decides about a page that is not listed. If all templates that match the page carry their server's name, so does the page.
     fn decide_page(&mut self, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
         let (source, templates) = (server.source, server.catalogue.list(ListKind::Templates));
         let mut covering = templates.iter().filter(|item| covers(&item.key, own)).peekable();
@@ -170,18 +170,18 @@ impl PublicUris {
         links.is_some_and(|tools| tools.values().flatten().any(|(own, public)| own != public))
     }
 
-    /// The servers with public URIs that carry their names, present or not.
+    /// The servers, present or not, some of whose public URIs carry the server's name.
     pub(in crate::catalogue) fn marking(&self) -> &[(Arc<str>, UpstreamId)] {
         &self.marking
     }
 
-    /// The URIs for which only servers compete that are not present.
+    /// The URIs that belong to absent servers, and that other servers have as well.
     pub(in crate::catalogue) fn into_withheld(self) -> HashSet<String> {
         self.withheld
     }
 }
 
-/// The present servers, in the order of the profile. `is_settled` is false soon after the start.
+/// The present servers, in the order of the profile. `is_settled` is false for a short time after startup.
 fn competitors(upstreams: &[ViewSource], is_settled: bool) -> Vec<Competitor<'_>> {
     let is_awaited = |source: &ViewSource| source.catalogue.as_ref().is_err_and(|absence| absence.retry);
     let awaited = upstreams.iter().position(is_awaited).filter(|_| !is_settled);

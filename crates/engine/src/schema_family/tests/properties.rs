@@ -1,5 +1,5 @@
-//! Properties of random schemas: the form is accepted by its family, is its own form, and accepts every argument that the
-//! original accepts.
+//! Properties of random schemas: the form is accepted by its family, does not change if it is rewritten again, and accepts
+//! every argument that the original accepts.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -134,7 +134,7 @@ fn input() -> BoxedStrategy<Value> {
             let mut out = json!({ "type": "object", "properties": arguments, "$defs": { "d": d, "e": e } });
             if !key.is_empty() {
                 out[key] = branches.into();
-                // Arguments that no alternative has are not meant.
+                // Arguments that no alternative defines are excluded.
                 out["unevaluatedProperties"] = false.into();
             }
             out

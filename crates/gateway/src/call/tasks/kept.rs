@@ -127,7 +127,10 @@ pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) ->
     };
     let begun = ModernToLegacy::begin(sides, asked.method, home.task().clone());
     let (mut machine, mut next) = begun.ok_or_else(|| {
-        Fault::unknown_method(asked.method.name(), "is not a client's request in this protocol version")
+        Fault::unknown_method(
+            asked.method.name(),
+            "is not a request that clients can send in this protocol version",
+        )
     })?;
     loop {
         let then = match next {

@@ -58,8 +58,8 @@ pub fn server_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
         if !want.completions_declared {
             splice.remove(&all, b"completions");
         } else if !have.completions_declared && (has("prompts") || has("resources")) {
-            // Servers of this era cannot declare completions. They complete arguments of prompts and
-            // resources if they support it.
+            // Servers of this era cannot declare completions. They may complete arguments of prompts and resources all the
+            // same.
             splice.set(&all, b"completions", b"{}");
         }
         splice.remove(&all, b"tasks");
@@ -114,7 +114,7 @@ fn runs_tasks(text: &[u8], all: &Members, have: &Shapes) -> bool {
     at.is_some()
 }
 
-/// Extensions pass unchanged, also through eras that do not define them, unless peers of that era may reject unknown
+/// Extensions pass unchanged, also through eras that do not define them, unless peers of the other era may reject unknown
 /// members. The tasks extension is the exception: the gateway translates it.
 fn extensions(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shapes, want: &Shapes) {
     let Some(inner) = inside(text, all, "extensions") else { return };

@@ -10,7 +10,7 @@ use crate::mcp::Method;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Askable(u8);
 
-/// One bit with its question: the method, the params that distinguish it from other questions of that method,
+/// Each bit with its question: the method, the params that distinguish it from other questions of that method,
 /// and the capability.
 const BITS: [(u8, Method, &str); 5] = [
     (1, Method::RootsList, "{}"),

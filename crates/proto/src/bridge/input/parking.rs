@@ -1,6 +1,5 @@
-//! A server that asks through requests and waits for the answer, and a client that is asked through results.
-//! The server's request is stored under a key. The client gets the keys together with a state, and its next
-//! attempt carries the answers.
+//! A server that asks through requests and waits for the answer, and a client that is asked through results. The server's
+//! request is stored under a key. The client gets the keys together with a state, and sends the answers with its next attempt.
 
 use std::fmt::Write as _;
 

@@ -35,8 +35,8 @@ impl Listed {
 /// Members of listed items, of every kind, that no strict era defines.
 const NEWER: &[&str] = &["title", "icons", "_meta"];
 
-/// Translates a listed item for `to`; `None` if it cannot be shown there, because it is not an object, or because
-/// it is a tool whose input can never be an object.
+/// Translates a listed item for `to`; `None` if the item cannot be shown there: it is not an object, or it is a tool whose
+/// input can never be an object.
 pub fn item(kind: Listed, item: &Bytes, from: &Era, to: &Era) -> Option<Bytes> {
     if from == to {
         return Some(item.clone());
@@ -82,7 +82,7 @@ fn tool(tool: &mut Draft<'_>, to: &Era) -> Option<()> {
     Some(())
 }
 
-/// Removes `execution`, which only the experiment defines. It describes how a tool runs as a task.
+/// Removes `execution`, which describes how a tool runs as a task. Only the experimental form of tasks defines this member.
 fn execution(tool: &mut Draft<'_>, to: &Era) {
     if to.shapes.tasks != Tasks::Experiment {
         tool.remove("execution");

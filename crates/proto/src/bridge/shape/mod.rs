@@ -1,8 +1,8 @@
 //! The data of messages between eras: data from a peer of one era, rewritten for a peer of another.
 //!
-//! All functions follow the rows of [`crate::era`], leave unknown members alone, and return the same bytes if nothing has
-//! to change, as is always the case between equal eras. This module must not know who sent a request or why, nor a
-//! session's other requests.
+//! All functions follow the rows of [`crate::era`], leave unknown members alone, and return the same bytes if nothing has to
+//! change, as is always the case between equal eras. This module must not know who sent a request or why, or the other requests
+//! of a session.
 //!
 //! | module | is for |
 //! |---|---|

@@ -12,7 +12,7 @@ use crate::rpc::Frame;
 const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
 /// The list of roots has changed (2024-10-07 to 2025-11-25).
 const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
-/// The notifications about a changed task: that of the experiment, and that of the extension.
+/// The notifications about a changed task: first that of the experimental form of tasks, then that of the extension.
 const TASK_STATUS: &str = "notifications/tasks/status";
 const TASK: &str = "notifications/tasks";
 
@@ -25,8 +25,8 @@ pub fn notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes> {
     let has_place = match &*method {
         ELICITATION_COMPLETE => to.shapes.elicitation == Elicitation::UrlWithId,
         _ => match Notice::from_name(&method) {
-            // With this notification, a server withdraws its questions and ends listen streams. It passes only
-            // to eras that have one of these.
+            // With this notification, a server withdraws its questions and ends listen streams. The notification passes only to
+            // eras that have one of these.
             Some(Notice::Cancelled) => {
                 to.shapes.cancellation && from.asks == Asks::Requests && to.asks == Asks::Requests
             }

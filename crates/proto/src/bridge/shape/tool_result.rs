@@ -17,7 +17,7 @@ static STRUCTURED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"st
 static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u"));
 
 /// Returns true if the bytes of a result are enough to know that [`rewrite`] changes nothing: the result begins with
-/// its content, whose blocks `to` knows, and does not contain the name of a member that could change, however written.
+/// its content, whose blocks `to` knows, and does not contain, in any spelling, the name of a member that could change.
 pub(super) fn is_plain_for(result: &[u8], to: &Era) -> bool {
     let is_structured = || to.shapes.structured != Structured::Any && STRUCTURED.find(result).is_some();
     let Some(rest) = result.strip_prefix(b"{\"content\":[") else { return false };

@@ -1,6 +1,6 @@
 //! A client of the experiment that asks about a task of a server with the extension.
 //!
-//! `tasks/result` waits for the outcome; here the gateway polls the task until it has ended, at the interval that
+//! `tasks/result` waits for the outcome; here the gateway polls the task until the task has ended, at the interval that
 //! the server names. The server's questions become requests to the client, and the answers go out with
 //! `tasks/update`.
 
@@ -98,7 +98,7 @@ impl LegacyToModern {
     pub fn answer(&mut self, answer: &Frame) -> Nexts {
         let PollPhase::Sent(sent) = self.phase else { return Nexts::new() };
         let nexts = match (sent, answer.kind()) {
-            // The next poll shows if the task still exists.
+            // The next poll shows whether the task still exists.
             (TaskMethod::Update, _) => only(self.pause(AFTER_ANSWER)),
             (_, FrameKind::Error) => {
                 only(passed_error(self.method, answer, self.sides.server, self.sides.client))

@@ -17,7 +17,7 @@
 //! Not translated: tasks of clients, `tasks/list` (a server's tasks do not all belong to one client), and ids of tasks that
 //! were started in the other form.
 //!
-//! This module must not know transports, sessions or time, nor who owns a task.
+//! This module must not know transports, sessions or time, or who owns a task.
 
 mod legacy_to_modern;
 mod modern_to_legacy;

@@ -2,7 +2,7 @@
 //!
 //! The extension keeps outcome and questions in the task itself; the experiment delivers both through `tasks/result`.
 //! The gateway fetches the outcome with `tasks/result` once the task has ended. Questions arrive while `tasks/result`
-//! is open, which takes longer than one request from the client. [`Watch`](super::Watch) handles them.
+//! is open, which takes longer than one request from the client. [`Watch`](super::Watch) handles the questions.
 
 use bytes::Bytes;
 

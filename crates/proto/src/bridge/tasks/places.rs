@@ -19,7 +19,7 @@ pub type TaskIdPlaces = SmallVec<[Span; 2]>;
 /// The member that names a task in every message.
 const TASK_ID: &str = "taskId";
 
-/// The finder for `"task"`. It is built only once, because building it costs more than most searches.
+/// The finder for `"task"`. The finder is built only once, because building one costs more than most searches.
 static TASK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"task\""));
 
 /// The request that an answer belongs to.

@@ -1,5 +1,5 @@
-//! A task in both forms. In the extension it is flat, with `ttlMs` and `pollIntervalMs`. In the experiment it has `ttl`
-//! and `pollInterval`, and the answer to a call wraps it.
+//! A task in both forms. In the extension, a task is flat, with `ttlMs` and `pollIntervalMs`. In the experiment, a task has
+//! `ttl` and `pollInterval`, and the answer to a call wraps it.
 //!
 //! Members that neither form defines stay, and so does the spelling of numbers.
 

@@ -1,4 +1,4 @@
-//! The questions of one task of the experiment. They arrive while its `tasks/result` is open, and are stored here
+//! The questions of one task of the experiment. The questions arrive while the task's `tasks/result` is open, and are stored here
 //! until a client with the extension fetches them.
 //!
 //! The request that fetches a question and the request that answers it may declare different capabilities, so a
@@ -28,7 +28,7 @@ struct WatchedQuestion {
 #[derive(Debug)]
 pub struct Watch {
     server: &'static Era,
-    /// A number that distinguishes this watch's keys from those of an earlier watch of the same task: keys are never
+    /// A number that distinguishes the keys of this watch from those of an earlier watch of the same task: keys are never
     /// reused.
     number: u64,
     asked: u64,

@@ -30,7 +30,7 @@ pub fn encode_event(
     out.put_slice(b"\n");
 }
 
-/// Writes `text` as a comment, which readers ignore. Each line of it becomes a comment line; a blank line
+/// Writes `text` as a comment, which readers ignore. Each line of the text becomes a comment line; a blank line
 /// follows.
 pub fn encode_comment(out: &mut impl BufMut, text: &[u8]) {
     lines(out, b": ", text);
