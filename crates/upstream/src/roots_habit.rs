@@ -1,4 +1,5 @@
-//! A record of whether a server asks for its client's roots as soon as a link is open. This module must not know links.
+//! The record of whether a server asks for its client's roots as soon as a link is open. This module must not know
+//! links.
 
 use bytes::Bytes;
 use parking_lot::Mutex;

@@ -59,7 +59,7 @@ impl Upstreams {
     /// Reads the stored records of all servers' definitions, and stores every change from now on.
     ///
     /// # Errors
-    /// Returns why a record cannot be read.
+    /// Returns the reason why a record cannot be read.
     pub fn record_definitions(&self, store: &Arc<dyn DefinitionStore>) -> Result<(), String> {
         self.all.load().iter().try_for_each(|one| one.common.record_definitions(store))
     }

@@ -29,13 +29,14 @@ pub struct Get<'a> {
 pub struct Answer {
     /// The status of the response.
     pub status: StatusCode,
-    /// The time in the `Retry-After` header, if it was given in seconds.
+    /// The time in the `Retry-After` header, if the header gives it in seconds.
     pub retry_after: Option<Duration>,
     /// The whole body.
     pub body: Bytes,
 }
 
-/// The reason, in words for people, why there is no response. It names the host and suggests a fix, if there is one.
+/// The reason, in words for people, why there is no response. The text names the host, and suggests a fix if there is
+/// one.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct WebError(pub String);

@@ -38,7 +38,7 @@ pub(super) struct Tokens {
 pub(super) enum NoTokens {
     /// The server refuses, and will refuse again; the value contains its code and message.
     Refused(String),
-    /// The server may issue tokens later; the value is the reason why it does not now.
+    /// The server may issue tokens later; the value is the reason why it issues none now.
     Unavailable(String),
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn ask(
     let url = service
         .token
         .parse()
-        .map_err(|_| NoTokens::Refused("the address for tokens is not a URL".to_owned()))?;
+        .map_err(|_| NoTokens::Refused("the token endpoint is not a URL".to_owned()))?;
     let mut form = match &grant {
         Grant::Code { code, verifier } => vec![
             ("grant_type", "authorization_code"),
