@@ -22,7 +22,7 @@ pub(super) struct CountedCall {
 }
 
 impl RunningByTool {
-    /// Counts a call of a tool; `None` if the tool has no limit in the profile.
+    /// Counts a call of a tool; returns `None` if the tool has no limit in the profile.
     ///
     /// # Errors
     /// Returns the fault to answer with if too many calls are running.
@@ -40,7 +40,7 @@ impl RunningByTool {
         }
     }
 
-    /// Forgets tools of which no call is running.
+    /// Forgets the tools that no call is using.
     pub(crate) fn sweep(&self) {
         let mut all = self.0.lock();
         all.retain(|_, calls| !calls.is_idle());

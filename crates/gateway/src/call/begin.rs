@@ -89,7 +89,7 @@ impl Call {
         self.upstream.server.is_native()
     }
 
-    /// The name of the server that the call goes to.
+    /// Returns the name of the server to which the call goes.
     pub(crate) fn server_name(&self) -> &Arc<str> {
         self.upstream.name()
     }
@@ -101,7 +101,7 @@ impl Call {
         ExchangeAnswer::fault(200, Fault::upstream(name, false, message), self.exchange.id())
     }
 
-    /// The time by which the next message has to arrive.
+    /// Returns the time by which the next message has to arrive.
     pub(crate) fn deadline(&self) -> Instant {
         self.exchange.deadline()
     }
@@ -137,7 +137,7 @@ impl Call {
     }
 }
 
-/// A new side channel.
+/// Creates a side channel.
 fn side_channel(context: &CallContext) -> SideChannel {
     SideChannel::open(context.egress.next_key())
 }
@@ -149,7 +149,7 @@ fn forget(caller: &Caller, id: Option<&Id>) {
     }
 }
 
-/// The policy for a request that fails in transit.
+/// Returns the policy for a request that fails in transit.
 fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstream) -> ResendPolicy {
     let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let (rules, wait) = (calls.for_request(request.route.tool), calls.resend_wait);
@@ -160,7 +160,7 @@ fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstre
     policy
 }
 
-/// The exchange for a request.
+/// Creates the exchange for a request.
 fn exchange(
     context: &Arc<CallContext>,
     caller: &Caller,

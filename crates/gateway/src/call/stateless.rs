@@ -66,8 +66,8 @@ fn learner(
     Some(Learner { cell: dedicated.cell.clone(), dedicated: Some(dedicated), capabilities, era })
 }
 
-/// Returns a message in the form that a profile's rate limits need. If tools are counted separately and no view is
-/// known, the tool is looked up in the view of clients of this era.
+/// Returns a message in the form that a profile's rate limits need. If tools are counted separately, and no view of the
+/// caller is known yet, the tool is looked up in the view for clients of this era.
 pub(crate) async fn counted<'f>(
     context: &Arc<CallContext>,
     rates: &Rates,

@@ -74,10 +74,8 @@ pub(super) async fn ask(
     now: u64,
 ) -> Result<Tokens, NoTokens> {
     let Parties { service, client, resource, scopes } = parties;
-    let url = service
-        .token
-        .parse()
-        .map_err(|_| NoTokens::Refused("the token endpoint is not a URL".to_owned()))?;
+    let url =
+        service.token.parse().map_err(|_| NoTokens::Refused("the token endpoint is not a URL".to_owned()))?;
     let mut form = match &grant {
         Grant::Code { code, verifier } => vec![
             ("grant_type", "authorization_code"),

@@ -140,8 +140,8 @@ impl Dedicated {
         if moves > 0 && !self.has_told.swap(true, Ordering::Relaxed) {
             tracing::info!(
                 server = %self.name,
-                "a client was moved to another connection, because there are more clients than connections. It lost the state \
-                 that the server kept for it in memory. If that matters, {}",
+                "a client was moved to another connection, because there are more clients than connections. The state that the \
+                 server kept in memory for this client is lost. If this is a problem, {}",
                 self.advice
             );
         }

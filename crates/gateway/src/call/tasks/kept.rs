@@ -1,4 +1,4 @@
-//! The state that an answered call leaves behind for its task, and clients' requests about such tasks.
+//! The state that is kept for the task of a call that has been answered, and clients' requests about such tasks.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -23,7 +23,7 @@ use upstream::link::HeldLink;
 use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::Sleeper;
 
-/// Keeps the state that a call leaves behind; returns the answer for the client.
+/// Keeps the state that the task of an answered call needs; returns the answer for the client.
 pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> ExchangeAnswer {
     let context = call.context.clone();
     match made {
@@ -127,7 +127,10 @@ pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) ->
     };
     let begun = ModernToLegacy::begin(sides, asked.method, home.task().clone());
     let (mut machine, mut next) = begun.ok_or_else(|| {
-        Fault::unknown_method(asked.method.name(), "is not a client's request in this protocol version")
+        Fault::unknown_method(
+            asked.method.name(),
+            "is not a request that clients can send in this protocol version",
+        )
     })?;
     loop {
         let then = match next {
