@@ -31,7 +31,7 @@ pub(crate) struct Rates {
 pub(crate) struct LimitedMessage<'a> {
     is_call: bool,
     tool: Option<Cow<'a, str>>,
-    /// The identity of the tool, if the client can see it.
+    /// The identity of the tool (the same under all of the tool's names), if the client can see the tool.
     identity: Option<Arc<str>>,
 }
 
@@ -41,7 +41,7 @@ impl LimitedMessage<'_> {
         self.tool.as_deref()
     }
 
-    /// Stores the identity of the tool if the client can see it.
+    /// Stores the identity of the tool, if the client can see the tool.
     pub(crate) fn set_identity(&mut self, identity: Option<Arc<str>>) {
         self.identity = identity;
     }

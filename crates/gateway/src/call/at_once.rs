@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use proto::json::quote;
 use proto::rpc::code;
 
-/// The running calls of each tool that has a limit, by profile and identity.
+/// The running calls of each tool that has a limit, by profile and by the tool's identity.
 #[derive(Default)]
 pub(crate) struct RunningByTool(Mutex<HashMap<(usize, Arc<str>), Calls>>);
 

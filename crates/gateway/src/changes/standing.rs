@@ -65,12 +65,12 @@ impl Standing {
         Ok(Self { base, changes, config })
     }
 
-    /// The configuration in force.
+    /// Returns the configuration in force.
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The configuration from the file.
+    /// Returns the configuration from the file.
     pub(crate) fn base(&self) -> &Config {
         &self.base
     }
@@ -89,7 +89,7 @@ impl Standing {
         endpoints.map(note).collect()
     }
 
-    /// The changes.
+    /// Returns the changes.
     pub(crate) fn changes(&self) -> &Changes {
         &self.changes
     }

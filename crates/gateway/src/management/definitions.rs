@@ -134,7 +134,7 @@ fn recorded(shard: &Shard, server: &str) -> Result<(Arc<PerCaller>, Arc<KeptDefi
 
 fn not_recorded(server: &str) -> Refusal {
     let message = format!(
-        "the definitions of {server:?} are not recorded: the server is disabled, is built into Dragoman, or has `definitions: allow`"
+        "the definitions of {server:?} are not recorded: the server is disabled, is embedded, or has `definitions: allow`"
     );
     Refusal::new(409, "NOT_RECORDED", message)
 }

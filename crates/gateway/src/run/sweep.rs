@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The number of seconds after which startup is considered over, and servers are expected to have sent their lists.
 const STARTED: u64 = 3;
 
-/// Starts the jobs, until the gateway stops.
+/// Starts the jobs, which run until the gateway stops.
 pub(super) fn sweep(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();

@@ -100,8 +100,8 @@ impl Session {
         self.kept.as_ref().map(|kept| &kept.returned)
     }
 
-    /// Notifies the client of a restored session, only once, that all of its lists and resources may have changed. The
-    /// client must have opened its standing stream.
+    /// Notifies the client of a restored session, only once, that all lists and resources may have changed. The client
+    /// must have opened its standing stream, which carries the messages that belong to no request.
     pub(crate) fn announce_return(self: &Arc<Self>) {
         if !self.returned().is_some_and(|returned| returned.swap(false, Ordering::Relaxed)) {
             return;

@@ -24,8 +24,7 @@ use upstream::{Server, Upstream, catalogue::Learner, oauth::CallerId};
 /// The maximum number of views that are kept, in addition to those in use.
 const MAX_VIEWS: usize = 256;
 
-/// The key of a view: the generation of the access rules (`regime`), the profile, the class of clients, the access
-/// class, and the view's only caller, if there is one.
+/// The key of a view: generation of the access rules (`regime`), profile, class of clients, access class, and the only caller.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<CallerId>);
 
 /// A client that looks at a profile, with everything that selects its view.
@@ -80,11 +79,10 @@ pub(super) struct Prebuilt {
 }
 
 impl Views {
-    /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or has
-    /// nothing to offer, this function waits for these lists, for up to `limits.listWait`, but not for the lists of
-    /// servers that recently made a client wait in vain. In a view that is already in use, missing servers delay
-    /// nobody, and are added when they are ready. `learner` returns the link over which a server's items for clients
-    /// that can be asked are learned.
+    /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or empty,
+    /// this function waits for these lists, for up to `limits.listWait`, except for servers that recently made a client
+    /// wait in vain. In a view that is in use, missing servers delay nobody, and are added later. `learner` returns the
+    /// link over which a server's items for clients that can be asked are learned.
     pub(crate) async fn get(
         &self,
         context: &Arc<ViewContext>,
@@ -226,8 +224,7 @@ impl Views {
             self.recent.store(None);
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
-        // This happens under the lock, so that an update for a new configuration either finds this view or has already
-        // run.
+        // Under the lock, an update for a new configuration either finds this view or has already run.
         let basis = context.state.basis(*profile, caller.as_ref());
         let guard = snapshot.guard(*profile, class);
         let like = |cell: &&Arc<ViewCell>| cell.shows_the_same(&key, &basis);

@@ -127,8 +127,8 @@ impl Catalogue {
     }
 
     /// Returns the introduction that is served to clients of a version: the one from the link that was opened for them,
-    /// or the one that is expected on such a link. If the expectation is wrong, requests that were built for the
-    /// expected version are built again.
+    /// or the one that is expected on such a link. If a link turns out to use another version, the requests that were
+    /// built for the expected version are built again.
     fn introduction(&self, base: &UpstreamCatalogue, client: &'static Era) -> ServerHello {
         if let Destination::Native(native) = &self.server.destination {
             return ServerHello {

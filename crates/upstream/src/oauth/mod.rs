@@ -104,8 +104,8 @@ impl OAuthProcess {
 /// A page on which a user gives consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The page's address. Anybody who knows the address can give a consent in place of another user, so it is not
-    /// logged.
+    /// The page's address. Anybody who knows the address can give a consent in place of another user, so the address is
+    /// not logged.
     pub url: String,
     /// A name for the page that reveals nothing about it.
     pub name: String,

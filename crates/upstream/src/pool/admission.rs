@@ -106,7 +106,7 @@ impl Dedicated {
         !self.family.budget.has_room()
     }
 
-    /// Notes that a client continues without its roots over the shared link.
+    /// Logs that a client continues without its roots over the shared link.
     pub fn tell_without_roots(&self) {
         tracing::info!(
             server = %self.name,

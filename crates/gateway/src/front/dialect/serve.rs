@@ -34,7 +34,7 @@ pub(crate) enum Taken {
     Standard(Option<Verdict>),
 }
 
-/// The reply to a caller that is not admitted.
+/// Returns the reply to a caller that is not admitted.
 pub(crate) fn refuse(row: &Dialect, trouble: &Trouble) -> DialectReply {
     engine::dialect::refuse(row, None, trouble)
 }

@@ -1,5 +1,5 @@
-//! Endpoints with a dialect over HTTP: converts bodies and headers to messages and back. `front::dialect` processes
-//! the messages.
+//! Endpoints that imitate another system (a dialect) over HTTP: converts bodies and headers to messages and back.
+//! `front::dialect` processes the messages.
 
 use std::sync::Arc;
 

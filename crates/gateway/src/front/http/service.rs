@@ -27,7 +27,7 @@ impl Service {
     }
 }
 
-/// One request, under the configuration in force when it arrived.
+/// One request, with the configuration that was in force when the request arrived.
 struct Arrival {
     shard: Arc<Shard>,
 }
