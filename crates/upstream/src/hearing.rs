@@ -141,7 +141,7 @@ impl Ear {
                         return;
                     }
                 }
-                // The health machine checks whether the server is still there.
+                // The health machine checks whether the server can still be reached.
                 Err(e) if e.passing().is_some() => link.server.note_lost_stream(&e),
                 Ok(_) | Err(_) => {}
             }

@@ -214,8 +214,8 @@ impl Server {
         matches!(self.destination, Destination::Child(_))
     }
 
-    /// Returns true if the server may ask its clients something by requests, so that each client that can be asked
-    /// needs a link of its own.
+    /// Returns true if the server may send requests in which it asks its clients something, so that each client that
+    /// can be asked needs a dedicated link.
     pub fn may_ask(&self) -> bool {
         self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.negotiator.is_stateless_only()
     }

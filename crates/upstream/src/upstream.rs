@@ -126,8 +126,8 @@ impl Upstream {
             && egress.audience().is_some_and(|audience| audience.listens(&self.server, !is_child))
     }
 
-    /// Forgets the links and the catalogue once all links are closed; otherwise, the references among them would keep
-    /// them alive.
+    /// Forgets the links and the catalogue once all links are closed; otherwise, the links and the catalogue would keep
+    /// each other alive.
     pub fn forget_all(&self) {
         self.links.forget_all();
         self.catalogue.forget_all();

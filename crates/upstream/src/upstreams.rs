@@ -1,5 +1,5 @@
 //! All servers by their ids: those that are configured, and those that were removed but still have calls to finish.
-//! This module must not know why they are added and removed.
+//! This module must not know why servers are added and removed.
 
 use std::sync::Arc;
 

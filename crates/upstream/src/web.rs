@@ -85,7 +85,7 @@ fn host(url: &Uri) -> &str {
     url.authority().map_or("the server", http::uri::Authority::as_str)
 }
 
-/// Returns true if decisions about access may depend on an answer from `url`: it uses TLS, or is on this machine.
+/// Returns true if decisions about access may depend on an answer from `url`: the URL uses TLS, or is on this machine.
 pub fn is_safe(url: &Uri) -> bool {
     let Some(host) = url.host().filter(|_| !has_user(url)) else { return false };
     match url.scheme_str() {

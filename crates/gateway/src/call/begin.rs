@@ -63,7 +63,7 @@ impl Call {
             }
         };
         let side_channel = (is_cross || dedicated.is_some()).then(|| side_channel(context));
-        // Allocate the box first: a value created inside it does not have to be copied there.
+        // Allocate the box first: a value that is created inside the box need not be copied into it.
         Ok(Box::write(
             Box::new_uninit(),
             Self {
@@ -142,7 +142,7 @@ fn side_channel(context: &CallContext) -> SideChannel {
     SideChannel::open(context.egress.next_key())
 }
 
-/// Removes a request that is not carried out from its client's session.
+/// Removes a request from its client's session, because the request is not carried out.
 fn forget(caller: &Caller, id: Option<&Id>) {
     if let (Caller::Session(session), Some(id)) = (caller, id) {
         session.requests.end(id);
@@ -223,7 +223,7 @@ impl Call {
     }
 
     /// Restarts the exchange with the current form of `request`. Returns `false` if the headers would be the same as
-    /// before: then they cannot have caused the error, and the request may have been executed.
+    /// before: in this case, the headers cannot have caused the error, and the request may have been executed.
     ///
     /// # Errors
     /// Returns the fault; the exchange is unchanged.

@@ -201,7 +201,7 @@ impl Call {
                 item = self.connection.next_item(&self.context, limits) => CallInput::Item(item),
                 side_channel = next_message(&mut self.side_channel) => CallInput::SideChannel(side_channel),
             };
-            // Nobody waits for the progress of a parked call, so it is dropped.
+            // Nobody waits for the progress of a parked call, so the progress is dropped.
             let _ = self.take(input);
         }
     }
@@ -334,7 +334,7 @@ impl Call {
         let way = Delivery { upstream, caller, dedicated, side_channel, owner: *owner, carried, has_waited };
         let mut delivering = pin!(deliver(context, way, (held, record), outbound, exchange.token()));
         tokio::select! {
-            // Poll the reply first: it is nearly always what woke the call, and then no timer has to be set.
+            // Poll the reply first: nearly always, the reply is what woke the call, so that no timer has to be set.
             biased;
             reply = &mut delivering => CallInput::Replied(reply),
             notice = client.cancellation() => {

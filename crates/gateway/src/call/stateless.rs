@@ -42,9 +42,8 @@ pub(crate) async fn view_of(
     context.view.state.views.get(&context.view, profile, clients, identity, learner).await
 }
 
-/// Returns the link over which a server's lists are fetched as it shows them to clients like this one. If the server
-/// accepts capabilities per request, this is the shared link; otherwise, it is a dedicated link that calls use in
-/// turn.
+/// Returns the link over which to fetch the lists that a server shows to clients like this one. If the server accepts
+/// capabilities per request, this is the shared link; otherwise, it is a dedicated link that calls use in turn.
 fn learner(
     context: &Arc<CallContext>,
     upstream: &Arc<Upstream>,

@@ -217,7 +217,7 @@ pub(crate) fn add_server_to_profile(
     with(standing, slug, change)
 }
 
-/// Changes a server's position in a profile, or shows or hides it there.
+/// Changes a server's position in a profile, or shows or hides the server in that profile.
 pub(crate) fn change_profile_server(
     standing: &Standing,
     slug: &str,

@@ -50,7 +50,7 @@ impl Used {
 }
 
 impl Used {
-    /// Returns true if the session can continue over the shared link when no other link is available, because its
+    /// Returns true if the session can continue over the shared link when no other link is available: the session's
     /// client can be asked for nothing but roots.
     fn can_do_without(&self, session: &Session, upstream: &Upstream) -> bool {
         self.cell.is_own()

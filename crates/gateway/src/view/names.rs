@@ -1,5 +1,5 @@
-//! The names that profiles have given to tools and prompts. They outlive views, configurations and, if catalogues are stored,
-//! the process. This module must not know how a name is formed.
+//! The names that profiles have given to tools and prompts. These names outlive views, configurations and, if catalogues are
+//! stored, the process. This module must not know how a name is formed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Book, MutexGuard, OnceLock, PoisonError};

@@ -76,7 +76,7 @@ impl ViewCell {
         self.revision.receiver_count() > 0
     }
 
-    /// Notifies clients that a list has changed, because its server announced this.
+    /// Notifies clients that a list may have changed, because a server announced a change.
     pub(crate) fn announce(&self, observer: Option<&dyn ViewObserver>, server: UpstreamId, notice: Notice) {
         if self.view.load().denies_server(server) {
             return;

@@ -8,7 +8,7 @@ use engine::catalogue::{UpstreamCatalogue, declares};
 /// The time to live of lists whose server cannot set one (before 2026-07-28), while its announcements are heard.
 const HEARD: Duration = Duration::from_mins(1);
 
-/// The time to live of such lists if the server announces nothing.
+/// The time to live of lists whose server cannot set one, if no announcements are heard.
 const UNHEARD: Duration = Duration::from_secs(5);
 
 /// Returns true if a server announces changes of its lists.

@@ -103,8 +103,8 @@ impl Catalogue {
         self.refresh(egress).await;
     }
 
-    /// Fetches the lists again because they are old. Links that were resting rest again afterwards, unless they were
-    /// used meanwhile.
+    /// Fetches the lists again because they are old. Links that were resting before rest again afterwards, unless a
+    /// client has used them in the meantime.
     pub async fn renew(&self, egress: &Egress) {
         let rested: Vec<Arc<LinkCell>> = self.cells().filter(|cell| cell.is_resting()).collect();
         self.refresh(egress).await;

@@ -242,7 +242,7 @@ impl HealthMachine {
             Failure::Unwell(cause) => {
                 self.tries.was_tried = true;
                 self.lists.failed = Some(cause);
-                // The server refuses requests, so it is there.
+                // A server that refuses requests is reachable.
                 self.requests.release();
                 self.tries.schedule.failed(self.now);
             }

@@ -50,8 +50,8 @@ impl Ear {
         }
     }
 
-    /// Fetches what has changed, and only then notifies clients: a client that asks immediately must not get the old
-    /// list. Returns true if the lists differ.
+    /// Fetches the lists that have changed, and only then notifies clients: a client that asks immediately must not get
+    /// the old list. Returns true if the lists differ.
     async fn changed(&self, upstream: &Upstream, link: &Arc<OpenLink>, heard: HeardChanges) -> bool {
         let news = upstream.announced.news(&heard.lists, link.heard_on(), Instant::now());
         let before = upstream.catalogue.lists();

@@ -4,7 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`open_link`] | the link and its state |
-//! | `activity`, `announced` | the use of the link over time; the state that the server was sent |
+//! | `activity`, `announced` | the use of the link over time; the state that was sent to the server |
 //! | `recipients` | the receivers of the messages that the server sends |
 //! | `roots` | the question for the client's roots, right after a link is opened |
 //! | [`user`] | a client with a session, as links see it |

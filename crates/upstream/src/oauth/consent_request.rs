@@ -21,8 +21,8 @@ pub(super) const LIFE: Duration = Duration::from_mins(15);
 /// The time for which the same page is given to everybody who asks for it.
 pub(super) const FRESH: Duration = Duration::from_mins(5);
 
-/// The target for which consent is requested: the resource, its authorization server, Dragoman's client there, and the
-/// scopes.
+/// The target for which consent is requested: the resource, its authorization server, Dragoman's client at that
+/// authorization server, and the scopes.
 #[derive(Debug, Clone)]
 pub(super) struct ConsentTarget {
     pub(super) service: Arc<Service>,

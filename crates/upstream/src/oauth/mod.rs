@@ -1,7 +1,8 @@
 //! Consent: this gateway as an OAuth client of its upstream servers, on behalf of their users (MCP 2025-11-25,
 //! authorization). If a server refuses a request for lack of a token, the server's authorization server is discovered;
-//! a browser goes there and returns with a code; the code is exchanged for tokens, which are stored, sent to that
-//! server only, and renewed before they expire. This module must not know links, clients or the requests to the server.
+//! a browser goes there and returns with a code; the code is exchanged for tokens, which are stored, sent only to the
+//! server that required them, and renewed before they expire. This module must not know links, clients or the requests
+//! to the server.
 //!
 //! | file | is for |
 //! |---|---|

@@ -59,7 +59,7 @@ impl TurnQueue {
         }
     }
 
-    /// Lets a call that has the turn hold it once more.
+    /// Adds another hold on the turn for a call that already has the turn.
     pub(super) fn enter_again(&mut self) {
         if let Some((_, calls)) = &mut self.current {
             *calls += 1;

@@ -146,7 +146,7 @@ impl AuditSink {
     }
 
     /// Returns a call's arguments (JSON text as received) for its entry: `None` if arguments are not recorded, and a
-    /// placeholder if they are very long.
+    /// placeholder if the arguments are very long.
     pub(crate) fn arguments(&self, text: &[u8]) -> Option<String> {
         if !self.takes_arguments() {
             return None;

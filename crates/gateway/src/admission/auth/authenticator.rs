@@ -45,7 +45,7 @@ const IPV6_BITS: u8 = 64;
 enum Recalled<'h> {
     /// The credential's principal.
     Holder(Arc<Principal>),
-    /// The credential is unknown: its bytes, and its digest.
+    /// The credential is not among the recent results; the values are the credential's bytes and its digest.
     Unknown(&'h [u8], Digest),
 }
 

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The time after which a refused check may be tried again.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// The divisor for the share of one address: it may use a quarter of the queue.
+/// The divisor for the share of one address: each address may use a quarter of the queue.
 const SHARE: usize = 4;
 
 /// A queue with a number of turns, and a number of places for waiting checks.

@@ -158,7 +158,7 @@ impl Visit<'_> {
         })
     }
 
-    /// Returns the reply as the response body; a client with a stream has already received the reply there.
+    /// Returns the reply as the response body; a client with a stream has already received the reply on the stream.
     fn reply(
         &self,
         mut reply: DialectReply,
