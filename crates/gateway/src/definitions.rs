@@ -1,5 +1,5 @@
 //! A review of a server's definitions: the changes that await approval, for people and for programs. The command line and the
-//! management API show the same. It must not know where definitions are stored, or who approves them.
+//! management API show the same review. This module must not know where definitions are stored, or who approves them.
 
 use std::fmt;
 
@@ -37,11 +37,11 @@ pub struct ToolChange {
     pub kind: ChangeKind,
     /// The changed parts of a changed definition.
     pub parts: Vec<String>,
-    /// The differences, in lines that no terminal can misunderstand.
+    /// The differences, in lines without characters that could confuse a terminal or a reader.
     pub lines: Vec<DiffLine>,
     /// The time when the definition was first listed, in milliseconds since 1970.
     pub first_seen_ms: u64,
-    /// The first eight digits of its fingerprint.
+    /// The first eight digits of the definition's fingerprint.
     pub fingerprint: String,
     before: Option<String>,
     after: Option<String>,
@@ -50,14 +50,15 @@ pub struct ToolChange {
 /// All changes of one server that await approval.
 #[derive(Debug, Clone)]
 pub struct Review {
-    /// The code of this state; it differs once anything changes.
+    /// The code of the reviewed state, which differs as soon as anything in that state changes.
     pub revision: String,
     /// The changes, by tool.
     pub changes: Vec<ToolChange>,
 }
 
 impl Review {
-    /// Reviews the stored definitions of a server; `all` contains their bodies. Unless `is_full`, long texts are shortened.
+    /// Reviews the stored definitions of a server; `all` contains their texts. Unless `is_full` is true, long texts are
+    /// shortened.
     pub fn of(all: &[StoredDefinition], is_full: bool) -> Self {
         let mut changes = Vec::new();
         for tool in open_tools(all) {
@@ -74,12 +75,12 @@ impl Review {
         Self { revision: revision(all), changes }
     }
 
-    /// The number of changes of a kind.
+    /// Returns the number of changes of a kind.
     pub fn count(&self, kind: ChangeKind) -> usize {
         self.changes.iter().filter(|one| one.kind == kind).count()
     }
 
-    /// The review for programs; `with_definitions` for the whole definitions, as JSON texts.
+    /// Returns the review for programs; if `with_definitions` is true, with the whole definitions as JSON texts.
     pub fn to_json(&self, server: &str, with_definitions: bool) -> Value {
         let one = |change: &ToolChange| {
             let diff: Vec<String> = change.lines.iter().map(ToString::to_string).collect();

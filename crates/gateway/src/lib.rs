@@ -1,11 +1,11 @@
 //! The side that faces MCP clients: authentication, views, sessions, calls, and the transports for clients. This crate
-//! must not know how a server is reached (that is `upstream`), or how the configuration is found and read.
+//! must not know how a server is reached (the crate `upstream` knows this), or how the configuration is found and read.
 //!
-//! | room | is for |
+//! | module | is for |
 //! |---|---|
 //! | `admission` | authentication, rate limits, and the record of calls |
 //! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration |
-//! | `definitions` | the changes of tools' definitions that await approval, for people and programs |
+//! | `definitions` | reviews of tools' definitions: the changes that await approval, for people and programs |
 //! | `view` | one profile as one server: from catalogues to ready bytes |
 //! | `session` | the state of a client with a handshake: streams, subscriptions, open questions |
 //! | `call` | one request from a client: decided, forwarded, answered, parked, recorded |
@@ -17,7 +17,7 @@
 //! | `reload` | puts a new configuration into force while serving |
 //! | `run` | start, periodic jobs, shutdown |
 //!
-//! Each room may use those above it.
+//! Each module may use the modules above it.
 
 // The compiler examines everything nested in a future to find out whether the future is `Send`.
 #![recursion_limit = "256"]

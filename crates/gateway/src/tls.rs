@@ -13,7 +13,7 @@ use secrecy::zeroize::Zeroizing;
 use transport::net::pem::{FileStamp, read_file, stamp};
 use transport::net::tls::{ServerCertificate, ServerPem, ServerTls, TlsError, TlsPart, Validity};
 
-/// An unusable file, the reason, and what to do about it.
+/// An unusable file, the reason why it is unusable, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("tls.{key}: {file}: {why}")]
 pub(crate) struct TlsFault {
@@ -111,7 +111,7 @@ fn certificate(tls: &Tls) -> Option<ServerCertificate> {
 }
 
 /// Returns the origin at which clients on this machine reach the address, such as `https://mcp.example.com:8443`. With
-/// TLS, the host is a name from the certificate that resolves to this machine, if there is one.
+/// TLS, the host is a name from the certificate that resolves to this machine, if there is such a name.
 pub fn origin(config: &Config, here: SocketAddr) -> String {
     let Some(tls) = &config.tls else { return format!("http://{here}") };
     let host = certificate(tls).and_then(|certificate| {
@@ -131,13 +131,13 @@ pub fn origin(config: &Config, here: SocketAddr) -> String {
     }
 }
 
-/// The files of one listener, and the settings to replace when they change.
+/// The files of one listener, and the settings that are replaced when the files change.
 pub(crate) struct TlsWatch {
     files: Arc<Tls>,
     serves: ServerTls,
     seen: Vec<FileStamp>,
-    /// The latest change that was seen: files are read only once they stay the same, because they may still be being
-    /// written.
+    /// The latest change that was seen: the files are read only once they have stayed the same, because until then,
+    /// they may still be being written.
     differs: Option<Vec<FileStamp>>,
 }
 

@@ -89,7 +89,7 @@ async fn kept_lists_are_shown_at_once_and_refuse_no_arguments() {
     let status: Value = serde_json::from_str(&reply.text().await).expect("a status");
     assert_eq!(
         (&status["freshness"], &status["staleReason"]),
-        (&json!("stale"), &json!("not confirmed since the start"))
+        (&json!("stale"), &json!("not confirmed since startup"))
     );
     // The schema may have changed meanwhile.
     let called = Legacy::open(gateway.http()).await.call("up__ok", &json!({"a": "text"})).await;

@@ -1,4 +1,5 @@
-//! Log lines about a server's notes and failures, each written once. This module must not know how servers are reached.
+//! Log lines about a server: its failures, and notes about the server. Each line is logged only once. This module must
+//! not know how servers are reached.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -14,7 +15,7 @@ use crate::server::Server;
 /// The number of notes about one server that are remembered.
 const MAX_NOTES: usize = 256;
 
-/// The latest log lines about a server; with these, the log contains one line per change.
+/// The latest log lines about a server, remembered so that the log contains only one line for each change.
 #[derive(Default)]
 pub struct Bulletin(Mutex<Said>);
 
@@ -79,7 +80,8 @@ impl Server {
     /// Logs a failure, but only once until the failure changes; `what` is the beginning of the log message.
     pub fn tell_failure(&self, what: &str, error: &LinkError) {
         let (name, reason) = (self.name(), self.describe(error));
-        // A change of state logs the reason as well; and if a server rests, the reason has been logged before.
+        // A change of state logs the reason as well; and the reason of a failing server that is not tried now was
+        // logged before.
         let is_told = matches!(error, LinkError::Resting { .. }) || self.health.has_told(&reason);
         if self.bulletin.fails(&reason) && !is_told {
             tracing::warn!(server = %name, "{what}the server {reason}");
@@ -88,7 +90,8 @@ impl Server {
         }
     }
 
-    /// Logs that the server's child prints lines that are not messages, with the first such line.
+    /// Logs that the server's child process prints lines that are not protocol messages; the log line quotes the first
+    /// of them.
     pub fn note_talk(&self, line: &str) {
         let line = self.mask.show(&line);
         self.tell(&format!(

@@ -1,5 +1,5 @@
-//! Announced list changes, which are handled one after the other in a separate task, so that the link's stream
-//! continues. This module must not know what a list contains.
+//! Announced list changes, which are handled one after the other in a separate task, so that the link's stream is not
+//! held up. This module must not know what a list contains.
 
 mod pace;
 
@@ -21,7 +21,7 @@ pub struct HeardChanges {
 }
 
 impl HeardChanges {
-    /// Notifies those clients that have not been told of a difference since the first of these changes was heard.
+    /// Notifies the clients that have not been notified of a difference since the first of these changes was heard.
     pub fn announce(self, lists: &[Notice]) {
         for announce in self.before.into_iter().filter(|_| !lists.is_empty()) {
             announce(lists);
@@ -81,7 +81,8 @@ impl Changes {
 }
 
 /// The time within which the same announcement on another link counts as an echo: a server with several links announces a
-/// change on each of them. On a link that was opened after the first announcement, it means another change.
+/// change on each of them. On a link that was opened after the first announcement, the same announcement means another
+/// change.
 const ECHO: Duration = Duration::from_secs(1);
 
 /// The link on which an announcement was heard.

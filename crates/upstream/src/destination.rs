@@ -30,7 +30,7 @@ fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
 
 /// The destination to which links to an upstream lead.
 pub enum Destination {
-    /// A URL, and the way to the server's authorization server.
+    /// A URL, and the route to the server's authorization server.
     Http(Arc<HttpTarget>, Route),
     /// A child process.
     Child(Spec),
@@ -80,8 +80,8 @@ impl Destination {
         }
     }
 
-    /// Returns the same destination for one caller only. If every caller gives consent separately, it comes with the
-    /// caller's own grant; `None` if one consent counts for all.
+    /// Returns the same destination for one caller only. If every caller gives consent separately, also returns the
+    /// caller's own grant; otherwise, the grant is `None`.
     pub fn owned(
         &self,
         spec: &UpstreamSpec,
@@ -110,7 +110,7 @@ impl Destination {
     }
 }
 
-/// The same target, whose requests carry these headers besides the configured ones.
+/// Returns the same target, whose requests carry these headers in addition to the configured ones.
 fn with_headers(target: &HttpTarget, passed: &PassedHeaders) -> HttpTarget {
     let mut target = HttpTarget::clone(target);
     for (name, value) in passed.iter() {
@@ -123,7 +123,7 @@ fn grant_settings(url: &Uri, http: &HttpConfig, route: &Route) -> GrantSettings 
     GrantSettings { url: url.clone(), client: http.oauth.clone().unwrap_or_default(), route: route.clone() }
 }
 
-/// The configured program.
+/// Returns the configured program.
 pub fn child(link: &StdioLink) -> Spec {
     Spec {
         program: link.command.expose().to_owned(),

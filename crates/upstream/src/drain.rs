@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 /// The time for which nothing must be running before the wait ends: a call that has just begun is not counted yet.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// A set of running activities, as seen by a task that waits for their end.
+/// The ends of running activities, as signalled to a task that waits for all of them.
 #[derive(Debug, Default)]
 pub struct Drain {
     awaited: AtomicBool,

@@ -77,7 +77,7 @@ pub trait SpareLinks: Send + Sync {
 pub struct EgressProcess {
     /// Starts and ends children.
     pub supervisor: Supervisor,
-    /// Raised when the process ends.
+    /// Raised when the process begins to stop.
     pub stop: Stop,
     keys: AtomicU64,
     /// The links that are being opened.
@@ -194,8 +194,8 @@ impl Egress {
     }
 }
 
-/// Puts links in the order in which they are closed: links without an owner come first, and among equals the least
-/// recently used.
+/// Sorts links in the order in which they are closed: first those without an owner, then the others; within each group,
+/// the least recently used first.
 fn in_turn<T>(spare: &mut Vec<((bool, Instant), T)>, also_owned: bool) {
     spare.retain(|((is_owned, _), _)| also_owned || !is_owned);
     spare.sort_by_key(|(which, _)| *which);

@@ -42,7 +42,8 @@ impl LinkListener for Upstream {
     }
 }
 
-/// Starts to listen on an open link. The tasks end with the link, or, while the link is being reopened, with its cell.
+/// Starts to listen on an open link. The tasks end when the link ends or, while the link is being reopened, when its
+/// cell is dropped.
 fn start(
     egress: &Egress,
     upstream: &Arc<Upstream>,
@@ -66,7 +67,7 @@ fn start(
                 ear.hear(&link, frame, owner);
             }
             ear.note_end();
-            // If the stream breaks, this is noticed immediately.
+            // A broken stream is noticed immediately.
             if is_stream {
                 ear.revive().await;
             }
@@ -140,7 +141,7 @@ impl Ear {
                         return;
                     }
                 }
-                // The health machine checks whether the server is still there.
+                // The health machine checks whether the server can still be reached.
                 Err(e) if e.passing().is_some() => link.server.note_lost_stream(&e),
                 Ok(_) | Err(_) => {}
             }
@@ -199,7 +200,8 @@ impl Ear {
         tokio::spawn(async move { catalogue.refresh(&egress).await });
     }
 
-    /// Listens on the standing stream until it ends; returns `false` if the upstream has no such stream.
+    /// Listens on the link's stream of unsolicited messages until the stream ends; returns `false` if the upstream has
+    /// no such stream.
     async fn stand(&self, link: &Arc<OpenLink>, attempt: &mut Attempt) -> Result<bool, LinkError> {
         let Wire::Http(http) = &link.wire else { return Ok(false) };
         // A proxy may hold back the head of the response until the first event, so only the end of the link limits the
@@ -280,7 +282,7 @@ impl Ear {
         }
     }
 
-    /// Handles one message. If it is a log message, `owner` receives it.
+    /// Handles one message. A log message goes to `owner`.
     fn hear(&self, link: &Arc<OpenLink>, frame: Frame, owner: Option<Owner>) {
         match frame.kind() {
             FrameKind::Request => self.question(link, frame),
@@ -298,7 +300,7 @@ impl Ear {
         if frame.method() == Method::RootsList.name()
             && let Some(upstream) = self.upstream.upgrade()
         {
-            // The server takes the roots of one client for those of the whole link.
+            // The server treats the roots of one client as those of the whole link.
             upstream.links.dedicated.bind(link, Binding::Owner);
             if link.note_roots_question() {
                 upstream.catalogue.save();

@@ -14,7 +14,7 @@
 //! | [`egress`] | the means by which a thread reaches servers |
 //! | [`link`] | one open link: its requests, and the messages that it receives |
 //! | [`pool`] | links that are opened on demand: shared links, and dedicated links for one call each |
-//! | [`catalogue`] | the items that a server offers to one class of clients: fetched, stored, fetched again |
+//! | [`catalogue`] | the items that a server lists: fetched, stored, fetched again |
 //! | [`subscriptions`] | the resources that clients listen to: one subscription at the server for all of them |
 //! | [`hearing`], [`changes`] | the unsolicited messages from servers |
 //! | [`upstream`], [`upstreams`], [`per_caller`] | all of that for one server; all servers; per-caller upstreams |

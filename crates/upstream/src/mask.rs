@@ -51,7 +51,7 @@ impl Mask {
         Self(words)
     }
 
-    /// The same mask, which also covers the values of these headers.
+    /// Returns the mask, extended by the values of these headers.
     #[must_use]
     pub(crate) fn with(mut self, passed: &PassedHeaders) -> Self {
         let values = passed.iter().filter_map(|(_, value)| value.to_str().ok());
@@ -61,7 +61,7 @@ impl Mask {
         self
     }
 
-    /// The text of a value, with the secrets masked.
+    /// Returns the text of a value, with the secrets masked.
     pub fn show(&self, what: &dyn Display) -> String {
         let text = what.to_string();
         self.0

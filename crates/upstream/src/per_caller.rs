@@ -24,12 +24,12 @@ pub struct PerCaller {
     own: Mutex<HashMap<OwnKey, Own>>,
 }
 
-/// The properties by which callers have separate upstreams for one server.
+/// The properties that decide which callers of one server share an upstream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OwnKey {
     /// The caller's id, if callers themselves are separated.
     id: Option<Arc<str>>,
-    /// The headers that the server gets from the caller's requests.
+    /// The headers of the caller's requests that are passed on to the server.
     passed: PassedHeaders,
 }
 
@@ -65,7 +65,7 @@ impl PerCaller {
             own.used = Instant::now();
             return own.upstream.clone();
         }
-        // The code that ends a server sets this flag before it collects the server's per-caller upstreams.
+        // The code that ends a server raises `begun` before it collects the server's per-caller upstreams.
         let is_full = all.len() >= MOST;
         let needs_own = spec.own_links || !key.passed.is_empty();
         if self.common.server.shutdown.begun.is_stopped() || (is_full && !needs_own) {
@@ -75,7 +75,7 @@ impl PerCaller {
         let upstream = Upstream::of_caller(owned, &self.common);
         upstream.catalogue.begin_as(&self.common.catalogue);
         if is_full {
-            // A caller that may share no connection gets an upstream for this request alone.
+            // Above the limit, a caller that must not share a connection gets an upstream for this request alone.
             return upstream;
         }
         all.insert(key, Own { upstream: upstream.clone(), used: Instant::now() });
@@ -88,7 +88,7 @@ impl PerCaller {
         std::iter::once(self.common.clone()).chain(own).collect()
     }
 
-    /// Returns the per-caller upstreams that have not been used for the time `after`, with their callers' names.
+    /// Returns the per-caller upstreams that have not been used for the time `after`, with their keys.
     pub fn idle(&self, after: Duration) -> Vec<(OwnKey, Arc<Upstream>)> {
         let is_busy =
             |cell: &Arc<LinkCell>| cell.is_needed() || cell.current().is_some_and(|link| link.is_used());

@@ -1,5 +1,5 @@
-//! Quotas: the share of a common resource that one caller may hold, so that no caller can take all of it. This module
-//! must not know the resource.
+//! Quotas: the share of a common resource that one caller may hold, so that no caller can take the whole resource. This
+//! module must not know the resource.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -155,7 +155,7 @@ impl Drop for Permit {
                 held.by.remove(&self.holder);
             }
         }
-        // This gives back the memory that a rush of callers took.
+        // This releases the memory that a burst of callers took.
         if held.by.capacity() > 64 && held.by.len() * 4 < held.by.capacity() {
             held.by.shrink_to_fit();
         }

@@ -1,4 +1,5 @@
-//! A record of whether a server asks for its client's roots as soon as a link is open. This module must not know links.
+//! The record of whether a server asks for its client's roots as soon as a link is open. This module must not know
+//! links.
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -21,7 +22,7 @@ impl RootsHabit {
         *self.silent.lock() = Some(info.clone());
     }
 
-    /// Notes that the server has asked after all; returns true if it was known not to ask.
+    /// Notes that the server has asked after all; returns true if the server was known not to ask.
     pub fn forget_silence(&self) -> bool {
         self.silent.lock().take().is_some()
     }

@@ -1,4 +1,5 @@
-//! The way to a server, from its configuration: the proxy, and the files for TLS. It must not know what is requested.
+//! The route to a server, from the server's configuration: the proxy, and the files for TLS. This module must not know
+//! what is requested.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
@@ -7,19 +8,19 @@ use engine::config::{ClientTls, Config, Link, ProxyRule};
 use engine::forward_proxy::ForwardProxy;
 use transport::net::client::{ProxyUse, Route, TlsFiles, Trust, environment_proxies};
 
-/// The ways to a server and to other hosts on its behalf.
+/// The routes to a server, and to other hosts that are contacted on its behalf.
 #[derive(Debug, Clone, Default)]
 pub struct Routes {
-    /// The way to the server itself.
+    /// The route to the server itself.
     pub server: Route,
-    /// The way to hosts that the server or a caller names, such as its authorization server: by the same proxy, with the
-    /// authorities of the system besides the configured ones, and without the client certificate, which is meant for the server
-    /// alone.
+    /// The route to hosts that the server or a caller names, such as the server's authorization server: through the same proxy,
+    /// trusting the system's certificate authorities in addition to the configured ones, and without the client certificate,
+    /// which is meant only for the server itself.
     pub others: Route,
 }
 
 impl Routes {
-    /// The ways to the server of this link.
+    /// Returns the routes to the server of this link.
     ///
     /// # Errors
     /// Returns a human-readable message about an invalid proxy.
@@ -46,8 +47,8 @@ fn files(tls: &ClientTls) -> TlsFiles {
     TlsFiles { ca: tls.ca.clone(), system_too: false, identity }
 }
 
-/// Warnings about the ways to the servers of a configuration: files that cannot be used, keys that other users can read, and
-/// environment variables that name no usable proxy. This blocks.
+/// Returns warnings about the routes to a configuration's servers: about files that cannot be used, keys that other users
+/// can read, and environment variables that name no usable proxy. This blocks.
 pub fn warnings(config: &Config) -> Vec<String> {
     let mut warnings: Vec<String> = environment_proxies()
         .unusable()

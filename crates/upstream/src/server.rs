@@ -37,7 +37,7 @@ const LAST_WORDS: usize = 300;
 pub struct CallerSeparation {
     /// True once the server has required consent.
     wants: AtomicBool,
-    /// True if callers that were connected before do not know of the separation yet.
+    /// True if callers that were connected before the separation have not been separated yet.
     is_news: AtomicBool,
 }
 
@@ -78,7 +78,7 @@ struct SharedParts {
 }
 
 impl Server {
-    /// Creates the server of a configuration.
+    /// Creates the server that `spec` configures.
     ///
     /// # Errors
     /// Returns a message that names the invalid setting.
@@ -189,7 +189,7 @@ impl Server {
         self.separation.as_ref().is_some_and(|separation| separation.wants.load(Ordering::Relaxed))
     }
 
-    /// Returns true if the server's answers to the gateway itself say something about its state for callers.
+    /// Returns true if the server's answers to the gateway's own requests also show the server's state for callers.
     pub fn has_common_state(&self) -> bool {
         !self.spec.own_consent && self.spec.passed_headers().is_empty()
     }
@@ -214,8 +214,8 @@ impl Server {
         matches!(self.destination, Destination::Child(_))
     }
 
-    /// Returns true if the server may ask its clients something by requests, so that each client that can be asked
-    /// needs a link of its own.
+    /// Returns true if the server may send requests in which it asks its clients something, so that each client that
+    /// can be asked needs a dedicated link.
     pub fn may_ask(&self) -> bool {
         self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.negotiator.is_stateless_only()
     }
@@ -264,7 +264,7 @@ impl Server {
         self.health.note(HealthEvent::ExchangeFailed(self.failure(why)));
     }
 
-    /// Notes the same for a stream of the gateway's own.
+    /// Notes that a stream of the gateway's own failed with an error that may be temporary.
     pub fn note_lost_stream(&self, why: &LinkError) {
         self.note_down();
         self.health.note(HealthEvent::StreamFailed(self.failure(why)));
@@ -346,7 +346,7 @@ impl Server {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Prevents any further opening of links, without notifying anybody.
+    /// Prevents any further opening of links, without signalling the shutdown.
     pub fn shut(&self) {
         self.shutdown.complete();
     }

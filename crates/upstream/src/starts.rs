@@ -15,7 +15,8 @@ const LEAST_CHILDREN: usize = 4;
 /// The number of sessions that may be opened at the same time.
 const SESSIONS: usize = 64;
 
-/// The time for which an opening counts; after it, nothing waits any longer for an unresponsive server.
+/// The time for which an opening counts against the limit; after that time, no other opening waits for an unresponsive
+/// server.
 const COUNTS_FOR: Duration = Duration::from_secs(2);
 
 /// The openings in progress.

@@ -39,7 +39,7 @@ impl Upstream {
         Self::beside(server, None)
     }
 
-    /// Creates the upstream of one caller, whose links count together with those of all callers.
+    /// Creates the upstream of one caller, whose links count toward the same limit as those of all other callers.
     pub(crate) fn of_caller(server: Server, common: &Self) -> Arc<Self> {
         Self::beside(server, Some(common))
     }
@@ -57,7 +57,7 @@ impl Upstream {
     /// Reads the stored record of the server's definitions, and stores every change from now on.
     ///
     /// # Errors
-    /// Returns why the record cannot be read.
+    /// Returns the reason why the record cannot be read.
     pub fn record_definitions(&self, store: &Arc<dyn DefinitionStore>) -> Result<(), String> {
         self.server.definitions.open(store, &self.server.spec)
     }
@@ -126,8 +126,8 @@ impl Upstream {
             && egress.audience().is_some_and(|audience| audience.listens(&self.server, !is_child))
     }
 
-    /// Forgets the links and the catalogue once all links are closed; otherwise, the references among them would keep
-    /// them alive.
+    /// Forgets the links and the catalogue once all links are closed; otherwise, the links and the catalogue would keep
+    /// each other alive.
     pub fn forget_all(&self) {
         self.links.forget_all();
         self.catalogue.forget_all();

@@ -1,5 +1,5 @@
 //! All servers by their ids: those that are configured, and those that were removed but still have calls to finish.
-//! This module must not know why they are added and removed.
+//! This module must not know why servers are added and removed.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Upstreams {
     /// Reads the stored records of all servers' definitions, and stores every change from now on.
     ///
     /// # Errors
-    /// Returns why a record cannot be read.
+    /// Returns the reason why a record cannot be read.
     pub fn record_definitions(&self, store: &Arc<dyn DefinitionStore>) -> Result<(), String> {
         self.all.load().iter().try_for_each(|one| one.common.record_definitions(store))
     }

@@ -29,13 +29,14 @@ pub struct Get<'a> {
 pub struct Answer {
     /// The status of the response.
     pub status: StatusCode,
-    /// The time in the `Retry-After` header, if it was given in seconds.
+    /// The time in the `Retry-After` header, if the header gives it in seconds.
     pub retry_after: Option<Duration>,
     /// The whole body.
     pub body: Bytes,
 }
 
-/// The reason, in words for people, why there is no response. It names the host and suggests a fix, if there is one.
+/// The reason, in words for people, why there is no response. The text names the host, and suggests a fix if there is
+/// one.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct WebError(pub String);
@@ -84,7 +85,7 @@ fn host(url: &Uri) -> &str {
     url.authority().map_or("the server", http::uri::Authority::as_str)
 }
 
-/// Returns true if decisions about access may depend on an answer from `url`: it uses TLS, or is on this machine.
+/// Returns true if decisions about access may depend on an answer from `url`: the URL uses TLS, or is on this machine.
 pub fn is_safe(url: &Uri) -> bool {
     let Some(host) = url.host().filter(|_| !has_user(url)) else { return false };
     match url.scheme_str() {

@@ -1,5 +1,5 @@
-//! A client's labels in the record of calls: its address, and the name and version that it reports. This module must
-//! not know calls.
+//! A client's labels in the record of calls: the client's address, and the name and version that the client reports.
+//! This module must not know calls.
 
 use std::cell::RefCell;
 use std::net::IpAddr;

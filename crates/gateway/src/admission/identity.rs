@@ -14,7 +14,7 @@ use upstream::embedded::Carried;
 
 static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::anyone()));
 
-/// A digest of a caller, for data that nobody else may get.
+/// A digest that identifies a caller, as the owner of data that nobody else may get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DataOwner(pub(crate) [u8; 32]);
 
@@ -26,7 +26,8 @@ pub(crate) struct Identity {
     pub(crate) client_address: Option<ClientAddress>,
     /// The credentials that the request carries for sites behind embedded servers, if the configuration forwards any.
     pub(crate) carried: Option<Arc<Carried>>,
-    /// The headers of the request that are passed on to servers. A session has those of the request that opened it.
+    /// The headers of the request that are passed on to servers. In a session, these are the headers of the request
+    /// that opened the session.
     pub(crate) passed: PassedHeaders,
     /// The client's label for the record of calls: name and version, clipped. Not for comparisons.
     pub(crate) program: Option<Arc<str>>,
@@ -42,7 +43,7 @@ impl Identity {
         Self { principal, client_address, carried: None, passed: PassedHeaders::default(), program: None }
     }
 
-    /// The client's address.
+    /// Returns the client's IP address, if it is known.
     pub(crate) fn address(&self) -> Option<IpAddr> {
         self.client_address.map(|client| client.address)
     }
@@ -52,7 +53,7 @@ impl Identity {
         snapshot.class(&Asker { principal: &self.principal, address: self.address() })
     }
 
-    /// Returns true if both are the same principal, with the same rights.
+    /// Returns true if both callers are the same principal, with the same rights.
     pub(crate) fn is_alike(&self, other: &Self, snapshot: &Snapshot) -> bool {
         let same = Arc::ptr_eq(&self.principal, &other.principal) && self.address() == other.address();
         let same = same || (self.id() == other.id() && self.class(snapshot) == other.class(snapshot));
@@ -64,8 +65,8 @@ impl Identity {
         Holder::of(&self.principal, self.client_address.as_ref())
     }
 
-    /// Returns a digest of everything that distinguishes the caller's data from that of others: the principal, the headers that
-    /// are passed on for it, and the credentials that the request carries.
+    /// Returns a digest of everything that distinguishes the caller's data from other callers' data: the principal, the headers
+    /// that are passed on, and the credentials that the request carries for sites.
     pub(crate) fn data_owner(&self) -> DataOwner {
         let mut digest = Context::new(&SHA256);
         let mut see = |part: &[u8]| {

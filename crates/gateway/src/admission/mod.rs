@@ -1,4 +1,5 @@
-//! Identifies callers and limits their requests. This module must not know what is requested, beyond its name.
+//! Identifies callers and limits their requests. This module must not know more about a request than its method and the
+//! tool's name.
 //!
 //! | file | is for |
 //! |---|---|

@@ -31,7 +31,7 @@ pub(crate) struct Rates {
 pub(crate) struct LimitedMessage<'a> {
     is_call: bool,
     tool: Option<Cow<'a, str>>,
-    /// The identity of the tool, if the client can see it.
+    /// The identity of the tool (the same under all of the tool's names), if the client can see the tool.
     identity: Option<Arc<str>>,
 }
 
@@ -41,7 +41,7 @@ impl LimitedMessage<'_> {
         self.tool.as_deref()
     }
 
-    /// Stores the identity of the tool if the client can see it.
+    /// Stores the identity of the tool, if the client can see the tool.
     pub(crate) fn set_identity(&mut self, identity: Option<Arc<str>>) {
         self.identity = identity;
     }
@@ -71,7 +71,8 @@ impl Rates {
         Self { limiter: Limiter::new(limits, COUNTS, seed), start: Instant::now(), refusals }
     }
 
-    /// Counts a request, which is a message, or opens or ends something. Returns `None` if no limit applies.
+    /// Counts a request: a message, or a request that opens or ends a stream or a session. Returns `None` if no limit
+    /// applies.
     pub(crate) fn check(
         &self,
         identity: &Identity,
@@ -148,7 +149,7 @@ impl Rates {
         tracing::info!(limit, principal, peer, client, profile, count, "rate limit exceeded");
     }
 
-    /// Takes back the counted attempt of a caller that was admitted.
+    /// Removes the attempt of a caller that was admitted from the counts.
     pub(crate) fn let_in(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) {
         self.limiter.let_in(&Self::entering(anyone, headers, profile));
     }
@@ -162,8 +163,9 @@ impl Rates {
         }
     }
 
-    /// Returns a message in the form that rate limits need, for a caller that sees no tools. `searches` tells if the tools of its
-    /// profile are found by searching; then a call of `call_tool` counts as a call of the tool that it names.
+    /// Returns a message in the form that rate limits need, for a caller that sees no tools. `searches` returns true if clients
+    /// find the tools of the caller's profile by searching; in this case, a call of `call_tool` counts as a call of the tool that
+    /// it names.
     pub(crate) fn nowhere<'a>(
         &self,
         frame: &'a Frame,

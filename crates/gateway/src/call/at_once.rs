@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use proto::json::quote;
 use proto::rpc::code;
 
-/// The running calls of each tool that has a limit, by profile and identity.
+/// The running calls of each tool that has a limit, by profile and by the tool's identity.
 #[derive(Default)]
 pub(crate) struct RunningByTool(Mutex<HashMap<(usize, Arc<str>), Calls>>);
 
@@ -22,7 +22,7 @@ pub(super) struct CountedCall {
 }
 
 impl RunningByTool {
-    /// Counts a call of a tool; `None` if the tool has no limit in the profile.
+    /// Counts a call of a tool; returns `None` if the tool has no limit in the profile.
     ///
     /// # Errors
     /// Returns the fault to answer with if too many calls are running.
@@ -40,7 +40,7 @@ impl RunningByTool {
         }
     }
 
-    /// Forgets tools of which no call is running.
+    /// Forgets the tools that no call is using.
     pub(crate) fn sweep(&self) {
         let mut all = self.0.lock();
         all.retain(|_, calls| !calls.is_idle());

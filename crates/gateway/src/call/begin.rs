@@ -63,7 +63,7 @@ impl Call {
             }
         };
         let side_channel = (is_cross || dedicated.is_some()).then(|| side_channel(context));
-        // Allocate the box first: a value created inside it does not have to be copied there.
+        // Allocate the box first: a value that is created inside the box need not be copied into it.
         Ok(Box::write(
             Box::new_uninit(),
             Self {
@@ -89,7 +89,7 @@ impl Call {
         self.upstream.server.is_native()
     }
 
-    /// The name of the server that the call goes to.
+    /// Returns the name of the server to which the call goes.
     pub(crate) fn server_name(&self) -> &Arc<str> {
         self.upstream.name()
     }
@@ -101,7 +101,7 @@ impl Call {
         ExchangeAnswer::fault(200, Fault::upstream(name, false, message), self.exchange.id())
     }
 
-    /// The time by which the next message has to arrive.
+    /// Returns the time by which the next message has to arrive.
     pub(crate) fn deadline(&self) -> Instant {
         self.exchange.deadline()
     }
@@ -137,19 +137,19 @@ impl Call {
     }
 }
 
-/// A new side channel.
+/// Creates a side channel.
 fn side_channel(context: &CallContext) -> SideChannel {
     SideChannel::open(context.egress.next_key())
 }
 
-/// Removes a request that is not carried out from its client's session.
+/// Removes a request from its client's session, because the request is not carried out.
 fn forget(caller: &Caller, id: Option<&Id>) {
     if let (Caller::Session(session), Some(id)) = (caller, id) {
         session.requests.end(id);
     }
 }
 
-/// The policy for a request that fails in transit.
+/// Returns the policy for a request that fails in transit.
 fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstream) -> ResendPolicy {
     let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let (rules, wait) = (calls.for_request(request.route.tool), calls.resend_wait);
@@ -160,7 +160,7 @@ fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstre
     policy
 }
 
-/// The exchange for a request.
+/// Creates the exchange for a request.
 fn exchange(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -223,7 +223,7 @@ impl Call {
     }
 
     /// Restarts the exchange with the current form of `request`. Returns `false` if the headers would be the same as
-    /// before: then they cannot have caused the error, and the request may have been executed.
+    /// before: in this case, the headers cannot have caused the error, and the request may have been executed.
     ///
     /// # Errors
     /// Returns the fault; the exchange is unchanged.

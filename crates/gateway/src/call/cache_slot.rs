@@ -1,5 +1,5 @@
-//! The place of a call's result in a cache: which calls have the same place, and which results may be kept there. This module
-//! must not know who is answered from the cache.
+//! The place of a call's result in the cache: which calls share a place, and which results may be kept there. This module
+//! must not know which calls are answered from the cache.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) struct CacheSlot {
     heard: HeardResult,
 }
 
-/// The messages that the server has sent about a call.
+/// A summary of the messages that the server has sent about a call.
 enum HeardResult {
     Nothing,
     /// One result, in the form of the server's version.
@@ -34,7 +34,7 @@ enum HeardResult {
     More,
 }
 
-/// The caller for which a result is kept.
+/// The owner of a kept result, and the properties of the request on which the result depends.
 #[derive(Clone, Copy)]
 pub(super) struct SlotOwner<'a> {
     pub(super) identity: &'a Identity,
@@ -45,13 +45,13 @@ pub(super) struct SlotOwner<'a> {
 }
 
 impl CacheSlot {
-    /// The key of the result.
+    /// Returns the key of the result.
     pub(super) fn key(&self) -> CallKey {
         self.key
     }
 
-    /// Returns the place of a call's result; `None` if it must not be kept. `server` is the version in which the server is
-    /// asked.
+    /// Returns the place of a call's result; `None` if the result must not be kept. `server` is the version in which the
+    /// server is asked.
     pub(super) fn of(
         context: &CallContext,
         caller: SlotOwner<'_>,
@@ -87,7 +87,7 @@ impl CacheSlot {
         Some(Self { key, keep_for: rule.keep_for, era: server, heard: HeardResult::Nothing })
     }
 
-    /// Notes a message of the server; `key` is the request's id there.
+    /// Notes a message from the server; `key` is the id under which the request was sent to the server.
     pub(super) fn hear(&mut self, frame: &Frame, key: u64) {
         let is_own = frame.id().is_some_and(|id| id.as_number() == Some(key));
         self.heard = match (frame.kind(), &self.heard) {

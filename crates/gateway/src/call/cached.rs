@@ -1,5 +1,5 @@
-//! Calls that are answered from a cache: tools that only read, in profiles that ask for it. Access and rate limits have been
-//! checked when this module is asked. It must not know where results are kept.
+//! Calls that are answered from the cache: calls of tools that only read, in profiles that enable this. Access and rate
+//! limits have already been checked. This module must not know where results are kept.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,7 +31,7 @@ pub(super) struct CachedCall<'a> {
 /// Returns the answer to a call from the cache; `None` if there is none.
 ///
 /// # Errors
-/// Returns the fault of a call that is refused whatever its result is.
+/// Returns the fault of a call that is refused whatever the cache contains.
 pub(super) fn answer(
     context: &Arc<CallContext>,
     asked: CachedCall<'_>,

@@ -27,7 +27,7 @@ use upstream::Upstream;
 use upstream::link::Inbound;
 use upstream::link::reply::{Item, Reply};
 
-/// The time for which a cancellation by a message of its own waits while its request is still being sent.
+/// The time for which the notification that cancels a request waits while the request is still being sent.
 const SETTLE: Duration = Duration::from_millis(250);
 
 /// A result or message that a running call produces.
@@ -41,7 +41,8 @@ pub(crate) enum Progress {
     Relay(Bytes),
     /// The upstream closed its stream and will be asked again after this many milliseconds.
     Paused(Option<u64>),
-    /// The answer contains questions for the client; the call waits for it under the ticket ([`Call::park`]).
+    /// The answer contains questions for the client; the call waits under the ticket for the client to come back
+    /// ([`Call::park`]).
     Park(Ticket, ExchangeAnswer),
     /// The call is over and has no answer.
     End,
@@ -57,19 +58,19 @@ pub(crate) struct Call {
     pub(crate) client: WaitingClient,
     pub(crate) retries: Retries,
     pub(crate) over: bool,
-    /// The call's permit among its caller's calls, if the caller has no session.
+    /// The permit by which the call counts among its caller's calls, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
     /// The call's turn among all calls to its server.
     pub(super) turn: CallTurn,
     /// The call's entry in the record of calls.
     pub(crate) record: Option<Box<Record>>,
-    /// The rules for its result and its tool, if there are any.
+    /// The rules for the call's result and tool, if there are any.
     pub(super) rules: Option<Box<ResultRules>>,
     /// The channel for messages outside the call's own stream; needed only between different eras.
     pub(crate) side_channel: Option<SideChannel>,
 }
 
-/// A call on its way to its next [`Progress`].
+/// A running call; the future completes with the call's next [`Progress`].
 pub(crate) type Running = Pin<Box<dyn Future<Output = (Box<Call>, Progress)> + Send>>;
 
 impl Call {
@@ -200,7 +201,7 @@ impl Call {
                 item = self.connection.next_item(&self.context, limits) => CallInput::Item(item),
                 side_channel = next_message(&mut self.side_channel) => CallInput::SideChannel(side_channel),
             };
-            // Nobody waits for the progress of a parked call, so it is dropped.
+            // Nobody waits for the progress of a parked call, so the progress is dropped.
             let _ = self.take(input);
         }
     }
@@ -333,13 +334,12 @@ impl Call {
         let way = Delivery { upstream, caller, dedicated, side_channel, owner: *owner, carried, has_waited };
         let mut delivering = pin!(deliver(context, way, (held, record), outbound, exchange.token()));
         tokio::select! {
-            // Poll the reply first: it is nearly always what woke the call, and then no timer has to be set.
+            // Poll the reply first: nearly always, the reply is what woke the call, so that no timer has to be set.
             biased;
             reply = &mut delivering => CallInput::Replied(reply),
             notice = client.cancellation() => {
                 if settles {
-                    // If it did not wait, the cancellation could overtake its request, which would then run for
-                    // nobody.
+                    // Without this wait, the cancellation could overtake its request, which would then run for nobody.
                     let _ = timeout(SETTLE, delivering).await;
                 }
                 CallInput::Cancelled(notice)

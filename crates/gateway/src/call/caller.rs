@@ -85,6 +85,6 @@ pub(crate) struct Request<'a> {
     pub(crate) counted: bool,
     /// True if the result is never shortened.
     pub(crate) whole: bool,
-    /// The place of the result in the cache, if it may be kept.
+    /// The place of the result in the cache, if the result may be kept.
     pub(crate) slot: Option<CacheSlot>,
 }

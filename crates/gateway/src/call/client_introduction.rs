@@ -16,7 +16,7 @@ pub(crate) struct ClientIntroduction {
     pub(crate) info: Option<Bytes>,
 }
 
-/// A client's introduction to an upstream of another era.
+/// Returns a client's introduction to an upstream of another era.
 pub(crate) fn introduction(caller: &Caller, request: &Request<'_>) -> ClientIntroduction {
     let frame = &request.frame;
     match caller {

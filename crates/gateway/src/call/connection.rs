@@ -39,7 +39,7 @@ impl CallConnection {
         Self { owner, held: None, dedicated, source: None, progress: None, carried }
     }
 
-    /// The link over which the request was sent.
+    /// Returns the link over which the request was sent.
     pub(super) fn link(&self) -> Option<&Arc<OpenLink>> {
         self.held.as_ref().map(HeldLink::link)
     }

@@ -18,8 +18,8 @@ use crate::call::caller::Caller;
 use upstream::Upstream;
 use upstream::oauth::{CallerId, Page};
 
-/// Returns the address at which browsers reach a gateway that listens on `addrs`: the configured one, or else an
-/// address of this machine; `None` for a gateway that does not listen.
+/// Returns the address at which browsers reach a gateway that listens on `addrs`: the configured public address, or
+/// else an address of this machine; `None` for a gateway that does not listen.
 pub(crate) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
     let first = addrs.first()?;
     if let Some(url) = &config.public_url {
@@ -58,8 +58,8 @@ impl CallContext {
         all.filter_map(|upstream| Some((upstream.name().to_string(), page(&upstream)?.url))).collect()
     }
 
-    /// Returns the fault with the address of the consent page, if its server requires this caller's consent; the form
-    /// of the fault depends on the caller's era and capabilities.
+    /// Returns the fault with the address of the consent page added, if the server that the fault names requires this
+    /// caller's consent. The form of the fault depends on the caller's era and capabilities.
     pub(crate) fn pointing(&self, fault: Fault, caller: &Caller, identity: &Identity) -> Fault {
         let Some(name) = fault.subject.as_deref().filter(|_| fault.condition == Condition::UpstreamDown)
         else {
@@ -73,7 +73,7 @@ impl CallContext {
         if !caller.era().shapes.url_error || !opens_pages(caller.capabilities()) {
             return told;
         }
-        // The client itself opens the page after its user agrees (MCP 2025-11-25, elicitation: URL mode).
+        // The client itself opens the page, once the client's user has agreed (MCP 2025-11-25, elicitation: URL mode).
         let data = format!(
             "{{\"elicitations\":[{{\"mode\":\"url\",\"elicitationId\":{},\"url\":{},\"message\":{}}}]}}",
             quote(&page.name),
@@ -83,7 +83,7 @@ impl CallContext {
         Fault { code: code::URL_ELICITATION_REQUIRED, ..told.with_data(data) }
     }
 
-    /// The server with this name in the current configuration.
+    /// Returns the server with this name in the current configuration.
     fn upstream_named(&self, name: &str) -> Option<Arc<Upstream>> {
         let all = self.view.state.upstreams.all();
         let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.server.shutdown.begun.is_stopped();

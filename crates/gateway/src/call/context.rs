@@ -20,7 +20,7 @@ use crate::session::SessionContext;
 use crate::session::sealer::StateSealer;
 use crate::view::ViewContext;
 
-/// The limits for kept outcomes of tasks: their number, and their total size in bytes.
+/// The limits for kept outcomes of tasks: the maximum number of outcomes, and their maximum total size in bytes.
 const HELD: (usize, usize) = (1024, 32 << 20);
 
 /// The state that all threads share.
@@ -31,9 +31,9 @@ pub(crate) struct CallState {
     pub(crate) held: Mutex<HeldOutcomes>,
     /// The quota of streams of notifications.
     pub(crate) listens: Arc<Quota>,
-    /// The tools that were logged because their arguments are not validated.
+    /// The tools about which it was logged that their arguments are not validated.
     pub(crate) unchecked: Unchecked,
-    /// The running calls of tools whose number is limited.
+    /// The running calls of tools that have a limit of concurrent calls.
     pub(crate) running_by_tool: RunningByTool,
     /// Results that are kept for later requests.
     pub(crate) results: ResultStore,

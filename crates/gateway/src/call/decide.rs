@@ -32,17 +32,17 @@ use crate::session::session::Session;
 use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
 use crate::view::view_cell::ViewCell;
 
-/// The outcome of a request before anything is sent.
+/// The decision about a request before anything is sent.
 pub(crate) enum Decision {
     /// An answer that is ready: its HTTP status, and the message.
     Done(u16, Bytes),
     /// A long answer that is ready, in pieces.
     Long(Vec<Bytes>),
-    /// A stream of notifications, which the caller of this function has to open.
+    /// A stream of notifications, which the receiver of the decision has to open.
     Listen(Arc<ViewCell>, Frame),
     /// A subscription for which the server has already been asked.
     Wait(Id, Subscribing),
-    /// Nothing, because the client cancelled the request while it waited for lists.
+    /// Nothing, because the client cancelled the request while the request waited for lists.
     Cancelled,
     /// A call to an upstream, and the change of the session's subscriptions that depends on the answer.
     Call(Box<Call>, Option<Change>),
@@ -58,7 +58,7 @@ pub(crate) fn is_early(session: &Session, frame: &Frame) -> bool {
     session.view().is_some_and(is_early)
 }
 
-/// Decides the outcome of a request; a refusal is an answer like any other.
+/// Decides the outcome of a request; a refusal is returned as an answer.
 pub(crate) async fn decide(
     context: &Arc<CallContext>,
     parked: &Parked,
@@ -87,7 +87,7 @@ pub(crate) async fn decide_or_refuse(
         return Ok(Decision::Cancelled);
     };
     if let Some(inner) = inner {
-        // The headers repeat parts of the outer call, and have been checked against it.
+        // The headers repeat parts of the call of `call_tool`, and have been checked against that call.
         (frame, requester.headers) = (inner, None);
     }
     let (caller, identity) = (&requester.caller, requester.identity);
@@ -127,7 +127,7 @@ pub(crate) async fn decide_or_refuse(
     }
 }
 
-/// Sends a request to its server, unless it is answered with a kept result.
+/// Forwards a request to its server, unless the request is answered with a kept result.
 async fn forward(
     (context, waiting): (&Arc<CallContext>, &Parked),
     requester: Requester<'_>,
@@ -162,7 +162,8 @@ pub(super) fn request_id(frame: &Frame) -> Result<&Id, Fault> {
     frame.id().ok_or_else(|| Fault::gateway("the request has no id"))
 }
 
-/// Returns the caller's view, including the servers that its request may concern, and the call inside a call of `call_tool`.
+/// Returns the caller's view, including the servers that the caller's request may concern, and, if the request calls
+/// `call_tool`, the call inside it.
 async fn what_it_sees(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -195,7 +196,7 @@ async fn what_it_sees(
 }
 
 /// Waits until a session's view contains the servers that a request may concern; returns `None` if the client cancels
-/// the request. A call is registered only once it is known which server it goes to.
+/// the request. A call is registered only once its server is known.
 async fn completed_or_cancelled(context: &CallContext, session: &Arc<Session>, frame: &Frame) -> Option<()> {
     let mut held = frame.id().and_then(|id| session.requests.hold(id.clone()));
     let cancelled = held.as_mut().and_then(HeldRequest::cancelled);
@@ -224,7 +225,7 @@ fn ask_again(context: &Arc<CallContext>, cell: &ViewCell, view: &View) {
     }
 }
 
-/// Handles a request about a task for which the gateway keeps something.
+/// Handles a request about a task whose outcome or link the gateway keeps.
 async fn kept(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -293,12 +294,12 @@ fn stateless(
     Ok(Decision::Call(Call::begin(context, requester.caller, request)?, None))
 }
 
-/// A request that goes to a server, whose version is `server`.
+/// A request that is forwarded; `server` is the version in which its server is asked.
 struct Forwarded<'a> {
     route: Route<'a>,
     frame: Frame,
     server: &'static Era,
-    /// The place of the result in the cache, if it may be kept.
+    /// The place of the result in the cache, if the result may be kept.
     slot: Option<CacheSlot>,
 }
 
@@ -350,7 +351,7 @@ async fn resumed(
     match call.resume(frame.clone()) {
         Ok(()) => Ok(Some(call)),
         Err(refused) => {
-            // The call waits again as before. There is room for it, because it has just been removed.
+            // The call waits again as before. There is room for the call, because it has just been removed.
             let _ = waiting.keep(ticket, call);
             Err(refused)
         }

@@ -16,14 +16,14 @@ use upstream::{Egress, LinkKey, Upstream};
 use crate::call::caller::{Caller, Request};
 use crate::call::client_introduction::ClientIntroduction;
 
-/// Returns the dedicated link of a call, if it needs one. Such links are for clients without a session that can be
-/// asked or want log messages, at servers that ask with requests and keep a log level per session; and for sessions
-/// whose log level cannot be set on their shared link.
+/// Returns the dedicated link of a call, if it needs one. Two kinds of clients get such links: clients without a
+/// session that can be asked or want log messages, if the server sends its questions as requests and keeps a log level
+/// per session; and clients with a session whose log level cannot be set on the shared link.
 ///
 /// # Errors
-/// Returns the fault to answer with if too many calls are waiting for dedicated links and the client of this one can
-/// be asked: on a shared link, the server would proceed without asking. A call that only wants log messages proceeds
-/// without them.
+/// Returns the fault to answer with if too many calls are waiting for dedicated links and the client of this call can
+/// be asked: on a shared link, the server would proceed without asking. A call whose client only wants log messages
+/// proceeds without these messages.
 pub(crate) fn dedicated_link(
     egress: &Egress,
     caller: &Caller,
@@ -52,7 +52,7 @@ pub(crate) fn dedicated_link(
     }
     let is_askable = asks != "{}";
     let kind = LinkKey { era: view.clients.era, capabilities: Bytes::from(asks) };
-    // On a server's only link, nobody is asked for roots, and nobody sets the log level for others.
+    // On a server's only link, nobody is asked for roots, and no client sets the log level for other clients.
     if upstream.server.spec.is_single()
         && Askable::of(kind.era, &kind.capabilities).without_roots().is_nothing()
     {
@@ -76,8 +76,8 @@ fn refusal(server: &str, full: &QuotaError) -> Fault {
         QuotaError::Own(_, count) => (" from this caller", count),
     };
     let message = format!(
-        "too many calls need a dedicated connection to server {server:?}: {count}{whose} are running or waiting; wait for an \
-         answer and call again (`dedicatedConnections` of the server in the configuration)"
+        "too many calls need a dedicated connection to server {server:?}: {count}{whose} are running or waiting; call \
+         again when one of them has been answered, or raise the server's `dedicatedConnections`"
     );
     let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);
     Fault { retry: true, ..fault }

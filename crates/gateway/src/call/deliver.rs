@@ -22,8 +22,8 @@ use upstream::link::{HeldLink, LinkUser, OpenLink};
 use upstream::pool::single::{LinkTurn, SingleLink};
 use upstream::pool::{DedicatedLink, TurnParty};
 
-/// The maximum number of times that a call looks for another link because the one that it was about to use was given
-/// away.
+/// The maximum number of times that a call looks for another link because the link that the call was about to use was
+/// given to another owner.
 const TRIES: usize = 8;
 
 /// The destination of a call's request, and the call's owner.
@@ -41,7 +41,7 @@ pub(crate) struct Delivery<'a> {
     pub(crate) has_waited: bool,
 }
 
-/// Sends a request over the caller's link; sends it again over a new link if it was certainly not executed.
+/// Sends a request over the caller's link; sends the request again over a new link if it was certainly not executed.
 pub(crate) async fn deliver(
     context: &Arc<CallContext>,
     way: Delivery<'_>,
@@ -104,8 +104,8 @@ fn waits(record: &mut Option<Box<Record>>) {
     }
 }
 
-/// Checks that a link uses the version for which the request was written. If it does not, the caller of this function
-/// writes the request again.
+/// Checks that a link uses the version for which the request was written. If the versions differ, the caller of this
+/// function rewrites the request.
 fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
     if link.era == outbound.era {
         return Ok(());
@@ -113,7 +113,7 @@ fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
     Err(LinkError::OtherEra { expected: outbound.era.version, speaks: link.era.version })
 }
 
-/// Sends the call's log level, and the topics to which others subscribe, to the upstream on the call's dedicated link.
+/// Sends the call's log level, and the subscriptions of other clients, to the upstream on the call's dedicated link.
 async fn send_state(
     context: &Arc<CallContext>,
     upstream: &Upstream,
@@ -148,8 +148,8 @@ impl Delivery<'_> {
         }
     }
 
-    /// Waits for the call's turn on a server's only link. If the owner can be asked, the link is opened so that the
-    /// server knows this.
+    /// Waits for the call's turn on a server's only link. If the owner can be asked, the link is opened in such a way
+    /// that the server knows this.
     async fn turn(
         &self,
         context: &Arc<CallContext>,

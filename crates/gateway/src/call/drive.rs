@@ -1,5 +1,5 @@
-//! Runs a call to its end and delivers messages and answer to its client. This module must not know how the client
-//! receives them.
+//! Runs a call to its end, and delivers its messages and its answer to the client. This module must not know how the
+//! client receives them.
 
 use bytes::Bytes;
 use engine::exchange::ExchangeAnswer;
@@ -20,8 +20,7 @@ pub(crate) trait ClientSink: Send {
     /// Receives the end of the call.
     fn end(&mut self, end: CallEnd) -> impl Future<Output = ()> + Send;
 
-    /// Returns true if an answer can contain questions for the client, and the client sends its own answers in a later
-    /// request.
+    /// Returns true if the answer to a request can contain questions, to which the client replies in a later request.
     fn comes_back(&self) -> bool {
         true
     }
@@ -34,9 +33,9 @@ pub(crate) trait ClientSink: Send {
 
 /// The end of a call, for its client.
 pub(crate) enum CallEnd {
-    /// An answer; with the call if the answer contains questions and the call waits for its client.
+    /// An answer; it comes with the call if the answer contains questions and the call waits for its client.
     Answer(ExchangeAnswer, Option<Box<Call>>),
-    /// A long answer that is still arriving; only for clients that accept one.
+    /// A long answer that is still arriving; only for clients that accept such an answer.
     Long(Body, Box<Call>),
     /// The server requires something that this client does not support.
     Unheard(Box<Call>),

@@ -48,7 +48,7 @@ impl Call {
         }
     }
 
-    /// Keeps the call until its client comes back; returns the answer that contains the questions.
+    /// Parks the call until its client comes back; returns the answer that contains the questions.
     pub(crate) fn park(
         mut self: Box<Self>,
         parked: &Parked,
@@ -65,8 +65,8 @@ impl Call {
             Ok(()) => answer,
             Err(full) => {
                 let message = format!(
-                    "{full} calls are waiting for answers from their clients; answer \
-                             some, or try again later"
+                    "{full} calls are waiting for their clients to answer questions; answer \
+                             some of these calls' questions, or try again later"
                 );
                 ExchangeAnswer::fault(200, Fault::gateway(message), &id)
             }
@@ -81,7 +81,7 @@ impl Call {
         ExchangeAnswer::fault(200, failure.fault(self.upstream.name()), self.exchange.id())
     }
 
-    /// The link over which the request was sent.
+    /// Returns the link over which the request was sent.
     pub(crate) fn link(&self) -> Option<&Arc<OpenLink>> {
         self.connection.link()
     }
@@ -92,7 +92,7 @@ impl Call {
     }
 
     /// Returns true if a message for the client is a log message below the client's level, from a link whose level
-    /// others may have set.
+    /// other clients may have set.
     pub(crate) fn is_unwanted(&self, text: &Bytes) -> bool {
         let Some(link) = self.link() else { return false };
         let frame = || Frame::parse(text.clone(), self.context.egress.frame_limits());
@@ -100,8 +100,8 @@ impl Call {
             Caller::Session(session) => {
                 !link.own && session.level().is_some() && frame().is_ok_and(|frame| !session.wants(&frame))
             }
-            // Between different eras, the level has been checked already; over HTTP, the message came in the response to
-            // the request.
+            // If the eras differ, the level has been checked already; over HTTP, the message came in the response to the
+            // request.
             Caller::Stateless(..) if link.era == self.caller.era() && matches!(link.wire, Wire::Pipe(_)) => {
                 let request = self.exchange.request();
                 let level =
@@ -173,7 +173,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        // Drop this first, because otherwise the other end would wake this very task for nothing.
+        // Drop this receiver first, because otherwise its sender would wake this very task for nothing.
         self.client.cancelled = None;
         if let Caller::Session(session) = &self.caller {
             session.requests.end(self.exchange.id());
@@ -187,7 +187,7 @@ impl Drop for Call {
         if let Some(key) = self.connection.progress {
             link.recipients.forget_progress(key);
         }
-        // The client is gone. If that means that it wants no answer, notify the call's upstream.
+        // The client is gone. If a lost connection means that the client wants no answer, notify the call's upstream.
         if self.over || matches!(&self.caller, Caller::Session(s) if !s.era().disconnect_cancels) {
             return;
         }

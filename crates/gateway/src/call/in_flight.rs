@@ -1,5 +1,5 @@
 //! The limit of running calls: per session, and per caller for clients without a session. A call above the limit is
-//! refused as rate-limited, with the same message everywhere. The protocol's own sessions count their calls
+//! refused as rate-limited, with the same message everywhere. Sessions of the standard protocol count their calls
 //! themselves.
 
 use std::sync::Arc;
@@ -65,14 +65,14 @@ pub(crate) fn place_in_session(context: &Arc<CallContext>, calls: &Calls) -> Res
     calls.take(most).ok_or_else(|| full_session(most))
 }
 
-/// The fault for a call above the limit of a session.
+/// Returns the fault for a call above the limit of a session.
 pub(crate) fn full_session(most: usize) -> Fault {
     full(most, "callsPerSession")
 }
 
 fn full(most: usize, limit: &str) -> Fault {
     let message = format!(
-        "too many calls: {most} are in flight; wait for an answer (`limits.{limit}` in the configuration)"
+        "too many calls: {most} are running; call again when one of them has been answered, or raise `limits.{limit}`"
     );
     Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429)
 }

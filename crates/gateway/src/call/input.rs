@@ -1,4 +1,4 @@
-//! The events with which a waiting call continues. This module must not know calls.
+//! The events that let a waiting call continue. This module must not know calls.
 
 use proto::rpc::Frame;
 use transport::up::LinkError;

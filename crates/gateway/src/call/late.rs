@@ -1,4 +1,4 @@
-//! The deadline of a call's next message, with a timer that is set as late as possible. This module must not know
+//! The deadline for a call's next message, with a timer that is set as late as possible. This module must not know
 //! calls.
 
 use std::pin::Pin;
@@ -10,8 +10,8 @@ use tokio::time::{Sleep, sleep_until};
 /// A future that completes once an instant has passed.
 ///
 /// Nearly every call is answered long before its deadline, and setting and removing a timer costs about 800
-/// instructions. The waiter of a call has a shorter timer of its own, and polls the call again when it expires. The
-/// timer for the deadline is therefore not needed before the second poll.
+/// instructions. The waiter of a call has a shorter timer of its own, and polls the call again when that timer expires.
+/// The timer for the deadline is therefore not needed before the second poll.
 pub(crate) struct Late {
     at: Instant,
     attended: bool,
@@ -24,7 +24,8 @@ impl Late {
         Self::attended(at, None)
     }
 
-    /// Creates a future that completes at `at`; its owner promises to poll it again at `until`, or to drop it before.
+    /// Creates a future that completes at `at`. The owner of the future promises to poll it again at `until`, or to
+    /// drop it before.
     pub(crate) fn attended(at: Instant, until: Option<Instant>) -> Self {
         Self { at, attended: until.is_some_and(|until| until < at), sleep: None }
     }

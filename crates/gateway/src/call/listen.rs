@@ -49,7 +49,7 @@ struct ListenedUri {
     owner: UpstreamId,
     /// The URI by which the client knows the resource.
     shown: String,
-    /// The owner's own URI.
+    /// The URI by which the resource's upstream knows it.
     own: String,
 }
 
@@ -85,7 +85,7 @@ impl Sink {
 }
 
 impl Filter {
-    /// Reads the filter of a listen request, and omits the parts that the gateway cannot honour.
+    /// Reads the filter of a listen request, and omits the notifications that the gateway cannot send.
     pub(crate) fn read(
         context: &Arc<CallContext>,
         cell: &ViewCell,
@@ -149,7 +149,7 @@ impl Filter {
         format!("{{{}}}", members.join(","))
     }
 
-    /// Removes resources for which their upstream sends no updates.
+    /// Removes the resources of an upstream for which it sends no updates.
     fn leave_out(&mut self, owner: UpstreamId, refused: &[String]) {
         self.uris.retain(|one| one.owner != owner || !refused.contains(&one.own));
     }
@@ -233,7 +233,8 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(context, cell, &filter);
     let (following, mut of_tasks) = tasks::follow(context, &filter.tasks, cell.caller.as_ref());
-    // Every change after the acknowledgement is reported, so upstreams must be listening before it is sent.
+    // Every change after the acknowledgement has to be reported, so the gateway must already be listening to the
+    // upstreams when it sends the acknowledgement.
     let settled = async {
         for one in &listening {
             one.handle().settled().await;
@@ -344,8 +345,8 @@ fn notice_under(told: &ResourceNotice, id: &Id) -> Bytes {
     }
 }
 
-/// Returns an upstream's notification with the client's own subscription id: in place of the upstream's, or added if
-/// the upstream's era has none.
+/// Returns an upstream's notification with the client's own subscription id: the id replaces the upstream's, or is
+/// added if the upstream's era has no such ids.
 fn under(frame: &Frame, id: &Id) -> Bytes {
     let key = meta::SUBSCRIPTION_ID.as_bytes();
     let whole = format!("{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);

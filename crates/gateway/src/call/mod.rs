@@ -2,12 +2,12 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`context`] | the context for making calls |
-//! | [`decide`], `own_answers`, [`requester`] | the outcome of a request, in a session or without; answers that need no server; its sender |
+//! | [`context`] | the access to servers and shared state that calls need |
+//! | [`decide`], `own_answers`, [`requester`] | the outcome of a request; answers that need no server; the request's sender |
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `late` | one forwarded request: the engine's exchange, performed |
-//! | `connection`, `waiting_client` | a call's links and its reply; how its client waits |
+//! | `connection`, `waiting_client` | a call's links and its reply; the client that waits for a call |
 //! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a single call; stale lists; requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
@@ -21,7 +21,7 @@ pub(crate) mod at_once;
 mod begin;
 mod cache_slot;
 mod cached;
-#[expect(clippy::module_inception, reason = "the room's own subject")]
+#[expect(clippy::module_inception, reason = "the module's main type")]
 pub(crate) mod call;
 pub(crate) mod caller;
 mod client_introduction;

@@ -1,5 +1,5 @@
-//! Answers that the gateway gives itself: lists, introductions, and results of its own tools. This module must not know which
-//! requests these are.
+//! Answers that the gateway itself gives: lists, introductions, and results of its own tools. This module must not know how
+//! it is decided which requests are answered here.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(super) fn own(
     frame: &Frame,
     result: &Bytes,
 ) -> Result<Decision, Fault> {
-    // The index is kept as long as the pages.
+    // The search index is kept for as long as the pages.
     cell.page_use.note();
     if let Some(mut record) = Record::begin(context, caller.identity(), cell.profile, frame) {
         record.body(result, false);

@@ -19,7 +19,7 @@ pub(crate) struct Parked {
     waiting: Mutex<HashMap<Ticket, ParkedCall>>,
 }
 
-/// The channel through which the call is fetched back. If the channel is dropped, the parked call is given up.
+/// The channel through which a parked call is fetched. If the channel is dropped, the call is given up.
 type HandoverSender = oneshot::Sender<oneshot::Sender<Box<Call>>>;
 
 struct ParkedCall {
@@ -103,7 +103,7 @@ async fn wait(
     };
     drop(dormant);
     if let Ok(taker) = taker {
-        // The client that came back may have left again.
+        // The client that came back may be gone again.
         let _ = taker.send(call);
     }
 }

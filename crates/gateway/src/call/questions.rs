@@ -31,7 +31,7 @@ impl Call {
         None
     }
 
-    /// Refuses a question on a pipe that clients use in turn, if another client's abandoned call may have asked it;
+    /// Refuses a question on a pipe that clients use in turn, if it may belong to another client's abandoned call;
     /// returns `false` if this is ruled out.
     pub(super) fn refuses_doubtful(&self, frame: &Frame) -> bool {
         let Some(link) = self.link().filter(|_| frame.kind() == FrameKind::Request) else { return false };

@@ -81,7 +81,7 @@ impl Record {
             tool: name,
             method: Method::from_name(&method)
                 .map_or_else(|| Cow::Owned(method.clone().into_owned()), |known| Cow::Borrowed(known.name())),
-            // The outcome if nobody completes the record.
+            // The outcome that is recorded if nobody completes the record.
             outcome: CallOutcome::Error,
             code: None,
             duration_us: 0,
@@ -123,8 +123,8 @@ impl Record {
         self.note(|entry| entry.upstream = Some(server.clone()));
     }
 
-    /// Records that the request waits from now on, until it is sent. Most requests never wait, so they never read the
-    /// clock.
+    /// Records that the request waits from now on, until it is sent. Most requests never wait, and for these, the clock
+    /// is not read.
     pub(crate) fn waits(&mut self) {
         self.waits_since.get_or_insert_with(Instant::now);
     }
@@ -199,7 +199,7 @@ impl Record {
         });
     }
 
-    /// Records the body that was sent to the client, if its endpoint has its own texts and codes.
+    /// Records the body that was sent to the client, for endpoints that have their own texts and codes.
     pub(crate) fn answered_with(&mut self, body: &[u8]) {
         self.note(|entry| {
             entry.response_bytes = body.len() as u64;
@@ -262,7 +262,7 @@ impl Drop for Record {
     }
 }
 
-/// Returns the number of microseconds since then.
+/// Returns the number of microseconds since `since`.
 fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }

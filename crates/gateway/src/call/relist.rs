@@ -12,8 +12,8 @@ use crate::view::ViewCell;
 use proto::era::{Era, by_version};
 
 impl Call {
-    /// Fetches the lists of the call's upstream again and restarts the exchange; returns `false` if that changes
-    /// nothing, so that the answer remains valid.
+    /// Fetches the lists of the call's upstream again, and restarts the exchange. Returns `false` if the new lists
+    /// change nothing, so that the answer remains valid.
     pub(crate) async fn relist(&mut self) -> bool {
         if std::mem::replace(&mut self.retries.rewrites.relisted, true) {
             return false;
@@ -23,7 +23,8 @@ impl Call {
         let Some(cell) = self.caller.view() else { return false };
         let catalogue = self.upstream.catalogue.clone();
         if self.caller.era() == server {
-            // A client that sends such headers fetches the list again by itself; make sure that it gets a fresh one.
+            // A client that sends such headers fetches the list again by itself; make sure that the client gets a fresh
+            // list.
             tokio::spawn(async move { catalogue.refresh(&context.egress).await });
             return false;
         }
@@ -35,7 +36,8 @@ impl Call {
         self.dispatched_again(&cell, server, |call, request| matches!(call.begin_again(request), Ok(true)))
     }
 
-    /// Rewrites the call's request for the version that the link actually uses; returns `false` if that does not help.
+    /// Rewrites the call's request for the version that the link actually uses; returns `false` if the request cannot
+    /// be rewritten.
     pub(super) fn rewrite(&mut self, speaks: &str) -> bool {
         if self.retries.rewrites.renegotiated == RENEGOTIATIONS {
             return false;
@@ -60,7 +62,8 @@ impl Call {
             Ok(Dispatch::Forward(mut route)) if route.upstream == self.upstream.server.spec.id => {
                 route.unchecked = self.retries.rewrites.unchecked;
                 route.keeps_tasks = context.state.homes.has_room();
-                // The client's own headers were based on the list that the client knows; its body is authoritative.
+                // The client's own headers were based on the list that the client knows; the body of the request is
+                // authoritative.
                 let (headers, carried, counted) = (None, self.connection.carried.clone(), false);
                 let (whole, slot) = (false, None);
                 let request = Request {

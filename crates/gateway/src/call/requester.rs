@@ -1,4 +1,4 @@
-//! The sender of a request, before it is decided what becomes of the request. This module must not know methods.
+//! The sender of a request, before the outcome of the request is decided. This module must not know methods.
 
 use std::sync::Arc;
 
@@ -26,13 +26,13 @@ pub(crate) struct Requester<'a> {
 }
 
 impl<'a> Requester<'a> {
-    /// A client in its session.
+    /// Returns the requester for a client in its session.
     pub(crate) fn in_session(session: &Arc<Session>, identity: &'a Identity) -> Self {
         let caller = Caller::Session(session.clone());
         Self { caller, identity, headers: None, unchecked: false, counted: false, whole: false }
     }
 
-    /// A client without a session, with its view.
+    /// Returns the requester for a client without a session, with the client's view.
     pub(crate) fn stateless(
         cell: Arc<ViewCell>,
         identity: &'a Identity,
@@ -50,7 +50,7 @@ impl Requester<'_> {
         SlotOwner { identity, owner, unchecked: self.unchecked }
     }
 
-    /// Returns the properties that an answer from the cache depends on.
+    /// Returns the properties on which an answer from the cache depends.
     pub(super) fn cached_call(&self) -> CachedCall<'_> {
         let headers = self.headers.map(|headers| headers as &dyn Headers);
         CachedCall { identity: self.identity, headers, whole: self.whole }

@@ -17,7 +17,7 @@ use super::late::Late;
 #[derive(Clone, Copy)]
 pub(super) struct Pause {
     length: Duration,
-    /// True if the server itself asked for this pause; then nothing ends the pause early.
+    /// True if the server itself asked for this pause; in this case, nothing ends the pause early.
     is_asked_for: bool,
 }
 
@@ -67,8 +67,8 @@ impl Call {
         self.sent(outbound, None).await
     }
 
-    /// Ends the call because its link failed. If a server refused because of too many requests and sent a message,
-    /// that message is passed on.
+    /// Ends the call because its link failed. If a server refused the request because of too many requests, and sent a
+    /// message, the message is passed on.
     pub(super) fn fail(&mut self, error: &LinkError) {
         if let LinkError::TooMany(refusal) = error
             && let Some(text) = refusal.message.clone()
@@ -110,7 +110,7 @@ impl Call {
         self.retries.repeatable = is_kept.then_some(outbound);
     }
 
-    /// Returns the request that is sent again because its answer was interrupted, and the pause before that.
+    /// Returns the request that is sent again because its answer was interrupted, and the pause before it is sent.
     pub(super) fn repeats(&mut self, input: &CallInput) -> Option<(Outbound, Pause)> {
         let (CallInput::Item(Err(error)) | CallInput::Replied(Err(error))) = input else { return None };
         let outbound = self.retries.repeatable.take()?;

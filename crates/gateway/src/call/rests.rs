@@ -1,5 +1,5 @@
-//! Requests for the rests of shortened results. Only the caller of the tool gets a rest, and only as long as it may use the tool.
-//! This module must not know how a result is shortened.
+//! Requests for the rests of shortened results. Only the caller of the tool gets a rest, and only as long as that caller may use
+//! the tool. This module must not know how a result is shortened.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,9 +21,9 @@ use super::result_store::KeptRest;
 use crate::admission::Identity;
 use crate::view::ViewCell;
 
-/// Returns the answer to a request for a rest; `None` for any other request. Rests that are unknown, expired or of another
-/// caller cannot be told apart, and no server ever learns their URIs. If `whole` is true, no result is shortened for the client, so it has
-/// no rests.
+/// Returns the answer to a request for a rest; `None` for any other request. Unknown rests, expired rests and other callers' rests
+/// cannot be told apart, and no server ever learns the URIs of rests. If `whole` is true, no result is shortened for the client, so
+/// the client has no rests.
 ///
 /// # Errors
 /// Returns the fault for a resource that does not exist.
@@ -58,7 +58,7 @@ pub(super) fn read(
     Ok(Some(budget::of_process().count(Part::Answers, answer)))
 }
 
-/// The rest with this name, if the caller may read it.
+/// Returns the rest with this name, if the caller may read it.
 fn found(
     context: &CallContext,
     identity: &Identity,

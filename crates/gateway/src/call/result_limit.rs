@@ -1,5 +1,5 @@
-//! Results that are longer than their server's `maxResult`: shortened, with their rest kept for the caller. This module must not
-//! know how a result is shortened.
+//! Results that are longer than their server's `maxResult`: each is shortened, and its rest is kept for the caller. This module
+//! must not know how a result is shortened.
 
 use bytes::Bytes;
 use engine::Fault;
@@ -46,7 +46,7 @@ impl ResultLimit {
         u64::try_from(self.most).is_ok_and(|most| response <= most)
     }
 
-    /// Returns a response with a result, with the result shortened if it is too long.
+    /// Returns a response that contains a result, which is shortened if it is too long.
     pub(super) fn apply(
         &self,
         context: &CallContext,
@@ -107,14 +107,14 @@ impl ResultLimit {
     }
 }
 
-/// The result of a tool that failed, with the reason.
+/// Returns the result of a failed tool call, with the reason.
 fn failed(era: &'static Era, server_info: &str, why: &str) -> Result<Bytes, Fault> {
     let text = format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":true}}", quote(why));
     let (method, own) = (Method::ToolsCall.name(), Own { server_info });
     result(method, &text.into(), newest_handshake(), era, &own).map_err(Fault::gateway)
 }
 
-/// A name that nobody can guess; `None` if the operating system has no random numbers.
+/// Returns a name that nobody can guess; `None` if the operating system's random number generator fails.
 fn fresh_id() -> Option<RestId> {
     let mut bits = [0; 16];
     getrandom::fill(&mut bits).ok()?;

@@ -1,5 +1,5 @@
-//! The rules of a call that its tool or server has: the limit of its result, its place in a cache, and its count among the
-//! running calls of its tool. Most calls have none. This module must not know how a call runs.
+//! The rules that a call's tool or server sets for it: the limit of its result, its place in the cache, and its count
+//! among the running calls of its tool. Most calls have no such rules. This module must not know how a call runs.
 
 use std::sync::Arc;
 
@@ -52,19 +52,19 @@ impl ResultRules {
         self.slot.is_none() && self.limit.as_ref().is_none_or(|limit| limit.admits(length))
     }
 
-    /// Notes a message of the server; `key` is the request's id there.
+    /// Notes a message from the server; `key` is the id under which the request was sent to the server.
     pub(super) fn hear(&mut self, frame: &Frame, key: u64) {
         if let Some(slot) = &mut self.slot {
             slot.hear(frame, key);
         }
     }
 
-    /// Forgets the place in the cache, because the request is sent in another form than the place stands for.
+    /// Forgets the place in the cache, because the request was rewritten and no longer matches the key of this place.
     pub(super) fn forget_slot(&mut self) {
         self.slot = None;
     }
 
-    /// Stops counting the call, because it waits for its client. Its result is not kept.
+    /// Stops counting the call, because it waits for its client. The call's result is not kept.
     pub(super) fn pause(&mut self) {
         self.slot = None;
         if let Some(counted) = &mut self.counted {

@@ -1,5 +1,5 @@
-//! Results that are kept for later requests of their callers: rests of shortened results, and results from caches. This module
-//! must not know who may get them, or why they are kept.
+//! Results that are kept for their callers' later requests: rests of shortened results, and cached results. This module must
+//! not know who may get the results, or why they are kept.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,13 +19,13 @@ use crate::admission::identity::DataOwner;
 /// The rest of a shortened result.
 #[derive(Clone)]
 pub(super) struct KeptRest {
-    /// The caller who may read it.
+    /// The caller that may read the rest.
     pub(super) owner: DataOwner,
     /// The profile in which the tool was called.
     pub(super) profile: usize,
     /// The version of the access rules under which the tool was called.
     pub(super) regime: u64,
-    /// The tool, and the server that has it.
+    /// The tool, and the tool's server.
     pub(super) tool: ToolOrigin,
     /// The contents of the resource, a JSON array.
     pub(super) contents: Bytes,
@@ -42,14 +42,14 @@ pub(super) struct ToolOrigin {
     pub(super) identity: Arc<str>,
 }
 
-/// A result from a cache, in the form of the version that its server spoke.
+/// A cached result, in the form of the version that its server used.
 #[derive(Clone)]
 pub(super) struct CachedResult {
     pub(super) era: &'static Era,
     pub(super) result: Bytes,
 }
 
-/// A digest of everything that identifies a call, its caller included.
+/// A digest of everything that identifies a call, including its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct CallKey(pub(super) [u8; 32]);
 
@@ -79,34 +79,34 @@ impl ResultStore {
         Self(Mutex::new(CountedResults { kept, count: KeptCount::default() }))
     }
 
-    /// Applies new limits; drops what exceeds them.
+    /// Applies new limits; drops the results that exceed them.
     pub(crate) fn follow(&self, limits: &Limits) {
         self.change(|kept| kept.set_limits(bounds(limits)));
     }
 
-    /// Drops results whose time is over.
+    /// Drops expired results.
     pub(crate) fn sweep(&self, now: Instant) {
         self.change(|kept| kept.sweep(now));
     }
 
-    /// Drops the oldest results until there is room.
+    /// Drops the oldest results until `has_room` returns true.
     pub(crate) fn drop_until(&self, has_room: impl Fn() -> bool) {
         while !has_room() && self.change(KeptResults::drop_oldest) {}
     }
 
-    /// Keeps a rest; returns `false` if it is too large.
+    /// Keeps a rest; returns `false` if the rest is too large.
     pub(super) fn keep_rest(&self, id: RestId, rest: KeptRest, holder: Holder, keep_for: Duration) -> bool {
         let size = rest.contents.len();
         self.keep(ResultKey::Rest(id), holder, (size, keep_for), StoredResult::Rest(rest))
     }
 
-    /// Keeps a result for later calls with the same key, if it is not too large.
+    /// Keeps a result for later calls with the same key, if the result is not too large.
     pub(super) fn keep_cached(&self, key: CallKey, cached: CachedResult, holder: Holder, keep_for: Duration) {
         let size = cached.result.len();
         self.keep(ResultKey::Cached(key), holder, (size, keep_for), StoredResult::Cached(cached));
     }
 
-    /// Returns a rest, whoever asks.
+    /// Returns a rest without checking who asks for it.
     pub(super) fn rest(&self, id: RestId, now: Instant) -> Option<KeptRest> {
         match self.0.lock().kept.find(&ResultKey::Rest(id), now)? {
             StoredResult::Rest(rest) => Some(rest.clone()),

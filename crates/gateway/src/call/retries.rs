@@ -12,8 +12,8 @@ pub(crate) struct Retries {
     pub(super) repeatable: Option<Outbound>,
 }
 
-/// The maximum number of times that a request is rewritten for another version: while a server restarts, both of its
-/// lifecycles may be met.
+/// The maximum number of times that a request is rewritten for another version: while a server restarts, it may turn
+/// out to support one lifecycle and then the other.
 pub(super) const RENEGOTIATIONS: u8 = 3;
 
 /// The ways in which a call's request has been rewritten.

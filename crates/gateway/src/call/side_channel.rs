@@ -1,5 +1,5 @@
-//! Messages that reach a call outside its own stream: those of its upstream, and replies of its client. This module
-//! must not know their content.
+//! Messages that reach a call outside its own stream: messages from its upstream, and replies from its client. This
+//! module must not know their content.
 
 use upstream::link::{Inbound, Inbox};
 
@@ -9,7 +9,7 @@ use crate::session::question_origin::QuestionOrigin;
 pub(crate) struct SideChannel {
     number: u64,
     pub(crate) inbox: Inbox,
-    /// True if the client has been asked something, so that its reply may still arrive.
+    /// True if the client has been asked something, so that the client's reply may still arrive.
     has_asked: bool,
 }
 

@@ -42,9 +42,8 @@ pub(crate) async fn view_of(
     context.view.state.views.get(&context.view, profile, clients, identity, learner).await
 }
 
-/// Returns the link over which a server's lists are fetched as it shows them to clients like this one. If the server
-/// accepts capabilities per request, this is the shared link; otherwise, it is a dedicated link that calls use in
-/// turn.
+/// Returns the link over which to fetch the lists that a server shows to clients like this one. If the server accepts
+/// capabilities per request, this is the shared link; otherwise, it is a dedicated link that calls use in turn.
 fn learner(
     context: &Arc<CallContext>,
     upstream: &Arc<Upstream>,
@@ -66,8 +65,8 @@ fn learner(
     Some(Learner { cell: dedicated.cell.clone(), dedicated: Some(dedicated), capabilities, era })
 }
 
-/// Returns a message in the form that a profile's rate limits need. If tools are counted separately and no view is
-/// known, the tool is looked up in the view of clients of this era.
+/// Returns a message in the form that a profile's rate limits need. If tools are counted separately, and no view of the
+/// caller is known yet, the tool is looked up in the view for clients of this era.
 pub(crate) async fn counted<'f>(
     context: &Arc<CallContext>,
     rates: &Rates,

@@ -35,7 +35,8 @@ pub(crate) struct Home {
     _needed: Option<HeldLink>,
     /// The task's id at the server, a JSON string.
     task: Bytes,
-    /// Keeps other calls off the link on which this task asks; `None` once the task has ended, or if it cannot ask.
+    /// Keeps other calls off the link on which this task asks questions; `None` once the task has ended, or if it
+    /// cannot ask.
     own: Mutex<Option<OwnLink>>,
     asking: Mutex<Option<Asking>>,
     /// A counter that changes whenever the task's open questions change.
@@ -103,12 +104,12 @@ impl Home {
         &self.upstream
     }
 
-    /// The task's id at the server, a JSON string.
+    /// Returns the task's id at the server, a JSON string.
     pub(crate) fn task(&self) -> &Bytes {
         &self.task
     }
 
-    /// The server's era.
+    /// Returns the server's era.
     pub(crate) fn era(&self) -> &'static Era {
         self.link.era
     }
@@ -217,7 +218,8 @@ impl Home {
         !told.is_empty()
     }
 
-    /// Starts waiting for the result, so that the server can ask; returns `false` if the client cannot be asked.
+    /// Starts waiting for the result, because the server can ask only during this wait; returns `false` if the client
+    /// cannot be asked.
     fn begin(self: &Arc<Self>, egress: &Egress) -> bool {
         if self.own.lock().is_none() {
             return false;

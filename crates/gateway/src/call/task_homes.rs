@@ -53,7 +53,7 @@ impl Homes {
         self.residents.lock().insert(number, Resident { home, until });
     }
 
-    /// The task with this number.
+    /// Returns the task with this number.
     pub(crate) fn find(&self, number: u64) -> Option<Arc<Home>> {
         let mut homes = self.residents.lock();
         let resident = homes.get_mut(&number)?;

@@ -49,12 +49,12 @@ impl CallTurn {
         }
     }
 
-    /// Returns the turn of a call that continues after its client has answered.
+    /// Returns the turn of a call that continues because its client has answered.
     pub(super) fn joined(upstream: &Upstream) -> Self {
         Self::Runs { _held: upstream.server.concurrency.join() }
     }
 
-    /// Waits for the call's turn; if something else ended the wait, returns that input.
+    /// Waits for the call's turn; if another event ends the wait, returns that event.
     pub(super) async fn take(
         &mut self,
         upstream: &Upstream,
@@ -80,7 +80,9 @@ impl CallTurn {
     /// Returns the message for a call whose turn did not come in time.
     pub(super) fn overdue(upstream: &Upstream) -> String {
         let most = upstream.server.concurrency.most();
-        format!("runs {most} calls (`concurrentCalls` of the server), and none of them ended in time")
+        format!(
+            "runs {most} calls, the most that its `concurrentCalls` allows, and none of them ended in time"
+        )
     }
 
     /// Returns true if the call counts among the running calls.
@@ -98,12 +100,12 @@ impl CallTurn {
 fn refusal(upstream: &Upstream, full: &QuotaError) -> Fault {
     let (most, server) = (upstream.server.concurrency.most(), upstream.name());
     let (whose, count, key) = match full {
-        QuotaError::Whole(count) => ("", count, "`waitingCalls`"),
-        QuotaError::Own(_, count) => (" from this caller", count, "a quarter of `waitingCalls`"),
+        QuotaError::Whole(count) => ("", count, "its `waitingCalls`"),
+        QuotaError::Own(_, count) => (" from this caller", count, "a quarter of its `waitingCalls`"),
     };
     let message = format!(
-        "server {server:?} runs {most} calls (`concurrentCalls`), and {count}{whose} wait for their turn ({key} of the server \
-         in the configuration); call again later"
+        "server {server:?} runs {most} calls, the most that its `concurrentCalls` allows, and {count}{whose} wait for their \
+         turn, the most that {key} allows; call again later"
     );
     let data = format!("{{\"server\":{},\"retry\":true,\"executed\":\"no\"}}", quote(server));
     let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use engine::catalogue::{ToolEntry, UpstreamId};
 use parking_lot::Mutex;
 
-/// The maximum number of remembered tools; further ones are not logged.
+/// The maximum number of remembered tools; further tools are not logged.
 const MOST: usize = 4096;
 
-/// The tools that have been logged.
+/// The tools that have already been logged.
 #[derive(Debug, Default)]
 pub(crate) struct Unchecked(Mutex<HashSet<(UpstreamId, Arc<str>)>>);
 

@@ -9,11 +9,12 @@ use tokio::sync::oneshot;
 
 /// The state of a client that waits for its answer.
 pub(crate) struct WaitingClient {
-    /// The client's cancellation, if it can send one; carries the notification, if there is one.
+    /// The receiver of the client's cancellation, if the client can cancel; it receives the notification, if there is
+    /// one.
     pub(crate) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
     /// True if the client accepts an answer that is still arriving.
     pub(crate) takes_long: bool,
-    /// The time at which the call is polled again at the latest; used for the request that is sent next.
+    /// The latest time at which the call is polled again; used for the request that is sent next.
     pub(crate) attended_until: Option<Instant>,
     /// The fault that the client receives in place of the real one if the call fails.
     pub(crate) masked: Option<Box<Fault>>,

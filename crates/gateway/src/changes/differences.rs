@@ -1,5 +1,5 @@
-//! Names the servers, profiles and other keys that a configuration change affects. It holds names and no values, so it
-//! contains no secrets.
+//! The names of the servers, profiles and other keys that a configuration change affects. Only names are listed, no
+//! values, so the list contains no secrets.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -7,7 +7,8 @@ use tokio::sync::oneshot;
 
 use super::{Differences, Refusal, Standing};
 
-/// An edit of the configuration: a function that returns the id of its subject, and the state after the edit.
+/// An edit of the configuration: a function that returns the id of the edited server or profile, and the state after
+/// the edit.
 pub(crate) type Edit = Box<dyn FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send>;
 
 /// A requested edit, and the channel for its result.
@@ -18,7 +19,7 @@ pub(crate) struct EditRequest {
 
 /// An edit that is in force.
 pub(crate) struct Edited {
-    /// The id of the edit's subject.
+    /// The id of the edited server or profile.
     pub(crate) id: String,
     /// The state after the edit.
     pub(crate) standing: Arc<Standing>,
@@ -27,7 +28,7 @@ pub(crate) struct Edited {
 }
 
 impl Edited {
-    /// Returns the edit's subject in the form that the API shows.
+    /// Returns the edited server or profile in the form that the API shows.
     pub(crate) fn of(
         &self,
         show: impl FnOnce(&Standing, &str) -> Result<Value, Refusal>,

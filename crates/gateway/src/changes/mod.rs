@@ -1,12 +1,13 @@
-//! Changes to servers and profiles while Dragoman is running: which requests are valid, which configuration results,
-//! and how it is stored and shown. This module must not know HTTP, or how a configuration is put into force.
+//! Changes to servers and profiles while Dragoman is running: which requests are valid, which configuration results
+//! from them, and how changes are stored and shown. This module must not know HTTP, or how a configuration is put into
+//! force.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `standing` | the stored changes, and the resulting configuration |
-//! | `differences` | the subject of a change |
+//! | `differences` | the names of everything that a change affects |
 //! | [`edits`] | edits on their way to the task that puts them into force |
-//! | `servers`, `server_form` | changes of servers; their form in the API and in a configuration |
+//! | `servers`, `server_form` | changes of servers; a server's form in the API and in a configuration |
 //! | `profiles`, `tools` | changes of profiles, of their servers, and of those servers' tools |
 //! | `names` | names and slugs |
 //! | `refusal` | the reason why an edit is refused |

@@ -50,13 +50,13 @@ pub(super) fn change_of(standing: &Standing, slug: &str) -> Result<ProfileChange
     Ok(change.unwrap_or_else(|| ProfileChange::of(known)))
 }
 
-/// Returns the position of a server in a profile.
+/// Returns the index of a server among the servers of a profile.
 pub(super) fn members_of(change: &ProfileChange, slug: &str, server: &str) -> Result<usize, Refusal> {
     let at = change.servers.iter().position(|member| member.server == server);
     at.ok_or_else(|| Refusal::not_in_profile(server, slug))
 }
 
-/// Adds a profile. Returns its slug, and the resulting state.
+/// Adds a profile. Returns the profile's slug, and the resulting state.
 pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
     let slug = match (text(body, "slug")?, text(body, "name")?) {
         (Some(slug), _) | (None, Some(slug)) => slug.to_owned(),
@@ -80,7 +80,7 @@ pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, 
     Ok((slug, then))
 }
 
-/// Changes a profile's name, description or slug. Returns its slug, and the resulting state.
+/// Changes a profile's name, description or slug. Returns the profile's slug, and the resulting state.
 pub(crate) fn change_profile(
     standing: &Standing,
     slug: &str,
@@ -98,7 +98,8 @@ pub(crate) fn change_profile(
         return Err(Refusal::slug_exists(&new));
     }
     refuse_named(&standing.base, slug)?;
-    // Other settings of the profile in the file, such as who may call which tool, would not follow a new slug.
+    // Other settings of the profile in the file, such as the rules for who may call which tool, would still name the
+    // old slug.
     if standing.base.profiles.contains_key(slug) {
         return Err(Refusal::profile_in_use(format!(
             "the profile {slug:?} is defined in the configuration file, whose rules use this slug; change \
@@ -216,7 +217,7 @@ pub(crate) fn add_server_to_profile(
     with(standing, slug, change)
 }
 
-/// Changes a server's position in a profile, or shows or hides it there.
+/// Changes a server's position in a profile, or shows or hides the server in that profile.
 pub(crate) fn change_profile_server(
     standing: &Standing,
     slug: &str,

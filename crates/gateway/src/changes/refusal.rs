@@ -9,7 +9,7 @@ use engine::config::Faults;
 pub(crate) struct Refusal {
     /// The HTTP status.
     pub(crate) status: u16,
-    /// The code by which programs recognize it.
+    /// The code by which programs recognize the refusal.
     pub(crate) code: &'static str,
     /// The problem, and how to solve it.
     pub(crate) message: String,
@@ -26,7 +26,7 @@ impl Refusal {
         Self { status, code, message: message.into() }
     }
 
-    /// The refusal of a request that is not valid here.
+    /// Returns the refusal of an invalid request.
     pub(crate) fn request(message: impl Into<String>) -> Self {
         Self::new(400, "INVALID_REQUEST", message)
     }
@@ -82,13 +82,13 @@ impl Refusal {
         )
     }
 
-    /// An internal error that the caller cannot fix.
+    /// Returns the refusal for an internal error, which the caller cannot fix.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(500, "INTERNAL_ERROR", message)
     }
 
-    /// Returns a refusal that lists the faults in the configuration that the request would produce: path and problem
-    /// of each fault.
+    /// Returns a refusal that lists the path and the problem of each fault in the configuration that would result from
+    /// the request.
     pub(super) fn faults(faults: &Faults) -> Self {
         let one =
             |fault: &engine::config::Fault| format!("{}: {} ({})", fault.path, fault.message, fault.help);

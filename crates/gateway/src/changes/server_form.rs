@@ -67,7 +67,7 @@ pub(super) fn written(body: &Value, before: Option<&Before<'_>>) -> Result<Objec
     }
     match sent.get("isActive") {
         None | Some(Value::Null) => {}
-        // This applies even if the file has another value.
+        // This value applies even if the file has another one.
         Some(Value::Bool(active)) => drop(server.insert("disabled".to_owned(), (!active).into())),
         Some(_) => return Err(Refusal::config("`isActive` must be true or false")),
     }
@@ -97,7 +97,7 @@ fn linked(sent: &Object, before: Option<&Before<'_>>) -> Result<Object, Refusal>
 }
 
 /// Returns the original of a text that may contain a placeholder for a secret: the stored text at this position if it
-/// is shown as `text`, or the only stored text that is shown so.
+/// is shown as `text`, or else the only stored text that is shown as `text`.
 fn revealed(text: &str, key: &str, known: &[Text], at: usize, may: bool) -> Result<String, Refusal> {
     let hidden: Vec<&Text> = known.iter().filter(|one| one.hides() && one.shown() == text).collect();
     let own = known.get(at).filter(|own| own.shown() == text);
@@ -166,8 +166,8 @@ fn remote(config: &Object, transport: &str, before: Option<&Before<'_>>) -> Resu
     Ok(server)
 }
 
-/// Returns the path of the stream: the given one, or the default if the URL has none. The stream itself announces the
-/// path for messages.
+/// Returns the URL with the path of the stream: the given path, or the default path if the URL has no path. The stream
+/// itself announces the path for messages.
 fn stream(url: &str, path: Option<&str>) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let is_bare = rest.split_once('/').is_none_or(|(_, path)| path.is_empty());
@@ -214,8 +214,8 @@ fn external(config: &Object, before: Option<&Before<'_>>) -> Result<Object, Refu
 }
 
 /// Returns values by name, none of which is ever shown. Values that are missing or hidden in the request stay
-/// unchanged, but only if `before` still leads to the server for which they were given, as `whose` describes: no other
-/// server receives them.
+/// unchanged, but only if the link still leads to the server for which these values were given, so that no other server
+/// receives them. `whose` describes that server in messages.
 fn secrets(
     config: &Object,
     key: &str,

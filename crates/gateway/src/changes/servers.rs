@@ -28,7 +28,7 @@ fn kept<'s>(standing: &'s Standing, id: &str) -> Option<&'s Map<String, Value>> 
     standing.changes.servers.get(id)?.as_ref()
 }
 
-/// Adds a server. Returns its id, and the resulting state.
+/// Adds a server. Returns the server's id, and the resulting state.
 pub(crate) fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
     let name = body.get("name").and_then(Value::as_str);
     let Some(name) = name else { return Err(Refusal::config("`name` is missing")) };

@@ -9,7 +9,7 @@ use super::Refusal;
 use super::server_form::says_link;
 use super::tools::Setting;
 
-/// The maximum number of servers, and of profiles, that can be stored.
+/// The maximum number of servers whose changes can be stored, and the same for profiles.
 const MOST: usize = 1000;
 
 /// The maximum size of the stored text, in bytes.
@@ -65,17 +65,17 @@ impl Standing {
         Ok(Self { base, changes, config })
     }
 
-    /// The configuration in force.
+    /// Returns the configuration in force.
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The configuration from the file.
+    /// Returns the configuration from the file.
     pub(crate) fn base(&self) -> &Config {
         &self.base
     }
 
-    /// Notes for the operator about paths in the configuration that lead to profiles removed through the API.
+    /// Returns notes for the operator about paths in the configuration that lead to profiles removed through the API.
     pub(crate) fn notes(&self) -> Vec<String> {
         let gone = |slug: &str| matches!(self.changes.profiles.get(slug), Some(None));
         let endpoints = self.base.endpoints.iter().filter(|endpoint| gone(&endpoint.profile));
@@ -89,7 +89,7 @@ impl Standing {
         endpoints.map(note).collect()
     }
 
-    /// The changes.
+    /// Returns the changes.
     pub(crate) fn changes(&self) -> &Changes {
         &self.changes
     }
@@ -117,7 +117,7 @@ impl Changes {
     /// Reads stored changes.
     ///
     /// # Errors
-    /// Returns the reason why they cannot be read.
+    /// Returns the reason why the changes cannot be read.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|e| e.to_string())
     }

@@ -55,7 +55,7 @@ pub(crate) struct ListedTool {
     pub(crate) name: String,
     pub(crate) description: Option<String>,
     pub(crate) input_schema: Option<Value>,
-    /// The estimated number of tokens of its definition.
+    /// The estimated number of tokens in the tool's definition.
     pub(crate) tokens: u64,
 }
 

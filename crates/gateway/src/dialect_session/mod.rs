@@ -1,5 +1,5 @@
-//! The state of clients at endpoints with a dialect: sessions, event streams, subscriptions, ready lists. This module
-//! must not know transports, or the purpose of the state.
+//! The state of clients at endpoints that imitate another system (a dialect): sessions, event streams, subscriptions,
+//! ready lists. This module must not know transports, or the purpose of the state.
 //!
 //! | file | is for |
 //! |---|---|

@@ -32,10 +32,10 @@ pub(crate) struct DialectStream {
     pub(crate) held: Arc<HeldOpen>,
     /// The client's subscriptions.
     pub(crate) subscriptions: Subscriptions,
-    /// The owner of the stream, and the version in which the gateway serves it.
+    /// The caller that opened the stream.
     pub(crate) identity: Identity,
     pub(crate) era: &'static Era,
-    /// The regime: identifies the access rules that were in force when the stream was opened.
+    /// The generation of the access rules (`regime`) that were in force when the stream was opened.
     pub(crate) regime: u64,
     /// Raised when the stream no longer matches the configuration.
     pub(crate) ends: Stop,
@@ -43,8 +43,8 @@ pub(crate) struct DialectStream {
 
 /// The session of one client.
 pub(crate) struct Session {
-    /// The owner of the session. Only this caller may use it, and only with the rights that the caller had at the
-    /// start.
+    /// The owner of the session. Only this caller may use the session, and only with the rights that the caller had
+    /// when the session was opened.
     identity: Identity,
     pub(crate) profile: usize,
     initialized: AtomicBool,
@@ -52,7 +52,7 @@ pub(crate) struct Session {
     program: OnceLock<Arc<str>>,
     /// The client's event stream, if it has one.
     stream: Option<DialectStream>,
-    /// The client's running requests; their number is not limited here.
+    /// The client's running requests; their number is limited elsewhere.
     pub(crate) requests: OpenRequests,
     /// The client's running calls to servers, whatever their ids.
     pub(crate) in_flight: Calls,
@@ -180,7 +180,7 @@ impl Sessions {
         Ok(session)
     }
 
-    /// The session with this id, if the caller is the one that opened it and still has the same rights.
+    /// Returns the session with this id, if this caller opened it and still has the same rights.
     pub(crate) fn get(
         &self,
         id: &str,

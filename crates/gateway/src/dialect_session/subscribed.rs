@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(crate) struct Subscriptions(Mutex<HashMap<String, Following>>);
 
-/// One subscription.
+/// The subscription to one resource.
 struct Following {
     upstream: Arc<Upstream>,
     /// `None` while waiting for a replaced server.
@@ -170,7 +170,7 @@ impl Subscriptions {
     }
 }
 
-/// Makes a change for a client; `None` if it has no event stream.
+/// Makes a change for a client; returns `None` if the client has no event stream.
 pub(crate) async fn change(
     context: &Arc<CallContext>,
     session: &Arc<Session>,
@@ -178,7 +178,7 @@ pub(crate) async fn change(
 ) -> Option<DialectOutcome> {
     let stream = session.stream()?;
     let outcome = stream.subscriptions.change(context, change, &stream.events).await;
-    // If another configuration took effect meanwhile, it did not see this subscription.
+    // If another configuration took effect in the meantime, this subscription was not updated then.
     follow(context, session);
     Some(outcome)
 }

@@ -3,7 +3,7 @@
 //! | folder, file | is for |
 //! |---|---|
 //! | [`lines`] | clients with one ordered stream of messages in each direction |
-//! | [`dialect`] | the loop around the row of an endpoint that imitates another system |
+//! | [`dialect`] | endpoints that imitate another system, over any transport |
 //! | [`stdio`] | the one client over stdin and stdout |
 //! | [`http`] | Streamable HTTP, HTTP+SSE and the management API |
 

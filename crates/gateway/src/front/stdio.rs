@@ -18,7 +18,7 @@ use crate::front::lines::stdin::{Stdin, StdinLine};
 use crate::process::Shard;
 use engine::snapshot::frame_limits;
 
-/// The size of a write, in bytes, above which no further lines are added to it.
+/// The size of a write, in bytes, above which no further lines are added to the write.
 const BATCH: usize = 64 << 10;
 
 /// Serves until stdin ends or the gateway stops.

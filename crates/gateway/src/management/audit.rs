@@ -34,7 +34,7 @@ pub(crate) struct ManagementAction<'a> {
     pub(crate) outcome: CallOutcome,
     /// The HTTP status of the refusal, if there was one.
     pub(crate) status: Option<u16>,
-    /// The differences that the change made.
+    /// The differences between the configurations before and after the change.
     pub(crate) what: Option<&'a (dyn fmt::Display + Sync)>,
     /// The time that the change took.
     pub(crate) took: Duration,

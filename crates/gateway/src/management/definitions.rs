@@ -1,4 +1,4 @@
-//! Reviews and approvals of tools' definitions on the running gateway. It must not know HTTP.
+//! Reviews and approvals of tools' definitions on the running gateway. This module must not know HTTP.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use crate::process::kept_definitions::KeptDefinitions;
 
 /// The tools that a manager approves.
 pub(crate) struct Approval {
-    /// The names of the tools; `None` for all.
+    /// The names of the tools; `None` for all tools that await approval.
     pub(crate) tools: Option<Vec<String>>,
     /// The revision that was reviewed.
     pub(crate) revision: Option<String>,
-    /// The manager.
+    /// The id of the manager.
     pub(crate) by: Arc<str>,
 }
 
-/// The state of a server's definitions: the policy, and the number of tools that await approval.
+/// Returns the state of a server's definitions: the policy, and the number of tools that await approval.
 pub(crate) fn state(record: &DefinitionRecord) -> Value {
     let DefinitionCounts { changed, new, vanished } = record.counts();
     json!({ "policy": record.policy().name(), "changed": changed, "new": new, "vanished": vanished })
 }
 
-/// The servers with tools that await approval.
+/// Returns the servers with tools that await approval.
 pub(crate) fn servers(shard: &Shard) -> Value {
     let has_changes =
         |one: &&Arc<PerCaller>| one.common.server.definitions.counts() != DefinitionCounts::default();
@@ -41,7 +41,7 @@ pub(crate) fn servers(shard: &Shard) -> Value {
     json!({ "servers": shown.collect::<Vec<_>>() })
 }
 
-/// The changes of a server that await approval.
+/// Returns the changes of a server's tools that await approval.
 pub(crate) async fn review(shard: &Shard, server: &str, is_full: bool) -> Result<Value, Refusal> {
     let (one, store) = recorded(shard, server)?;
     let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
@@ -56,7 +56,7 @@ pub(crate) async fn review(shard: &Shard, server: &str, is_full: bool) -> Result
     Ok(review)
 }
 
-/// Approves definitions; returns the names of the tools once clients see them.
+/// Approves definitions; returns the names of the approved tools once clients see these tools.
 pub(crate) async fn approve(
     shard: &Arc<Shard>,
     server: &str,
@@ -102,7 +102,7 @@ pub(crate) async fn follow_policies(shard: &Arc<Shard>) {
     }
 }
 
-/// Tools in a line of the log or of the record.
+/// Returns the names of tools for a line of the log or an entry of the record.
 pub(crate) fn named(tools: &[String]) -> String {
     let names: Vec<String> = tools.iter().map(|tool| engine::pinning::visible(tool)).collect();
     names.join(", ")
@@ -122,7 +122,7 @@ async fn follow(shard: &Arc<Shard>, one: &Arc<PerCaller>) {
     }
 }
 
-/// A server by name, and the record.
+/// Returns the server with this name, and the record of definitions.
 fn recorded(shard: &Shard, server: &str) -> Result<(Arc<PerCaller>, Arc<KeptDefinitions>), Refusal> {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == server);
     let store = shard.gateway.process.definitions.get();
@@ -134,7 +134,7 @@ fn recorded(shard: &Shard, server: &str) -> Result<(Arc<PerCaller>, Arc<KeptDefi
 
 fn not_recorded(server: &str) -> Refusal {
     let message = format!(
-        "the definitions of {server:?} are not recorded: it is disabled, lives in Dragoman itself, or has `definitions: allow`"
+        "the definitions of {server:?} are not recorded: the server is disabled, is embedded, or has `definitions: allow`"
     );
     Refusal::new(409, "NOT_RECORDED", message)
 }

@@ -37,8 +37,8 @@ fn era(upstream: &Upstream) -> &'static Era {
     if upstream.server.over_http() { newest_stateless() } else { newest_handshake() }
 }
 
-/// Returns the status of one server. `status` and `error` keep their established values; `state` is the same state of
-/// health as in the log.
+/// Returns the status of one server. `status` and `error` keep the values that they had in earlier releases; `state` is
+/// the same state of health as in the log.
 pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Value {
     let Some(upstream) = upstream(shard, identity, name) else {
         return json!({
@@ -77,8 +77,8 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
     })
 }
 
-/// Finds out which families of clients refuse tools of a server, unless that is known. Many tools take a while, which other
-/// connections of the thread must not wait for.
+/// Finds out which families of clients refuse tools of a server, unless this is known. For many tools this takes a while,
+/// so it runs on the blocking pool, where it does not hold up the thread's other connections.
 pub(crate) async fn examine(shard: &Arc<Shard>, identity: &Identity, name: &str) {
     let known =
         upstream(shard, identity, name).and_then(|upstream| upstream.catalogue.tools(era(&upstream)).ok());
@@ -153,7 +153,7 @@ pub(crate) fn known(tools: &[Value]) -> Vec<ListedTool> {
     tools.iter().filter_map(one).collect()
 }
 
-/// The estimated tokens of tools: of all of them, and of each by its name.
+/// Returns the estimated numbers of tokens in tools' definitions: in total, and for each tool by its name.
 pub(crate) fn tokens(tools: &[Value]) -> Value {
     let one = |tool: &Value| {
         let name = tool.get("name").and_then(Value::as_str)?;
@@ -167,11 +167,11 @@ fn tokens_of(name: &str, tool: &Value) -> u64 {
     tokens_of_tool(name, tool.to_string().as_bytes())
 }
 
-/// A request for the list of tools, for which a view waits until its servers are listed.
+/// A request for the list of tools: a view that gets this request waits until its servers' lists are known.
 const LIST_TOOLS: &str = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#;
 
-/// The tools of a profile as this caller sees them, and the tokens that they take. `searchable` are the tools that clients find
-/// by searching.
+/// Returns the tools of a profile as this caller sees them, and the numbers of tokens in their definitions. `searchable` in the
+/// result contains these numbers for the tools that clients find by searching.
 pub(crate) async fn profile(shard: &Arc<Shard>, identity: &Identity, slug: &str) -> Option<Value> {
     let at = shard.gateway.snapshot.profiles.iter().position(|profile| &*profile.slug == slug)?;
     let mode = shard.gateway.snapshot.profiles[at].rules.tools.mode;

@@ -25,11 +25,11 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The gateway under one configuration.
 pub(crate) struct Gateway {
     pub(crate) snapshot: Arc<Snapshot>,
-    /// The configuration that the snapshot was compiled from.
+    /// The configuration from which the snapshot was compiled.
     pub(crate) standing: Arc<Standing>,
     /// The hosts and origins whose requests are answered.
     pub(crate) hosts: Hosts,
-    /// The authenticator of callers; it has no connections of its own, because each thread adds them.
+    /// The authenticator of callers. It has no connections, because each thread adds its own.
     pub(crate) door: Authenticator,
     pub(crate) rates: Arc<Rates>,
     /// The rate limits of management; `None` if management is disabled.
@@ -56,7 +56,7 @@ impl Gateway {
     /// Creates the gateway of the process's first configuration.
     ///
     /// # Errors
-    /// Returns the unusable part of the configuration, and why it is unusable.
+    /// Returns the unusable part of the configuration, and the reason why this part is unusable.
     pub(crate) fn new(
         standing: Standing,
         door: Authenticator,

@@ -33,8 +33,8 @@ pub(crate) struct KeptCatalogues {
 }
 
 impl KeptCatalogues {
-    /// Opens the file in this folder. Without a folder, or if the file cannot be used, catalogues are kept in memory
-    /// only; a file that cannot be used is logged.
+    /// Opens the file in this folder. Without a folder, or if the file cannot be used, returns `None`, and catalogues
+    /// are kept in memory only; an unusable file is logged.
     pub(crate) fn open(folder: Option<&Path>) -> Option<Arc<Self>> {
         let folder = folder?;
         let mut fresh = [0; 32];

@@ -1,5 +1,5 @@
-//! The record of servers' definitions in its file. Lists are written by a separate thread, so that no link waits for a disk. It
-//! must not know how definitions are compared.
+//! The record of servers' definitions in its file. Lists are written by a separate thread, so that no link waits for a disk.
+//! This module must not know how definitions are compared.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -39,18 +39,18 @@ struct UnwrittenLists {
     is_over: bool,
 }
 
-/// The record of definitions. [`KeptDefinitions::close`] writes whatever is still waiting.
+/// The record of definitions. [`KeptDefinitions::close`] writes everything that is still waiting.
 pub(crate) struct KeptDefinitions {
     state: Arc<RecordFile>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl KeptDefinitions {
-    /// Opens the record in this folder, if one of these servers needs it. If it cannot be opened, definitions are not
-    /// compared, and this is logged. This blocks.
+    /// Opens the record in this folder, if one of these servers needs a record. If the record cannot be opened,
+    /// definitions are not compared, and this is logged. This function blocks.
     ///
     /// # Errors
-    /// Returns why the record cannot be used although a server withholds tools that are not approved.
+    /// Returns the reason why the record cannot be used, if one of the servers withholds tools that are not approved.
     pub(crate) fn open_for(
         folder: Option<&Path>,
         servers: &[UpstreamSpec],
@@ -85,7 +85,8 @@ impl KeptDefinitions {
         let state = Arc::new(RecordFile { file, waiting, changed: Condvar::new() });
         let its = state.clone();
         let writer = std::thread::Builder::new().name("definitions".to_owned()).spawn(move || its.write());
-        let writer = writer.map_err(|e| format!("its writer cannot be started: {e}"))?;
+        let writer =
+            writer.map_err(|e| format!("the thread that writes the record cannot be started: {e}"))?;
         Ok(Arc::new(Self { state, writer: Mutex::new(Some(writer)) }))
     }
 
@@ -101,20 +102,20 @@ impl KeptDefinitions {
         }
     }
 
-    /// The definitions of a server, with their texts. This blocks.
+    /// Returns the definitions of a server, with their texts. This blocks.
     ///
     /// # Errors
-    /// If the file cannot be read or written.
+    /// Fails if the file cannot be read or written.
     pub(crate) fn of_server(&self, server: &ServerDigest) -> Result<Vec<StoredDefinition>, store::Error> {
         let mut open = self.state.file.lock();
         self.state.flush(&mut open.file)?;
         open.file.of_server(server, true)
     }
 
-    /// Approves definitions; returns the names of the tools. This blocks.
+    /// Approves definitions; returns the names of the approved tools. This blocks.
     ///
     /// # Errors
-    /// If the file cannot be written, or the request is refused.
+    /// Fails if the file cannot be written, or if the request is refused.
     pub(crate) fn approve(
         &self,
         server: &ServerDigest,
@@ -125,7 +126,7 @@ impl KeptDefinitions {
         open.file.approve(server, request, now_ms())
     }
 
-    /// Writes what is still waiting, and ends. Later lists are not stored.
+    /// Writes the lists that are still waiting, and ends. Later lists are not stored.
     pub(crate) fn close(&self) {
         self.state.waiting.lock().is_over = true;
         self.state.changed.notify_one();
@@ -154,7 +155,7 @@ impl RecordFile {
                 && !has_failed
             {
                 tracing::warn!(
-                    "definitions of tools cannot be stored, and will be tried again: {e}; {}",
+                    "definitions of tools cannot be stored now; Dragoman will try again: {e}; {}",
                     e.help()
                 );
             }
@@ -189,8 +190,8 @@ impl RecordFile {
     }
 }
 
-/// Two lists of one server that wait to be written, the newer one last. Definitions that are no longer listed are dropped,
-/// unless they were approved.
+/// Merges two lists of one server that wait to be written. Definitions that are no longer listed are dropped, unless they
+/// were approved.
 fn merged(old: ListedDefinitions, newer: ListedDefinitions) -> ListedDefinitions {
     let ListedDefinitions { name, audiences, new, listed } = newer;
     let is_listed: HashSet<(&str, &[u8; 32])> =

@@ -14,8 +14,8 @@ use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
 /// The minimum time between two writes; if several changes occur in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The maximum number of sessions that wait to be written. Above it, the disk is too slow for the clients, and further
-/// changes are not stored.
+/// The maximum number of sessions that wait to be written. If more are waiting, the disk is too slow for the clients,
+/// and further changes are not stored.
 const MOST_WAITING: usize = 100_000;
 
 /// The file, and the rows that wait to be written to it: at most one for each session.
@@ -54,15 +54,15 @@ pub(crate) struct KeptSessions {
 }
 
 impl KeptSessions {
-    /// Opens the file in this folder; its rows are kept for the time `kept` after their last use. Without a folder, or
-    /// if the file cannot be used, nothing is stored; a file that cannot be used is logged.
+    /// Opens the file in this folder; the file's rows are kept for the time `kept` after their last use. Without a
+    /// folder, or if the file cannot be used, returns `None`, and nothing is stored; an unusable file is logged.
     pub(crate) fn open(folder: Option<&Path>, kept: Duration) -> Option<Arc<Self>> {
         let opened = StoredSessions::open(folder?);
         let (file, moved) = opened
             .inspect_err(|e| {
                 tracing::warn!(
                     help = e.help(),
-                    "after a restart, sessions lose everything that their ids do not contain: {e}"
+                    "sessions are not stored, so after a restart they keep only the facts in their ids: {e}"
                 );
             })
             .ok()?;

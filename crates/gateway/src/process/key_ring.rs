@@ -1,5 +1,5 @@
-//! The gateway's key ring: opened at the start, checked every second, and rotated when this is due. This module must
-//! not know what is sealed.
+//! The gateway's key ring: opened at startup, checked every second, and rotated when a rotation is due. This module
+//! must not know what is sealed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use upstream::NO_RANDOM;
 
 use crate::session::seal::{Seal, fill};
 
-/// The number of sealed texts after which a key is replaced: nonces are random, and none may occur twice.
+/// The number of sealed texts after which a key is replaced: nonces are random, and no nonce may occur twice under one
+/// key.
 const MOST_SEALS: u64 = 1 << 31;
 
 /// The minimum time between two attempts to renew the ring, in milliseconds.
@@ -36,9 +37,9 @@ struct RingState {
 }
 
 impl KeyRing {
-    /// Opens the ring: the file `named` in the configuration, or else the one in the state folder. If there is no
-    /// usable file, the ring exists only in memory, and this is logged. Replaced keys can still open their seals for
-    /// the time `kept`.
+    /// Opens the ring: the file `named` in the configuration, or else the file in the state folder. If there is no
+    /// usable file, the ring exists only in memory, and this is logged. For the time `kept`, replaced keys can still
+    /// open the texts that they sealed.
     ///
     /// # Errors
     /// Fails if the file that the configuration names cannot be used, or if the random number generator fails.
@@ -70,12 +71,12 @@ impl KeyRing {
         Ok(Self { seal, kept: Mutex::new(kept), state })
     }
 
-    /// Changes the time for which replaced keys can still open their seals.
+    /// Changes the time for which replaced keys can still open the texts that they sealed.
     pub(crate) fn keep_for(&self, kept: Duration) {
         *self.kept.lock() = kept;
     }
 
-    /// Reads the file again if it has changed, and rotates the ring if this is due. This blocks.
+    /// Reads the file again if it has changed, and rotates the ring if a rotation is due. This blocks.
     pub(crate) fn look(&self) {
         self.look_at(now_ms());
     }

@@ -1,5 +1,5 @@
-//! The addresses at which the process listens, and the state that they share. The addresses can change while it
-//! serves. This module must not know what is served.
+//! The addresses at which the process listens, and the state that they share. The addresses can change while the
+//! process is serving. This module must not know what is served.
 
 use std::net::{SocketAddr, TcpListener};
 
@@ -25,8 +25,8 @@ pub(crate) struct Serving {
     /// The limit on the number of connections at all addresses together.
     pub(crate) cap: ConnectionCap,
     open: Mutex<Vec<OpenAddress>>,
-    /// The channel to each thread. It needs no bound, because threads receive quickly, and there are at most as many
-    /// sockets as addresses.
+    /// The channel to each thread. The channel needs no bound, because threads receive quickly, and there are at most
+    /// as many sockets as addresses.
     threads: Vec<UnboundedSender<ServingSocket>>,
     receivers: Mutex<Vec<Option<UnboundedReceiver<ServingSocket>>>>,
 }
@@ -78,7 +78,7 @@ impl Serving {
         self.limits.set(with(ServerLimits::clone(&self.limits.get()), limits));
     }
 
-    /// Binds the addresses that are not served yet. Dropping the result closes them again.
+    /// Binds the addresses that are not served yet. Dropping the result releases these addresses again.
     ///
     /// # Errors
     /// Returns the address that cannot be bound, and the reason; in this case nothing has changed.

@@ -1,5 +1,5 @@
 //! The process's state, independent of the configuration: sessions, servers with their links, views, and the state of
-//! calls. This module must not know configurations beyond the limits at the start.
+//! calls. This module must not know more of a configuration than the limits at startup.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -30,7 +30,7 @@ use upstream::definitions::DefinitionStore;
 use upstream::oauth::Consents;
 use upstream::{EgressProcess, Upstreams};
 
-/// The parts of the process that are created outside of the gateway.
+/// The parts of the process state that are created outside of the gateway.
 pub(crate) struct Outside {
     pub(crate) audit: AuditSink,
     pub(crate) key_ring: KeyRing,
@@ -39,8 +39,8 @@ pub(crate) struct Outside {
     pub(crate) folder: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
-    /// True if callers are not authenticated, whatever is configured: the only client is the one that started this
-    /// process.
+    /// True if callers are not authenticated, whatever the configuration says: the only client is the one that started
+    /// this process.
     pub(crate) lets_all_in: bool,
     /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
     /// `limits.listWait` applies.
@@ -149,7 +149,8 @@ impl ProcessState {
     }
 }
 
-/// Opens the store of servers' catalogues, if some server may be unavailable; only then is it needed.
+/// Opens the store of servers' catalogues, if the configuration contains a server that may be unavailable; otherwise,
+/// the store is not needed.
 fn kept(snapshot: &Snapshot, folder: Option<&Path>) -> Option<Arc<KeptCatalogues>> {
     let may_be_away = snapshot.upstreams.iter().any(|one| !matches!(one.link, Link::Native(_)));
     KeptCatalogues::open(folder.filter(|_| may_be_away))

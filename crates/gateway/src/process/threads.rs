@@ -1,5 +1,5 @@
-//! The handle of each thread to the current gateway. An activity takes a handle once, and keeps using the gateway with
-//! which it started.
+//! Each thread's handle to the current gateway. An activity takes a handle once, and keeps using the gateway with which
+//! the activity started.
 
 use std::sync::{Arc, Weak};
 
@@ -15,7 +15,7 @@ use crate::view::ViewContext;
 use crate::admission::auth::Authenticator;
 use crate::process::Gateway;
 
-/// A thread's handle to the gateway that was current when it was taken, with the thread's own connections to
+/// A thread's handle to the gateway that was current when the handle was taken, with the thread's own connections to
 /// upstreams.
 pub(crate) struct Shard {
     pub(crate) gateway: Arc<Gateway>,
@@ -28,7 +28,7 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// Returns a handle of the same thread to the current gateway.
+    /// Returns the same thread's handle to the current gateway.
     pub(crate) fn now(self: &Arc<Self>) -> Arc<Self> {
         self.thread.upgrade().map_or_else(|| self.clone(), |thread| thread.now())
     }

@@ -1,5 +1,5 @@
-//! Per-caller servers, for which each caller gives consent individually: separates callers, and removes such servers
-//! when they are idle. This module must not know how consent is given.
+//! Per-caller servers, to which each caller gives consent individually: separates callers, and removes one caller's
+//! servers when they are idle. This module must not know how consent is given.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) fn separate_callers(shard: &Shard) {
     }
 }
 
-/// Removes per-caller servers that have been idle for `after`; the consents are kept.
+/// Removes per-caller servers that have been idle for the time `after`; the consents are kept.
 pub(crate) fn shed(shard: &Shard, after: Duration) {
     for one in shard.view.state.upstreams.all().iter() {
         for (caller, upstream) in one.idle(after) {

@@ -17,7 +17,7 @@ use upstream::pool::LinkCell;
 /// The time that a server may take to close its sessions.
 const CLOSING: Duration = Duration::from_secs(10);
 
-/// Removes a server once its running calls have finished or their time is over.
+/// Removes a server once its running calls have finished, or the time for finishing them is over.
 pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     let upstream = &one.common;
     tracing::info!(server = %upstream.name(), "no longer configured: calls in flight may finish");

@@ -51,7 +51,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     restore(old, &new).await;
     // From here on, nothing can fail.
     if config.limits == known.limits {
-        // A server's own time limits may have changed.
+        // The time limits of individual servers may have changed.
         old.process.view.upstreams.follow(&snapshot);
     } else {
         old.process.follow(&snapshot);
@@ -87,7 +87,7 @@ async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
     switched.await.map_err(|e| e.to_string())?
 }
 
-/// Reads the stored records of the new servers' definitions, and opens the record if it is needed only now.
+/// Reads the stored records of the new servers' definitions. If no record was needed before, opens the record.
 async fn record_definitions(
     gateway: &Gateway,
     snapshot: &Arc<Snapshot>,

@@ -1,6 +1,6 @@
 //! Ends sessions and streams whose credentials have ended: revoked or expired keys, and expired tokens. Sessions and
-//! event streams end soon after the credential that was last sent for them. Requests are not affected, because each
-//! one is authenticated. This module must not know how a credential is checked.
+//! event streams end soon after the validity of the credential that was last sent for them has ended. Requests are not
+//! affected, because each one is authenticated. This module must not know how a credential is checked.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -8,8 +8,8 @@ use engine::config::Config;
 use crate::changes::{Changes, Standing};
 use crate::management::changes_file::ChangesFile;
 
-/// Returns the first configuration, combined with the changes that were stored earlier, and the file of changes. There
-/// is no file if management is disabled. This blocks.
+/// Returns the first configuration, combined with the changes that were stored earlier, and the file of changes (`None`
+/// if management is disabled). This blocks.
 ///
 /// # Errors
 /// Returns the reason why the changes cannot be read, or why they do not fit the configuration.

@@ -1,6 +1,7 @@
-//! The task that changes the configuration. It reads the sources again on SIGHUP, and when the file has changed; if
-//! the new configuration is invalid, the errors are reported and the old one stays in force. Managers' changes are
-//! stored, and applied on top. This module must not know how a configuration is read, or what a change means.
+//! The task that changes the configuration. It reads the sources again on SIGHUP, and when the file has changed; if the
+//! new configuration is invalid, the errors are reported and the old one stays in force. Managers' changes are stored,
+//! and applied to the configuration from the file. This module must not know how a configuration is read, or what a
+//! change means.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -24,10 +25,11 @@ use crate::tls::TlsWatch;
 /// The interval at which the file is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// The number of managers' changes that may wait for earlier ones.
+/// The number of managers' changes that may wait for earlier changes.
 const WAITING: usize = 16;
 
-/// A function that reads a configuration: returns it complete and checked, or all of its errors as text for people.
+/// A function that reads a configuration: returns the complete and checked configuration, or all of its errors as text
+/// for people.
 type Read = dyn Fn() -> Result<Config, String> + Send + Sync;
 
 /// The source of a configuration.
@@ -57,7 +59,7 @@ pub(crate) enum Restart {
 }
 
 impl Restart {
-    /// Copies these parts from `old` to `new`; returns the parts that would have changed.
+    /// Copies the parts that need a restart from `old` to `new`; returns the parts that would have changed.
     pub(crate) fn keep(old: &Config, new: &mut Config) -> Vec<Self> {
         let mut waiting = Vec::new();
         let mut note = |what, differs: bool| {
@@ -75,7 +77,7 @@ impl Restart {
     }
 }
 
-/// The key of this part in the configuration.
+/// Writes the key of this part in the configuration.
 impl fmt::Display for Restart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -112,8 +114,8 @@ async fn look(
     let Sources { origin, mut kept, mut tls } = sources;
     let file = origin.as_ref().and_then(|origin| origin.file.clone());
     let mut seen = stamp(file.as_deref()).await;
-    // The metadata when it last differed. The file is read once the metadata stays the same, because its writer may
-    // not have finished before that.
+    // The file's metadata when it was last found to have changed. The file is read once the metadata stays the same,
+    // because until then, the file may still be being written.
     let mut differs = None;
     loop {
         let is_told = tokio::select! {
@@ -166,7 +168,7 @@ async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Resu
 /// Reads the configuration again, and puts it into force with the stored changes.
 async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&Origin>) {
     let Some(origin) = origin else {
-        tracing::info!("cannot reload the configuration: it does not come from a file");
+        tracing::info!("cannot reload the configuration, because it does not come from a file");
         return;
     };
     let read = origin.read.clone();
@@ -215,7 +217,7 @@ async fn put_in_force(
     let process = &now.gateway.process;
     let (standing, file) = match kept.clone().filter(|_| config.management.is_some()) {
         Some(file) => (before.over(config).map_err(|refusal| refusal.message)?, Some(file)),
-        // Over a pipe, there is no management.
+        // A gateway over a pipe has no management.
         None if process.view.lets_all_in => (before.over(config).map_err(|refusal| refusal.message)?, None),
         None => {
             let folder = process.folder.clone();

@@ -1,4 +1,4 @@
-//! The start of the gateway, its periodic jobs, and its shutdown.
+//! The startup of the gateway, its periodic jobs, and its shutdown.
 //!
 //! | file | is for |
 //! |---|---|

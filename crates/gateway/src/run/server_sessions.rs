@@ -1,4 +1,4 @@
-//! Ends sessions at servers on shutdown. This module must not know the reason.
+//! Ends sessions at servers on shutdown. This module must not know the reason for the shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! The common shutdown of all threads. Each thread has its own clients and connections, but child processes and links
-//! to them may belong to any thread. Therefore no thread ends before all clients are gone, and child processes end
-//! before the threads.
+//! The common shutdown of all threads. Each thread has its own clients and connections, but child processes, and the
+//! links to them, may belong to any thread. Therefore, no thread ends before all clients are gone, and child processes
+//! end before the threads.
 
 use std::sync::Arc;
 use std::time::Duration;

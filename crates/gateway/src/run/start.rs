@@ -36,15 +36,16 @@ const LAST_RECORDS: Duration = Duration::from_secs(5);
 pub struct Options {
     /// The checked configuration.
     pub config: Config,
-    /// The source of the configuration, which is read again when it changes; `None` if it cannot be read again.
+    /// The source of the configuration, which is read again when it changes; `None` if the configuration cannot be read
+    /// again.
     pub origin: Option<Origin>,
-    /// The way in which threads share the work.
+    /// The kind of runtime, which determines how threads share the work.
     pub runtime: RuntimeKind,
     /// The number of threads; one per core if `None`.
     pub threads: Option<usize>,
     /// The folder of keys, consents and the record of calls; `None` if no folder is configured.
     pub folder: Option<PathBuf>,
-    /// The file of the key ring that the configuration names; `None` to use the one in the state folder.
+    /// The file of the key ring that the configuration names; `None` to use the file in the state folder.
     pub key_ring: Option<PathBuf>,
     /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
     /// `limits.listWait` applies.
@@ -224,7 +225,7 @@ fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     revoked::watch(thread.clone());
 }
 
-/// Logs through which proxies servers are reached, and warnings about the ways to servers. This blocks.
+/// Logs the proxies through which servers are reached, and warnings about the routes to servers. This blocks.
 fn log_routes(config: &Config) {
     let mut proxies: Vec<String> = environment_proxies().proxies().map(ToString::to_string).collect();
     proxies.dedup();

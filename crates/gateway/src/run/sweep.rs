@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The number of seconds after which startup is considered over, and servers are expected to have sent their lists.
 const STARTED: u64 = 3;
 
-/// Starts the jobs, until the gateway stops.
+/// Starts the jobs, which run until the gateway stops.
 pub(super) fn sweep(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
@@ -42,7 +42,7 @@ pub(super) fn sweep(thread: Arc<Thread>) {
 /// The minimum time between two checks of servers that may be due for another attempt.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 
-/// Tries servers again when their health state says so, until the gateway stops. No request is needed for that.
+/// Tries servers again when their health state says so, until the gateway stops. These attempts need no client request.
 pub(super) fn supervise(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
@@ -64,7 +64,7 @@ pub(super) fn supervise(thread: Arc<Thread>) {
     });
 }
 
-/// The time between two evictions; what cannot be evicted yet is checked again after this time.
+/// The time between two evictions; data that cannot be evicted yet is checked again after this time.
 const EVICTION: Duration = Duration::from_secs(1);
 
 /// Evicts data that exceeds its share of the memory, until the gateway stops: first ready pages, which can be rebuilt, then
@@ -118,7 +118,7 @@ pub(super) fn watch_keys(process: &ProcessState) {
     });
 }
 
-/// Applies definitions that another process approves, for example the command line, until the gateway stops.
+/// Applies approvals of definitions by another process, for example by the command line, until the gateway stops.
 pub(super) fn watch_definitions(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();

@@ -59,7 +59,7 @@ impl SessionState {
 }
 
 impl SessionState {
-    /// Evicts kept events, the oldest first, until there is enough room.
+    /// Evicts kept events, the oldest first, until the events fit into their share of the memory budget.
     pub(crate) fn evict_events(&self, kept: &KeptPart, now: Instant) {
         let sessions = self.sessions.all();
         let streams = sessions.iter().filter_map(|session| match &session.face {
@@ -83,7 +83,7 @@ impl ViewObserver for SessionState {
     }
 
     fn announced(&self, view: &ViewCell, server: UpstreamId, lists: &[Notice]) {
-        // A session with a link of its own is notified over that link.
+        // A session with a link of its own hears of changes over that link.
         let has_own = |session: &Session| session.own_cell(server).is_some_and(|cell| !cell.is_pooled());
         for session in self.sessions.with_view(view).iter().filter(|session| !has_own(session)) {
             for list in lists {

@@ -17,10 +17,11 @@ use crate::admission::Identity;
 /// another.
 const UNUSED_FOR: Duration = Duration::from_mins(1);
 
-/// Takes a permit for a session or an event stream before it exists.
+/// Takes a permit for a session or an event stream that is about to be opened.
 ///
 /// # Errors
-/// Fails if the caller already has as many sessions as allowed, or if all are taken and none can be evicted.
+/// Fails if the caller already has as many sessions as allowed, or if all permits are taken and no session can be
+/// evicted.
 pub(crate) fn permit(context: &Arc<SessionContext>, identity: &Identity) -> Result<Permit, QuotaError> {
     let sessions = &context.state.sessions;
     match sessions.take_permit(identity) {
@@ -53,7 +54,7 @@ const HUNG_UP_FOR: Duration = Duration::from_mins(1);
 const PROCESS_IDLE: Duration = Duration::from_mins(5);
 
 /// Returns true if a client that has been idle for this time no longer needs a dedicated link. A closed connection
-/// proves nothing: common clients close theirs after seconds.
+/// proves nothing: common clients close their connections after seconds.
 fn has_left(had_stream: bool, is_child: bool, idle: Duration) -> bool {
     (had_stream && idle >= HUNG_UP_FOR) || (is_child && idle >= PROCESS_IDLE)
 }
@@ -65,8 +66,8 @@ pub(crate) fn end_beside(context: &Arc<SessionContext>, session: Arc<Session>) {
 }
 
 impl Session {
-    /// Gives back the dedicated links of a client that is gone without having ended its session. Its next request gets
-    /// other links; the state that servers kept on the old links is lost.
+    /// Gives back the dedicated links of a client that is gone without having ended its session. If the client sends
+    /// another request, the session gets other links; the state that servers kept for the old links is lost.
     pub(crate) fn give_links_back(self: &Arc<Self>, egress: &Egress) {
         // An open stream counts as use.
         let (Face::Http(streams), idle) = (&self.face, self.usage.idle()) else { return };

@@ -1,4 +1,4 @@
-//! Evicts the oldest events that are kept for clients if there are too many. This module must not know the content of
+//! Evicts the oldest events that are kept for clients, if too many are kept. This module must not know the content of
 //! events.
 
 use std::cmp::Reverse;
@@ -13,7 +13,7 @@ use super::streams::Streams;
 /// The time for which an answer that the client has not fetched is kept, regardless of memory use.
 const PINNED: Duration = Duration::from_mins(5);
 
-/// The sequence numbers of events, by time; with these, pushing an event needs no clock.
+/// The sequence numbers of events, recorded every few seconds with the time, so that adding an event needs no clock.
 #[derive(Debug, Default)]
 pub(crate) struct EventAges(Mutex<VecDeque<(Instant, u64)>>);
 
@@ -28,7 +28,7 @@ impl EventAges {
         ages.push_back((now, next));
     }
 
-    /// Returns the first sequence number from which answers are pinned.
+    /// Returns the sequence number from which on answers are pinned.
     pub(crate) fn pinned_from(&self, now: Instant) -> u64 {
         let ages = self.0.lock();
         let old = ages.iter().rev().find(|(at, _)| now.saturating_duration_since(*at) >= PINNED);
@@ -36,7 +36,8 @@ impl EventAges {
     }
 }
 
-/// Evicts the oldest events of all sessions until there is enough room. Pinned answers are kept.
+/// Evicts the oldest events of all sessions until the events fit into their share of the memory budget. Pinned answers
+/// are kept.
 pub(super) fn evict<'s>(
     all: impl IntoIterator<Item = &'s Streams>,
     kept: &KeptPart,

@@ -21,7 +21,7 @@ pub(crate) struct Followed {
 }
 
 impl Followed {
-    /// A resource that the client knows as `uri`, and the server as `own`.
+    /// Creates the entry for a resource that the client knows as `uri`, and the server as `own`.
     pub(super) fn new(uri: &str, upstream: Arc<Upstream>, own: &str, how: Subscribed) -> Self {
         Self { upstream, own: (uri != own).then(|| own.into()), how }
     }
@@ -43,7 +43,7 @@ pub(crate) enum Subscribed {
     Asked,
     /// The upstream has accepted the subscription within the session.
     Taken,
-    /// An upstream without sessions has accepted; holding this value keeps the subscription open.
+    /// An upstream without sessions has accepted the subscription; holding this value keeps the subscription open.
     Kept(#[expect(dead_code, reason = "held until the client stops listening")] Listening),
 }
 
@@ -57,7 +57,8 @@ impl Subscriptions {
         self.0.lock()
     }
 
-    /// Adds a subscription to a resource, which the client and the server know by these URIs; returns true if it is new.
+    /// Adds a subscription to a resource, which the client and the server know by these URIs; returns true if the
+    /// subscription is new.
     ///
     /// # Errors
     /// Fails if the client already has as many subscriptions as allowed.
@@ -73,8 +74,8 @@ impl Subscriptions {
         }
         if all.len() >= max {
             return Err(Fault::gateway(format!(
-                "this session already listens to {max} resources (`limits.subscriptionsPerSession` in the \
-                 configuration)"
+                "this session already listens to {max} resources, which is the limit \
+                 (`limits.subscriptionsPerSession`)"
             )));
         }
         let followed = Followed::new(uri, upstream.clone(), own, Subscribed::Asked);
@@ -106,15 +107,15 @@ impl Subscriptions {
         all
     }
 
-    /// Returns the resources that a server has accepted within the session, by the client's URIs and the server's; they have to
-    /// be repeated on a new link.
+    /// Returns the subscriptions that a server has accepted within the session, each with the client's URI and the server's own
+    /// URI; on a new link, these subscriptions have to be sent again.
     pub(super) fn taken(&self, server: UpstreamId) -> Vec<(String, String)> {
         let all = self.0.lock();
         let taken = all.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken) && one.is_at(server));
         taken.map(|(uri, one)| (uri.clone(), one.own(uri).to_owned())).collect()
     }
 
-    /// Returns the server's own URIs that one server has accepted within the session.
+    /// Returns the server's own URIs of the resources whose subscriptions the server has accepted within the session.
     pub(super) fn taken_at(&self, server: &Server) -> Vec<String> {
         let all = self.0.lock();
         let taken = all.iter().filter(|(_, one)| {
@@ -123,7 +124,7 @@ impl Subscriptions {
         taken.map(|(uri, one)| one.own(uri).to_owned()).collect()
     }
 
-    /// Removes a subscription; returns true if it existed.
+    /// Removes a subscription; returns true if there was one.
     pub(super) fn remove(&self, uri: &str) -> bool {
         let awaited = self.1.lock().remove(uri);
         self.0.lock().remove(uri).is_some() || awaited
@@ -145,8 +146,8 @@ impl Subscriptions {
         self.0.lock().iter().any(|(uri, one)| one.is_at(server) && one.own(uri) == own)
     }
 
-    /// Returns the URI by which the client knows a changed resource of a server, if it listens to the resource, or to one that
-    /// contains it.
+    /// Returns the URI by which the client knows a changed resource of a server, if the client listens to the resource, or to
+    /// a resource that contains it.
     pub(super) fn known_as<'c>(&self, server: UpstreamId, changed: &'c str) -> Option<Cow<'c, str>> {
         let all = self.0.lock();
         let is_concerned = |wanted: &str, one: &Followed| {
@@ -156,7 +157,7 @@ impl Subscriptions {
         Some(match &one.own {
             None => Cow::Borrowed(changed),
             Some(own) if **own == *changed => Cow::Owned(wanted.clone()),
-            // Everything below a resource with the server's name in its URI has such a URI, too.
+            // The client knows this resource by a URI with the server's name, and so everything below it.
             Some(_) => {
                 Cow::Owned(uri_of_server(one.upstream.name(), changed).unwrap_or_else(|| wanted.clone()))
             }

@@ -39,7 +39,7 @@ impl Session {
     }
 }
 
-/// Returns true if the client still sees a resource, and it is still the same one.
+/// Returns true if the client still sees a resource, and the resource still belongs to the same server.
 fn is_same(view: &View, uri: &str, one: &Followed) -> bool {
     view.located(uri).is_some_and(|(server, own)| one.is_at(server) && one.own(uri) == own)
 }

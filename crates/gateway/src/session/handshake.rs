@@ -18,7 +18,8 @@ use upstream::quota::Permit;
 /// The maximum size of a handshake's params, in bytes; they are kept as long as the session lasts.
 const MAX_HELLO: usize = 64 << 10;
 
-/// Reads a client's introduction. The parts that are kept do not hold on to the memory of the whole message.
+/// Reads a client's introduction. The parts that are kept are copied, so that they do not hold the memory of the whole
+/// message.
 ///
 /// # Errors
 /// Returns the fault to answer with.
@@ -38,8 +39,9 @@ pub(super) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
     })
 }
 
-/// A session whose id no client knows yet. Unless the session was kept, dropping this value ends it, even if its
-/// client leaves while servers are still being asked: the links that were opened for the session serve nobody else.
+/// A session whose id no client knows yet. Unless [`PendingSession::keep`] was called, dropping this value ends the
+/// session, even if the client leaves while servers are still being asked: the links that were opened for the session
+/// serve nobody else.
 pub(super) struct PendingSession {
     context: Arc<SessionContext>,
     session: Arc<Session>,
@@ -55,7 +57,7 @@ impl PendingSession {
         &self.session
     }
 
-    /// Keeps the session; from now on, other code has to end it.
+    /// Keeps the session; from now on, other code has to end the session.
     pub(super) fn keep(mut self) -> Arc<Session> {
         self.kept = true;
         self.session.clone()

@@ -26,8 +26,8 @@ pub(crate) struct SessionClaims {
     owner: OwnerDigests,
 }
 
-/// Digests of a session's owner and profile. They are valid in any process, whereas the numbers of profiles are
-/// assigned again at each start.
+/// Digests of a session's owner and profile. The digests are valid in any process, whereas the numbers of profiles are
+/// assigned again at each startup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OwnerDigests {
     profile: [u8; 8],
@@ -45,7 +45,7 @@ impl OwnerDigests {
     }
 }
 
-/// The caller's rights, and the headers that are passed on for it.
+/// Returns the caller's rights, and the headers that are passed on for the caller, as bytes.
 fn rights(identity: &Identity, snapshot: &Snapshot) -> Vec<u8> {
     let (mut text, passed) = (identity.class(snapshot).text(), identity.passed.key());
     if !passed.is_empty() {
@@ -55,7 +55,7 @@ fn rights(identity: &Identity, snapshot: &Snapshot) -> Vec<u8> {
     text
 }
 
-/// The first bytes of a digest of `text`, for one purpose.
+/// Returns the first bytes of a digest of `text`; digests for different purposes differ.
 fn part<const N: usize>(purpose: &[u8], text: &[u8]) -> [u8; N] {
     let whole = digest(&SHA256, &[purpose, b"\0", text].concat());
     let mut bytes = [0; N];

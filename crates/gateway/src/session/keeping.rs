@@ -1,5 +1,5 @@
-//! Stores sessions for the next process: decides when and what to write, and how a session ends for good. This module
-//! must not know files.
+//! Stores sessions for the next process: decides when to write a session, and what to write; and ends sessions for
+//! good. This module must not know files.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,8 +26,8 @@ impl SessionState {
         }
     }
 
-    /// Stores the time of last use of sessions that have been in use for a while. Ids are forgotten if they are not
-    /// used for `lifetime`.
+    /// Stores the times of last use, for sessions that were used some time after they were last stored. Ids that are
+    /// not used for the time `lifetime` are forgotten.
     pub(super) fn note_uses(&self, lifetime: Duration) {
         if self.store.is_none() {
             return;

@@ -72,7 +72,7 @@ impl EndedSessions {
     }
 }
 
-/// Returns an introduction for a client of which only the version and class are known.
+/// Returns an introduction for a client about which only the version and the class are known.
 pub(super) fn introduction_of(era: &Era, askable: Askable) -> String {
     format!("{{\"protocolVersion\":{},\"capabilities\":{}}}", quote(era.version), askable.capabilities())
 }

@@ -1,4 +1,4 @@
-//! A session as the links that its calls use see it. This module must not know transports.
+//! A session, as seen by the links that its calls use. This module must not know transports.
 
 use std::borrow::Cow;
 use std::sync::Arc;

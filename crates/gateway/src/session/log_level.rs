@@ -13,7 +13,7 @@ use upstream::{Egress, Upstream};
 use crate::session::session::Session;
 
 impl Session {
-    /// Returns true if an upstream uses a log level on this link that differs from the one that the client requested.
+    /// Returns true if the upstream's log level on this link differs from the level that the client requested.
     pub(crate) fn needs_level(&self, link: &OpenLink) -> bool {
         link.announced.keeps_level && self.level().is_some_and(|level| !link.announced.has_level(&level))
     }
@@ -33,8 +33,8 @@ impl Session {
         }
     }
 
-    /// Returns a dedicated link for a call of a session whose log level cannot be set on the shared link, if another
-    /// link can be opened.
+    /// If the session's log level cannot be set on the shared link, and another link can be opened, returns a dedicated
+    /// link for the call, and the level to set on it.
     pub(crate) fn link_for_level(
         &self,
         egress: &Egress,

@@ -4,19 +4,19 @@
 //! | file | is for |
 //! |---|---|
 //! | [`context`] | the context for making sessions |
-//! | [`session`], [`usage`], [`handshake`] | one session, its use, and its handshake |
-//! | `session_client`, [`session_links`] | its client's introduction; the links that it uses |
+//! | [`session`], [`usage`], [`handshake`] | one session, the times of its use, and its handshake |
+//! | `session_client`, [`session_links`] | the introduction of a session's client; the links that a session uses |
 //! | [`table`], [`sessions`] | a table of sessions, also used by dialects; all sessions with a handshake |
-//! | [`streams`] | its event streams |
-//! | [`open_requests`] | its running requests |
+//! | [`streams`] | a session's event streams |
+//! | [`open_requests`] | a session's running requests |
 //! | [`ending`], [`eviction`] | the end of sessions; the eviction of their events when there are too many |
-//! | `followed`, [`subscriptions`], [`replaced`] | the resources that it listens to; how it moves to replaced servers |
-//! | `log_level`, `denied_servers` | the log messages that it wants; servers that are denied to it |
+//! | `followed`, [`subscriptions`], [`replaced`] | resources that a client listens to: kept, changed, moved to other servers |
+//! | `log_level`, `denied_servers` | the log messages that a client wants; servers that are denied to a client |
 //! | [`link_user`], [`question_origin`], `task_ids` | the session as links see it; origins of questions; task ids in messages |
-//! | [`id`], [`kept`], `keeping` | the facts in its id; what is stored about it, and when |
-//! | [`restore`], `turns` | its return after a restart; only once, even with concurrent requests |
-//! | [`following`] | the effect of a new configuration on it |
-//! | [`until`] | the validity of the credentials that opened it |
+//! | [`id`], [`kept`], `keeping` | the facts in a session's id; the stored facts, and the times at which they are stored |
+//! | [`restore`], `turns` | the return of a session after a restart; turns, so that each session is restored only once |
+//! | [`following`] | the effect of a new configuration on a session |
+//! | [`until`] | the validity of the credentials that opened a session or a stream |
 //! | `seal`, [`sealer`], [`tidying`] | states that cannot be forged; memory returned to the system |
 
 pub(crate) mod changed;
@@ -38,7 +38,7 @@ pub(crate) mod replaced;
 pub(crate) mod restore;
 pub(crate) mod seal;
 pub(crate) mod sealer;
-#[expect(clippy::module_inception, reason = "the room's own subject")]
+#[expect(clippy::module_inception, reason = "the module's main type")]
 pub(crate) mod session;
 mod session_client;
 pub(crate) mod session_links;

@@ -48,7 +48,7 @@ impl OpenRequests {
         Ok(rx)
     }
 
-    /// Registers a request until the returned value is dropped; `None` if the request cannot start.
+    /// Registers a request until the returned value is dropped; returns `None` if the request cannot start.
     pub(crate) fn hold(&self, id: Id) -> Option<HeldRequest<'_>> {
         let cancelled = self.begin(&id).ok()?;
         Some(HeldRequest { requests: self, id, cancelled: Some(cancelled) })

@@ -44,8 +44,8 @@ impl Fate {
     }
 }
 
-/// Returns the server of a resource, and the server's own URI, as soon as a view knows it; `None` if no view knows it in
-/// time.
+/// Returns the server of a resource, and the server's own URI, as soon as the view knows the resource; `None` if the
+/// view does not know the resource in time.
 pub(crate) async fn owner(
     context: &Arc<SessionContext>,
     cell: &ViewCell,

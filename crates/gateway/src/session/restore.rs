@@ -1,5 +1,5 @@
-//! Restores a session that this process does not know: after a restart, or if it was forgotten because nobody used it.
-//! This module must not know HTTP.
+//! Restores a session that this process does not know: after a restart, or if the session was forgotten because nobody
+//! used it. This module must not know HTTP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,11 +24,11 @@ use super::session::{Birth, Face, Session};
 use super::streams::{STANDING, Streams};
 use crate::admission::Identity;
 
-/// The time for which a notification waits for the client to read the earlier ones.
+/// The time for which a notification waits for the client to read earlier notifications.
 const READ_TIME: Duration = Duration::from_secs(10);
 
-/// Restores the session with this id, if this caller opened it at this profile and it has not ended. The session
-/// counts as a new one.
+/// Restores the session with this id, if this caller opened the session at this profile, and the session has not ended.
+/// A restored session counts as a new one.
 ///
 /// # Errors
 /// Fails if there are too many sessions.
@@ -83,7 +83,8 @@ async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
     tokio::task::spawn_blocking(move || store.load(&key)).await.ok().flatten()
 }
 
-/// Returns the client's introduction: as it was stored, or else as far as the id describes it.
+/// Returns the client's introduction: the stored one, or else one that contains what the session's id says about the
+/// client.
 fn hello(context: &SessionContext, claims: &SessionClaims, row: Option<&OpenRow>) -> Option<ClientHello> {
     let known = || introduction_of(claims.era, claims.askable).into_bytes();
     let params = row.map_or_else(known, |row| row.introduction.clone());
@@ -99,8 +100,8 @@ impl Session {
         self.kept.as_ref().map(|kept| &kept.returned)
     }
 
-    /// Notifies the client of a restored session, only once, that all of its lists and resources may have changed. The
-    /// client must have opened its standing stream.
+    /// Notifies the client of a restored session, only once, that all lists and resources may have changed. The client
+    /// must have opened its standing stream, which carries the messages that belong to no request.
     pub(crate) fn announce_return(self: &Arc<Self>) {
         if !self.returned().is_some_and(|returned| returned.swap(false, Ordering::Relaxed)) {
             return;

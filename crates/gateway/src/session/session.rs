@@ -114,7 +114,7 @@ impl Session {
         self.client.key.era
     }
 
-    /// Finds the session's view; the view is empty before that.
+    /// Finds the session's view, and stores it; until then, the session has no view.
     pub(crate) async fn find_view(self: &Arc<Self>, context: &Arc<ViewContext>) -> Arc<ViewCell> {
         let learner = |upstream: &Arc<Upstream>| self.learner(upstream);
         let cell = context
@@ -151,7 +151,7 @@ impl Session {
         self.interests.level.lock().clone()
     }
 
-    /// Withdraws a call's questions whose answers are no longer awaited.
+    /// Withdraws the questions of this origin, because their answers are no longer awaited.
     pub(crate) fn forget_questions(&self, origin: &QuestionOrigin) {
         let open = self.asks.lock().forget(origin);
         for id in open.into_iter().filter(|_| self.era().shapes.cancellation) {

@@ -43,14 +43,14 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// Returns true if the link belongs to this session alone, although a shared link would be sufficient by now.
+    /// Returns true if the link belongs to this session alone, although a shared link is sufficient by now.
     fn needs_not_be_own(&self, upstream: &Upstream) -> bool {
         self.cell.is_own() && upstream.server.spec.affinity != Affinity::Session && !upstream.server.may_ask()
     }
 }
 
 impl Used {
-    /// Returns true if the session can continue over the shared link when no other link is available, because its
+    /// Returns true if the session can continue over the shared link when no other link is available: the session's
     /// client can be asked for nothing but roots.
     fn can_do_without(&self, session: &Session, upstream: &Upstream) -> bool {
         self.cell.is_own()
@@ -84,7 +84,7 @@ impl Session {
             } else {
                 upstream.shared_link(self.era())
             };
-            // Nobody would release a link that is opened now.
+            // The session has ended, so nobody would release a link that is opened now.
             if own && self.links.has_ended.load(Ordering::Relaxed) {
                 cell.retire();
             }
@@ -132,8 +132,8 @@ impl Session {
             used = self.share_link(egress, upstream).await;
             link = used.cell.get(egress).await?;
         }
-        // Concurrent calls wait as well, because none of them has joined the link yet. A client that does not listen now gets
-        // a question only on the stream of a call that was sent.
+        // Concurrent calls wait as well, because none of them has joined the link yet. A client that is not listening now
+        // receives a question only on the stream of a call that has been sent.
         if self.is_listening() && link.settle_roots(self.client.class().askable).await {
             upstream.catalogue.save();
         }
@@ -163,8 +163,8 @@ impl Session {
         }
     }
 
-    /// Returns the link over which to fetch what a server shows only to clients that can be asked: the link that the
-    /// session's calls will need anyway, or one on which each request declares the client's capabilities.
+    /// Returns the link over which to fetch the items that a server shows only to clients that can be asked: the link
+    /// that the session's calls will need anyway, or a link on which each request declares the client's capabilities.
     pub(super) fn learner(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Option<Learner> {
         let cell = self.cell(upstream);
         let states_them = cell.is_own() || !upstream.server.link_era(self.era()).has_sessions();
@@ -173,8 +173,8 @@ impl Session {
     }
 
     /// Sends a client's notification to every upstream whose link belongs to this session alone. If `foreign` is true,
-    /// the notification is not part of the standard; it is then also sent over shared links that no other session
-    /// uses, because only there the sender is unambiguous.
+    /// the notification is not part of the standard; it is then also sent over shared links that no other session uses:
+    /// on all other shared links, the server could not tell which client sent it.
     pub(crate) fn broadcast(&self, egress: &Egress, message: &Frame, foreign: bool) {
         let open = self.open_links();
         let alone = |link: &OpenLink| {

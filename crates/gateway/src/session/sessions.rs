@@ -41,13 +41,13 @@ struct OpenDoor {
 pub(crate) struct Door {
     /// The profile that the client sees.
     pub(crate) profile: usize,
-    /// The principal that opened the stream. Only this principal may send messages to it, and only with the rights
-    /// that the principal had at that time.
+    /// The principal that opened the stream. Only this principal may send messages for the stream, and only with the
+    /// rights that the principal had when the stream was opened.
     pub(crate) principal: Arc<Principal>,
-    /// The headers that are passed on for it.
+    /// The headers that are passed on for the principal.
     pub(crate) passed: PassedHeaders,
     pub(crate) class: Class,
-    /// The regime: identifies the access rules by which these rights were determined.
+    /// The generation of the access rules (`regime`) by which these rights were determined.
     pub(crate) regime: u64,
     /// Raised when the stream no longer matches the configuration.
     pub(crate) ends: Stop,
@@ -76,10 +76,10 @@ impl Sessions {
         self.table.get(id)
     }
 
-    /// Takes a permit for a session or an event stream before it exists.
+    /// Takes a permit for a session or an event stream that is about to be opened.
     ///
     /// # Errors
-    /// Fails if the caller already has as many sessions as allowed, or if all are taken.
+    /// Fails if the caller already has as many sessions as allowed, or if all permits are taken.
     pub(super) fn take_permit(&self, identity: &Identity) -> Result<Permit, QuotaError> {
         self.table.take_permit(identity)
     }

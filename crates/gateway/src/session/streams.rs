@@ -24,8 +24,8 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(15);
 /// The number of messages that may wait for a client that has no standing stream yet.
 const MAX_PENDING: usize = 64;
 
-/// The number of events that a client may be behind before its connection is closed; the client can request the events
-/// again.
+/// The number of events that a client may be behind before its connection is closed; after that, the client can request
+/// the events again.
 const BEHIND: usize = 256;
 
 /// The reason why a stream cannot be opened.
@@ -48,7 +48,7 @@ struct SessionStreamState {
 struct Table {
     epoch: u32,
     log: Box<EventLog>,
-    /// The size of the log in bytes, counted as part of what is kept for all sessions.
+    /// The size of the log in bytes, which counts toward the total size of the events of all sessions.
     kept: KeptCount,
     streams: HashMap<u64, SessionStreamState>,
     pending: VecDeque<Bytes>,
@@ -125,7 +125,7 @@ impl Streams {
         self.table.lock().epoch == event.epoch
     }
 
-    /// Reopens a stream behind the last event that the client has received.
+    /// Reopens a stream after the last event that the client has received.
     pub(crate) fn resume(&self, last: EventId) -> Result<Body, StreamFault> {
         let mut table = self.table.lock();
         if last.epoch != table.epoch {
@@ -190,9 +190,9 @@ impl Streams {
         }
     }
 
-    /// Sends a message on the standing stream. If it has no reader, a message with `keep` waits for the next reader,
-    /// unless an identical one is already waiting; any other message is kept for resumption if a standing stream has
-    /// ever been open.
+    /// Sends a message on the standing stream. If that stream has no reader, a message with `keep` waits for the next
+    /// reader, unless an identical message is already waiting. Without `keep`, the message is kept for resumption if a
+    /// standing stream has ever been open.
     pub(crate) fn push_standing(&self, message: Bytes, keep: bool) {
         let mut table = self.table.lock();
         if table.is_live(STANDING) || (!keep && table.streams.contains_key(&STANDING)) {
@@ -344,7 +344,7 @@ impl Table {
 
 impl SessionStreamState {
     fn write(&mut self, id: EventId, data: &Bytes) {
-        // An event without data only primes the stream, which has already been done.
+        // An event without data only primes the stream, and the stream is primed already.
         if data.is_empty() {
             return;
         }

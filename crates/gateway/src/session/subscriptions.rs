@@ -22,8 +22,8 @@ use upstream::pool::LinkCell;
 use upstream::subscriptions::topics::{Listener, ListenerHandle};
 use upstream::{Egress, Upstream};
 
-/// The time for which a client waits to learn whether a server without sessions sends updates of a resource; after
-/// that time, the client is told that the server does.
+/// The time for which a client waits to learn whether a server without sessions sends updates of a resource; after that
+/// time, the client is told that the server sends updates.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A change of a session's subscriptions.
@@ -136,7 +136,7 @@ impl Session {
     ) {
         let Some(Change { asked, upstream, is_new }) = change else { return };
         upstream.topics.note_change();
-        // The session is written a little later; what is written then includes the outcome.
+        // The session is stored a little later, so that the stored state includes the outcome.
         context.state.note_change(self);
         match asked.on {
             true if agreed => {
@@ -156,8 +156,8 @@ impl Session {
         }
     }
 
-    /// Listens over the server's shared link to the resources to which the session listened on a link that now serves
-    /// another client.
+    /// Listens, over the server's shared link, to the resources to which the session had listened on a link that now
+    /// serves another client.
     pub(super) fn listen_beside(self: &Arc<Self>, egress: &Egress, link: &OpenLink) {
         let mut all = self.interests.subscriptions.lock();
         for (uri, followed) in all.iter_mut() {

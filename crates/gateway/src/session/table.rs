@@ -74,10 +74,10 @@ impl<S: Evictable> SessionTable<S> {
         self.open.read().get(id).map(|open| open.session.clone())
     }
 
-    /// Takes a permit for a session before it exists.
+    /// Takes a permit for a session that is about to be opened.
     ///
     /// # Errors
-    /// Fails if the caller already has as many sessions as allowed, or if all are taken.
+    /// Fails if the caller already has as many sessions as allowed, or if all permits are taken.
     pub(crate) fn take_permit(&self, identity: &Identity) -> Result<Permit, QuotaError> {
         self.quota.take(identity.holder())
     }

@@ -38,7 +38,7 @@ impl Session {
     }
 }
 
-/// Returns a message about a task, which an upstream sent on a session's link, in the form for the session's client;
+/// Returns a message about a task that an upstream sent on a session's link, in the form for the session's client;
 /// `None` if the task's owner is unknown.
 pub(crate) fn for_session<'f>(
     egress: &Egress,

@@ -1,10 +1,10 @@
 //! Returns memory to the operating system: after startup, after many sessions have ended, after many connections have
-//! become idle, or after large views were built. The allocator would keep that memory, so after one busy hour a
-//! gateway would seem to be busy forever.
+//! become idle, or after large views were built. Otherwise the allocator would keep that memory, so that after one busy
+//! hour a gateway would seem to be busy forever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number of endings that justifies searching the heap for free memory.
+/// The number of endings after which searching the heap for free memory is worthwhile.
 const WORTH: u64 = 50;
 
 /// Counts endings, and decides when the gateway is idle enough to return memory.
@@ -39,9 +39,9 @@ impl Tidying {
     }
 }
 
-/// Releases the pages of the program itself. Most of them were needed only at the start, to read the configuration,
-/// the commands and the schemas. They were mapped from the file, 16 at a time; pages that are still used are loaded
-/// again.
+/// Releases the pages of the program itself. Most of these pages were needed only at startup, to read the
+/// configuration, the commands and the schemas. The system had mapped the pages from the file, 16 at a time; pages that
+/// are still used are loaded again.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "only the linker knows where the program is in memory")]
 pub(crate) fn forget_start() {

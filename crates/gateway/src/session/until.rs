@@ -25,7 +25,7 @@ impl Until {
     /// Extends the time to the expiry of this principal's credential.
     pub(crate) fn renew(&self, principal: &Principal) {
         let until = principal.until_ms.unwrap_or(NEVER);
-        // Read it first: it is nearly always unchanged, and many threads may read it.
+        // Read the value first: it is nearly always unchanged, and many threads can read it at the same time.
         if self.0.load(Ordering::Relaxed) < until {
             self.0.fetch_max(until, Ordering::Relaxed);
         }

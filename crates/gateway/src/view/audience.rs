@@ -26,8 +26,8 @@ impl ViewState {
         let mut told: Vec<(Arc<ViewCell>, Vec<Notice>)> = Vec::new();
         for cell in self.views.with_any(&changed) {
             let key = cell.deciding_key();
-            // A view of the same profile that was built just now has the most in common with this one; otherwise the
-            // previous view is used.
+            // Equal parts are shared with a view of the same profile that was built just now, or else with the previous
+            // view.
             let beside = built.iter().find(|(other, _)| other.1 == key.1).map(|(_, view)| view.clone());
             let new = || Arc::new(cell.built(schema_bytes, &beside.unwrap_or_else(|| cell.view())));
             let view = built.entry(key).or_insert_with(new).clone();

@@ -1,6 +1,6 @@
 //! Calls that wait a moment for lists that are being fetched: calls with an unknown name while a server is being
-//! listed, and the first calls to a server after a start, while the hints about its tools are those of an earlier run.
-//! This module must not know how lists are fetched.
+//! listed, and the first calls to a server after startup, while the known list of the server's tools is that of an
+//! earlier run. This module must not know how lists are fetched.
 
 use std::time::Duration;
 

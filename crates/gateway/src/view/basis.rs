@@ -17,11 +17,11 @@ use super::names::ProfileNames;
 use upstream::{Egress, Upstream};
 
 /// The time for which a call waits for servers that are still starting, because one of them may have the tool. A list
-/// waits for a shorter time (`limits.listWait`); servers that become ready later are added to the view then.
+/// waits for a shorter time (`limits.listWait`); servers that become ready later are then added to the view.
 pub(super) const PATIENCE: Duration = Duration::from_secs(8);
 
-/// The number of items above which views are built on the blocking pool: on a thread with connections, all connections
-/// would have to wait.
+/// The number of items above which views are built on the blocking pool: if they were built on a thread with
+/// connections, all of the thread's connections would have to wait.
 const LARGE: usize = 500;
 
 /// The input of a view.
@@ -100,7 +100,7 @@ impl Basis {
             }
             let known = async {
                 let _ = done.changed().await;
-                // The fetched lists may have been those of the other lifecycle.
+                // The fetch that has ended may have been one of the lists for the other lifecycle.
                 if upstream.catalogue.is_unknown(era) {
                     let _ = upstream.catalogue.fetch(egress, era).changed().await;
                 }
@@ -112,8 +112,8 @@ impl Basis {
         }
     }
 
-    /// Builds the view of the servers' current catalogues; parts that are equal in the view `beside` are stored only
-    /// once.
+    /// Builds the view of the servers' current catalogues; the new view shares the parts that are equal in the view
+    /// `beside`.
     pub(crate) fn build(
         &self,
         clients: ClientClass,
@@ -142,7 +142,7 @@ impl Basis {
             }
         };
         let is_shared = self.upstreams.iter().any(shares);
-        // Some callers are shown more than others.
+        // Some callers may be shown more items than others.
         let is_per_caller = |upstream: &Arc<Upstream>| upstream.server.is_per_caller();
         let by_class = !self.deciding(clients).askable.is_nothing();
         let spec = ViewSpec {

@@ -24,7 +24,7 @@ impl ClientClass {
 
     /// Returns the class of clients of a version that can be asked these questions.
     pub(crate) fn new(era: &'static Era, askable: Askable) -> Self {
-        // Clients can list only the experimental tasks, and only within their session.
+        // Only the experimental tasks can be listed by clients, and only within a session.
         Self { era, askable, keeps_ids: era.shapes.tasks == Tasks::Experiment && !askable.is_nothing() }
     }
 }

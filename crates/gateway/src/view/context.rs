@@ -32,7 +32,7 @@ pub(crate) trait ViewObserver: Send + Sync {
     fn sees(&self, view: &ViewCell) -> bool;
 }
 
-/// The error that no view of a caller is known that has any tools.
+/// The error that no view is known in which the caller sees tools.
 pub(crate) struct NoKnownView;
 
 /// The state that all threads share.
@@ -43,10 +43,10 @@ pub(crate) struct ViewState {
     pub(crate) upstreams: Upstreams,
     /// All views.
     pub(crate) views: Views,
-    /// The names that profiles have given.
+    /// The names that profiles have given to tools and prompts.
     pub(crate) names: NameBooks,
-    /// True if callers are not authenticated, whatever is configured: the only client is the one that started this
-    /// process.
+    /// True if callers are not authenticated, whatever the configuration says: the only client is the one that started
+    /// this process.
     pub(crate) lets_all_in: bool,
     child_wait: Option<Duration>,
     observer: OnceLock<Weak<dyn ViewObserver>>,
@@ -86,8 +86,8 @@ impl ViewState {
         self.observer.get().and_then(Weak::upgrade)
     }
 
-    /// Returns the owner of the consents that this caller uses. If the only client is the one that started this
-    /// process, it uses the shared consents. If callers are authenticated, a caller without a name uses none.
+    /// Returns the owner of the consents that this caller uses. A client that started this process as its only client
+    /// uses the shared consents. If callers are authenticated, an anonymous caller uses no consents.
     pub(crate) fn caller_id(&self, identity: &Identity) -> Option<CallerId> {
         let passed = || identity.passed.clone();
         if identity.principal.scheme != Scheme::Anyone || self.lets_all_in {

@@ -1,5 +1,5 @@
-//! The names that profiles have given to tools and prompts. They outlive views, configurations and, if catalogues are stored,
-//! the process. This module must not know how a name is formed.
+//! The names that profiles have given to tools and prompts. These names outlive views, configurations and, if catalogues are
+//! stored, the process. This module must not know how a name is formed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Book, MutexGuard, OnceLock, PoisonError};
@@ -17,8 +17,8 @@ pub(crate) struct ProfileNames {
 }
 
 impl ProfileNames {
-    /// Runs `build` with the names given so far, and stores what it adds. `grace` is the time for which clients can still use
-    /// former names; items of servers for which `is_configured` is false are forgotten.
+    /// Runs `build` with the names given so far, and stores the names that it adds. `grace` is the time for which clients can
+    /// still use former names; items of servers for which `is_configured` is false are forgotten.
     pub(super) fn during<T>(
         &self,
         grace: Duration,
@@ -36,7 +36,7 @@ impl ProfileNames {
         outcome
     }
 
-    /// The names. A panic while they were given leaves them usable.
+    /// Locks the names. They remain usable after a panic in code that held the lock.
     fn opened(&self) -> MutexGuard<'_, NameBook> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,12 +57,12 @@ impl ProfileNames {
 pub(crate) struct NameBooks(Mutex<HashMap<Arc<str>, Arc<ProfileNames>>>);
 
 impl NameBooks {
-    /// The names of a profile.
+    /// Returns the names of a profile.
     pub(super) fn of(&self, slug: &Arc<str>) -> Arc<ProfileNames> {
         self.0.lock().entry(slug.clone()).or_default().clone()
     }
 
-    /// Reads the stored names of these profiles, unless they are known already. Waits for a disk.
+    /// Reads the stored names of these profiles, unless the names are known already. Waits for a disk.
     pub(crate) fn restore<'s>(
         &self,
         slugs: impl Iterator<Item = &'s Arc<str>>,

@@ -17,7 +17,7 @@ pub(crate) struct PageUse {
 }
 
 impl PageUse {
-    /// Creates the use of new pages. They count as just listed, because they were made for a list request.
+    /// Creates the state for new pages. New pages count as just listed, because they were made for a list request.
     pub(crate) fn new() -> Self {
         Self { is_recent: AtomicBool::new(true), looks: AtomicU32::new(0) }
     }

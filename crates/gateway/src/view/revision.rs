@@ -1,4 +1,4 @@
-//! Counts of list changes. This module must not know which view they belong to.
+//! Counts of list changes. This module must not know to which view the counts belong.
 
 use proto::mcp::Notice;
 

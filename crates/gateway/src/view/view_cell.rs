@@ -28,11 +28,11 @@ pub(crate) struct ViewCell {
     pub(crate) profile: usize,
     /// The class of clients that the view is for.
     pub(crate) clients: ClientClass,
-    /// The class of callers that the view is for: the same access rules apply to all of them.
+    /// The class of callers that the view is for: the same access rules apply to all callers of a class.
     pub(crate) class: Class,
     /// The only owner of consents that may see the view; `None` if the whole class may see it.
     pub(crate) caller: Option<CallerId>,
-    /// The regime: identifies the access rules that were in force when the view was made.
+    /// The generation of the access rules (`regime`) that were in force when the view was made.
     pub(crate) regime: u64,
     /// The access rules for the view's callers, if there are any.
     pub(crate) guard: Option<Guard>,
@@ -53,8 +53,8 @@ impl ViewCell {
         self.view.load_full()
     }
 
-    /// Returns the remaining time for which a view's lists are fresh, in milliseconds: the shortest one among its
-    /// servers.
+    /// Returns the remaining time for which a view's lists are fresh, in milliseconds: the shortest such time among the
+    /// view's servers.
     pub(crate) fn remaining_ms(&self, view: &View) -> u64 {
         if view.is_provisional() {
             return 0;
@@ -76,7 +76,7 @@ impl ViewCell {
         self.revision.receiver_count() > 0
     }
 
-    /// Notifies clients that a list has changed, because its server announced this.
+    /// Notifies clients that a list may have changed, because a server announced a change.
     pub(crate) fn announce(&self, observer: Option<&dyn ViewObserver>, server: UpstreamId, notice: Notice) {
         if self.view.load().denies_server(server) {
             return;
@@ -101,7 +101,8 @@ impl ViewCell {
         self.tell(observer, &changed);
     }
 
-    /// Rebuilds the view in the same way, but on the blocking pool if the view is large or others are being built.
+    /// Rebuilds the view in the same way as [`Self::rebuild`], but on the blocking pool if the view is large or other
+    /// views are being built.
     async fn rebuild_aside(self: &Arc<Self>, context: &Arc<ViewContext>) {
         let (observer, schema_bytes) =
             (context.state.observer(), context.egress.snapshot().limits.schema_bytes);
@@ -171,7 +172,7 @@ impl ViewCell {
 
     /// Drops the ready pages, unless a client has listed them just now. Look-ups by name still work.
     pub(super) fn drop_pages(&self) {
-        // Whoever is building views at the moment needs the pages.
+        // If this fails, another task is building views, and needs the pages.
         let Some(_one) = self.building.try_lock() else { return };
         let view = self.view.load_full();
         if view.has_pages() && !self.page_use.is_recent() {
@@ -196,10 +197,11 @@ impl ViewCell {
             && self.lacks(view, |upstream| comes(upstream) && may_own(frame, view, upstream.name()))
     }
 
-    /// Returns true if `such` is true for one of the servers whose lists are missing in this view.
+    /// Returns true if `such` returns true for a server whose lists are missing in this view.
     fn lacks(&self, view: &View, such: impl Fn(&Upstream) -> bool) -> bool {
         let basis = self.basis.load();
-        // Both are in the same order, unless the view was built from another basis and is outdated.
+        // The missing servers and the basis are in the same order, unless the view was built from another basis and is
+        // outdated.
         let mut all = basis.upstreams.iter();
         view.upstreams().iter().filter(|u| u.catalogue.is_err()).any(|missing| {
             all.find(|upstream| upstream.server.spec.id == missing.id).is_none_or(|upstream| such(upstream))
@@ -233,12 +235,12 @@ impl ViewCell {
         }
     }
 
-    /// Returns true if it is time to fetch lists that belong to the view.
+    /// Returns true if lists that belong to the view are due for a fetch.
     pub(crate) fn is_due(&self) -> bool {
         self.basis.load().upstreams.iter().any(|upstream| upstream.catalogue.is_due(self.clients.era))
     }
 
-    /// Begins to fetch the lists for which it is time.
+    /// Begins to fetch the lists that are due.
     pub(crate) fn fetch_due(&self, context: &Arc<ViewContext>) {
         for upstream in &self.basis.load().upstreams {
             if upstream.catalogue.is_due(self.clients.era) {
@@ -247,9 +249,9 @@ impl ViewCell {
         }
     }
 
-    /// Begins to learn what the servers show only to clients of this class, over links of one such client. Returns
-    /// `true` if some of that is about to become known for the first time. A client is never introduced to a server
-    /// from which it may use nothing.
+    /// Begins to learn the items that servers show only to clients of this class, over links of one such client.
+    /// Returns `true` if any such items are about to become known for the first time. A client is never introduced to a
+    /// server from which it may use nothing.
     pub(crate) fn learn(
         &self,
         context: &Arc<ViewContext>,
@@ -296,7 +298,7 @@ impl ViewCell {
         differing(&self.view(), &other.view())
     }
 
-    /// Returns true if this server, shared or per caller, is part of the view.
+    /// Returns true if exactly this server (the shared one, or one caller's own) is part of the view.
     pub(crate) fn has(&self, server: &Server) -> bool {
         self.basis.load().upstreams.iter().any(|own| std::ptr::eq(Arc::as_ptr(&own.server), server))
     }

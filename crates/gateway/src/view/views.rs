@@ -24,7 +24,7 @@ use upstream::{Server, Upstream, catalogue::Learner, oauth::CallerId};
 /// The maximum number of views that are kept, in addition to those in use.
 const MAX_VIEWS: usize = 256;
 
-/// The key of a view: regime, profile, class of clients, access class, and the view's only caller, if there is one.
+/// The key of a view: generation of the access rules (`regime`), profile, class of clients, access class, and the only caller.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<CallerId>);
 
 /// A client that looks at a profile, with everything that selects its view.
@@ -79,10 +79,10 @@ pub(super) struct Prebuilt {
 }
 
 impl Views {
-    /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or has
-    /// nothing to offer, this function waits for them, for up to `limits.listWait`, but not for servers that recently
-    /// made a client wait in vain. In a view that is already in use, missing servers delay nobody, and are added when
-    /// they are ready. `learner` returns the link over which items for clients that can be asked can be learned.
+    /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or empty,
+    /// this function waits for these lists, for up to `limits.listWait`, except for servers that recently made a client
+    /// wait in vain. In a view that is in use, missing servers delay nobody, and are added later. `learner` returns the
+    /// link over which a server's items for clients that can be asked are learned.
     pub(crate) async fn get(
         &self,
         context: &Arc<ViewContext>,
@@ -130,7 +130,7 @@ impl Views {
         cell
     }
 
-    /// Returns the view of a client; a large view is built on the blocking pool.
+    /// Returns the view for a client; a large view is built on the blocking pool.
     async fn made(&self, context: &Arc<ViewContext>, look: impl Fn() -> Looking) -> Arc<ViewCell> {
         let looking = look();
         let (profile, era) = (looking.profile, looking.clients.era);
@@ -224,7 +224,7 @@ impl Views {
             self.recent.store(None);
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
-        // This happens under the lock, so an update for a new configuration either finds this view or has already run.
+        // Under the lock, an update for a new configuration either finds this view or has already run.
         let basis = context.state.basis(*profile, caller.as_ref());
         let guard = snapshot.guard(*profile, class);
         let like = |cell: &&Arc<ViewCell>| cell.shows_the_same(&key, &basis);

@@ -1,5 +1,5 @@
-//! The beginning of the catalogue of a caller that has an upstream of its own: the lists of the common catalogue,
-//! until lists have been fetched over the caller's own link. This module must not know callers.
+//! The first lists of a caller that has its own upstream: the lists of the common catalogue, until lists have been
+//! fetched over the caller's own link. This module must not know callers.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,8 +14,8 @@ use crate::definitions::ListSlot;
 use crate::health::HealthEvent;
 
 impl Catalogue {
-    /// Begins with the common catalogue of the same server: shows its lists as unconfirmed, if everybody may see them.
-    /// Items that were learned over the link of one client stay with that client.
+    /// Starts from the common catalogue of the same server: shows the common lists as unconfirmed, if everybody may see
+    /// them. Items that were learned over one client's link are not copied.
     pub(crate) fn begin_as(&self, common: &Self) {
         let shown = self.faces.iter().zip(&common.faces);
         let shown: Vec<_> = shown.filter_map(|(face, common)| Some((face, self.public(common)?))).collect();
@@ -38,7 +38,7 @@ impl Catalogue {
 
     /// Returns the common lists, if everybody may see them. The common upstream of a server to which each caller gives
     /// consent sends no token, so anybody could fetch the same lists. But lists from an earlier run may have been
-    /// fetched with somebody's token, and a server that now refuses to list may require consent for this.
+    /// fetched with somebody's token, and a server that now refuses to list its items may require consent for listing.
     fn public(&self, common: &Face) -> Option<Arc<UpstreamCatalogue>> {
         let lists = common.known()?;
         let is_public = !self.server.spec.own_consent || (lists.is_confirmed && !common.has_failed());
@@ -52,7 +52,7 @@ impl Catalogue {
     }
 }
 
-/// Returns the same lists as unconfirmed ones, which share their bytes.
+/// Returns the same lists, marked as unconfirmed; they share the bytes of the original lists.
 fn unconfirmed(lists: &UpstreamCatalogue) -> UpstreamCatalogue {
     let mut lists = lists.clone();
     lists.is_confirmed = false;

@@ -1,5 +1,5 @@
-//! The catalogue of one server: its lists by lifecycle, its introductions by version, and the items that are shown
-//! only to some clients. This module must not know views.
+//! The catalogue of one server: the lists for each lifecycle (with or without a handshake), the server's introductions
+//! by protocol version, and the items that are shown only to some clients. This module must not know views.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ use crate::server::Server;
 
 /// The catalogue of one server.
 pub struct Catalogue {
-    /// Tells the lists of this catalogue from those of others in the record of definitions.
+    /// The number that identifies this catalogue's lists in the record of definitions.
     pub(super) number: u64,
     pub(super) server: Arc<Server>,
     pub(super) links: Weak<Links>,
@@ -41,7 +41,7 @@ pub struct Catalogue {
     /// True while newer lists are expected: a fetch is running, a change was announced, or the first lists are
     /// awaited.
     pub(super) unsettled: AtomicBool,
-    /// True from the start until the first fetch has ended, if lists were kept from an earlier run.
+    /// True from startup until the first fetch has ended, if lists were kept from an earlier run.
     pub(super) first_awaited: AtomicBool,
     /// True while the lists are those of the common catalogue, because the caller's own lists are not known.
     pub(super) is_borrowed: AtomicBool,
@@ -75,19 +75,20 @@ impl Catalogue {
         }
     }
 
-    /// Returns the lists of a version's lifecycle; if these are unknown, those of the other lifecycle.
+    /// Returns the lists for the lifecycle of the version `client`; if these are unknown, the lists for the other
+    /// lifecycle.
     fn known(&self, client: &'static Era) -> Option<Arc<UpstreamCatalogue>> {
         let own = self.face(client);
         own.known().or_else(|| self.faces.iter().find_map(Face::known))
     }
 
-    /// The same as clients are served them: without tools that await approval.
+    /// Returns the same lists as they are served to clients: without tools that await approval.
     fn served(&self, client: &'static Era) -> Option<Arc<UpstreamCatalogue>> {
         let own = self.face(client);
         own.served().or_else(|| self.faces.iter().find_map(Face::served))
     }
 
-    /// The server's part of a view for clients with this version and these capabilities.
+    /// Returns the server's part of a view for clients with this version and these capabilities.
     pub fn part(&self, client: &'static Era, askable: Askable) -> ViewSource {
         let more = self.gated.shown_to(askable);
         let (base, more) = match (self.served(client), more.split_first()) {
@@ -125,9 +126,9 @@ impl Catalogue {
         Arc::new(if more.is_empty() { seen } else { seen.joined(more.iter().map(|more| &**more)) })
     }
 
-    /// Returns the introduction that is served to clients of a version: the one from the link that was opened for
-    /// them, or the one that is expected on such a link. If a request was built for another version, it is built
-    /// again.
+    /// Returns the introduction that is served to clients of a version: the one from the link that was opened for them,
+    /// or the one that is expected on such a link. If a link turns out to use another version, the requests that were
+    /// built for the expected version are built again.
     fn introduction(&self, base: &UpstreamCatalogue, client: &'static Era) -> ServerHello {
         if let Destination::Native(native) = &self.server.destination {
             return ServerHello {
@@ -164,7 +165,7 @@ impl Catalogue {
         if before.is_some_and(|before| !same(&before, hello)) { self.tell(egress) } else { Updating::done() }
     }
 
-    /// The server's own tools, from its most recent list, including those that await approval.
+    /// Returns the tools in the server's most recent list, including those that await approval.
     pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, Absence> {
         self.known(client).ok_or_else(|| self.absence(client))
     }
@@ -232,8 +233,8 @@ impl Catalogue {
         Freshness::Stale(reason)
     }
 
-    /// Notes that the server has announced a change, which the caller fetches next. Returns the number of the fetch
-    /// that will be new enough.
+    /// Notes that the server has announced a change; the caller of this function then fetches the lists. Returns the
+    /// number of the first fetch that will include the change.
     pub fn note_announced(&self, common: bool) -> u64 {
         let mut busy = self.busy.lock();
         if common {
@@ -243,7 +244,7 @@ impl Catalogue {
         busy.begun + 1
     }
 
-    /// The lists of both lifecycles, as clients are served them.
+    /// Returns the lists for both lifecycles, as they are served to clients.
     pub fn lists(&self) -> [Option<Arc<UpstreamCatalogue>>; 2] {
         self.faces.each_ref().map(Face::served)
     }
@@ -256,7 +257,7 @@ impl Catalogue {
         })
     }
 
-    /// Returns true if no fetch has ended that began after the last announcement.
+    /// Returns true if no fetch that began after the last announcement has ended.
     fn is_change_announced(&self) -> bool {
         self.busy.lock().is_change_announced()
     }
@@ -266,7 +267,7 @@ impl Catalogue {
         self.unsettled.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the known lists were kept from an earlier run, and no fetch has ended since the start.
+    /// Returns true if the known lists were kept from an earlier run, and no fetch has ended since startup.
     pub fn is_first_awaited(&self) -> bool {
         self.first_awaited.load(Ordering::Relaxed)
     }

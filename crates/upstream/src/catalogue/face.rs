@@ -15,8 +15,8 @@ use super::served::ServedLists;
 /// The time between a failure and the next attempt.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
 
-/// The age at which lists are fetched again if the server sets no time to live. If the server announces changes, it is
-/// also the minimum age: the fetch then only makes up for announcements that were lost with a broken stream.
+/// The age at which lists are fetched again if the server sets no time to live. If the server announces changes, this
+/// is also the minimum age: the fetch then only makes up for announcements that were lost with a broken stream.
 const OLD: Duration = Duration::from_mins(5);
 
 /// The minimum age at which lists are fetched again, whatever time to live the server sets.
@@ -61,7 +61,7 @@ impl Face {
         }
     }
 
-    /// The number of the lifecycle.
+    /// Returns the index of the lifecycle.
     pub(super) fn index(&self) -> usize {
         match self.lifecycle {
             Lifecycle::Handshake => 0,
@@ -69,17 +69,17 @@ impl Face {
         }
     }
 
-    /// The lists as the server sent them, if they are known.
+    /// Returns the lists as the server sent them, if they are known.
     pub(super) fn known(&self) -> Option<Arc<UpstreamCatalogue>> {
         self.state.load().known.as_ref().map(|(lists, _)| lists.listed.clone())
     }
 
-    /// The lists as clients are served them, if they are known.
+    /// Returns the lists as they are served to clients, if they are known.
     pub(super) fn served(&self) -> Option<Arc<UpstreamCatalogue>> {
         self.state.load().known.as_ref().map(|(lists, _)| lists.served.clone())
     }
 
-    /// Returns the lists' facts that decide how long the lists remain valid; `None` if they are not known.
+    /// Returns the facts that decide how long the lists remain valid; `None` if the lists are not known.
     pub(super) fn fetched(&self) -> Option<Fetched> {
         let state = self.state.load();
         let (lists, at) = state.known.as_ref()?;
@@ -133,7 +133,7 @@ impl Face {
         self.state.store(Arc::new(FaceState { known: Some((lists, Instant::now())), failed: None }));
     }
 
-    /// Withholds these tools instead of others. Returns true if they differ from those before.
+    /// Replaces the set of withheld tools. Returns true if the new set differs from the previous one.
     pub(super) fn judge_again(&self, held: &HashSet<Arc<str>>) -> bool {
         let mut differs = false;
         self.state.rcu(|state| {

@@ -1,5 +1,5 @@
 //! The freshness of fetched lists: whether they are known to be current, the reason if they are not, and how long they
-//! remain valid. This module must not know to whom they are shown.
+//! remain valid. This module must not know to whom the lists are shown.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use engine::catalogue::{UpstreamCatalogue, declares};
 /// The time to live of lists whose server cannot set one (before 2026-07-28), while its announcements are heard.
 const HEARD: Duration = Duration::from_mins(1);
 
-/// The time to live of such lists if the server announces nothing.
+/// The time to live of lists whose server cannot set one, if no announcements are heard.
 const UNHEARD: Duration = Duration::from_secs(5);
 
 /// Returns true if a server announces changes of its lists.
@@ -58,7 +58,7 @@ impl Freshness {
         let Self::Stale(reason) = self else { return None };
         Some(match reason {
             StaleReason::FetchFailed(why) => format!("fetch failed: {why}"),
-            StaleReason::NotConfirmed => "not confirmed since the start".to_owned(),
+            StaleReason::NotConfirmed => "not confirmed since startup".to_owned(),
             StaleReason::LinkDown => "connection lost".to_owned(),
             StaleReason::ChangeAnnounced => "change announced".to_owned(),
             StaleReason::Expired => "expired".to_owned(),

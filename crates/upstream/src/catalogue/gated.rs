@@ -19,7 +19,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// The link and the facts with which the items for a class of clients can be learned.
 pub struct Learner {
-    /// A link over which the server was told that these clients can be asked, or on which each request says so.
+    /// A link on which the server was told that these clients can be asked questions, or on which each request says so.
     pub cell: Arc<LinkCell>,
     /// The hold on the link, if calls take turns on it.
     pub dedicated: Option<DedicatedLink>,
@@ -66,8 +66,8 @@ impl Gated {
         matches!(self.classes.lock().get(&class), Some(ClassState::Learning(_)))
     }
 
-    /// Begins to learn a class; returns `false` if another caller is learning it, or has tried a short time ago. Until
-    /// the attempt ends, the known items of the class are shown.
+    /// Begins to learn a class; returns `false` if another caller is learning the class, or tried to do so a short time
+    /// ago. Until the attempt ends, the known items of the class are shown.
     pub(super) fn begin(&self, class: Askable, now: Instant) -> bool {
         let mut classes = self.classes.lock();
         if !is_due(classes.get(&class), now) {
@@ -89,7 +89,7 @@ impl Gated {
         }
     }
 
-    /// Stores the items of a class; returns `true` if they differ from those before.
+    /// Stores the items of a class; returns `true` if they differ from the previous ones.
     pub(super) fn keep(&self, class: Askable, more: ServedLists) -> bool {
         let mut classes = self.classes.lock();
         let is_old = matches!(
@@ -104,7 +104,7 @@ impl Gated {
         }
     }
 
-    /// Withholds other tools from each class. Returns true if they differ from those before.
+    /// Replaces each class's set of withheld tools. Returns true if any set has changed.
     pub(super) fn judge_again(&self, held: impl Fn(Askable) -> HashSet<Arc<str>>) -> bool {
         let known: Vec<Askable> = self.all().into_iter().map(|(class, _)| class).collect();
         let held: Vec<_> = known.into_iter().map(|class| (class, held(class))).collect();
@@ -128,8 +128,8 @@ impl Gated {
         self.classes.lock().iter().filter_map(known).collect()
     }
 
-    /// Notes that an attempt to learn a class has ended. Unless items were stored, the attempt has failed; it is
-    /// repeated after a while.
+    /// Notes that an attempt to learn a class has ended. Unless items were stored, the attempt has failed, and another
+    /// one is made after a while.
     pub(super) fn end(&self, class: Askable, now: Instant) {
         let mut classes = self.classes.lock();
         match classes.get_mut(&class) {

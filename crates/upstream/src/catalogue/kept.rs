@@ -1,5 +1,5 @@
-//! A catalogue that outlives the process. It is stored under a digest of everything that identifies the server, and
-//! shown before the server has been asked again. This module must not know files.
+//! A catalogue that outlives the process. The catalogue is stored under a digest of everything that identifies the
+//! server, and is shown before the server has been asked again. This module must not know files.
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
@@ -23,7 +23,8 @@ pub trait CatalogueStore: Send + Sync {
     /// Returns the text that was last stored for a server, if there is one.
     fn load(&self, server: &[u8; 32]) -> Option<Vec<u8>>;
 
-    /// Stores a text for a server in the background. If there are several texts, only the last is kept.
+    /// Stores a text for a server in the background. If several texts are saved for the same server, only the last one
+    /// is kept.
     fn save(&self, server: &[u8; 32], text: String);
 }
 

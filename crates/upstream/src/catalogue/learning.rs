@@ -109,7 +109,7 @@ impl Catalogue {
     }
 }
 
-/// Ends the learning of a class, whatever the outcome.
+/// Marks the learning of a class as ended when dropped, whatever the outcome.
 struct Learned<'a>(&'a Catalogue, Askable);
 
 impl Drop for Learned<'_> {

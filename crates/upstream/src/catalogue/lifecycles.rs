@@ -1,6 +1,6 @@
 //! Finds out whether a child that accepted a handshake also serves clients without a handshake; if so, the requests of
-//! such clients need no translation. The running child is asked, so this costs no process. This module must not know
-//! what is listed.
+//! such clients need no translation. The running child is asked, so no additional process is needed. This module must
+//! not know what is listed.
 
 use proto::era::{Era, discover_request, newest_stateless};
 use proto::rpc::{FrameKind, Id};
@@ -13,7 +13,8 @@ use crate::link::OpenLink;
 use crate::negotiation::negotiator::PROBE;
 
 impl Catalogue {
-    /// Returns true if the child can be asked, and has to be asked before clients of this version are served.
+    /// Returns true if the child can be asked about this, and has to be asked before clients of this version are
+    /// served.
     pub(super) fn is_lifecycle_unlearned(&self, client: &'static Era) -> bool {
         self.is_child_asked_for(client)
             && self.server.negotiator.may_be_stateless_too()

@@ -1,17 +1,17 @@
-//! The catalogue of a server: one for all callers, fetched over shared links, stored, and fetched again when it
-//! changes. This module must not know who sees it.
+//! The catalogue of a server: one for all callers, fetched over shared links, stored, and fetched again when the
+//! server's lists change. This module must not know who sees the catalogue.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `cell` | the catalogue of one server: its known items, and the introduction that is served to clients of a version |
-//! | `beginning` | the beginning of a caller's own catalogue: the lists of the common one |
+//! | `beginning` | the first lists of a caller's own catalogue: those of the common catalogue |
 //! | `refresh` | fetches of the catalogue, one at a time |
-//! | `served` | lists as the server sent them, and as clients are served them |
-//! | `withholding` | comparison with the record of definitions; tools that await approval are withheld |
+//! | `served` | lists as the server sent them, and as they are served to clients |
+//! | `withholding` | the comparison with the record of definitions, and the withholding of tools that await approval |
 //! | `face` | the lists of one lifecycle, and the reason if they are missing |
 //! | `freshness` | whether the lists are known to be current, the reason if they are not, and how long they remain valid |
 //! | `gated` | items that are shown only to clients that can be asked something |
-//! | `learning` | how these items are learned, one class of clients after the other |
+//! | `learning` | the learning of these items, one class of clients after the other |
 //! | `lifecycles` | whether a child also serves clients without a handshake |
 //! | `kept` | the stored catalogue, which outlives the process |
 //! | `fetching` | the state that allows one fetch at a time |

@@ -22,7 +22,8 @@ use crate::link::OpenLink;
 use crate::pool::LinkCell;
 
 impl Catalogue {
-    /// Starts a fetch for clients of a version, unless a fetch is running. The caller may wait for its end.
+    /// Starts a fetch for clients of a version, unless a fetch is running. The returned receiver signals the end of the
+    /// fetch.
     pub fn fetch(self: &Arc<Self>, egress: &Egress, client: &'static Era) -> watch::Receiver<u64> {
         let done = self.done.subscribe();
         {
@@ -46,9 +47,9 @@ impl Catalogue {
         done
     }
 
-    /// Fetches all known lists again, because they may have changed. Returns once the lists are at least as new as
-    /// this call; if there are several concurrent calls, only one of them fetches. Returns `false` if this call itself
-    /// fetched and failed.
+    /// Fetches all known lists again, because they may have changed. Returns once the lists are at least as new as this
+    /// call. Of several concurrent calls, only one fetches. Returns `false` if this call performed the fetch, and the
+    /// fetch failed.
     pub async fn refresh(&self, egress: &Egress) -> bool {
         // The running fetch may have sent its requests before the change.
         let wanted = self.busy.lock().begun + 1;
@@ -102,8 +103,8 @@ impl Catalogue {
         self.refresh(egress).await;
     }
 
-    /// Fetches the lists again because they are old. Links that were resting rest again afterwards, unless they were
-    /// used meanwhile.
+    /// Fetches the lists again because they are old. Links that were resting before rest again afterwards, unless a
+    /// client has used them in the meantime.
     pub async fn renew(&self, egress: &Egress) {
         let rested: Vec<Arc<LinkCell>> = self.cells().filter(|cell| cell.is_resting()).collect();
         self.refresh(egress).await;
@@ -122,7 +123,7 @@ impl Catalogue {
         }
         let health = &self.server.health;
         let is_due = health.is_try_due();
-        // Lists may have arrived just as the process ended.
+        // The server's process may have ended just after its lists arrived, so that nothing looks wrong yet.
         if !is_due && (health.is_down() || !self.cells().any(|cell| cell.has_died())) {
             return;
         }

@@ -1,12 +1,12 @@
-//! Lists as the server sent them, and as clients are served them: everything, or everything but the tools that await
-//! approval. It must not know when a definition counts as approved.
+//! Lists as the server sent them, and as they are served to clients: everything, or everything but the tools that await
+//! approval. This module must not know when a definition counts as approved.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use engine::catalogue::UpstreamCatalogue;
 
-/// Lists as the server sent them, and as clients are served them.
+/// Lists as the server sent them, and as they are served to clients.
 #[derive(Clone)]
 pub(super) struct ServedLists {
     pub(super) listed: Arc<UpstreamCatalogue>,
@@ -14,13 +14,13 @@ pub(super) struct ServedLists {
 }
 
 impl ServedLists {
-    /// Withholds these tools.
+    /// Creates the lists with these tools withheld.
     pub(super) fn without(listed: Arc<UpstreamCatalogue>, held: &HashSet<Arc<str>>) -> Self {
         let served = if held.is_empty() { listed.clone() } else { Arc::new(listed.holding(held)) };
         Self { listed, served }
     }
 
-    /// The same lists with these tools withheld instead; `None` if these tools are withheld already.
+    /// Returns the same lists with exactly these tools withheld; `None` if exactly these tools are withheld already.
     pub(super) fn again(&self, held: &HashSet<Arc<str>>) -> Option<Self> {
         let now = self.served.held();
         let is_same = now.len() == held.len() && now.iter().all(|tool| held.contains(&*tool.key));

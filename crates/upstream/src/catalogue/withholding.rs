@@ -1,5 +1,5 @@
-//! Compares the lists of a catalogue with the record of definitions, and withholds the tools that await approval. It must not
-//! know who sees the lists.
+//! Compares the lists of a catalogue with the record of definitions, and withholds the tools that await approval. This module
+//! must not know who sees the lists.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::definitions::{ListSlot, ListSource};
 use crate::egress::{Egress, Updating};
 
 impl Catalogue {
-    /// Compares a list with the record of definitions, and withholds what must not be served.
+    /// Compares a list with the record of definitions, and withholds the tools that must not be served.
     pub(super) fn serve(&self, slot: ListSlot, listed: UpstreamCatalogue) -> ServedLists {
         let is_complete = listed.failure(ListKind::Tools).is_none();
         let tools = listed.list(ListKind::Tools);
@@ -25,14 +25,14 @@ impl Catalogue {
         ServedLists::without(Arc::new(listed), &judged.held)
     }
 
-    /// Stores the lists of a lifecycle, and withholds what must not be served.
+    /// Stores the lists of a lifecycle, and withholds the tools that must not be served.
     pub(super) fn keep(&self, face: &Face, listed: UpstreamCatalogue) {
         let revision = self.server.definitions.revision();
         face.keep(self.serve(ListSlot::Face(face.index()), listed));
         self.judge_if_newer(revision);
     }
 
-    /// Stores the items of a class; returns `true` if they differ from those before.
+    /// Stores the items of a class; returns `true` if they differ from the previous ones.
     pub(super) fn keep_class(&self, class: Askable, listed: UpstreamCatalogue) -> bool {
         let revision = self.server.definitions.revision();
         let differs = self.gated.keep(class, self.serve(ListSlot::Class(class), listed));
@@ -40,15 +40,16 @@ impl Catalogue {
         differs
     }
 
-    /// Judges the lists again if the record was replaced since this revision: a list that was being judged at that moment may
-    /// have been judged by the earlier record.
+    /// Judges the lists again if the record was replaced after this revision: a list that was being judged during the
+    /// replacement may have been judged by the earlier record.
     fn judge_if_newer(&self, revision: u64) {
         if self.server.definitions.revision() != revision {
             self.judge_again();
         }
     }
 
-    /// Withholds what the current record says. Returns true if that differs from before.
+    /// Withholds the tools that the current record does not allow to be served. Returns true if the set of withheld
+    /// tools has changed.
     fn judge_again(&self) -> bool {
         let held = |slot| self.server.definitions.held(self.source(slot));
         let mut differs = false;
@@ -60,7 +61,7 @@ impl Catalogue {
 
     /// Applies a changed record or a changed policy to the known lists, and notifies the clients that see the server.
     pub fn follow_definitions(&self, egress: &Egress) -> Updating {
-        // Under another policy, lists may have to be recorded that were not compared before.
+        // A list that was not compared under the previous policy may have to be recorded under the new one.
         for face in &self.faces {
             if let Some(listed) = face.known() {
                 self.serve(ListSlot::Face(face.index()), (*listed).clone());

@@ -9,7 +9,7 @@ const BURST: Duration = Duration::from_millis(50);
 /// The minimum time between two fetches: at first, and at most.
 const GAP: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
 
-/// The number of consecutive changes that are handled at the shortest gap, although the lists differed each time: a
+/// The number of consecutive changes that are handled with the shortest gap, although the lists differed each time: a
 /// developer who works on a server changes it a few times, and every change should be seen within a second.
 const UNSLOWED: u32 = 8;
 

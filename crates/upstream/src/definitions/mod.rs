@@ -1,5 +1,6 @@
-//! The record of a server's tool definitions: what was seen first, what changed, what is approved. A server that changes a
-//! tool after somebody has reviewed it is noticed before a client sees the tool. It must not know clients, views or files.
+//! The record of a server's tool definitions: when each was first seen, which have changed, and which are approved. If a
+//! server changes a tool after somebody has reviewed the tool, the change is noticed before a client sees it. This module
+//! must not know clients, views or files.
 //!
 //! | file | is for |
 //! |---|---|

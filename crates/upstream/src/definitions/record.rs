@@ -1,6 +1,6 @@
-//! The record of one server's definitions while the process runs. The per-caller upstreams of a server share it: a
-//! definition that was approved once is approved for all callers, and one that any caller is shown counts as listed. It must
-//! not know how lists are fetched.
+//! The record of one server's definitions while the process runs. The per-caller upstreams of a server share it: an approval
+//! applies to all callers, and a definition counts as listed if any caller is shown it. This module must not know how lists
+//! are fetched.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -21,7 +21,7 @@ use store::definitions::{ListedDefinitions, NewDefinition};
 
 use super::store::{DefinitionStore, OpenedRecord, identity};
 
-/// The number of tools that a log line names, and the length of a name in it.
+/// The maximum number of tools that a log line names, and the maximum length of each name in it.
 const NAMED: usize = 8;
 const NAME: usize = 64;
 
@@ -62,17 +62,19 @@ pub struct DefinitionRecord {
 struct RecordState {
     policy: DefinitionPolicy,
     pins: Pins,
-    /// Counts replacements of the record and of the policy: lists that were judged before are judged again.
+    /// The number of times that the record or the policy has been replaced. Lists that were judged at an earlier
+    /// revision are judged again.
     revision: u64,
-    /// Counts lists that changed the record.
+    /// The number of lists that have changed the record.
     taken: u64,
-    /// The definitions that each list shows now. Equal lists share their memory.
+    /// The definitions that each list contains now. Equal lists share one allocation.
     sources: HashMap<ListSource, Arc<[Sighting]>>,
-    /// The texts of tools as they were last listed, with their fingerprints. They share the memory of the lists.
+    /// The texts of tools as last listed, with the fingerprints of their definitions. The texts share memory with the
+    /// lists.
     texts: HashMap<Arc<str>, (Bytes, Sighting)>,
-    /// The digests of descriptions that were given before, for any caller.
+    /// The digests of the descriptions that were returned before, for any caller.
     told: HashSet<u64>,
-    /// The definitions that the stored record shows as listed.
+    /// The definitions that the stored record marks as listed.
     stored: BTreeSet<(Arc<str>, Fingerprint)>,
 }
 
@@ -80,12 +82,13 @@ struct RecordState {
 pub(crate) struct Judged {
     /// The tools that must not be served.
     pub(crate) held: HashSet<Arc<str>>,
-    /// A description of the tools that nobody has approved; `None` if it was given before, or there are none.
+    /// A description of the tools that nobody has approved; `None` if there are none, or if the same description was
+    /// returned before.
     pub(crate) note: Option<String>,
 }
 
 impl DefinitionRecord {
-    /// An empty record. Nothing is compared until it is opened.
+    /// Creates an empty record. Nothing is compared until the record is opened.
     pub(crate) fn new(policy: DefinitionPolicy) -> Arc<Self> {
         let state = RecordState {
             policy,
@@ -114,17 +117,18 @@ impl DefinitionRecord {
         Ok(())
     }
 
-    /// The digest under which the record is stored; `None` if definitions are not recorded.
+    /// Returns the digest under which the record is stored; `None` if definitions are not recorded.
     pub fn digest(&self) -> Option<ServerDigest> {
         self.opened.get().map(|(_, digest)| *digest)
     }
 
-    /// The handling of tools that are not approved.
+    /// Returns the policy for tools that are not approved.
     pub fn policy(&self) -> DefinitionPolicy {
         self.state.lock().policy
     }
 
-    /// Changes the policy. Returns true if it differs; then the lists must be judged again.
+    /// Changes the policy. Returns true if the policy differs from the previous one; the lists must then be judged
+    /// again.
     pub fn set_policy(&self, policy: DefinitionPolicy) -> bool {
         let mut state = self.state.lock();
         let differs = state.policy != policy;
@@ -135,8 +139,8 @@ impl DefinitionRecord {
         differs
     }
 
-    /// Reads the stored record again, because somebody approved definitions. Returns true if it differs; then the lists must
-    /// be judged again. May wait for a disk.
+    /// Reads the stored record again, because somebody approved definitions. Returns true if the record has changed; the
+    /// lists must then be judged again. May wait for a disk.
     ///
     /// # Errors
     /// Returns why the stored record cannot be read.
@@ -146,7 +150,7 @@ impl DefinitionRecord {
             let before = self.state.lock().taken;
             let pins = store.load(digest)?;
             let mut state = self.state.lock();
-            // A list that arrived meanwhile may have been approved on first sight.
+            // A list that arrived in the meantime may have been approved on first sight.
             if state.taken != before {
                 continue;
             }
@@ -159,7 +163,7 @@ impl DefinitionRecord {
         }
     }
 
-    /// The number of replacements of the record so far.
+    /// Returns the number of times that the record or the policy has been replaced.
     pub(crate) fn revision(&self) -> u64 {
         self.state.lock().revision
     }
@@ -196,14 +200,14 @@ impl DefinitionRecord {
         if let Some((store, digest)) = opened
             && let Some(now) = state.news(server, new, changed)
         {
-            // Under the lock, so that lists are stored in the order in which they were judged.
+            // This happens under the lock, so that lists are stored in the order in which they were judged.
             store.record(digest, now);
         }
         judged
     }
 
-    /// The sightings of a list, with the normal forms that had to be computed. A definition whose text was seen before is not
-    /// digested again.
+    /// Returns the definitions in a list (each as a tool's name and a fingerprint), and the normal forms that had to be
+    /// computed. If a definition's text was seen before, its fingerprint is reused.
     fn sightings(&self, tools: &[Item]) -> (Vec<Sighting>, Vec<Option<Bytes>>) {
         let known: Vec<Option<Sighting>> = {
             let state = self.state.lock();
@@ -232,7 +236,7 @@ impl DefinitionRecord {
         (seen, bodies)
     }
 
-    /// The tools of a list that must not be served, judged by the current record.
+    /// Returns the tools of a list that must not be served according to the current record.
     pub(crate) fn held(&self, source: ListSource) -> HashSet<Arc<str>> {
         let state = self.state.lock();
         state.sources.get(&source).map(|seen| state.held(seen)).unwrap_or_default()
@@ -246,7 +250,7 @@ impl DefinitionRecord {
         }
     }
 
-    /// A number for a new catalogue of the server.
+    /// Returns a number for a new catalogue of the server.
     pub(crate) fn next_catalogue(&self) -> u64 {
         self.catalogues.fetch_add(1, Ordering::Relaxed)
     }
@@ -261,7 +265,7 @@ impl DefinitionRecord {
         self.state.lock().sources.retain(|(own, _), _| *own != catalogue);
     }
 
-    /// The number of tools that await approval.
+    /// Returns the numbers of tools that await approval.
     pub fn counts(&self) -> DefinitionCounts {
         let state = self.state.lock();
         let (mut open, mut listed) = (HashMap::new(), HashSet::new());
@@ -291,7 +295,7 @@ impl RecordState {
         seen.iter().filter(is_held).map(|one| one.tool.clone()).collect()
     }
 
-    /// A description of the tools that nobody has approved.
+    /// Returns a description of the tools that nobody has approved.
     fn note(&self, seen: &[Sighting]) -> Option<String> {
         let of = |verdict: PinVerdict| {
             let all: Vec<&Sighting> = seen.iter().filter(|one| self.pins.judge(one) == verdict).collect();
@@ -317,7 +321,7 @@ impl RecordState {
         (!parts.is_empty()).then(|| format!("tools that nobody has approved: {}; {effect}", parts.join("; ")))
     }
 
-    /// The definitions to store after a list was judged; `None` if they are stored already.
+    /// Returns the definitions to store after a list was judged; `None` if they are stored already.
     fn news(
         &mut self,
         server: &Arc<str>,
@@ -335,7 +339,7 @@ impl RecordState {
         Some(ListedDefinitions { name: server.to_string(), audiences, new, listed: all })
     }
 
-    /// Returns true if a description was not given before.
+    /// Returns true if a description was not returned before.
     fn is_news(&mut self, note: &str) -> bool {
         if self.told.len() >= MOST_TOLD {
             self.told.clear();
@@ -366,7 +370,7 @@ impl RecordState {
     }
 }
 
-/// The audience of a list.
+/// Returns the number that stands for the audience of a list.
 fn audience(slot: ListSlot) -> u32 {
     match slot {
         ListSlot::Face(_) => COMMON,
@@ -374,7 +378,7 @@ fn audience(slot: ListSlot) -> u32 {
     }
 }
 
-/// The fingerprint of a normal form.
+/// Returns the fingerprint of a definition's normal form.
 pub(super) fn fingerprint(body: &[u8]) -> Fingerprint {
     let mut fingerprint = [0; 32];
     fingerprint.copy_from_slice(digest::digest(&digest::SHA256, body).as_ref());

@@ -1,4 +1,5 @@
-//! The port to the stored record of definitions, and the identity of a server in it. It must not know files.
+//! The port to the stored record of definitions, and the identity of a server in that record. This module must not know
+//! files.
 
 use std::sync::Arc;
 
@@ -8,26 +9,26 @@ use engine::snapshot::UpstreamSpec;
 use store::catalogues::ServerDigest;
 use store::definitions::ListedDefinitions;
 
-/// The port to the stored record. [`DefinitionStore::record`] returns at once; the other calls may wait for a disk.
+/// The port to the stored record. [`DefinitionStore::record`] returns immediately; the other calls may wait for a disk.
 pub trait DefinitionStore: Send + Sync {
-    /// The digest of a server, computed from everything that identifies the server.
+    /// Returns the digest of a server, computed from everything that identifies the server.
     fn digest(&self, server: &[u8]) -> ServerDigest;
 
-    /// The record of a server.
+    /// Returns the record of a server.
     ///
     /// # Errors
-    /// Returns why it cannot be read.
+    /// Returns the reason why the record cannot be read.
     fn load(&self, server: &ServerDigest) -> Result<Pins, String>;
 
-    /// Stores what a server lists, in the background. Of several lists, the last counts.
+    /// Stores the definitions that a server lists, in the background. If several lists wait, only the last one counts.
     fn record(&self, server: &ServerDigest, listed: ListedDefinitions);
 }
 
-/// Everything that identifies a server for its record; `None` for a server that lives in the process.
+/// Returns everything that identifies a server in the record; `None` for an embedded server.
 ///
-/// Unlike the identity of a stored catalogue, it contains no credentials: a record that began again with each new token would
-/// approve, on first sight, whatever the server lists at that moment. It contains the server's name, because several servers
-/// at one address may differ only in their credentials.
+/// Unlike the identity of a stored catalogue, this identity contains no credentials: if each new token began a new record,
+/// that record would approve, on first sight, whatever the server lists at that moment. The identity contains the server's
+/// name, because several servers at one address may differ only in their credentials.
 pub(super) fn identity(spec: &UpstreamSpec) -> Option<Vec<u8>> {
     let mut parts: Vec<&str> = vec![&spec.name];
     match &spec.link {

@@ -29,7 +29,7 @@ fn login(account: Account) -> SiteLogin {
     SiteLogin { url: account.url, username: account.username, password: account.password }
 }
 
-/// Returns the text for messages that describes how a request provides an account at this site.
+/// Returns the part of an error message that explains how a request can carry an account at this site.
 pub(super) fn brought(site: &Site) -> &'static str {
     match (site.headers, site.basic) {
         (true, true) => {

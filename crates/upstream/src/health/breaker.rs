@@ -1,5 +1,5 @@
-//! The circuit breaker of one server: counts failed client requests, and decides when no more are sent. This module
-//! must not know what failed, or read a clock.
+//! The circuit breaker of one server: counts failed client requests, and decides when no more requests are sent. This
+//! module must not know what failed, or read a clock.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

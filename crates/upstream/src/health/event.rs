@@ -7,7 +7,7 @@ use super::state::HealthCause;
 /// A failure, classified by what it reveals about the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The server is not there.
+    /// The server cannot be reached.
     Unreachable(HealthCause),
     /// The server may be gone: it stopped answering, or closed the connection.
     Doubtful(HealthCause),

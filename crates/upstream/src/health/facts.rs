@@ -45,7 +45,7 @@ pub(super) struct ProcessEnds {
 }
 
 impl ProcessEnds {
-    /// Counts an end, or a failed start; `is_first` is true if the earlier ones no longer count.
+    /// Counts an end, or a failed start; `is_first` is true if earlier ends no longer count.
     pub(super) fn count(&mut self, now: Instant, is_first: bool) {
         let before = self.in_a_row.filter(|_| !is_first);
         self.in_a_row = Some(EndsInARow {
@@ -80,9 +80,9 @@ impl EndsInARow {
 pub(super) struct ReachFacts {
     pub(super) down: Option<Down>,
     pub(super) unauthorized: Option<HealthCause>,
-    /// True if a request failed in a way that only another request can explain.
+    /// True if a request failed in a way that leaves the server's state unknown until another request has been sent.
     pub(super) is_doubted: bool,
-    /// The clients for which a process of their own could be started although the shared one does not start.
+    /// The clients for which a dedicated process could be started although the shared process does not start.
     pub(super) starts_for: Option<&'static str>,
 }
 
@@ -126,8 +126,8 @@ pub(super) enum KnownLists {
 #[derive(Debug, Default)]
 pub(super) struct RequestFacts {
     pub(super) breaker: Breaker,
-    /// The reason why clients' requests are held back until the server has answered the gateway; `None` if they are
-    /// not.
+    /// The reason why clients' requests are held back until the server has answered the gateway; `None` if they are not
+    /// held back.
     pub(super) held_back: Option<HealthCause>,
 }
 
@@ -166,8 +166,8 @@ pub(super) struct Tries {
 }
 
 impl Tries {
-    /// Creates the facts before the first attempt. The seed makes the pauses between attempts differ from those of
-    /// other gateways.
+    /// Creates the facts before the first attempt. The seed makes this gateway's pauses between attempts differ from
+    /// those of other gateways.
     pub(super) fn new(seed: u64) -> Self {
         Self { first: None, was_tried: false, schedule: Schedule::new(seed) }
     }

@@ -63,7 +63,7 @@ impl Journal {
         }
         self.forget(now);
         let untold = std::mem::take(&mut self.untold);
-        // If there are fewer changes than that, each of them is logged again.
+        // If there are fewer changes than `MOST` in a minute, each of them is logged again.
         self.flaps_since = (self.latest.len() >= MOST).then_some(now);
         (untold > 0).then_some(Line::Summary(untold))
     }

@@ -44,8 +44,8 @@ pub(super) struct HealthMachine {
 }
 
 impl HealthMachine {
-    /// Creates the machine of a server that has not been asked yet. The seed makes the pauses between attempts differ
-    /// from those of other gateways.
+    /// Creates the machine of a server that has not been asked yet. The seed makes this gateway's pauses between
+    /// attempts differ from those of other gateways.
     pub(super) fn new(is_child: bool, seed: u64, now: Instant) -> Self {
         Self {
             is_child,
@@ -172,7 +172,7 @@ impl HealthMachine {
             HealthEvent::ExchangeGood => {
                 self.requests.breaker.good(self.now);
                 self.reach.is_doubted = false;
-                // If an owner's process answers, this reveals nothing about the shared process that keeps ending.
+                // An answer from an owner's process reveals nothing about the shared process that keeps ending.
                 if !self.is_child {
                     self.reach.down = None;
                 }
@@ -205,7 +205,7 @@ impl HealthMachine {
         self.connection.lost_notices.clear();
     }
 
-    /// Records that the server is reachable, so that facts to the contrary no longer hold.
+    /// Records that the server is reachable, and forgets the facts to the contrary.
     fn opened_again(&mut self) {
         self.requests.release();
         (self.reach.down, self.reach.unauthorized, self.reach.starts_for) = (None, None, None);
@@ -242,7 +242,7 @@ impl HealthMachine {
             Failure::Unwell(cause) => {
                 self.tries.was_tried = true;
                 self.lists.failed = Some(cause);
-                // The server refuses requests, so it is there.
+                // A server that refuses requests is reachable.
                 self.requests.release();
                 self.tries.schedule.failed(self.now);
             }

@@ -21,7 +21,7 @@ const TARGET: &str = "dragoman::state";
 pub struct ServerHealth {
     name: Arc<str>,
     observed: Mutex<Observed>,
-    /// A copy of the state machine's value, so that calls need no lock.
+    /// A copy of the state machine's flag of the same name, so that calls need no lock.
     is_held_back: AtomicBool,
     returning: Returning,
 }
@@ -99,7 +99,7 @@ impl ServerHealth {
         self.returning.pause(longest).await;
     }
 
-    /// Waits until this request may continue, if it is one of those that waited for the server's return.
+    /// Waits until this request may continue, if the request has waited for the server's return.
     pub async fn turn(&self) {
         self.returning.turn().await;
     }

@@ -8,7 +8,7 @@ use transport::up::LinkError;
 /// The state of a server, as one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HealthWord {
-    /// The server is being opened, or has not been asked yet.
+    /// A link to the server is being opened, or the server has not been contacted yet.
     Starting,
     /// The server's lists are being fetched for the first time.
     Listing,

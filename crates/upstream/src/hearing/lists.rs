@@ -50,8 +50,8 @@ impl Ear {
         }
     }
 
-    /// Fetches what has changed, and only then notifies clients: a client that asks immediately must not get the old
-    /// list. Returns true if the lists differ.
+    /// Fetches the lists that have changed, and only then notifies clients: a client that asks immediately must not get
+    /// the old list. Returns true if the lists differ.
     async fn changed(&self, upstream: &Upstream, link: &Arc<OpenLink>, heard: HeardChanges) -> bool {
         let news = upstream.announced.news(&heard.lists, link.heard_on(), Instant::now());
         let before = upstream.catalogue.lists();
@@ -60,10 +60,10 @@ impl Ear {
         upstream.catalogue.differs_from(&before)
     }
 
-    /// Does the same on a link that serves one client at a time: the items of that client's class are learned again,
-    /// and clients of the class are notified if the items differ. If they do not differ, the client that has the link
-    /// is notified nevertheless: the server may keep separate lists for each connection, and the known items may have
-    /// been learned on another connection.
+    /// Handles changes that were heard on a link that serves one client at a time: the items of that client's class are
+    /// learned again, and clients of the class are notified if the items differ. If they do not differ, the client that
+    /// has the link is notified nevertheless: the server may keep separate lists for each connection, and the known
+    /// items may have been learned on another connection.
     async fn changed_for_its_users(
         &self,
         upstream: &Upstream,
@@ -78,8 +78,8 @@ impl Ear {
         }
         let differs = self.learns_again(upstream, link).await;
         if differs {
-            // If other links announce this change as well, that is an echo: the clients of those links were notified
-            // because of the difference.
+            // If other links announce this change as well, their announcements are echoes: the clients of those links
+            // were notified because of the difference.
             upstream.announced.news(&heard.lists, link.heard_on(), Instant::now());
         } else {
             let lists = upstream.announced.no_echoes(&heard.lists, link.heard_on(), Instant::now());

@@ -1,4 +1,4 @@
-//! The use of a link over time, which decides when the link may be closed. This module must not know its users.
+//! The use of a link over time, which decides when the link may be closed. This module must not know the link's users.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -1,12 +1,12 @@
-//! The state that a server was sent on a link: the log level, and the resources to subscribe to. This module must not
-//! know who wants them.
+//! The state that was sent to a server on a link: the log level, and the resources to which the link is subscribed.
+//! This module must not know who wants them.
 
 use std::sync::atomic::AtomicU64;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// The state that a link has at its server.
+/// The state that the server keeps for a link.
 pub struct AnnouncedState {
     /// True if the upstream sends log messages and keeps a log level per link.
     pub keeps_level: bool,

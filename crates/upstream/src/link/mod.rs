@@ -4,13 +4,13 @@
 //! | file | is for |
 //! |---|---|
 //! | [`open_link`] | the link and its state |
-//! | `activity`, `announced` | the use of the link over time; the state that the server was sent |
+//! | `activity`, `announced` | the use of the link over time; the state that was sent to the server |
 //! | `recipients` | the receivers of the messages that the server sends |
 //! | `roots` | the question for the client's roots, right after a link is opened |
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
 //! | [`sending`] | requests, and retries after refusals |
-//! | `probe`, `doubt` | the probe that finds out if the server was replaced; what its result says about a refusal |
+//! | `probe`, `doubt` | the probe that finds out if the server was replaced; the conclusions from its result |
 //! | `outbox` | messages that need no answer |
 //! | [`requests`] | the gateway's own requests |
 

@@ -55,7 +55,7 @@ pub struct OpenLink {
     pub dead: Stop,
 }
 
-/// The tenancy of a link: numbers that show when the link gets another owner.
+/// The numbers by which users notice that the link has another owner.
 pub(crate) struct LinkTenancy {
     /// The link's number in the pool of dedicated links; 0 if it belongs to no pool.
     pub(crate) slot: AtomicU64,
@@ -107,7 +107,8 @@ impl Drop for HeldLink {
 /// The maximum time for an upstream to accept a message that needs no answer.
 const NOTICE_TIME: Duration = Duration::from_secs(10);
 
-/// The reason that is given to a server if its question is refused because the owner is in doubt.
+/// The reason that is given to a server if its question is refused because nobody can tell for which client it is
+/// meant.
 pub const DOUBTFUL: &str = "an abandoned call of another client may have caused this question";
 
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
@@ -152,8 +153,8 @@ impl OpenLink {
         tokio::time::timeout(NOTICE_TIME, self.wire.notify(client, text)).await.map_err(late)?
     }
 
-    /// Returns true if a notification cancels requests on this link; otherwise, a request is cancelled by closing its
-    /// stream.
+    /// Returns true if requests on this link are cancelled by a notification; otherwise, a request is cancelled by
+    /// closing its stream.
     pub fn hears_cancellation(&self) -> bool {
         match &self.wire {
             Wire::Http(_) => !self.era.disconnect_cancels,
@@ -223,9 +224,10 @@ impl OpenLink {
         self.activity.opened().elapsed() < roots::PATIENCE && self.server.roots.forget_silence()
     }
 
-    /// Waits until the server either has the roots of its client, which can be asked the questions in `client`, or
-    /// does not ask for them. The wait ends at the latest a short time after the link was opened; for a server that is
-    /// known not to ask, there is no wait. Returns true if it has just become known that the server does not ask.
+    /// Waits until the server has received its client's roots, or has turned out not to ask for them. `client` is the
+    /// set of questions that this client can be asked. The wait ends at the latest a short time after the link was
+    /// opened; for a server that is known not to ask, there is no wait. Returns true if it has just become known that
+    /// the server does not ask.
     pub async fn settle_roots(&self, client: Askable) -> bool {
         let until = tokio::time::Instant::from_std(self.activity.opened() + roots::PATIENCE);
         if !self.own || !client.has_roots() || tokio::time::Instant::now() >= until {
@@ -240,7 +242,7 @@ impl OpenLink {
         is_news
     }
 
-    /// Notes that a session's calls use this link, so that it receives the upstream's unsolicited messages.
+    /// Notes that a session's calls use this link, so that the session receives the upstream's unsolicited messages.
     pub fn add_user(&self, session: &Arc<dyn LinkUser>) {
         self.calls.note_user(session.attribution());
         self.recipients.add_user(session);

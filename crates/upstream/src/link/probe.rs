@@ -1,6 +1,6 @@
 //! The probe: a harmless request on the same link after a doubtful refusal, which may mean that the server now uses
-//! another version or has forgotten the session. Only the reaction to the probe can prove this; otherwise, the refusal
-//! is the server's own answer. This module must not know the refused request.
+//! another version or has forgotten the session. Only the reaction to the probe can prove that. Without such proof, the
+//! refusal counts as the server's own answer. This module must not know the refused request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

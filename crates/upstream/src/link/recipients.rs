@@ -13,7 +13,7 @@ use transport::up::{Owner, Unasked};
 use super::inbox::{Inbound, InboxSender};
 use super::user::LinkUser;
 
-/// The session that wants the progress of a call, and its token for it.
+/// The session that wants the progress of a call, and the session's token for that progress.
 type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
 
 /// The owner whose turn it is on a link that all share, and the owner's session if it has one.
@@ -107,13 +107,13 @@ impl LinkRecipients {
         self.progress.lock().insert(token.key, (Arc::downgrade(session), token));
     }
 
-    /// Forgets whom the progress with this key belongs to.
+    /// Forgets which session the progress with this key belongs to.
     pub fn forget_progress(&self, key: u64) {
         self.progress.lock().remove(&key);
     }
 
     /// Returns the session for which a progress notification is meant, and the notification's text for that client;
-    /// `None` if it belongs to no open call.
+    /// `None` if the notification belongs to no open call.
     pub fn progress_of(&self, notice: &Frame) -> Option<(Arc<dyn LinkUser>, Bytes)> {
         let (session, token) = self.progress.lock().get(&ProgressToken::named(notice)?)?.clone();
         Some((session.upgrade()?, token.translate(notice)?))

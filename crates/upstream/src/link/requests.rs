@@ -16,7 +16,8 @@ pub async fn send_level(egress: &Egress, link: &Arc<OpenLink>, level: &Bytes) {
     request(egress, link, Method::SetLevel, &format!("\"level\":{level}")).await;
 }
 
-/// Sends a request on behalf of a session; returns `false` if the answer is an error. Other failures are only logged.
+/// Sends a request on behalf of a session; returns `false` if the server answers with an error. Other failures are only
+/// logged.
 pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, params: &str) -> bool {
     let key = egress.next_key();
     let body = format!(

@@ -1,6 +1,6 @@
-//! The question for the client's roots, which many servers ask as soon as a link is open. The first call waits for its
-//! answer, because a server that does not have the roots yet would execute the call with the wrong folders. This module
-//! must not know the roots, or the link.
+//! The question for the client's roots, which many servers ask as soon as a link is open. The first call waits until
+//! the question has been answered, because a server that does not have the roots yet would execute the call with the
+//! wrong folders. This module must not know the roots, or the link.
 
 use std::time::Duration;
 
@@ -12,8 +12,9 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 /// calls of a client that does not answer, half a second is bearable.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The time that a server has for adopting the roots after it got them. No message says when it is done: the official
-/// filesystem server, for example, looks at each folder first, and meanwhile serves calls with its old folders.
+/// The time that a server is given to adopt the roots after it has received them. No message says when the server is
+/// done: the official filesystem server, for example, first looks at each folder, and meanwhile serves calls with its
+/// old folders.
 const ADOPTION: Duration = Duration::from_millis(100);
 
 /// The state of the question on one link.
@@ -45,8 +46,8 @@ impl RootsQuestion {
         self.0.send_replace(QuestionStage::Answered(Instant::now()));
     }
 
-    /// Waits for the answer, at most until `until`, and then until the server has adopted it. Waits for a question only if
-    /// `may_ask` is true. Returns false if the server has not asked by then.
+    /// Waits for the answer, at most until `until`, and then for the time that the server needs to adopt the roots. Waits
+    /// for a question only if `may_ask` is true. Returns false if the server has not asked by the end of the wait.
     pub(super) async fn settled(&self, may_ask: bool, until: Instant) -> bool {
         let mut stage = self.0.subscribe();
         let is_over = |stage: &QuestionStage| match stage {
@@ -67,7 +68,7 @@ impl RootsQuestion {
 mod tests {
     use super::*;
 
-    /// The time that a wait takes, with its result.
+    /// Returns the time that a wait takes, and its result.
     async fn waited(question: &RootsQuestion, may_ask: bool) -> (Duration, bool) {
         let begun = Instant::now();
         let has_asked = question.settled(may_ask, begun + PATIENCE).await;

@@ -233,7 +233,7 @@ impl OpenLink {
         self.settle_doubt(client, link, &Rejection::of(answer, status), doubt).await
     }
 
-    /// Returns the outcome, but with a refusal without a message replaced in the same way.
+    /// Returns the outcome; if it is a refusal without a message, the refusal is replaced as in [`Self::doubted`].
     async fn known<T>(
         &self,
         client: &Client,

@@ -30,7 +30,7 @@ pub trait LinkUser: Send + Sync {
     /// notification about its own `uri`, in the form of version `era`.
     fn updated(&self, server: UpstreamId, uri: &str, era: &'static Era, message: &Frame);
 
-    /// Returns the resources to which the client has subscribed through a session at this server, by the server's own URIs.
+    /// Returns the resources to which the client has subscribed through a session at this server, as the server's own URIs.
     fn taken_at(&self, server: &Server) -> Vec<String>;
 
     /// Returns true if the client is subscribed to exactly this resource of a server; `uri` is the server's own URI.
@@ -62,6 +62,6 @@ pub trait LinkUser: Send + Sync {
     /// to other links.
     fn was_left(self: Arc<Self>, egress: &Egress, link: &Arc<OpenLink>);
 
-    /// Joins the link that replaces a lost one, because the server has no state of the session there yet.
+    /// Joins the link that replaces a lost one: on the new link, the server has no state of the session yet.
     fn rejoin(self: Arc<Self>, egress: &Egress, server: UpstreamId);
 }

@@ -1,8 +1,8 @@
-//! The handshake with a child over its pipe. It shows which of the requests is answered, even if the answer is late.
-//! This module must not know who wants to reach the child.
+//! The handshake with a child over its pipe: tries requests until the child answers one of them, even if the answer is
+//! late. This module must not know who wants to reach the child.
 //!
-//! A child that is slow to start reads all requests at once when it is ready. Each request has its own id, so that its
-//! answer can be recognized. An answer to an earlier request counts if the newer request is refused.
+//! A child that is slow to start reads all requests at once when it is ready. Each request has its own id, so that the
+//! answer shows which request it belongs to. An answer to an earlier request counts if the newer request is refused.
 
 use std::pin::pin;
 use std::task::Poll;
@@ -62,8 +62,8 @@ pub(super) struct Greeted {
     pub(super) candidate: Candidate,
 }
 
-/// Tries `candidates` until one works. A child may use the whole time from its start to its first answer; before that,
-/// it is ended only if it refuses a request.
+/// Tries `candidates` until one works. A child may use the whole time limit for its first answer; until then, the child
+/// is ended only if it refuses a request.
 ///
 /// # Errors
 /// Returns `None` if no candidate works; the reasons are in `candidates`.
@@ -142,7 +142,7 @@ impl Child {
         !self.asked.is_empty() || self.early.is_some()
     }
 
-    /// Sends a request, unless it was sent before, and waits for an answer to any of the requests.
+    /// Sends a request, unless this request was sent before, and waits for an answer to any of the requests.
     async fn ask(
         &mut self,
         guest: &impl Guest,

@@ -1,5 +1,5 @@
-//! The protocol version and the transport for a server, and the connection that shows which ones work. This module must
-//! not know who asks, or what the connection is for.
+//! The protocol version and the transport for a server, and the connection attempts that show which ones work. This
+//! module must not know who asks, or what the connection is for.
 //!
 //! | file | is for |
 //! |---|---|

@@ -57,7 +57,8 @@ impl TransportChoice {
     }
 }
 
-/// The candidates that an upstream is known to accept: none at first, and none again once all of them have failed.
+/// The candidates that an upstream is known to accept: none at first, and none again once all known candidates have
+/// failed.
 #[derive(Debug)]
 pub struct Negotiator {
     transports: TransportChoice,
@@ -75,7 +76,7 @@ const STATELESS_TOO: u8 = 3;
 struct Known {
     handshake: Option<bool>,
     stateless: Option<bool>,
-    /// True if every version was refused over one endpoint, and two endpoints work.
+    /// True if every version was refused over a single endpoint, and the two endpoints of HTTP+SSE work.
     two_endpoints: bool,
 }
 
@@ -109,7 +110,7 @@ impl Known {
 }
 
 impl Negotiator {
-    /// Creates a negotiator that knows nothing yet.
+    /// Creates a negotiator that knows nothing about the upstream yet.
     pub fn new(transports: TransportChoice) -> Self {
         Self { transports, known: Mutex::default(), lifecycles: AtomicU8::new(0) }
     }
@@ -191,15 +192,15 @@ impl Negotiator {
         self.lifecycles.store(known.lifecycles(), Ordering::Relaxed);
     }
 
-    /// Notes that a child did not answer within its whole time. A request of the other lifecycle may have confused the
-    /// child, so the next child is sent a handshake first.
+    /// Notes that a child did not answer within the whole time limit. A request of the other lifecycle may have
+    /// confused the child, so the next child is sent a handshake first.
     pub fn was_silent(&self, refused: &[Candidate]) {
         let confuses = |candidate: &Candidate| candidate.era.lifecycle == Lifecycle::Stateless;
         let stateless = refused.iter().any(confuses).then_some(false);
         self.set(Known { stateless, ..Known::default() });
     }
 
-    /// Forgets everything, because the server may have been replaced.
+    /// Forgets everything about the upstream, because the server may have been replaced.
     pub fn forget(&self) {
         self.set(Known::default());
     }
@@ -290,8 +291,8 @@ pub enum Verdict {
 pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
     let is_stateless = asked.era.lifecycle == Lifecycle::Stateless;
     match error.cause() {
-        // Only a server without sessions sends these codes. If it does not support this version, it may nevertheless
-        // accept a handshake.
+        // Only a server that knows stateless requests sends these codes. If that server does not support this version,
+        // it may nevertheless accept a handshake.
         LinkError::Refused { code: code::HEADER_MISMATCH | code::MISSING_CAPABILITY, .. } if is_stateless => {
             Verdict::Final
         }
@@ -305,7 +306,7 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
         | LinkError::Status { status: 200..=299 | 400..=499 | 501, .. } => Verdict::Refused,
         // A fault of the server, perhaps caused by a request that it does not know.
         LinkError::Status { status: 500..=599, .. } if is_stateless => Verdict::Unclear,
-        // A server that accepts no POST here may use two endpoints; a web page is not a message.
+        // A server that accepts no POST here may use the two endpoints of HTTP+SSE. A web page is not a message.
         LinkError::NotAMessage(_) | LinkError::BrokeOff(_) if asked.web == Web::Streamable => {
             Verdict::Refused
         }

@@ -14,7 +14,7 @@ pub struct CallerId {
     pub id: Arc<str>,
     /// The scheme by which the principal authenticates.
     pub scheme: Scheme,
-    /// The headers of its requests that are passed on to servers.
+    /// The headers of the caller's requests that are passed on to servers.
     pub passed: PassedHeaders,
 }
 
@@ -24,12 +24,12 @@ impl CallerId {
         Self { id: principal.id.clone(), scheme: principal.scheme, passed: PassedHeaders::default() }
     }
 
-    /// A caller that has no consents, with these headers.
+    /// Returns a caller that has no consents, with these headers.
     pub fn stranger(passed: PassedHeaders) -> Self {
         Self { id: "".into(), scheme: Scheme::Anyone, passed }
     }
 
-    /// The same caller with these headers.
+    /// Returns the same caller with these headers.
     #[must_use]
     pub fn passing(self, passed: PassedHeaders) -> Self {
         Self { passed, ..self }

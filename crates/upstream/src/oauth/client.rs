@@ -51,7 +51,7 @@ impl Method {
     }
 
     /// Returns the simplest method that `service` accepts, according to its metadata. If the metadata names no method,
-    /// returns the one to request at registration.
+    /// returns the method to request at registration.
     fn wanted(service: &Service) -> &'static str {
         let takes = |name: &str| service.methods.iter().any(|method| method == name);
         Self::ALL.iter().map(|(name, _)| *name).find(|name| takes(name)).unwrap_or("none")
@@ -73,7 +73,8 @@ impl Registered {
         Some(Self { issuer, redirect, id, secret, method, secret_ends: 0 })
     }
 
-    /// The client whose id is the URL of its metadata; `None` if `service` does not accept such clients.
+    /// Returns the client whose id is the URL of the client's metadata; `None` if `service` does not accept such
+    /// clients.
     pub(super) fn described(service: &Service, document: String, redirect: &str) -> Option<Self> {
         let is_public = service.methods.is_empty() || service.methods.iter().any(|method| method == "none");
         (service.takes_documents && is_public).then(|| Self {
@@ -111,7 +112,8 @@ impl Registered {
     }
 }
 
-/// The metadata of Dragoman's client, as the document at `url` (Client ID Metadata Documents; RFC 7591, 2).
+/// Returns the metadata of Dragoman's client, which is the document at `url` (Client ID Metadata Documents; RFC 7591,
+/// 2).
 pub(super) fn document(url: &str, redirect: &str, home: &str) -> String {
     let metadata = json!({
         "client_id": url,

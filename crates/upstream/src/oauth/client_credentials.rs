@@ -1,5 +1,6 @@
-//! Tokens for the gateway itself (RFC 6749, 4.4; MCP extension for client credentials): requested when the server refuses a request,
-//! kept in memory, and requested again before they expire. No user is asked. It must not know links, or the requests to the server.
+//! Tokens for the gateway itself (RFC 6749, 4.4; MCP extension for client credentials): requested when the server refuses a
+//! request, kept in memory, and requested again before they expire. No user is asked. This module must not know links, or the
+//! requests to the server.
 
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ impl Grant {
         is_obtained
     }
 
-    /// Returns true unless another token would be refused as well, or none was issued a moment ago.
+    /// Returns true unless another token would be refused as well, or a request for a token failed a moment ago.
     fn may_obtain(&self, refusal: &CredentialRefusal, challenge: &Challenge) -> bool {
         let known = self.known.lock();
         let is_new = known.taken.is_some_and(|at| at.elapsed() < QUITE_NEW);
@@ -53,14 +54,14 @@ impl Grant {
 
     async fn obtain(&self, challenge: &Challenge) -> Result<(), String> {
         if !is_safe(&self.url) {
-            let why = "it is reached over http, but tokens are sent only over TLS or on this machine";
+            let why = "the server is reached over http, but tokens are sent only over TLS or on this machine";
             return Err(why.to_owned());
         }
         let way = self.way(EXCHANGE);
         let wanted = (self.config.issuer.as_deref(), self.config.grant);
         let found = discover(&self.around.outside, &self.url, challenge, wanted, way).await?;
         let service = found.service;
-        // No browser returns from there, so the client has no redirect URI.
+        // No browser takes part in this grant, so the client has no redirect URI.
         let client =
             Registered::configured(&self.config, &service, "").ok_or("`oauth.clientId` is missing")?;
         let scopes = self.scopes_for(challenge, &found.scopes)?;
@@ -78,7 +79,7 @@ impl Grant {
         self.hold(HeldTokens { url, resource, service, client, tokens })
     }
 
-    /// The scopes to request: the configured ones, those of the challenge, or those that the resource supports.
+    /// Returns the scopes to request: the configured ones, those of the challenge, or those that the resource supports.
     fn scopes_for(&self, challenge: &Challenge, supported: &[String]) -> Result<Vec<String>, String> {
         let all = [&self.config.scopes[..], &challenge.scopes, supported];
         let mut scopes = all.into_iter().find(|all| !all.is_empty()).unwrap_or_default().to_vec();
@@ -86,7 +87,7 @@ impl Grant {
             let has_all =
                 |held: HeldTokens| challenge.scopes.iter().all(|scope| held.tokens.scopes.contains(scope));
             if self.held().is_some_and(has_all) {
-                return Err("it requires scopes that were already granted".to_owned());
+                return Err("the server requires scopes that were already granted".to_owned());
             }
             for scope in &challenge.scopes {
                 if !scopes.contains(scope) {
@@ -97,9 +98,9 @@ impl Grant {
         Ok(scopes)
     }
 
-    /// Uses new tokens from now on. They are not stored: another process gets its own.
+    /// Uses new tokens from now on. The tokens are not stored: another process gets its own.
     fn hold(&self, held: HeldTokens) -> Result<(), String> {
-        let header = held.tokens.header().ok_or("its token cannot be sent in a header")?;
+        let header = held.tokens.header().ok_or("the token cannot be sent in a header")?;
         self.take(held, header);
         self.known.lock().taken = Some(Instant::now());
         Ok(())
@@ -124,7 +125,7 @@ impl Grant {
             Err(NoTokens::Unavailable(why)) => (why, false),
         };
         tracing::warn!(server = %self.server, why, "cannot renew the access token now");
-        // The token is used until the server refuses it, which leads to a search from the start.
+        // The token is used until the server refuses it; the refusal starts a new search.
         if let Some(held) = &mut self.known.lock().held {
             held.tokens.renew = held.tokens.renew.filter(|_| !for_good).map(|_| unix() + AGAIN);
         }

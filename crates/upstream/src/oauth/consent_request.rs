@@ -18,11 +18,11 @@ use super::secret::{Secret, random};
 
 /// The time for which a page is valid.
 pub(super) const LIFE: Duration = Duration::from_mins(15);
-/// The time for which all callers that ask are given the same page.
+/// The time for which the same page is given to everybody who asks for it.
 pub(super) const FRESH: Duration = Duration::from_mins(5);
 
-/// The target for which consent is requested: the resource, its authorization server, Dragoman's client there, and the
-/// scopes.
+/// The target for which consent is requested: the resource, its authorization server, Dragoman's client at that
+/// authorization server, and the scopes.
 #[derive(Debug, Clone)]
 pub(super) struct ConsentTarget {
     pub(super) service: Arc<Service>,
@@ -119,7 +119,7 @@ impl ConsentRequest {
         now.duration_since(self.at) >= LIFE
     }
 
-    /// Returns true if the request can be shown again at `now` for the same target.
+    /// Returns true if the request's page can be given out again at `now` for the target `wanted`.
     pub(super) fn serves(&self, wanted: &ConsentTarget, now: Instant) -> bool {
         now.duration_since(self.at) < FRESH
             && self.wanted.scopes == wanted.scopes

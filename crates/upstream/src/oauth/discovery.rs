@@ -20,10 +20,10 @@ pub(super) struct DiscoveredService {
     pub(super) scopes: Vec<String>,
 }
 
-/// Searches for the authorization server of the server at `url`; if `issuer` is given, accepts only this one.
+/// Searches for the authorization server of the server at `url`; if `issuer` is given, accepts only that issuer.
 ///
 /// # Errors
-/// Returns the reason, in words for people, why none was found.
+/// Returns the reason, in words for people, why no authorization server was found.
 pub(super) async fn discover(
     outside: &Outside,
     url: &Uri,

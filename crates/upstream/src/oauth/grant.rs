@@ -77,7 +77,7 @@ pub(super) struct GrantState {
     is_near: bool,
 }
 
-/// The tokens in the form in which they are stored.
+/// Tokens, with everything that is stored about them.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct HeldTokens {
     /// The server's address; tokens that were stored for another address are not used.
@@ -153,7 +153,7 @@ impl Grant {
     }
 
     /// Handles a refusal as far as this is possible without a user; returns `true` if the request may be sent again.
-    /// Otherwise, after this call either the consent page is available, or the reason why there is none.
+    /// Otherwise, either the consent page is available after this call, or the reason why there is no such page.
     pub async fn answer(self: &Arc<Self>, refusal: &CredentialRefusal) -> bool {
         let (grant, refusal) = (self.clone(), refusal.clone());
         // The caller may be dropped while it waits, but exchanged tokens must be stored in any case.
@@ -241,8 +241,8 @@ impl Grant {
         Ok(())
     }
 
-    /// Returns true if these tokens are still the stored ones. In this case, the exchange has consumed them, and new
-    /// tokens may replace them.
+    /// Returns true if these tokens are still the stored ones. In this case, the exchange has consumed the stored
+    /// tokens, and new tokens may replace them.
     async fn is_kept(&self, held: Option<&HeldTokens>) -> bool {
         let kept: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
         let access = |held: &HeldTokens| held.tokens.header();
@@ -319,8 +319,8 @@ impl Grant {
         due && !self.has_left() && self.busy.try_lock().is_ok()
     }
 
-    /// Renews the token before it expires, unless this has happened in the meantime. A token that cannot be renewed is
-    /// used as long as the server accepts it.
+    /// Renews the token before it expires, unless the token was renewed in the meantime. A token that cannot be renewed
+    /// is used as long as the server accepts it.
     pub(super) async fn renew_if_due(self: Arc<Self>) {
         let _turn = self.busy.lock().await;
         let due = {
@@ -376,7 +376,7 @@ impl Grant {
         self.known.lock().wanted.is_some()
     }
 
-    /// Returns the reason why consent cannot be requested; `None` if it can.
+    /// Returns the reason why consent cannot be requested; `None` if consent can be requested.
     pub(super) fn why_not(&self) -> Option<String> {
         self.known.lock().search.as_ref()?.2.clone()
     }

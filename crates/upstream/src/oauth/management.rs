@@ -1,12 +1,13 @@
-//! Management of consents: starting, showing, renewing and withdrawing them. This module must not know how these
-//! operations are requested.
+//! The management of consents: starts, shows, renews and withdraws them. This module must not know how these operations
+//! are requested.
 
 use engine::credential::challenge::Challenge;
 
 use super::{CallerId, ConsentFault, Consents, Page, Status};
 
 impl Consents {
-    /// Returns a page on which a user gives `server` the consent of `caller`, even if the server did not ask for it.
+    /// Returns a page on which a user gives `server` the consent of `caller`, even if the server did not ask for
+    /// consent.
     ///
     /// # Errors
     /// Returns [`ConsentFault::NoServer`] or [`ConsentFault::NobodyAsked`].

@@ -24,7 +24,7 @@ pub(super) struct Service {
     pub(super) registration: Option<String>,
     /// The authentication methods that `token` accepts; empty if the metadata names none.
     pub(super) methods: Vec<String>,
-    /// True if the server names itself in redirects (RFC 9207, 3).
+    /// True if the server states its issuer in redirects (RFC 9207, 3).
     pub(super) names_itself: bool,
     /// True if the server accepts the URL of a client's metadata as the client's id (Client ID Metadata Documents).
     #[serde(default)]
@@ -36,7 +36,7 @@ pub(super) struct Service {
 /// A resource and its authorization servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Protected {
-    /// The resource's name, for which tokens are requested (RFC 8707).
+    /// The resource's name, which token requests contain (RFC 8707).
     pub(super) resource: String,
     /// The issuers whose tokens the resource accepts.
     pub(super) issuers: Vec<String>,
@@ -50,7 +50,7 @@ fn origin(url: &Uri) -> String {
     format!("{}://{authority}", url.scheme_str().unwrap_or_default())
 }
 
-/// Returns the name of a resource that does not state one: its URL, without the parts that vary.
+/// Returns the name of a resource that does not state its name: the resource's URL, without the parts that vary.
 pub(super) fn canonical(url: &Uri) -> String {
     let path = url.path().trim_end_matches('/');
     format!("{}{path}", origin(url).to_ascii_lowercase())

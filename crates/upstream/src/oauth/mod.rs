@@ -1,7 +1,8 @@
-//! Consent: this gateway as an OAuth client of the servers behind it, on behalf of their users (MCP 2025-11-25,
-//! authorization). If a server refuses a request for lack of a token, its authorization server is discovered; a
-//! browser goes there and returns with a code; the code is exchanged for tokens, which are stored, sent to that server
-//! only, and renewed before they expire. This module must not know links, clients or the requests to the server.
+//! Consent: this gateway as an OAuth client of its upstream servers, on behalf of their users (MCP 2025-11-25,
+//! authorization). If a server refuses a request for lack of a token, the server's authorization server is discovered;
+//! a browser goes there and returns with a code; the code is exchanged for tokens, which are stored, sent only to the
+//! server that required them, and renewed before they expire. This module must not know links, clients or the requests
+//! to the server.
 //!
 //! | file | is for |
 //! |---|---|
@@ -21,8 +22,8 @@
 //! | `form`, `secret` | names and values in URLs; texts that are never displayed |
 //!
 //! If callers are authenticated, each caller gives its own consent, and the caller's tokens are used for that caller
-//! only. If they are not, or if the configuration says so, one consent counts for all callers of the server: the user
-//! who gives it lends all callers that right.
+//! only. If callers are not authenticated, or if the configuration says so, one consent counts for all callers of the
+//! server: the user who gives the consent lets all callers use it.
 
 mod caller_id;
 mod client;
@@ -87,7 +88,7 @@ impl OAuthProcess {
         self.base.lock().as_ref().map(|base| format!("{base}{START}"))
     }
 
-    /// The URL of a client document at this path; `None` unless authorization servers can fetch it.
+    /// Returns the URL of a client document at this path; `None` unless authorization servers can fetch the document.
     fn document(&self, path: &str) -> Option<String> {
         let base = self.base.lock().clone()?;
         let url: Uri = base.parse().ok()?;
@@ -104,8 +105,8 @@ impl OAuthProcess {
 /// A page on which a user gives consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The page's address. Anybody who knows the address can give a consent in place of another user, so it is not
-    /// logged.
+    /// The page's address. Anybody who knows the address can give a consent in place of another user, so the address is
+    /// not logged.
     pub url: String,
     /// A name for the page that reveals nothing about it.
     pub name: String,
@@ -208,7 +209,8 @@ impl Consents {
         *self.around.base.lock() = base;
     }
 
-    /// The document at this path, which describes Dragoman's client to one authorization server; `None` if there is none.
+    /// Returns the document at this path, which describes Dragoman's client to one authorization server; `None` if there
+    /// is no such document.
     pub fn client_document(&self, path: &str) -> Option<String> {
         let redirect = redirect::redirect_of_document(path)?;
         let (url, home) = (self.around.document(path)?, self.around.redirect("")?);

@@ -19,8 +19,8 @@ const LONGEST: usize = 256 * 1024;
 /// The maximum number of redirects that a GET follows.
 const REDIRECTS: usize = 3;
 
-/// Sends requests. A host outside the public network is contacted only on behalf of a server that is outside it as
-/// well.
+/// Sends requests. A host outside the public network is contacted only on behalf of a server that is outside the public
+/// network as well.
 pub(super) struct Outside {
     any: Client,
     /// The client for hosts other than this machine.
@@ -46,7 +46,7 @@ pub(super) enum Within {
     Machine,
 }
 
-/// The rules for requests to other hosts.
+/// The rules for requests to hosts that a server names.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FetchRules<'a> {
     /// The networks in which the hosts may be.

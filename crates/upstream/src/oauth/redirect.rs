@@ -27,7 +27,7 @@ pub fn is_callback(path: &str) -> bool {
     path == CALLBACK || digest_in(path, ISSUER.1).is_some()
 }
 
-/// The digest of an issuer in a path with this end.
+/// Returns the digest of an issuer in a path with this end.
 fn digest_in<'p>(path: &'p str, end: &str) -> Option<&'p str> {
     let digest = path.strip_prefix(ISSUER.0)?.strip_suffix(end)?;
     let is_digest = digest.len() == DIGEST_LENGTH
@@ -35,17 +35,17 @@ fn digest_in<'p>(path: &'p str, end: &str) -> Option<&'p str> {
     is_digest.then_some(digest)
 }
 
-/// The path of the document that describes Dragoman's client at one issuer.
+/// Returns the path of the document that describes Dragoman's client at one issuer.
 pub(super) fn document_path(issuer: &str) -> String {
     issuer_path(issuer).replace(ISSUER.1, DOCUMENT)
 }
 
-/// The redirect path in the document at this path; `None` if the path is not that of a document.
+/// Returns the redirect path that the document at this path contains; `None` if the path is not that of a document.
 pub(super) fn redirect_of_document(path: &str) -> Option<String> {
     digest_in(path, DOCUMENT).map(|digest| format!("{}{digest}{}", ISSUER.0, ISSUER.1))
 }
 
-/// Returns the path of one issuer. It never changes, because clients are registered with it.
+/// Returns the path of one issuer. This path never changes, because clients are registered with it.
 pub(super) fn issuer_path(issuer: &str) -> String {
     let name = digest(&SHA256, issuer.trim_end_matches('/').as_bytes());
     let name = BASE64_URL_SAFE_NO_PAD.encode(&name.as_ref()[..DIGEST]);
@@ -67,8 +67,8 @@ pub(super) fn is_shared(config: &OAuthClient) -> bool {
     config.client_id.is_some() && !config.issuer_callback
 }
 
-/// Returns true if codes of several issuers can arrive at the shared path: then only `iss` (RFC 9207) identifies the
-/// issuer. A server without a configured issuer can name any issuer.
+/// Returns true if codes of several issuers can arrive at the shared path; in this case, only `iss` (RFC 9207)
+/// identifies the issuer. A server without a configured issuer can name any issuer.
 pub(super) fn is_ambiguous<'a>(clients: impl IntoIterator<Item = &'a OAuthClient>) -> bool {
     let mut issuers = clients.into_iter().filter(|client| is_shared(client)).map(|c| c.issuer.as_deref());
     let Some(first) = issuers.next() else { return false };

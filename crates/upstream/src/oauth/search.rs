@@ -23,7 +23,7 @@ const FOUND: Duration = Duration::from_mins(5);
 const NOT_FOUND: Duration = Duration::from_secs(10);
 
 impl Grant {
-    /// Searches for the authorization server at which consent is given, unless this was done a short time ago.
+    /// Searches for the authorization server at which consent is given, unless such a search was made a short time ago.
     pub(super) async fn want(&self, challenge: &Challenge) {
         let is_known = {
             let known = self.known.lock();

@@ -1,5 +1,5 @@
-//! The start of a consent. A page of the gateway's own explains what the consent is for, and sets a cookie by which
-//! the browser is recognized when it returns. So an attacker cannot have a victim complete a consent by sending the
+//! The start of a consent. A page of the gateway's own explains what the consent is for, and sets a cookie by which the
+//! browser is recognized when it returns. Therefore, an attacker cannot make a victim complete a consent by sending the
 //! victim the address. This module must not know the page's form, or how callers authenticate.
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct Onward {
 }
 
 impl Consents {
-    /// Returns the consent that begins at this address; `None` if there is none, or if it has expired.
+    /// Returns the consent that begins at this address; `None` if there is no such consent, or if it has expired.
     pub fn begun(&self, entry: &str) -> Option<Begun> {
         self.with(entry, |grant, asked| {
             let url: Option<Uri> = asked.url.parse().ok();
@@ -80,7 +80,7 @@ impl Consents {
 }
 
 impl Grant {
-    /// The page on which a user gives consent, if consent is needed.
+    /// Returns the page on which a user gives consent, if consent is needed.
     pub fn page(&self) -> Option<Page> {
         let now = Instant::now();
         let mut known = self.known.lock();

@@ -1,5 +1,5 @@
 //! The storage that outlives the process: tokens and registrations, in the vault of the state folder. Without a state
-//! folder, they are kept in memory. This module must not know what they are used for.
+//! folder, they are kept in memory. This module must not know what the stored values are used for.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ impl TokenStore {
         Self(Arc::new(TokenStoreState { folder, vault: Mutex::default(), here: Mutex::default() }))
     }
 
-    /// Returns the value with this name; `None` if there is none, or if it cannot be read.
+    /// Returns the value with this name; `None` if there is no such value, or if it cannot be read.
     pub(super) async fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let (place, own) = (self.0.clone(), name.to_owned());
         let text = blocking(move || place.get(&own)).await?;

@@ -38,7 +38,7 @@ pub(super) struct Tokens {
 pub(super) enum NoTokens {
     /// The server refuses, and will refuse again; the value contains its code and message.
     Refused(String),
-    /// The server may issue tokens later; the value is the reason why it does not now.
+    /// The server may issue tokens later; the value is the reason why it issues none now.
     Unavailable(String),
 }
 
@@ -74,10 +74,8 @@ pub(super) async fn ask(
     now: u64,
 ) -> Result<Tokens, NoTokens> {
     let Parties { service, client, resource, scopes } = parties;
-    let url = service
-        .token
-        .parse()
-        .map_err(|_| NoTokens::Refused("the address for tokens is not a URL".to_owned()))?;
+    let url =
+        service.token.parse().map_err(|_| NoTokens::Refused("the token endpoint is not a URL".to_owned()))?;
     let mut form = match &grant {
         Grant::Code { code, verifier } => vec![
             ("grant_type", "authorization_code"),

@@ -20,7 +20,7 @@ use crate::egress::Egress;
 /// The time between two checks for a waiting owner: some of the rules depend on time alone.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The time that an owner waits before links are taken from calls that wait for their clients.
+/// The time for which an owner waits before links are taken from calls that wait for their clients.
 const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 
 impl Dedicated {
@@ -106,7 +106,7 @@ impl Dedicated {
         !self.family.budget.has_room()
     }
 
-    /// Notes that a client continues without its roots over the shared link.
+    /// Logs that a client continues without its roots over the shared link.
     pub fn tell_without_roots(&self) {
         tracing::info!(
             server = %self.name,

@@ -15,7 +15,7 @@ pub struct LinkBudget {
     freed: Notify,
 }
 
-/// One link in a budget, as long as this value exists.
+/// A permit for one link, which counts against the budget as long as this value exists.
 #[derive(Debug)]
 pub(super) struct LinkPermit(Arc<LinkBudget>);
 

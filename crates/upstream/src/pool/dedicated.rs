@@ -33,10 +33,10 @@ pub struct Dedicated {
     pub(super) family: Arc<PoolFamily>,
     max: usize,
     waiters: usize,
-    /// True once other servers know that links of this server can be closed to make room for theirs.
+    /// True once this pool is registered among those whose links can be closed to let another server's process start.
     pub(super) can_make_room: AtomicBool,
     pub(super) name: Arc<str>,
-    /// True once it has been logged that owners are moved.
+    /// True once it has been logged that owners are moved between links.
     has_told: AtomicBool,
     /// The advice for operators whose clients are moved between links.
     advice: &'static str,
@@ -71,8 +71,8 @@ pub struct PoolFigures {
     pub moves: u64,
 }
 
-/// The queue's message to an owner: the link that the owner's cell now has, or the number of the link that the cell
-/// should open.
+/// The queue's message to an owner that waits: the link that the owner's cell now has, or the number of the link that
+/// the cell may open.
 pub(super) enum Given {
     Link(Arc<OpenLink>),
     Slot(SlotId),
@@ -130,7 +130,7 @@ impl Dedicated {
         self.max + self.waiters
     }
 
-    /// Gives links to waiting owners, as far as possible.
+    /// Gives links to as many waiting owners as possible.
     pub(super) fn dispatch(&self, egress: &Egress) {
         let (aftermath, moves) = {
             let mut state = self.state.lock();
@@ -140,8 +140,8 @@ impl Dedicated {
         if moves > 0 && !self.has_told.swap(true, Ordering::Relaxed) {
             tracing::info!(
                 server = %self.name,
-                "a client was moved to another connection, because there are more clients than connections. It lost the state \
-                 that the server kept for it in memory. If that matters, {}",
+                "a client was moved to another connection, because there are more clients than connections. The state that the \
+                 server kept in memory for this client is lost. If this is a problem, {}",
                 self.advice
             );
         }
@@ -225,8 +225,8 @@ impl Dedicated {
         self.state.lock().links.values().filter_map(|pooled| pooled.kept.clone()).collect()
     }
 
-    /// Forgets all links, once they are closed. Their cells refer to the pool, so otherwise cells and pool would keep
-    /// each other alive.
+    /// Forgets all links, once they are closed. The links' cells refer to the pool, so otherwise the cells and the pool
+    /// would keep each other alive.
     pub fn forget_all(&self) {
         let links = std::mem::take(&mut self.state.lock().links);
         drop(links);
@@ -234,8 +234,8 @@ impl Dedicated {
 }
 
 impl State {
-    /// Returns the link that a caller without a session had last, if it is free: the state that the server keeps there
-    /// is the caller's own.
+    /// Returns the link that a caller without a session had last, if that link is free: the state that the server keeps
+    /// for it is the caller's own.
     pub(super) fn link_of_caller(&self, cell: &LinkCell, now: Instant) -> Option<SlotId> {
         let caller = cell.caller()?;
         let had = self.links.iter().filter(|(_, pooled)| pooled.caller.as_ref() == Some(caller));

@@ -29,7 +29,8 @@ pub struct DedicatedLink {
 }
 
 impl DedicatedLink {
-    /// Takes a link for clients with the properties `kind`; their capabilities decide which questions can be asked.
+    /// Takes a link for clients with the properties `kind`; the clients' capabilities decide which questions can be
+    /// asked.
     pub fn take(
         egress: &Egress,
         links: &Arc<Links>,
@@ -48,8 +49,8 @@ impl DedicatedLink {
     }
 
     /// Notes that the call or task waits for its client, which frees its permit for a running call. One link of the
-    /// pool stays available to running calls: if too many wait, the caller's own oldest call gives up its link, or a
-    /// call that has waited very long.
+    /// pool stays available to running calls: if too many calls wait for their clients, the caller's own oldest call
+    /// gives up its link, or else a call that has waited for a very long time.
     pub fn wait(&mut self, sleeper: Sleeper) -> Dormant {
         self.permit = None;
         let pool = &self.links.dedicated;
@@ -70,7 +71,7 @@ impl DedicatedLink {
 
 impl Drop for DedicatedLink {
     fn drop(&mut self) {
-        // The only link of a server stays open for others.
+        // The only link of a server stays open for other clients.
         if self.cell.is_shared() {
             return;
         }

@@ -1,10 +1,11 @@
-//! Decides which owner gets which dedicated link. This is a state machine without input and output, so that tests can
-//! try all orders of events. The time is an argument. This module must not know what a link is, or who owns one.
+//! Decides which owner gets which dedicated link. An owner is a session or a call that needs such a link. This is a
+//! state machine without I/O, so that tests can try all orders of events. The time is an argument. This module must not
+//! know what a link is, or who owns one.
 //!
 //! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The
-//! first link opens immediately. A further link opens only if none has become free for a while, and never above
-//! `PoolRules::max`. A link on which more capabilities were declared than its caller has can serve that caller; a
-//! link on which fewer were declared never does. Owners are served in the order in which they arrived.
+//! first link opens immediately. A further link opens only if no link has become free for a while, and if there are
+//! fewer than `PoolRules::max`. A link can serve a caller if all of the caller's capabilities were declared on it;
+//! additional declared capabilities do no harm. Owners are served in the order in which they arrived.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -28,10 +29,10 @@ pub type Ticket = u64;
 /// The time for which a newly granted link stays with its owner, whose call is about to begin.
 pub const GRACE: Duration = Duration::from_secs(1);
 
-/// The time for which a link with a task must have been idle before the task is given up for another owner.
+/// The time for which a link with a task must have been idle before the task is given up in favour of another owner.
 pub const TASK_REST: Duration = Duration::from_mins(1);
 
-/// The class of clients about which the server was told on a link: the requested version, and the questions that these
+/// The class of clients that was declared to the server on a link: the requested version, and the questions that these
 /// clients can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkClass {
@@ -119,13 +120,13 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// Creates a pool without links, which opens links as long as `budget` has some left.
+    /// Creates a pool without links, which opens links as long as `budget` has room.
     pub fn new(rules: PoolRules, budget: Arc<LinkBudget>) -> Self {
         Self { rules, budget, slots: BTreeMap::new(), waiters: VecDeque::new(), next: 1, moves: 0 }
     }
 
-    /// Requests a link of a class for an owner; `last` is the link that the owner had before. Returns `None` if too
-    /// many owners are waiting.
+    /// Requests a link that serves clients of `class` for an owner; `last` is the link that the owner had before.
+    /// Returns `None` if too many owners are waiting.
     pub fn request(
         &mut self,
         owner: OwnerId,
@@ -236,7 +237,7 @@ impl Dispatch {
         self.slots.len()
     }
 
-    /// Gives links to waiting owners, as far as possible.
+    /// Gives links to as many waiting owners as possible.
     pub fn dispatch(&mut self, now: Instant) -> Vec<Action> {
         let mut actions = Vec::new();
         let mut waiting = std::mem::take(&mut self.waiters);

@@ -1,5 +1,5 @@
-//! The pools of one server: the common pool, and those of the callers that have an upstream of their own. Together,
-//! they have as many links as one server may have. This module must not know callers.
+//! The pools of one server: the common pool, and those of the callers that have an upstream of their own. Together, the
+//! pools have at most as many links as one server may have. This module must not know callers.
 
 use std::sync::{Arc, Weak};
 
@@ -12,10 +12,10 @@ use crate::egress::Egress;
 
 /// A pool that can close a link to make room for another link.
 pub(super) trait GivesWay: Send + Sync {
-    /// Returns the link that would be closed first if another caller of the server needs one.
+    /// Returns the link that would be closed first if another caller of the server needed a link.
     fn spare_for_others(&self) -> Option<Spare>;
 
-    /// Closes that link, unless it is needed by now; returns true if it was closed.
+    /// Closes this link, unless it is needed by now; returns true if it was closed.
     fn close_for_others(&self, spare: Spare, egress: &Egress) -> bool;
 }
 
@@ -41,8 +41,8 @@ impl PoolFamily {
         pools.push(pool);
     }
 
-    /// Closes a link of another pool that nobody needs: one without an owner, or else one whose owner has not used it
-    /// for as long as the link is promised to that owner. Returns false if there is no such link.
+    /// Closes a link of another pool that nobody needs: a link without an owner, or else a link that its owner has not
+    /// used for the time for which it is reserved for that owner. Returns false if there is no such link.
     pub(super) fn make_room(&self, needed_by: &dyn GivesWay, egress: &Egress) -> bool {
         let pools: Vec<Arc<dyn GivesWay>> = self.pools.lock().iter().filter_map(Weak::upgrade).collect();
         let others = pools.iter().filter(|pool| !std::ptr::addr_eq(Arc::as_ptr(pool), needed_by));

@@ -38,7 +38,7 @@ pub struct OpenedLink<'a> {
     pub link: &'a Arc<OpenLink>,
     /// The cell that keeps the link.
     pub cell: &'a Arc<LinkCell>,
-    /// The version that was requested: the clients' version, or the version in which all of them are served.
+    /// The version that was requested: the clients' version, or the one version in which all clients share the link.
     pub asked: &'static Era,
     /// The questions that the server was told it may ask on the link.
     pub askable: Askable,
@@ -148,7 +148,8 @@ impl LinkCell {
         if let Some(link) = self.current() {
             return Ok(link);
         }
-        // Declared before the lock, so that it is dropped after the lock: the lock shows that an opening is running.
+        // This is declared before the lock, so that it is dropped after the lock: as long as the lock is held, an
+        // opening counts as running.
         let _over = Over(&self.server);
         let mut starts = loop {
             let mut starts = self.opening.lock().await;
@@ -160,7 +161,7 @@ impl LinkCell {
             }
             self.leave(&mut starts);
             let Some(wait) = starts.wait()? else { break starts };
-            // This releases the lock, so that other callers learn without delay that they have to wait.
+            // This releases the lock, so that other callers can see without delay that they have to wait.
             drop(starts);
             tokio::time::sleep(wait).await;
         };
@@ -280,7 +281,7 @@ impl LinkCell {
         }
     }
 
-    /// Gives up a link that is lost.
+    /// Gives up the cell's link, which is lost.
     fn leave(&self, starts: &mut Starts) {
         let Some(old) = self.open.swap(None) else { return };
         self.note_end(&old);

@@ -67,8 +67,8 @@ pub struct Links {
 }
 
 impl Links {
-    /// Creates an empty set. Its dedicated links count together with those in `common`, which are the links of all
-    /// callers to the same server.
+    /// Creates an empty set. Its dedicated links count toward the same limit as those in `common`, which are the links
+    /// of the callers that share one upstream for this server.
     pub fn new(server: Arc<Server>, listener: Weak<dyn LinkListener>, common: Option<&Self>) -> Self {
         let family = common.map(|common| common.dedicated.family.clone());
         let dedicated = Dedicated::new(&server.spec, server.is_child(), family);
@@ -120,7 +120,8 @@ impl Links {
         cell
     }
 
-    /// Reuses a link that was opened before the server's versions were known, if it is the link that is wanted now.
+    /// Reuses a link that was opened before the server's versions were known, if that link fits the version that is
+    /// wanted now.
     fn take_over(&self, shared: &mut HashMap<&'static Era, Arc<LinkCell>>, asked: &'static Era) {
         let is_it = |(old, cell): &(&&'static Era, &Arc<LinkCell>)| {
             self.server.link_era(old) == asked && cell.current().is_some_and(|link| link.era == asked)
@@ -131,7 +132,7 @@ impl Links {
         }
     }
 
-    /// Returns the link that clients of this version share, if it already exists.
+    /// Returns the link that clients of this version share, if such a link already exists.
     pub fn known_shared_link(&self, client: &'static Era) -> Option<Arc<LinkCell>> {
         let asked = self.server.link_era(client);
         self.shared.lock().get(asked).cloned()

@@ -1,5 +1,5 @@
-//! Links that are opened on demand: those that clients share, and those that one call has for itself. This module must
-//! not know what a call is for, or what a server offers.
+//! Links that are opened on demand: those that clients share, and dedicated links, each of which serves one owner (a
+//! session or a call) at a time. This module must not know what a call is for, or what a server offers.
 //!
 //! | file | is for |
 //! |---|---|

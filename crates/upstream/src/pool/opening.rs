@@ -1,4 +1,4 @@
-//! Opens a link: introduces the gateway to a server, and remembers the candidates that worked.
+//! Opens a link: introduces the gateway to a server, and remembers which combination of version and transport worked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ use crate::server::Server;
 /// The maximum number of unsolicited messages that wait for their reader.
 const UNASKED: usize = 256;
 
-/// The link to open, and the clients that it is for.
+/// The link to open, and the clients for which it is opened.
 pub(super) struct LinkOpening<'a> {
     pub(super) egress: &'a Egress,
     pub(super) server: &'a Arc<Server>,
@@ -42,7 +42,7 @@ impl LinkOpening<'_> {
     /// Opens the link.
     ///
     /// # Errors
-    /// Returns the reason why no candidate works; this is the upstream's own message, if it sent one.
+    /// Returns the reason why no candidate works: the upstream's own message, if the upstream sent one.
     pub(super) async fn run(&self) -> Result<OpenLink, LinkError> {
         let negotiator = &self.server.negotiator;
         let mut candidates = Candidates::new(negotiator.candidates(self.server.link_era(self.kind.era)));

@@ -15,7 +15,7 @@ use crate::link::{LinkHold, OpenLink};
 
 /// The answer to an owner that needs a link.
 pub(super) enum Admission {
-    /// An open link, which the owner's cell has received.
+    /// An open link, which is now in the owner's cell.
     Adopted(Arc<OpenLink>),
     /// The right to open a link.
     Opens(Reserved),

@@ -15,8 +15,8 @@ pub struct PoolRules {
     pub starts: usize,
     /// The time for which an owner waits for a free link before a further one is opened.
     pub further_after: Duration,
-    /// The time for which an owner waits in the same way if its previous link serves another owner's call. It is
-    /// longer, because the owner's state is on that link.
+    /// The time for which an owner waits in the same way if its previous link serves another owner's call. This time is
+    /// longer, because the owner's state is on the previous link.
     pub move_after: Duration,
     /// The maximum number of owners that wait for a link.
     pub waiters: usize,
@@ -49,8 +49,8 @@ const CHILDREN: PoolRules = PoolRules {
 /// The maximum number of processes if each session or each caller has its own.
 const OWN_CHILDREN: usize = 16;
 
-/// The limits of a pool of sessions. A session costs only one request. So each owner has its own session as long as
-/// there are not too many owners, and waiting calls do not take all links from other calls.
+/// The limits of a pool of sessions. A session costs only one request. Therefore, each owner has its own session as
+/// long as there are not too many owners, and calls that wait for their clients leave links for other calls.
 const SESSIONS: PoolRules = PoolRules {
     max: 256,
     starts: 8,
@@ -63,8 +63,8 @@ const SESSIONS: PoolRules = PoolRules {
     unowned_rest: UNOWNED,
 };
 
-/// The idle time after which a session or a caller loses the link that was promised to it, if another session or
-/// caller needs a link and the limit is reached. Many clients disappear without closing their sessions.
+/// The idle time after which a session or a caller loses the link that is reserved for it, if another session or caller
+/// needs a link and the limit is reached. Many clients disappear without closing their sessions.
 const PROMISED: Duration = Duration::from_mins(5);
 
 /// Returns the limits of a server's pool; `are_children` is true if the pool's links are processes.

@@ -33,7 +33,7 @@ const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 /// The turns on a server's only link, and the questions that the server is told it may ask there.
 pub struct SingleLink {
     state: Mutex<SingleState>,
-    /// The questions that any of the owners seen so far can be asked.
+    /// All questions that at least one of the owners seen so far can be asked.
     widest: AtomicU8,
     /// The questions that the server was told it may ask on the link that was opened last.
     declared: AtomicU8,
@@ -141,7 +141,7 @@ impl SingleLink {
         if !state.queue.leave() {
             return;
         }
-        // From now on, the server's questions are for nobody, until the next owner has its turn.
+        // From now on, nobody can be asked the server's questions, until the next owner has its turn.
         if let Some(link) = state.used.take() {
             link.recipients.end_turn();
         }
@@ -179,7 +179,8 @@ impl LinkTurn {
 }
 
 impl LinkHold for LinkTurn {
-    /// Others have their turns while a task is running, so the task's questions are refused.
+    /// Returns a hold without a turn: other owners have their turns while a task is running, so the task's questions
+    /// are refused.
     fn again(&self) -> Box<dyn LinkHold> {
         Box::new(NoTurn)
     }

@@ -16,7 +16,7 @@ const SHORT_REST: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(super) struct Starts {
     pub(super) backoff: Backoff,
-    /// True if the last failure will occur again until somebody changes something.
+    /// True if the last failure will occur again until somebody changes the server or its configuration.
     pub(super) is_final: bool,
     /// The sessions whose calls used a lost link, until there is a new one.
     pub(super) users: Vec<Weak<dyn LinkUser>>,

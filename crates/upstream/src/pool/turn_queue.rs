@@ -1,5 +1,5 @@
-//! Turns on a server's only link: a turn belongs to one owner that can be asked, or to all calls together that cannot
-//! be asked. This is a state machine without input and output. This module must not know what a link is.
+//! Turns on a server's only link: a turn belongs to one owner that can be asked questions, or to all calls together
+//! whose clients cannot be asked. This is a state machine without I/O. This module must not know what a link is.
 
 use std::collections::VecDeque;
 
@@ -41,8 +41,8 @@ impl TurnQueue {
         self.waiting.len()
     }
 
-    /// Begins a call immediately, if this is possible. Further calls of an owner always join the owner's turn: a model
-    /// that is asked may call the same server, and must not wait for itself.
+    /// Begins a call immediately, if this is possible. Further calls of an owner always join the owner's turn: a client
+    /// that the server has asked something may call the same server before it answers, and must not wait for itself.
     pub(super) fn join(&mut self, party: TurnParty) -> bool {
         match &mut self.current {
             None => {
@@ -59,7 +59,7 @@ impl TurnQueue {
         }
     }
 
-    /// Lets a call that has the turn hold it once more.
+    /// Adds another hold on the turn for a call that already has the turn.
     pub(super) fn enter_again(&mut self) {
         if let Some((_, calls)) = &mut self.current {
             *calls += 1;

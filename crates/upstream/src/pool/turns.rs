@@ -1,5 +1,5 @@
-//! Cells whose links come from a pool, on which owners take turns: how such a cell gets its link, loses it and gives it back.
-//! This module must not know the choice of a link for each owner.
+//! Cells whose links come from a pool, on which owners take turns: how such a cell gets, loses and returns its link. This
+//! module must not know the choice of a link for each owner.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -68,9 +68,9 @@ impl LinkCell {
         Some(HeldLink::new(link.clone(), hold))
     }
 
-    /// Prepares for these questions, which the server may ask the owner whose turn it is: closes the server's only
-    /// link if the server was not told, when the link was opened, that it may ask them. No other call is running on
-    /// that link.
+    /// Makes sure that the server may ask these questions of the owner whose turn it is. If they were not declared when
+    /// the server's only link was opened, closes the link, so that it is opened again with them. No other call is
+    /// running on the link.
     pub async fn widen(&self, egress: &Egress, class: Askable) {
         let Some(single) = &self.single else { return };
         single.widen(class);

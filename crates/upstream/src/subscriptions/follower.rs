@@ -83,7 +83,7 @@ impl Follower {
                     );
                 }
             }
-            // Callers that wait for the result must not have to wait for a server that is not there.
+            // Callers that wait for the result must not have to wait for a server that cannot be reached.
             self.topics().settle(upto);
             again = true;
             tokio::select! {

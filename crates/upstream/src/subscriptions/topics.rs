@@ -53,9 +53,9 @@ pub struct Topics {
     pub(super) state: Mutex<TopicState>,
     /// The number of changes of the wanted resources.
     pub(super) wanted: watch::Sender<u64>,
-    /// The number of the last change that the upstream was sent, or has refused.
+    /// The number of the last change that was sent to the upstream, or was refused by it.
     settled: watch::Sender<u64>,
-    /// The number of all changes, including those of sessions that subscribe by themselves.
+    /// The number of all changes, including those of sessions that subscribe over their own links.
     revision: AtomicU64,
 }
 

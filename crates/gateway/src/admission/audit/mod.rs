@@ -25,7 +25,7 @@ pub(crate) use store::audit::{AuditEntry, CallOutcome};
 /// The default size limit of the record, in bytes: enough for several million calls.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The settings of the record: what it contains, and for how long.
+/// The settings of the record: which data it contains, and for how long.
 #[derive(Debug, Clone)]
 pub(crate) struct AuditOptions {
     /// True if arguments are recorded.
@@ -35,12 +35,12 @@ pub(crate) struct AuditOptions {
     pub(crate) redact: Vec<String>,
     /// The time for which an entry is kept.
     pub(crate) keep: Duration,
-    /// The size limit of the record, in bytes; beyond it, the oldest entries are deleted first.
+    /// The size limit of the record, in bytes; above this limit, the oldest entries are deleted first.
     pub(crate) most_bytes: u64,
 }
 
 impl AuditOptions {
-    /// The settings from the configuration.
+    /// Returns the settings that the configuration contains.
     pub(crate) fn new(audit: &Audit) -> Self {
         Self {
             arguments: audit.arguments,

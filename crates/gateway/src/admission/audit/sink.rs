@@ -13,11 +13,11 @@ use store::audit::{AuditEntry, Log};
 use super::AuditOptions;
 use super::writer::{NextRecord, OpenRecord, Writer};
 
-/// The maximum number of entries that wait for the writer; further entries are counted and lost.
+/// The maximum number of entries that wait for the writer; further entries are dropped, and only their number is kept.
 pub(super) const CAPACITY: usize = 8192;
 /// The number of waiting entries at which the writer stops waiting for more.
 pub(super) const ENOUGH: usize = CAPACITY / 2;
-/// The maximum size of all waiting arguments, in bytes; beyond it, entries are accepted without arguments.
+/// The maximum size of all waiting arguments, in bytes; above this limit, entries are accepted without arguments.
 const MOST_HELD: usize = 16 << 20;
 /// The maximum size of one call's recorded arguments, in bytes; longer ones are replaced by a placeholder.
 const MAX_ARGUMENTS: usize = 64 << 10;
@@ -82,7 +82,7 @@ pub(super) struct Queue {
 }
 
 impl AuditSink {
-    /// A sink that records nothing.
+    /// Returns a sink that records nothing.
     pub(crate) fn off() -> Self {
         Self::of(Arc::default(), NOTHING)
     }
@@ -101,18 +101,18 @@ impl AuditSink {
         Self(Arc::new(Handle { shared, accepts: AtomicU8::new(accepts) }))
     }
 
-    /// A sink without a writer thread: the test runs the writer itself.
+    /// Returns a sink without a writer thread: the test runs the writer itself.
     #[cfg(test)]
     pub(super) fn unwritten(shared: Arc<Shared>) -> Self {
         shared.queue.lock().writer = WriterPhase::Running;
         Self::of(shared, ENTRIES)
     }
 
-    /// Switches to this record, or to none. The writer first writes the entries accepted before, and closes the old file;
-    /// no caller waits for that.
+    /// Switches to this record, or to none. The writer first writes the entries that were accepted earlier, and closes
+    /// the old file; no caller waits for the writer.
     ///
     /// # Errors
-    /// Fails if the system cannot start a thread; then nothing changes.
+    /// Fails if the system cannot start a thread; in this case nothing changes.
     pub(crate) fn switch(&self, to: Option<(Log, &AuditOptions)>) -> std::io::Result<()> {
         let accepts = match &to {
             None => NOTHING,
@@ -130,7 +130,7 @@ impl AuditSink {
             std::thread::Builder::new().name("audit".to_owned()).spawn(move || writer.run())?;
             queue.writer = WriterPhase::Running;
         }
-        // Under the lock: entries accepted from here on belong to the new record.
+        // This happens under the lock: entries that are accepted from here on belong to the new record.
         self.0.accepts.store(accepts, Relaxed);
         Ok(())
     }
@@ -140,13 +140,13 @@ impl AuditSink {
         self.0.accepts.load(Relaxed) != NOTHING
     }
 
-    /// Returns true if arguments are recorded; otherwise they are not needed.
+    /// Returns true if arguments are recorded; otherwise an entry needs no arguments.
     pub(crate) fn takes_arguments(&self) -> bool {
         self.0.accepts.load(Relaxed) == ARGUMENTS
     }
 
     /// Returns a call's arguments (JSON text as received) for its entry: `None` if arguments are not recorded, and a
-    /// placeholder if they are very long.
+    /// placeholder if the arguments are very long.
     pub(crate) fn arguments(&self, text: &[u8]) -> Option<String> {
         if !self.takes_arguments() {
             return None;
@@ -155,9 +155,9 @@ impl AuditSink {
         Some(if is_long { remark(text.len()) } else { String::from_utf8_lossy(text).into_owned() })
     }
 
-    /// Accepts an entry. The only wait is for other calls that are adding an entry at the same moment. If the writer
-    /// is far behind, the entry is counted and lost. If the record was turned off while the call was running, the
-    /// entry is ignored.
+    /// Accepts an entry. The only wait is for other calls that are adding an entry at the same moment. If the writer is
+    /// far behind, the entry is dropped and counted. If the record was turned off while the call was running, the entry
+    /// is ignored.
     pub(crate) fn record(&self, mut entry: AuditEntry) {
         trim(&mut entry);
         let shared = &self.0.shared;
@@ -185,8 +185,8 @@ impl AuditSink {
         }
     }
 
-    /// Stops accepting entries and waits until all are written; blocks for at most `deadline`. Returns true if all
-    /// were written.
+    /// Stops accepting entries, and waits until all accepted entries are written; blocks for at most `deadline`.
+    /// Returns true if all of them were written.
     pub(crate) fn close(&self, deadline: Duration) -> bool {
         let shared = &self.0.shared;
         let until = Instant::now() + deadline;
@@ -216,7 +216,7 @@ impl Drop for Handle {
     }
 }
 
-/// The placeholder for arguments that are not kept; it is valid JSON as well.
+/// Returns the placeholder for arguments that are not kept; the placeholder is valid JSON.
 fn remark(bytes: usize) -> String {
     format!("\"[{bytes} bytes]\"")
 }

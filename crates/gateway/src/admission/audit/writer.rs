@@ -36,12 +36,12 @@ impl OpenRecord {
         Self { log, arguments, redaction, keep, most_bytes }
     }
 
-    /// The arguments of an entry, redacted for the record.
+    /// Returns the arguments of an entry, redacted for the record.
     fn arguments(&self, text: &str) -> Option<String> {
         self.arguments.then(|| self.redaction.apply(text))
     }
 
-    /// Begins a new file if the old one was moved or deleted, and logs this; then appends the batch.
+    /// Starts a new file if the old one was moved or deleted, and logs this; then appends the batch.
     fn append(&mut self, batch: &[AuditEntry]) -> Result<(), store::Error> {
         if self.log.replace_if_gone()? {
             let path = self.log.path().display();
@@ -61,7 +61,7 @@ pub(super) struct NextRecord {
     pub(super) record: Option<Box<OpenRecord>>,
 }
 
-/// The writer of the record; it owns the open file.
+/// The writer of the record, which owns the open file.
 pub(super) struct Writer {
     record: Option<Box<OpenRecord>>,
     /// The record that will replace the current one.
@@ -164,8 +164,8 @@ impl Writer {
         }
     }
 
-    /// Writes the batch. Retries until this succeeds, until the next record accepts the batch, or until the shutdown's
-    /// deadline has passed.
+    /// Writes the batch. Retries until the batch is written, until the next record accepts the batch, or until the
+    /// shutdown's deadline has passed.
     fn write(&mut self, closing: bool) {
         let mut last = closing;
         if let Some(record) = &self.record {

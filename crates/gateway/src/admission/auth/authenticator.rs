@@ -29,8 +29,8 @@ use upstream::web::Web;
 
 /// The time for which a token is trusted without another check; a revoked token remains usable for this long.
 const TOKEN_HOLDS: Duration = Duration::from_secs(30);
-/// The time for which an API key is trusted without another check; it is short, because keys can be revoked at any
-/// time.
+/// The time for which an API key is trusted without another check. This time is short, because keys can be revoked at
+/// any time.
 const KEY_HOLDS: Duration = Duration::from_secs(5);
 /// The time for which the password of a configured user is trusted without another check; configured users do not
 /// change.
@@ -45,11 +45,11 @@ const IPV6_BITS: u8 = 64;
 enum Recalled<'h> {
     /// The credential's principal.
     Holder(Arc<Principal>),
-    /// The credential is unknown: its bytes, and its digest.
+    /// The credential is not among the recent results; the values are the credential's bytes and its digest.
     Unknown(&'h [u8], Digest),
 }
 
-/// Authenticates callers. Clones share their results; each clone sends its requests to other servers over its own
+/// Authenticates callers. Clones share the cached results; each clone sends its requests to other servers over its own
 /// connections.
 #[derive(Clone)]
 pub(crate) struct Authenticator {
@@ -70,7 +70,7 @@ pub(super) struct AuthMethods {
     guesses: Option<Guesses>,
     anyone: Arc<Principal>,
     holder: Arc<Principal>,
-    /// True if any caller has to authenticate.
+    /// True if callers have to authenticate.
     asks: bool,
     start: Instant,
 }
@@ -94,7 +94,7 @@ impl Authenticator {
         Self { methods: Arc::clone(&self.methods), web }
     }
 
-    /// Returns true if any caller has to authenticate.
+    /// Returns true if callers have to authenticate.
     pub(crate) fn asks(&self) -> bool {
         self.methods.asks
     }
@@ -209,7 +209,7 @@ impl Authenticator {
         last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
     }
 
-    /// Returns the metadata of this gateway as a protected resource (RFC 9728) if it is served at `path`.
+    /// Returns the metadata of this gateway as a protected resource (RFC 9728) if `path` is a path of that metadata.
     pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
         self.methods.protected.resource.as_ref()?.metadata(path)
     }

@@ -15,7 +15,7 @@ const MANY: usize = 8192;
 pub(super) struct CallCounts(Mutex<HashMap<Arc<str>, Calls>>);
 
 impl CallCounts {
-    /// Returns the principal with the count that it shares among all credentials with its id.
+    /// Returns the principal with its count of calls, which is shared by all credentials with the same principal id.
     pub(super) fn with(&self, principal: &Principal) -> Arc<Principal> {
         let mut known = self.0.lock();
         if known.len() >= MANY && !known.contains_key(&principal.id) {

@@ -24,7 +24,7 @@ pub(crate) struct Denied {
 }
 
 impl Denied {
-    /// The refusal of a request without a credential.
+    /// Returns the refusal of a request without a credential.
     pub(super) fn missing(challenges: &Challenges) -> Self {
         Self {
             condition: Condition::NoCredentials,
@@ -34,7 +34,7 @@ impl Denied {
         }
     }
 
-    /// The refusal of a credential that was not accepted; `required` are the scopes that every token needs.
+    /// Returns the refusal of a credential that was not accepted; `required` are the scopes that every token needs.
     pub(super) fn of(refused: Refused, challenges: &Challenges, required: &[Box<str>]) -> Self {
         let (condition, message, challenge, retry_after) = match refused {
             Refused::Bad(why) => {
@@ -62,7 +62,7 @@ impl Denied {
     }
 }
 
-/// The reason why a request is not admitted: its credential was refused, or was not checked at all.
+/// The reason why a request is not admitted: the request's credential was refused, or was not checked at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotAdmitted {
     Denied(Denied),

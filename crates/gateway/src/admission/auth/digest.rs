@@ -20,14 +20,14 @@ pub(super) struct Digests(hmac::Key);
 pub(super) struct Digest([u8; 32]);
 
 impl Digests {
-    /// A new random key.
+    /// Creates a new random key.
     pub(super) fn new() -> Result<Self, NoRandomness> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|_| NoRandomness)?;
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, &key)))
     }
 
-    /// The digest of `secret`.
+    /// Returns the digest of `secret`.
     pub(super) fn of(&self, secret: &[u8]) -> Digest {
         let tag = hmac::sign(&self.0, secret);
         let mut bytes = [0; 32];
@@ -43,8 +43,8 @@ impl std::fmt::Debug for Digests {
 }
 
 impl Digest {
-    /// Returns a number that selects one part of a split map. It uses other bits of the digest than the hashes inside
-    /// the map.
+    /// Returns a number that selects one part of a split map. The number uses other bits of the digest than the hashes
+    /// inside the map do.
     pub(super) fn part(&self) -> usize {
         usize::from(self.0[31])
     }
@@ -76,8 +76,8 @@ impl Hash for Digest {
     }
 }
 
-/// A hasher for maps whose keys are [`Digest`]s; it uses some of their bits as they are, because they are already
-/// random.
+/// A hasher for maps whose keys are [`Digest`]s. The hash consists of some of the digest's own bits, because they are
+/// already random.
 #[derive(Default)]
 pub(super) struct AsIs(u64);
 

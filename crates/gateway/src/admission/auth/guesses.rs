@@ -2,8 +2,8 @@
 //! This module must not know how a password is checked.
 //!
 //! An address that has used up its attempts may be shared by many callers: a network behind NAT, or a proxy that does
-//! not forward client addresses. Callers whose passwords were right before are still admitted, unless many passwords
-//! for the same name are tried from this address: otherwise the answers would tell an attacker which password is
+//! not forward client addresses. Callers whose passwords were right before are still admitted. The exception is a name
+//! for which many passwords are tried from this address: otherwise the answers would tell an attacker which password is
 //! right.
 
 use std::collections::HashMap;
@@ -29,7 +29,8 @@ pub(super) struct Guesses {
     by_address: Limiter,
     /// Counts attempts by name and address, once the address has used up its own limit.
     by_name: Limiter,
-    /// The passwords that are being checked: if the same one arrives again in the meantime, it is not a further guess.
+    /// The passwords that are being checked: if the same password arrives again in the meantime, this is not a further
+    /// guess.
     in_flight: Mutex<HashMap<Digest, usize, ByDigest>>,
     /// The number of refusals since the last log line, and the earliest time of the next one.
     refused: Mutex<(u64, Duration)>,
@@ -57,7 +58,7 @@ impl Guesser {
     }
 }
 
-/// An attempt in progress. The attempt counts as failed unless it is taken back.
+/// An attempt in progress. The attempt counts as failed unless it is removed from the counts.
 pub(super) struct Attempt<'a> {
     guesses: &'a Guesses,
     guesser: Guesser,
@@ -66,7 +67,7 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Takes the attempt back, because the password was right or could not be checked.
+    /// Removes the attempt from the counts, because the password was right or could not be checked.
     pub(super) fn take_back(self) {
         if let Some(limiter) = self.counted {
             limiter.let_in(&self.guesser.entering());

@@ -1,4 +1,5 @@
-//! API keys: looks up keys, and creates the principals that they belong to. This module must not know headers or files.
+//! API keys: looks up keys, and creates the principals to which the keys belong. This module must not know headers or
+//! files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub(crate) trait KeyBook: Send + Sync {
     /// Returns a description of the store's problem, for the operator.
     fn look_up(&self, text: &KeyText, now_ms: u64) -> Result<Option<ApiKey>, String>;
 
-    /// The prefixes of all revoked keys, if any key has changed since the last call.
+    /// Returns the prefixes of all revoked keys, if any key has changed since the last call.
     ///
     /// # Errors
     /// The same as for `look_up`.
@@ -49,7 +50,7 @@ struct Stored {
 }
 
 impl StoredKeys {
-    /// The keys in an open file.
+    /// Creates the store of the keys in an open file.
     pub(crate) fn new(keys: store::keys::Keys) -> Self {
         Self(Arc::new(Stored {
             keys: Mutex::new(keys),
@@ -132,7 +133,7 @@ impl Keys {
         Self { book, turns: Turns::new(AT_ONCE, IN_LINE), revoked: ArcSwap::default() }
     }
 
-    /// Looks up revoked keys; returns true if they have changed.
+    /// Looks up revoked keys; returns true if the set of revoked keys has changed.
     pub(super) async fn look_again(&self) -> bool {
         let book = Arc::clone(&self.book);
         let Ok(turn) = self.turns.take(None).await else { return false };
@@ -159,7 +160,7 @@ impl Keys {
         !revoked.is_empty() && principal.scheme == Scheme::Key && revoked.contains(&*principal.id)
     }
 
-    /// The principal of this key.
+    /// Returns the principal of this key.
     pub(super) async fn check(&self, text: &str, now: Moment) -> Result<Arc<Principal>, Refused> {
         let text = KeyText::parse(text)
             .map_err(|_| Refused::Bad("not a valid API key: it is mistyped or truncated"))?;
@@ -195,7 +196,7 @@ fn principal(key: &ApiKey) -> Arc<Principal> {
     })
 }
 
-/// The name of the principal of the key with this prefix.
+/// Returns the id of the principal of the key with this prefix.
 fn name(prefix: &str) -> String {
     format!("key:{prefix}")
 }

@@ -19,7 +19,7 @@
 //! | `guesses` | wrong passwords, counted by client address |
 //! | `moment` | the time of a request |
 //! | `turns` | a queue for expensive checks: a few run at once, with a quota for each client address |
-//! | `web` | the port to other servers |
+//! | `upstream::web` | the port to other servers |
 //!
 //! No error, log line or `Debug` output contains a credential: types that may hold one never print it.
 

@@ -13,7 +13,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The number of seconds since 1970.
+    /// Returns the number of seconds since 1970.
     pub(super) fn unix(self) -> u64 {
         self.unix_ms / 1000
     }

@@ -49,15 +49,15 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// Creates an empty cache; its own random key separates it from the caches of other configurations.
+    /// Creates an empty cache. A new random key separates this cache from the caches of other configurations.
     pub(super) fn new() -> Result<Self, NoRandomness> {
         let mut key = [0; 16];
         getrandom::fill(&mut key).map_err(|_| NoRandomness)?;
         Ok(Self { tags: SipHasher24::new_with_key(&key), edition: AtomicU64::new(0) })
     }
 
-    /// Returns the tag of `secret`. Create the tag before the look-up: if the result is forgotten in the meantime, it
-    /// is then not used.
+    /// Returns the tag of `secret`. Create the tag before the look-up: then a result that is forgotten during the
+    /// look-up is not stored under a valid tag.
     pub(super) fn tag(&self, secret: &[u8]) -> Tag {
         Tag { number: self.tags.hash(secret).as_u128(), edition: self.edition.load(Ordering::Acquire) }
     }

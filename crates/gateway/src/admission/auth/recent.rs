@@ -18,8 +18,8 @@ pub(super) struct Recent<V> {
     room: usize,
 }
 
-/// Two generations of entries. An entry that is not read while the young generation fills up is dropped with the old
-/// generation.
+/// Two generations of entries. An entry of the old generation that is not read while the young generation fills up is
+/// dropped.
 struct Generations<V> {
     young: HashMap<Digest, RecentEntry<V>, ByDigest>,
     old: HashMap<Digest, RecentEntry<V>, ByDigest>,

@@ -5,15 +5,15 @@ use bytes::Bytes;
 use http::Uri;
 use serde_json::json;
 
-/// The path of the metadata of a resource without a path (RFC 9728, 3).
+/// The path of the metadata of a resource whose URL has no path (RFC 9728, 3).
 pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// The gateway as a protected resource.
 #[derive(Debug)]
 pub(super) struct Resource {
-    /// The absolute URL of its metadata.
+    /// The absolute URL of the resource's metadata.
     pub(super) metadata_url: String,
-    /// The path of that URL.
+    /// The path of `metadata_url`.
     path: String,
     body: Bytes,
 }
@@ -26,9 +26,9 @@ pub(super) struct Resource {
 )]
 pub(crate) struct NoResource(pub(crate) String);
 
-/// Returns the spellings of a resource that tokens may contain: the configured one, and the one to which clients' URL
-/// types normalize it: with host and scheme in lower case, without the scheme's default port, and with `/` for an
-/// empty path (RFC 3986, 6.2).
+/// Returns the spellings of a resource that tokens may contain: the configured spelling, and the spelling to which
+/// clients' URL types normalize it (host and scheme in lower case, no default port, and `/` for an empty path; RFC
+/// 3986, 6.2).
 pub(super) fn spellings(url: &str) -> Vec<Box<str>> {
     let mut all: Vec<Box<str>> = vec![url.into()];
     let parsed = url.parse::<Uri>().ok();
@@ -70,8 +70,8 @@ impl Resource {
         Ok(Self { metadata_url, path, body: Bytes::from(body.to_string()) })
     }
 
-    /// Returns the metadata if it is served at `path`: at the resource's own metadata path, or at the path for a
-    /// resource without a path, which clients try next (MCP, authorization: protected resource metadata discovery).
+    /// Returns the metadata if `path` is the resource's own metadata path, or the metadata path of a resource without a
+    /// path, which clients try next (MCP, authorization: protected resource metadata discovery).
     pub(super) fn metadata(&self, path: &str) -> Option<Bytes> {
         (path == self.path || path == WELL_KNOWN).then(|| self.body.clone())
     }

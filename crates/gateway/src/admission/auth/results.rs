@@ -17,7 +17,7 @@ const MOST_KNOWN: usize = 8192;
 /// The number of wrong passwords, each for one name, that are remembered.
 const MOST_WRONG: usize = 4096;
 
-/// The results that all threads share, and the key to the results of each thread.
+/// The results that all threads share, and the handle to the results of each thread.
 pub(super) struct RecentResults {
     pub(super) digests: Digests,
     pub(super) near: Near,

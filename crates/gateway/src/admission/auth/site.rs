@@ -1,5 +1,5 @@
-//! A WordPress site as a user directory: it checks names and passwords, and its answer decides. This module must not
-//! know the headers of clients.
+//! A WordPress site as a user directory: the site checks names and passwords, and its answer decides. This module must
+//! not know the headers of clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +25,12 @@ const AT_ONCE: usize = 8;
 const IN_LINE: usize = 512;
 /// The time limit for the site's answer.
 const WITHIN: Duration = Duration::from_secs(10);
-/// The maximum size of an accepted answer, in bytes; that of a user with many capabilities has about 10 000.
+/// The maximum size of an accepted answer, in bytes; the answer about a user with many capabilities has about 10 000.
 const LONGEST: usize = 256 * 1024;
 /// The time after which to retry, if the site does not specify one.
 const RETRY: Duration = Duration::from_secs(10);
-/// The time for which streams may stay open if their user sends no further request: while users only listen, the site
-/// is not asked about them again.
+/// The time for which streams may stay open if their user sends no further request: while a user only listens, the site
+/// is not asked about that user again.
 const LASTS: Duration = Duration::from_mins(15);
 /// The maximum length of an accepted user name, in bytes.
 const LONGEST_NAME: usize = 256;
@@ -55,7 +55,7 @@ struct User {
     slug: String,
     #[serde(default)]
     roles: Value,
-    /// An object; PHP sends an empty list instead of an empty object.
+    /// The capabilities: an object, or an empty list, which PHP sends instead of an empty object.
     #[serde(default)]
     capabilities: Value,
 }

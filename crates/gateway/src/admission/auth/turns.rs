@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The time after which a refused check may be tried again.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// The divisor for the share of one address: it may use a quarter of the queue.
+/// The divisor for the share of one address: each address may use a quarter of the queue.
 const SHARE: usize = 4;
 
 /// A queue with a number of turns, and a number of places for waiting checks.
@@ -43,7 +43,7 @@ struct WaitingTurns {
     by: HashMap<IpAddr, OwnLine>,
 }
 
-/// The checks of one address: only the first few of them are in the common queue.
+/// The checks of one address: only the first few of these checks are in the common queue.
 #[derive(Debug)]
 struct OwnLine {
     count: usize,
@@ -105,7 +105,7 @@ impl Turns {
 }
 
 impl TurnQueue {
-    /// Takes a place in the queue; `None` if it is full, or if the address has used its share.
+    /// Takes a place in the queue; returns `None` if the queue is full, or if the address has used up its share.
     fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Option<(LineSlot, Option<Arc<Semaphore>>)> {
         let mut waiting = self.waiting.lock();
         if waiting.all >= self.most {

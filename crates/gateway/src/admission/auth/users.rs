@@ -1,5 +1,5 @@
-//! Configured users: names with Argon2 hashes of their passwords (RFC 9106; the PHC string format). A check is slow on
-//! purpose, so checks run on other threads, a few at a time. This module must not know headers.
+//! Configured users: names with Argon2 hashes of their passwords (RFC 9106; the PHC string format). Each check is slow
+//! on purpose, so checks run on separate threads, a few at a time. This module must not know headers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Users {
         self.hashes.is_empty()
     }
 
-    /// Returns true if a user has this name; then no other method is tried.
+    /// Returns true if a user has this name; in this case, no other method is tried.
     pub(super) fn has(&self, name: &str) -> bool {
         self.hashes.contains_key(name)
     }

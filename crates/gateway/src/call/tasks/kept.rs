@@ -1,4 +1,4 @@
-//! The state that an answered call leaves behind for its task, and clients' requests about such tasks.
+//! The state that is kept for the task of a call that has been answered, and clients' requests about such tasks.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -23,7 +23,7 @@ use upstream::link::HeldLink;
 use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::Sleeper;
 
-/// Keeps the state that a call leaves behind; returns the answer for the client.
+/// Keeps the state that the task of an answered call needs; returns the answer for the client.
 pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> ExchangeAnswer {
     let context = call.context.clone();
     match made {

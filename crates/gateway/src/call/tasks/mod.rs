@@ -1,9 +1,9 @@
-//! Calls that became tasks: the state that the gateway keeps if client and server have different kinds of tasks, and
+//! Calls that became tasks: the state that the gateway keeps if client and server support different kinds of tasks, and
 //! notifications about tasks.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `kept` | the state that an answered call leaves behind, and clients' requests about it |
+//! | `kept` | the state that is kept for the task of an answered call, and clients' requests about it |
 //! | `notices` | notifications about tasks on a client's stream |
 //!
 //! `proto::bridge::tasks` and `engine::tasks` decide how a message is handled.

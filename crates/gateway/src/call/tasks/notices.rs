@@ -33,8 +33,8 @@ const BEHIND: usize = 64;
 /// The first and the longest delay before a lost stream is reopened.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Returns those tasks in a filter that are honoured: the tasks of this client, at servers that send notifications
-/// about tasks.
+/// Returns the tasks in a filter about which the client can be notified: the client's own tasks, at servers that send
+/// notifications about tasks.
 ///
 /// # Errors
 /// Returns the fault to answer the listen request with.
@@ -92,8 +92,8 @@ pub(crate) fn follow(
     (by_upstream.into_iter().map(one).collect(), heard)
 }
 
-/// The maximum number of tasks about which sessions are notified at the same time. Clients of further tasks have to
-/// poll.
+/// The maximum number of tasks about which sessions are notified at the same time. Clients have to poll any further
+/// tasks.
 const MAX_TOLD: usize = 256;
 
 static TOLD: Semaphore = Semaphore::const_new(MAX_TOLD);
@@ -198,7 +198,7 @@ impl Follower {
     }
 
     /// Forwards a notification to the client under the client's own task ids. A client that reads too slowly misses
-    /// notifications, not tasks.
+    /// notifications, but loses no tasks.
     fn forward(&self, frame: &Frame) {
         let Some(edits) = notice_edits(frame, &self.tasks) else { return };
         let mut splice = Splice::new(frame.text());

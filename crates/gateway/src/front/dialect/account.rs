@@ -1,4 +1,4 @@
-//! The caller on a pipe: the configured account at the site that authenticates callers. This module must not know how
+//! The caller over a pipe: the configured account at the site that authenticates callers. This module must not know how
 //! the site is queried, or how requests are refused.
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A client's event stream: the first event contains the path for messages; then come answers, with keep-alive events
-//! in between.
+//! A client's event stream: the first event contains the path for messages; answers follow, with keep-alive events in
+//! between.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,7 +59,8 @@ pub(crate) fn open(
     let session = Session::new(identity.clone(), front.profile, Some(stream), idle);
     let added = shard.gateway.process.dialect_sessions.add(&id, session, identity);
     let session = added.map_err(|full| full.describe("sessions", "limits.sessions"))?;
-    // Another configuration may have taken effect before the session could be found and ended.
+    // Another configuration may have taken effect before this session was registered, so that the session was not
+    // ended.
     let now = shard.view.state.current.load();
     if regime != now.regime || !now.profiles[front.profile].is_there {
         ends.stop();
@@ -86,7 +87,7 @@ struct Opened {
 impl Drop for Opened {
     fn drop(&mut self) {
         self.shard.gateway.process.dialect_sessions.remove(&self.id);
-        // The answers have no recipient any more.
+        // Nobody receives the answers any more.
         self.session.requests.give_up();
     }
 }
@@ -97,7 +98,7 @@ async fn serve(opened: Opened, row: Arc<Dialect>, mut queue: mpsc::Receiver<Byte
     let mut look = Instant::now() + LOOK_EVERY;
     loop {
         let piece = tokio::select! {
-            // Check this first: a stop ends sessions as well, and the client must be told why.
+            // Check for a stop first: a stop ends sessions as well, and the client must be told the actual reason.
             biased;
             () = opened.shard.gateway.process.stop.stopped() => {
                 let _ = sender.try_send(error_event(&row, Condition::Internal));

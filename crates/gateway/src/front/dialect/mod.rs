@@ -1,4 +1,4 @@
-//! Clients of endpoints with a dialect: the loop around `engine::dialect`, for any transport.
+//! Clients of endpoints that imitate another system (a dialect): runs `engine::dialect` over any transport.
 //!
 //! | file | is for |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `front` | the profile that an endpoint shows |
 //! | `telemetry` | log lines about requests |
 //! | `pipe` | the one client over stdin and stdout |
-//! | `account` | the caller on a pipe |
+//! | `account` | the caller over a pipe |
 //!
 //! This module must not know the dialect, or how versions differ.
 

@@ -101,7 +101,7 @@ fn not_known(answer: &Frame) -> bool {
     error.is_some_and(|error| error.code == code::METHOD_NOT_FOUND)
 }
 
-/// Reads a response as an outcome.
+/// Reads the text of a response as an outcome.
 fn read(shard: &Shard, text: Bytes, server: Option<(&str, bool)>) -> DialectOutcome {
     let unreadable = |why: String| DialectOutcome::Trouble(Trouble::new(Condition::Internal, why));
     let frame = match Frame::parse(text, shard.gateway.frame_limits()) {

@@ -1,4 +1,4 @@
-//! Serves the one client over stdin and stdout of a profile with a dialect: one message per line, answered in order.
+//! Serves the one client over stdin and stdout, for a profile with a dialect: one message per line, answered in order.
 //! While a line is processed, later lines are already read, so that the client can cancel the request or close the
 //! pipe. If a message requires the standard protocol, the standard protocol serves it and all later messages.
 

@@ -34,7 +34,7 @@ pub(crate) enum Taken {
     Standard(Option<Verdict>),
 }
 
-/// The reply to a caller that is not admitted.
+/// Returns the reply to a caller that is not admitted.
 pub(crate) fn refuse(row: &Dialect, trouble: &Trouble) -> DialectReply {
     engine::dialect::refuse(row, None, trouble)
 }
@@ -68,7 +68,7 @@ fn asked(shard: &Arc<Shard>, row: &Dialect, text: &Bytes) -> Option<DialectReque
     }
 }
 
-/// Returns the reply to a message that cannot be served, with the id of its request.
+/// Returns the reply to a message that cannot be served, with the id of the request in the message.
 pub(crate) fn refuse_text(
     shard: &Arc<Shard>,
     row: &Dialect,
@@ -120,7 +120,7 @@ struct Asking<'a> {
     front: &'a Front,
     identity: &'a Identity,
     session: Option<&'a Arc<Session>>,
-    /// The request's headers; a pipe has none, and no rate limits.
+    /// The request's headers; `None` over a pipe, which has neither headers nor rate limits.
     headers: Option<&'a HeaderMap>,
     /// The whole message.
     text: &'a Bytes,
@@ -154,7 +154,7 @@ impl Asking<'_> {
         };
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
         let rates = &self.shard.gateway.rates;
-        // Notifications are not limited, nor are messages that are neither executed nor answered.
+        // Rate limits do not apply to notifications, or to messages that are neither executed nor answered.
         let counted = match &reading {
             Reading::Notified(_, ask) => ask.as_ref().is_some_and(|ask| !ask.is_notice()),
             _ => true,
@@ -224,7 +224,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Cancels the request that a notification names, if it is one of this client's own.
+    /// Cancels the request that a notification names, if the request is one of this client's own.
     fn give_up(&self, notice: &DialectRequest) {
         let Some(session) = self.session.filter(|_| notice.method() == Notice::Cancelled.name()) else {
             return;
@@ -364,8 +364,7 @@ impl Asking<'_> {
         Some((outcome, record))
     }
 
-    /// Records a request that the dialect's row itself refused: the caller cannot see the target, or the request is
-    /// invalid.
+    /// Records a request that the dialect itself refused: the caller cannot see the target, or the request is invalid.
     fn note(&self, ask: &DialectRequest, reply: &DialectReply, found: TargetLookup) {
         if named(ask).is_none() {
             return;

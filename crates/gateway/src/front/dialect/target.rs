@@ -1,5 +1,5 @@
 //! The target of a dialect request, and the lookup that tells whether the caller can see it; used only for the record
-//! of calls. This module must not know rows.
+//! of calls. This module must not know the dialects' rows.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(super) fn named(ask: &DialectRequest) -> Option<(ListKind, &'static str)> {
 
 /// The result of looking up a request's target.
 pub(super) enum TargetLookup {
-    /// The caller may use the target, or the request has none.
+    /// The caller may use the target, or the request has no target.
     Here,
     /// Only other callers may use the target.
     Hidden,

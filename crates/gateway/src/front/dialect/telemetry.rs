@@ -36,7 +36,7 @@ impl<'a> LoggedRequest<'a> {
         let members = Members::of_document(text, MAX_DEPTH).ok();
         let member = |key| {
             let written = members.as_ref()?.get(text, key)?.of(text);
-            // The id exactly as written, which contains no line break.
+            // The member exactly as written; its text contains no line break.
             std::str::from_utf8(written).ok().filter(|written| written.len() <= MOST)
         };
         let method = member("method").map(|method| Cow::Borrowed(method.trim_matches('"')));

@@ -15,14 +15,14 @@ use super::spare;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// A response without a body.
+/// Returns a response without a body.
 pub(super) fn empty(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::Empty);
     *response.status_mut() = status;
     response
 }
 
-/// The value of `Retry-After`, in seconds, if there are too many sessions; it is longer than for calls, because
+/// The value of `Retry-After`, in seconds, if there are too many sessions; this time is longer than for calls, because
 /// sessions last longer.
 pub(super) const RETRY_LATER: u64 = 5;
 

@@ -1,4 +1,5 @@
-//! Arrays of messages, which one older version supports (MCP 2025-03-26, transports: sending messages to the server).
+//! Batches (arrays of messages), which one older version supports (MCP 2025-03-26, transports: sending messages to the
+//! server).
 
 use std::sync::Arc;
 
@@ -122,7 +123,7 @@ async fn request(
     }
 }
 
-/// The refusal of an array in a version without batches.
+/// Returns the refusal of an array in a version without batches.
 pub(super) fn no_batches(era: &Era) -> Response<Body> {
     let message = format!("protocol version {era} does not support batches; send one message per request");
     answer::message(400, Fault::client(code::INVALID_REQUEST, message).response(None))

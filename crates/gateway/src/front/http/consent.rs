@@ -1,6 +1,6 @@
-//! The pages on which users begin to give consent, and to which an authorization server sends them back. The first
-//! page says what is requested, and asks its user to prove that they are the caller who will give consent. This module
-//! must not know how a code becomes a token.
+//! The pages on which users begin to give consent, and to which an authorization server sends them back. The first page
+//! says what is requested, and asks the user for a proof that the user is the caller whose consent is requested. This
+//! module must not know how a code becomes a token.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -72,8 +72,8 @@ async fn leave(
     response
 }
 
-/// Returns true if the form was sent from the gateway's own page. A foreign page could try to have its visitor
-/// complete a consent that somebody else started. Browsers name the page that sends a form.
+/// Returns true if the form was sent from the gateway's own page. A foreign page could try to make its visitor complete
+/// a consent that somebody else started. Browsers name the page that sends a form.
 fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     let headers = request.headers();
     let host = guard::authority(headers, request.uri());
@@ -91,7 +91,7 @@ fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
 }
 
 /// Returns true if the form proves that its sender is the caller whose consent is requested. Only credentials that
-/// people know are checked; nobody knows a signed token by heart.
+/// people can type are checked; nobody knows a signed token by heart.
 async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) -> bool {
     let Some(caller) = &begun.caller else { return true };
     let all = pairs(form);
@@ -114,11 +114,13 @@ fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> 
     let Begun { server, caller, at, scopes } = begun;
     let lasting = match caller {
         Some(caller) => format!(
-            "{} wants to use the server {server} with your account there. Continue only if this is you.",
+            "{} wants to use the server {server} with your account there. Continue only if you are this caller.",
             in_words(caller)
         ),
         None => {
-            format!("Everybody who may use the server {server} here will use it with your account there.")
+            format!(
+                "Everybody who may use the server {server} through this gateway will use it with your account."
+            )
         }
     };
     let allowed =
@@ -195,7 +197,7 @@ pub(super) async fn callback(shard: &Shard, request: &Request<Incoming>) -> Resp
     }
 }
 
-/// The document that describes Dragoman's client to an authorization server.
+/// Returns the document that describes Dragoman's client to an authorization server.
 pub(super) fn client_document(method: &Method, text: String) -> Response<Body> {
     if *method != Method::GET {
         return answer::only("GET", "authorization servers fetch this document with GET");

@@ -34,7 +34,7 @@ impl From<NotAdmitted> for EntryRefused {
     }
 }
 
-/// Returns the response for either reason, in the form of the dialect, if there is one.
+/// Returns the response for either reason, in the form of the endpoint's dialect, if the endpoint has one.
 pub(super) fn refuse_entry(row: Option<&Dialect>, refused: &EntryRefused) -> Response<Body> {
     match (refused, row) {
         (EntryRefused::Denied(why), row) => denied(row, why),
@@ -43,7 +43,8 @@ pub(super) fn refuse_entry(row: Option<&Dialect>, refused: &EntryRefused) -> Res
     }
 }
 
-/// Returns the response to a caller that is not admitted, in the form of the dialect, if there is one.
+/// Returns the response to a caller that is not admitted, in the form of the endpoint's dialect, if the endpoint has
+/// one.
 pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {
     let mut response = match row {
         Some(row) => {

@@ -1,5 +1,5 @@
-//! Endpoints with a dialect over HTTP: converts bodies and headers to messages and back. `front::dialect` processes
-//! the messages.
+//! Endpoints that imitate another system (a dialect) over HTTP: converts bodies and headers to messages and back.
+//! `front::dialect` processes the messages.
 
 use std::sync::Arc;
 
@@ -136,8 +136,8 @@ impl Visit<'_> {
         }
     }
 
-    /// Processes a message from a client with an event stream. The reply is sent on the stream, even if the client does
-    /// not wait for the end of its POST.
+    /// Processes a message from a client with an event stream. The reply is sent on the stream, even if the client
+    /// disconnects before its POST is answered.
     fn take_beside(
         &self,
         session: Arc<Session>,
@@ -158,7 +158,7 @@ impl Visit<'_> {
         })
     }
 
-    /// Returns the reply as the response body; a client with a stream has already received the reply there.
+    /// Returns the reply as the response body; a client with a stream has already received the reply on the stream.
     fn reply(
         &self,
         mut reply: DialectReply,
@@ -186,7 +186,7 @@ impl Visit<'_> {
         reply::response(refuse_text(self.shard, &self.front.row, text, &trouble))
     }
 
-    /// Returns the refusal of a session because there are too many, with the dialect's own status.
+    /// Returns the refusal of a session because there are too many sessions, with the dialect's own status.
     fn no_room(&self, text: &Bytes, message: &str) -> Response<Body> {
         let trouble = Trouble::new(Condition::Internal, message);
         let mut reply = refuse_text(self.shard, &self.front.row, text, &trouble);
@@ -246,8 +246,8 @@ impl Visit<'_> {
             || text(names::PROTOCOL_VERSION).is_some_and(|version| by_version(version.trim()).is_some())
     }
 
-    /// Returns the refusal of an event stream because there are too many. Clients read only the status, so the refusal
-    /// does not depend on the dialect's messages.
+    /// Returns the refusal of an event stream because there are too many streams. Clients read only the status, so the
+    /// refusal does not depend on the dialect's messages.
     fn full(&self, message: &str) -> Response<Body> {
         let mut reply = refuse(&self.front.row, &Trouble::new(Condition::Internal, message));
         reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();

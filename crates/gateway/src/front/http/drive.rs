@@ -41,8 +41,8 @@ struct SessionStream<'a> {
 
 impl ClientSink for SessionStream<'_> {
     async fn relay(&mut self, call: &Call, text: Bytes) -> bool {
-        // While the client reads slowly, the server's stream is not read, provided that this stream belongs to this
-        // call alone.
+        // While the client reads slowly, the server's stream is not read, provided that the server's stream belongs to
+        // this call alone.
         self.streams.push_when_read(self.stream, text, call.deadline().into()).await;
         true
     }

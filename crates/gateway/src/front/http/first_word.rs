@@ -1,5 +1,5 @@
-//! The first item of a call. It decides whether the request is answered with a single body or an event stream. This
-//! module must not know the caller.
+//! The first item that a call produces, which decides whether the request is answered with a single body or an event
+//! stream. This module must not know the caller.
 
 use http::{Response, StatusCode};
 use tokio::time::{Instant, sleep_until};
@@ -16,7 +16,7 @@ pub(super) type CallStep = (Box<Call>, Progress);
 pub(super) enum FirstWord {
     /// A single response; `true` if it contains a result.
     Whole(Box<Response<Body>>, bool),
-    /// An event stream: either the time is over, or a message came before the answer.
+    /// An event stream: either nothing came in time, or a message came before the answer.
     Stream(Option<CallStep>),
 }
 

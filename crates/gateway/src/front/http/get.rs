@@ -1,4 +1,5 @@
-//! GET and DELETE of Streamable HTTP: the standing stream, resumption, and the end of a session.
+//! GET and DELETE of Streamable HTTP: the standing stream (for messages that belong to no request), resumption, and the
+//! end of a session.
 
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ pub(super) async fn delete(
     if let Some(session) = shard.session.state.sessions.remove(&session.id) {
         shard.session.state.end_for_good(&session);
         let shard = shard.clone();
-        // The client need not wait until its servers are notified; the task ends once they are.
+        // The client need not wait until its servers have been notified; the task ends once they have been notified.
         tokio::spawn(async move { session.end(&shard.session).await });
     }
     answer::empty(StatusCode::NO_CONTENT)
@@ -128,7 +129,7 @@ pub(super) fn known(
     checked(shard, entry, session, id).map(Some)
 }
 
-/// Restores the session that a request names, if the session began before this process or has been forgotten.
+/// Restores the session that a request names, if the session was opened in an earlier process or has been forgotten.
 pub(super) async fn restored(
     shard: &Shard,
     entry: &AdmittedRequest,

@@ -1,5 +1,5 @@
 //! The checks that every request passes first: its authority and origin (MCP transports, security: DNS rebinding), its
-//! framing, and what browsers from allowed origins may do (CORS, Fetch metadata).
+//! framing, and what web pages of allowed origins may do (CORS, Fetch metadata).
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ pub(super) fn check(
     let host = lower(authority(headers, request.uri()));
     if !hosts.knows(&host) {
         let message = format!(
-            "this server does not answer to the host name {host:?}; if it should, add it to `allowedHosts` in the \
+            "this server does not answer to the host name {host:?}; to allow this name, add it to `allowedHosts` in the \
                  configuration"
         );
         return Err(forbidden(&message));
@@ -44,7 +44,7 @@ pub(super) fn check(
     let text = lower(Some(origin.to_str().unwrap_or("null")));
     if !hosts.knows_origin(&text, &host) {
         let message = format!(
-            "web pages from {text} may not call this server; if they should, add it to `allowedOrigins` in the \
+            "web pages from {text} may not call this server; to allow this origin, add it to `allowedOrigins` in the \
                  configuration"
         );
         return Err(forbidden(&message));

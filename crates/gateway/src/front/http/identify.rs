@@ -12,8 +12,8 @@ use super::denied::EntryRefused;
 use crate::admission::Identity;
 use crate::process::Shard;
 
-/// Identifies the caller, if this is required; `profile` is the name in the request. Failures are counted by address,
-/// which limits guessing.
+/// Identifies the caller, if callers have to authenticate; `profile` is the profile's name in the request. Failures are
+/// counted by address, which limits guessing.
 pub(super) async fn identify(
     shard: &Shard,
     request: &Request<Incoming>,
@@ -25,8 +25,8 @@ pub(super) async fn identify(
     let mut identity = Identity::anyone(Some(client));
     if asks && shard.door.asks() {
         let (rates, headers) = (&shard.gateway.rates, request.headers());
-        // Count before looking at the credential, so that many concurrent attempts are limited as well. Credentials
-        // that cannot be guessed are exempt.
+        // Count the attempt before the credential is checked, so that many concurrent attempts are limited as well.
+        // Credentials that cannot be guessed are exempt.
         let is_familiar = || shard.door.is_familiar(headers);
         let counted = rates.enter(&identity, headers, profile, is_familiar).map_err(EntryRefused::TooSoon)?;
         let principal = shard.door.identify(headers, Some(client.address)).await?;

@@ -75,7 +75,7 @@ pub(super) async fn count_all(
     Err(Box::new(refused(&verdict, only)))
 }
 
-/// The response to a rate-limited request, in the standard form.
+/// Returns the response to a rate-limited request, in the form of the standard protocol.
 pub(super) fn refused(verdict: &Verdict, message: Option<&Frame>) -> Response<Body> {
     let wait = seconds(verdict.retry_after).max(1);
     let help = if verdict.retry_after.is_zero() {

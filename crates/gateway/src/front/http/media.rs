@@ -11,7 +11,7 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
 /// Checks the headers of a request with a message. A client that accepts only one of the two forms of an answer is
-/// served, because many clients list only one.
+/// served, because many clients list only one form.
 pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     check_json(headers)?;
     if !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) && headers.contains_key(ACCEPT) {

@@ -3,7 +3,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `service`, `guard`, `identify`, `denied`, `limited` | routing; callers, refusals and rate limits |
+//! | `service`, `guard`, `identify`, `denied`, `limited` | routing; the first checks, callers, refusals and rate limits |
 //! | `post`, `batch`, `get`, `stateless` | Streamable HTTP |
 //! | `sse` | HTTP+SSE |
 //! | `dialect` | endpoints that imitate another system |

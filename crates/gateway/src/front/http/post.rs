@@ -112,7 +112,7 @@ async fn single(
             answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
         }
         Ok(Spoken::Stateless) => stateless::answer(shard, entry, headers, frame).await,
-        // Boxed, like every rare branch: otherwise every call would carry the space for this future.
+        // Boxed, like every rare branch: otherwise every call would reserve space for this future.
         Ok(Spoken::Handshake) => Box::pin(handshake(shard, entry, frame)).await,
         Ok(Spoken::Session) => {
             let id = frame.id();
@@ -237,8 +237,8 @@ async fn request(
     answer::events(body)
 }
 
-/// A call whose client waits for the first item. If the client closes the connection in the meantime, it has not
-/// cancelled the call, so the call continues without the client.
+/// A call whose client waits for the first item. A client that closes the connection in the meantime has not cancelled
+/// the call, so the call continues without the client.
 struct Attended<'a> {
     shard: &'a Arc<Shard>,
     session: &'a Arc<Session>,

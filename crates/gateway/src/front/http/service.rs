@@ -27,7 +27,7 @@ impl Service {
     }
 }
 
-/// One request, under the configuration in force when it arrived.
+/// One request, with the configuration that was in force when the request arrived.
 struct Arrival {
     shard: Arc<Shard>,
 }
@@ -154,7 +154,7 @@ impl Arrival {
         }
     }
 
-    /// Answers a request that is not an MCP request.
+    /// Answers a request to a path that is not an MCP endpoint.
     fn other(&self, path: &str) -> Response<Body> {
         let gateway = &self.shard.gateway;
         match path {
@@ -203,15 +203,15 @@ impl Arrival {
 
 impl Handler for Service {
     async fn handle(&self, request: Arrived, peer: SocketAddr) -> Response<Body> {
-        // Boxed, because a connection reserves space for this future as long as it is open. It is constructed inside
-        // its box, to avoid a copy.
+        // Boxed, because a connection reserves space for this future as long as the connection is open. The future is
+        // constructed inside its box, to avoid a copy.
         let arrival = Arrival { shard: self.0.now() };
         let responding = Box::write(Box::new_uninit(), async move { arrival.respond(request, peer).await });
         Box::into_pin(responding).await
     }
 
-    /// Counts a connection that has become idle. After every thousand of them, it is worth returning freed memory to
-    /// the system.
+    /// Counts a connection that has become idle. After every thousand such connections, it is worth returning freed
+    /// memory to the system.
     fn rested(&self) {
         self.0.now().session.state.tidying.count();
     }

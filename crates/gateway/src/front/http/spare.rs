@@ -1,4 +1,4 @@
-//! Reuses the map of a request's headers for the headers of an answer: allocating a new map took a twentieth of a
+//! Reuses the map of a request's headers for the headers of an answer: allocating a new map would take a twentieth of a
 //! call's fixed cost. One map circulates on each thread: it arrives with a request, is kept here, leaves with an
 //! answer, and serves the next request on that connection. This module must not know what headers mean.
 

@@ -43,7 +43,7 @@ const SESSION: &str = "sessionId";
 /// The number of messages from a client that may wait for earlier messages.
 const AHEAD: usize = 16;
 
-/// The time for which the next message of such a client may wait for room.
+/// The time for which a client's next message may wait until fewer messages are waiting.
 const ROOM_TIME: Duration = Duration::from_secs(30);
 
 /// The number of events that may be in transit to a client's connection, in addition to those that wait.
@@ -155,7 +155,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
         messages,
     };
     sessions.open_door(id.as_str().into(), door, permit);
-    // If another configuration took effect meanwhile, it did not see this stream.
+    // If another configuration took effect in the meantime, this stream was not checked against it.
     let now = shard.view.state.current.load();
     if shard.gateway.snapshot.regime != now.regime || !now.profiles[entry.profile].is_there {
         ends.stop();
@@ -310,7 +310,7 @@ pub(super) async fn post(
         }
         Ok(Err(_)) => unknown(),
         Err(_) => {
-            let message = "too many messages of this session are waiting; send this one again";
+            let message = "too many messages of this session are waiting; send this message again later";
             answer::refusal(StatusCode::SERVICE_UNAVAILABLE, message)
         }
     }

@@ -1,4 +1,4 @@
-//! Requests without a session: each one describes its client itself.
+//! Requests without a session: each request itself describes its client.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ pub(super) async fn answer(
     }
 }
 
-/// The headers of an HTTP request, in the form that the engine needs.
+/// The headers of an HTTP request, through the interface that the engine reads.
 struct RequestHeaders<'a>(&'a HeaderMap);
 
 impl Headers for RequestHeaders<'_> {
@@ -149,7 +149,7 @@ async fn run(mut call: Box<Call>, parked: &Arc<Parked>) -> Response<Body> {
     answer::events(body)
 }
 
-/// The event stream that answers one request. A client that closes it cancels the request.
+/// The event stream that answers one request. A client that closes the stream cancels the request.
 struct EventStream(BodySender);
 
 impl ClientSink for EventStream {

@@ -44,11 +44,11 @@ pub(crate) struct LineTransport {
     pub(crate) identity: Identity,
     /// The channel for messages to the client.
     pub(crate) out: mpsc::Sender<Bytes>,
-    /// Raised when the client is so far behind that `out` is full; `None` if the sender waits in this case.
+    /// Raised when the client is so far behind that `out` is full; `None` if senders wait in this case.
     pub(crate) behind: Option<Stop>,
     /// True if the client may send requests without a session.
     pub(crate) stateless: bool,
-    /// The error message that the client gets if it sends anything before its introduction.
+    /// The error message for a client that sends anything before its introduction.
     pub(crate) stranger: &'static str,
 }
 
@@ -120,8 +120,8 @@ impl Client {
         self.say(fault.response(id)).await;
     }
 
-    /// Processes a message, or an array of messages if the version has arrays. Slow requests become tasks, which are
-    /// registered before this function returns, so that cancellations can find them.
+    /// Processes a message, or an array of messages if the client's version has such arrays. Slow requests become
+    /// tasks, which are registered before this function returns, so that cancellations can find them.
     pub(crate) async fn take(self: &Arc<Self>, said: Result<Message, FrameError>, tasks: &mut JoinSet<()>) {
         match said {
             Err(e) => self.refuse(&Fault::from(&e), e.id.as_ref()).await,
@@ -173,7 +173,7 @@ impl Client {
         }
     }
 
-    /// Sends an answer to the client: on its own, or with the others of its array.
+    /// Sends an answer to the client: on its own, or together with the other answers to the same array.
     async fn give(&self, to: Option<&mpsc::Sender<Bytes>>, answer: Bytes) {
         match to {
             None => self.say(answer).await,
@@ -276,8 +276,8 @@ impl Client {
             client.finish(&session, decision, to.as_ref()).await;
             drop(room);
         });
-        // The request begins here: if a task began it, the client's cancellation could be read before the request is
-        // registered.
+        // The request begins here: if a task began the request, the client's cancellation could be read before the
+        // request is registered.
         if poll_fn(|cx| Poll::Ready(running.as_mut().poll(cx))).await.is_pending() {
             tasks.spawn(running);
         }
@@ -322,7 +322,8 @@ struct LineSink<'a> {
 
 impl ClientSink for LineSink<'_> {
     async fn relay(&mut self, call: &Call, text: Bytes) -> bool {
-        // Wait for a client that reads slowly. If it has not read by the deadline, the next message disconnects it.
+        // Wait for a client that reads slowly. If the client has not read by the deadline, the next message disconnects
+        // the client.
         let _ = timeout_at(call.deadline().into(), self.client.way.out.reserve()).await;
         self.client.say(text).await;
         true

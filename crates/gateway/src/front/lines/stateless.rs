@@ -1,5 +1,5 @@
-//! Requests without a session, from a client whose messages arrive in order: each request is registered before the
-//! next message is read, so it can be cancelled by its id.
+//! Requests without a session, from a client whose messages arrive in order: each request is registered before the next
+//! message is read, so that a later message can cancel the request by its id.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Client {
         let room = self.requests.clone().try_acquire_owned().map_err(|_| self.too_many())?;
         let (cancel, cancelled) = oneshot::channel();
         if let Ok(mut open) = self.open.lock() {
-            // If the receiver is gone, the request has ended.
+            // A closed channel means that the earlier request with this id has ended.
             if open.get(&id).is_some_and(|other| !other.is_closed()) {
                 return Err(Fault::client(code::INVALID_REQUEST, "a request with this id is open"));
             }

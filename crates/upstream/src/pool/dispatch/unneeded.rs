@@ -32,15 +32,15 @@ impl Dispatch {
         old
     }
 
-    /// Returns true if nobody owns this link, and another owner may have it.
+    /// Returns true if this link has no owner, and any owner may get it.
     pub fn is_free(&self, slot: SlotId, now: Instant) -> bool {
         let is_free =
             |slot: &Slot| slot.owner.is_none() && slot.is_idle(now) && slot.binding == Binding::None;
         self.slots.get(&slot).is_some_and(is_free)
     }
 
-    /// Returns the link that is closed first if another server needs a process: one without an owner, or else one
-    /// whose owner has not used it for as long as the link is promised to that owner.
+    /// Returns the link that is closed first if another server needs a process: a link without an owner, or else a link
+    /// that its owner has not used for the time for which it is reserved for that owner.
     pub fn spare(&self, now: Instant) -> Option<Spare> {
         self.spare_after(self.rules.owned_rest, now)
     }
@@ -71,8 +71,8 @@ impl Dispatch {
         is_same
     }
 
-    /// Returns true if a link would be opened for the owner of this request, which is the first one that waits, had
-    /// other pools not used up the budget.
+    /// Returns true if this request is the first one that waits, and a link would be opened for its owner if other
+    /// pools had not used up the budget.
     pub fn lacks_room(&self, ticket: Ticket, now: Instant) -> bool {
         let is_due = |waiter: &Waiter| {
             waiter.ticket == ticket && now.saturating_duration_since(waiter.since) >= self.patience(waiter)

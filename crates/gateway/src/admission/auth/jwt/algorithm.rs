@@ -19,7 +19,7 @@ pub(super) enum KeyType {
     Edwards(&'static dyn VerificationAlgorithm),
 }
 
-/// The type of key that `algorithm` needs.
+/// Returns the type of key that `algorithm` needs.
 pub(super) fn kind(algorithm: Algorithm) -> KeyType {
     match algorithm {
         Algorithm::Rs256 => KeyType::Rsa(&RSA_PKCS1_2048_8192_SHA256),

@@ -18,7 +18,8 @@ struct Metadata {
     jwks_uri: String,
 }
 
-/// Fetches the metadata of `issuer` and returns the address of its keys, or the reason why it cannot be determined.
+/// Fetches the metadata of `issuer` and returns the address of its keys, or the reason why this address cannot be
+/// determined.
 pub(super) async fn keys_of(issuer: &str, web: &dyn Web, within: Duration) -> Result<Uri, String> {
     let url: Uri = issuer.parse().map_err(|_| "the issuer is not a URL".to_owned())?;
     let mut why = String::new();

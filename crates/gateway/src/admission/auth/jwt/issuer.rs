@@ -1,6 +1,6 @@
 //! One issuer of tokens: its configuration, and its keys, which are fetched on demand and cached. An unknown key
-//! triggers another fetch. So does a wrong signature, because a new key may have the same name as an old one. Fetches
-//! are rate-limited regardless of what clients send.
+//! triggers another fetch, and so does a wrong signature, because a new key may have the same name as an old one.
+//! Fetches are rate-limited regardless of what clients send.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,8 +29,8 @@ const BETWEEN: Duration = Duration::from_secs(10);
 /// The number of fetches that may follow one another immediately: the first one, and those that a key rotation at that
 /// moment causes.
 const AT_ONCE: u32 = 3;
-/// The number of fetches in succession that wrong signatures may cause. Anybody can send these, so one fetch is
-/// reserved for unknown key names.
+/// The number of fetches in succession that wrong signatures may cause. Anybody can send wrong signatures, so one fetch
+/// is reserved for unknown key names.
 const AT_ONCE_FOR_ANYBODY: u32 = AT_ONCE - 1;
 /// The time limit for one fetch, including discovery.
 const WITHIN: Duration = Duration::from_secs(5);
@@ -82,10 +82,10 @@ impl Issuer {
     pub(in crate::admission::auth) fn new(config: &Jwt, resource: Option<&str>) -> Result<Self, NotSound> {
         let bad = |why: &str| NotSound(format!("the issuer {}: {why}", config.issuer));
         let name = config.issuer.expose();
-        let url: Uri = name.parse().map_err(|_| bad("it is not a URL"))?;
+        let url: Uri = name.parse().map_err(|_| bad("not a valid URL"))?;
         let safe = "must be an https URL (http only on this machine)";
         if !is_safe(&url) || url.query().is_some() {
-            return Err(bad(&format!("it {safe} without a query")));
+            return Err(bad(&format!("the name {safe} without a query")));
         }
         let jwks = config.jwks.as_ref().map(|place| place.expose().parse::<Uri>()).transpose();
         let jwks = jwks.map_err(|_| bad("the address of the issuer's keys is not a URL"))?;
@@ -114,7 +114,7 @@ impl Issuer {
         })
     }
 
-    /// The issuer's name in its tokens.
+    /// Returns the issuer's name in its tokens.
     pub(in crate::admission::auth) fn url(&self) -> &str {
         &self.url
     }
@@ -129,8 +129,8 @@ impl Issuer {
         if !self.algorithms.contains(&token.algorithm) {
             return Err(Refused::Bad("the token's algorithm is not allowed for this issuer"));
         }
-        // Check the claims first: if they are wrong, no key has to be fetched. They are trusted only after the check
-        // of the signature below.
+        // Check the claims first: if they are wrong, no key has to be fetched. The claims are trusted only after the
+        // check of the signature below.
         let expected = Expected { audiences: &self.audiences, skew: self.skew, now: now.unix() };
         let accepted = claims::check(&token.claims, &expected).map_err(Refused::Bad)?;
         let now = now.since_start;
@@ -149,7 +149,7 @@ impl Issuer {
         Err(Refused::Bad("the token's signature is wrong"))
     }
 
-    /// Returns fresh keys that include the wanted one; older or other keys if no fresh ones can be fetched.
+    /// Returns fresh keys that include the wanted one; if these cannot be fetched, returns the keys that are cached.
     async fn keys(
         &self,
         wanted: KeyQuery<'_>,
@@ -165,7 +165,7 @@ impl Issuer {
         let known = known.filter(|kept| has(kept));
         let mut fetching = match (self.fetching.try_lock(), known) {
             (Ok(fetching), _) => fetching,
-            // Another request is fetching newer keys; this one does not need them, so it does not wait.
+            // Another request is fetching newer keys. This request does not need them, so it does not wait.
             (Err(_), Some(kept)) => return Ok(kept),
             (Err(_), None) => {
                 let turn = tokio::time::timeout(2 * WITHIN, self.fetching.lock()).await;
@@ -188,7 +188,7 @@ impl Issuer {
                 }
             }
         }
-        let why = fetching.failed.as_deref().unwrap_or("the kept keys are too old");
+        let why = fetching.failed.as_deref().unwrap_or("the cached keys are too old");
         let kept = self.kept.load_full().filter(|kept| now < kept.at + STALE);
         kept.ok_or_else(|| self.unavailable(BETWEEN, why))
     }
@@ -200,7 +200,7 @@ impl Issuer {
                 None => discovery::keys_of(&self.url, web, WITHIN).await?,
             };
             let keys = self.fetch_from(&place, web).await?;
-            // If an address serves no keys, it is forgotten and discovered again.
+            // An address that serves no keys is forgotten, and discovered again.
             fetching.place = Some(place);
             Ok(keys)
         });

@@ -17,7 +17,8 @@ pub(super) struct KeySet(Vec<Key>);
 
 struct Key {
     kid: Option<Box<str>>,
-    /// The algorithms for which this key may be used, according to the configuration and to the key's own properties.
+    /// The algorithms for which this key may be used, according to the configuration and to the key's own properties,
+    /// each with the parsed key.
     ways: Vec<(Algorithm, ParsedPublicKey)>,
 }
 

@@ -1,4 +1,4 @@
-//! The paths of the management API for definitions of tools. It must not know how they are compared.
+//! The paths of the management API for definitions of tools. This module must not know how definitions are compared.
 
 use http::Method;
 use serde_json::{Value, json};

@@ -77,8 +77,8 @@ fn asked(method: &Method, uri: &Uri) -> String {
     format!("{method} {}", &path[..path.floor_char_boundary(LONGEST)])
 }
 
-/// Returns the reason to refuse a request, unless it comes from one of this server's own pages or from a program.
-/// Other pages, even those that may use the MCP endpoints, could start programs in the name of their visitors.
+/// Returns the reason to refuse a request, unless it comes from one of this server's own pages or from a program. Other
+/// pages, even those that may use the MCP endpoints, could start programs with the rights of their visitors.
 fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     let host = guard::authority(headers, uri);
     let is_own = |origin: &HeaderValue| {
@@ -101,7 +101,7 @@ fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     None
 }
 
-/// Admits only callers that may manage, because a manager can start programs.
+/// Admits only callers that may manage this gateway, because a manager can start programs.
 async fn entered(
     shard: &Arc<Shard>,
     management: &Management,
