@@ -56,7 +56,7 @@ pub struct SiteSettings {
     pub image_host: Option<String>,
 }
 
-/// The permitted requests to a site whose route the caller chooses.
+/// The permitted requests among those whose route the caller chooses.
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
     /// The allowed routes, with `*` for anything; empty for all.
@@ -138,9 +138,8 @@ impl WordPressSite {
         })
     }
 
-    /// The login of the site to ask, and true if the request chose it. A login is refused if the request gives only a
-    /// part of it, or gives it empty. Otherwise another account would perform an action that was meant for the account
-    /// in the request.
+    /// The login of the site to ask, and true if the request chose it. A login is refused if the request gives only a part of it,
+    /// or an empty part. Otherwise another account would perform an action that was meant for the account in the request.
     fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
         let none =
             |why: &str| Trouble::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"));
@@ -264,7 +263,7 @@ impl RequestTargets for WordPressSite {
             return Trouble::new(Condition::BadCredentials, hints::GATE).with("status", status);
         }
         let mut trouble = troubled(status, body, response.body.len());
-        // The time is given in seconds; a date (RFC 9110, 10.2.3) adds nothing to the hint.
+        // Only a time in seconds is used; a date (RFC 9110, 10.2.3) would add nothing to the hint.
         let wait = response.header("retry-after").and_then(|text| text.trim().parse::<u32>().ok());
         if let Some(seconds) = wait.filter(|_| matches!(status, 429 | 503)) {
             trouble.message = format!("{}; the site asks to wait {seconds} seconds", trouble.message);
@@ -273,7 +272,7 @@ impl RequestTargets for WordPressSite {
     }
 
     fn refused(&self, base: &str, answer: &Value) -> Option<Trouble> {
-        // A proxy in front of a site, or a plugin, may give every answer a success status; its body is still an error.
+        // A proxy in front of a site, or a plugin, may give every answer a success status; the body is still an error.
         let status = answer.pointer("/data/status").and_then(Value::as_u64)?;
         let status = u16::try_from(status).ok().filter(|status| (400..600).contains(status))?;
         let is_error = base != IMAGES
@@ -326,9 +325,9 @@ fn troubled(status: u16, body: Value, length: usize) -> Trouble {
     trouble
 }
 
-/// The number of bytes of an error's body that are passed on.
+/// The maximum number of bytes of an error's body to pass on.
 const LONGEST_BODY: usize = 16 * 1024;
-/// The number of characters of an error's message that are passed on.
+/// The maximum number of characters of an error's message to pass on.
 const LONGEST_WORDS: usize = 1000;
 
 /// A message: a single text, or one text per field of a form.

@@ -13,7 +13,7 @@ pub(crate) struct ToolArgument {
     pub(crate) kind: ArgumentType,
     /// The argument's description for people and models; the default and limits are appended.
     pub(crate) about: &'static str,
-    /// Refuses calls without this argument.
+    /// True if calls without this argument are refused.
     pub(crate) required: bool,
     /// The value that applies when the argument is omitted.
     pub(crate) default: Option<Literal>,
@@ -97,7 +97,7 @@ pub(crate) enum Form {
     Single,
     /// Left out if the value is this word.
     Unless(&'static str),
-    /// The number; false for zero.
+    /// Zero is sent as false, any other number unchanged.
     NumberOrFalse,
     /// Each member of an object separately, under its own name.
     Spread,

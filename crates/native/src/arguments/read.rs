@@ -23,7 +23,7 @@ pub(crate) enum Policy {
     Loose,
 }
 
-/// Reads `given`, `params.arguments` of a call.
+/// Reads `given`, which is `params.arguments` of a call.
 ///
 /// # Errors
 /// Fails if arguments do not fit; one text lists every fault. Under the lenient policies, only the first missing
@@ -70,7 +70,7 @@ pub(crate) fn taken<'r>(
     rows.filter_map(one).collect()
 }
 
-/// The value converted to the row's type; `None` if it counts as omitted.
+/// The value converted to the row's type; `None` if the value counts as omitted.
 fn checked(value: &Value, row: &ToolArgument, policy: Policy) -> Result<Option<Value>, String> {
     let blank = value.as_str().is_some_and(|text| text.trim().is_empty());
     match policy {

@@ -1,6 +1,6 @@
 //! A tool's arguments as rows, from which both the JSON Schema and the check are made.
 //!
-//! Numbers keep their written form, so none loses digits. This module must not know any tool.
+//! Numbers keep their written form, so no digits are lost. This module must not know any tool.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

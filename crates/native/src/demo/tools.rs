@@ -150,6 +150,6 @@ fn sum(a: &str, b: &str) -> Result<String, String> {
     if sum.is_finite() {
         Ok(sum.to_string())
     } else {
-        Err("add: the sum is too large for a double precision number (about 1.8e308)".to_owned())
+        Err("add: the sum is too large for a double-precision number (about 1.8e308)".to_owned())
     }
 }

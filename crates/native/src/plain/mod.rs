@@ -19,7 +19,8 @@ use crate::unknown::UnknownArguments;
 const FAMILY: Family = Family {
     name: "dragoman-plain",
     title: "Dragoman plain tools",
-    instructions: "Small tools without side effects: they greet, echo a message, add numbers, join texts, and evaluate formulas in prefix notation.",
+    instructions: "Small tools without side effects: they greet, echo a message, add numbers, join texts, and evaluate formulas \
+        in prefix notation.",
     policy: Policy::Exact,
     failed: "",
     unfit: "",
@@ -91,7 +92,7 @@ fn add(values: &Values) -> Result<String, Trouble> {
     }
     Err(Trouble::new(
         Condition::ToolFailed,
-        "the sum is too large for a double precision number (about 1.8e308)",
+        "the sum is too large for a double-precision number (about 1.8e308)",
     ))
 }
 

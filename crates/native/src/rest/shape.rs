@@ -132,7 +132,7 @@ impl CallAnswer {
 /// The presentation of one call's answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
-    /// The style of all answers.
+    /// The style that is configured for the answers of this server.
     pub(crate) answers: AnswerStyle,
     /// Shows the whole answer to this call.
     pub(crate) raw: bool,

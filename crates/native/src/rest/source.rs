@@ -66,7 +66,7 @@ impl Run<'_> {
     }
 }
 
-/// The form of the content in an answer: its source if the answer has it, otherwise `otherwise`; `None` if there is no
+/// The form of the content in an answer: `Source` if the answer contains the source, else `otherwise`; `None` if there is no
 /// content.
 fn format_of(answer: &Value, otherwise: ContentFormat) -> Option<ContentFormat> {
     let content = answer.get("content").or_else(|| answer.get("caption"))?;

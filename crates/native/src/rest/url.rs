@@ -49,7 +49,7 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
 }
 
-/// Returns true if an authority names a valid port, or none. An invalid one would be ignored, and the default port used.
+/// Returns true if an authority names a valid port, or none. An invalid port would be ignored, and the default port would be used.
 pub(super) fn has_port(authority: &str) -> bool {
     let port_at = authority.rfind(']').map_or(0, |end| end + 1);
     match authority.get(port_at..).and_then(|rest| rest.split_once(':')) {

@@ -1,4 +1,4 @@
-//! A call to a tool of the table: the tool, its values, and what rules about arguments need to know about them. This
+//! A call to a tool of the table: the tool, its values, and the readings of its arguments for access rules. This
 //! module must not know the action of the tool.
 
 use std::fmt;

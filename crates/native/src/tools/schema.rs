@@ -7,8 +7,8 @@ use super::row::{Effect, ToolRow};
 use crate::arguments::argument::{ArgumentType, Literal, ToolArgument};
 use crate::unknown::UnknownArguments;
 
-/// A tool as a list shows it, with arguments in addition to its own. It includes the schema of its answers if they are
-/// structured.
+/// A tool as a list shows it, with arguments in addition to its own. The entry includes the schema of the tool's answers if they
+/// are structured.
 pub(super) fn described(
     tool: &ToolRow,
     more: &[ToolArgument],

@@ -121,7 +121,8 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if text.contains(is_bad) { text.chars().filter(|c| !is_bad(*c)).collect() } else { Cow::Borrowed(text) }
 }
 
-/// Returns a JSON text in which such characters are written as escapes; they occur only in strings.
+/// Returns a JSON text in which control characters and invisible characters are written as escapes; such characters occur only in
+/// strings.
 fn harmless_json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_bad) {
         return Cow::Borrowed(text);

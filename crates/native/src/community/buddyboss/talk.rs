@@ -23,7 +23,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
             text("component", "Return only activities of this component, such as groups."),
             text("type", "Return only activities of this type, such as activity_update."),
             text("scope", "Scope of the activities.").among(&["just-me", "friends", "groups", "favorites"]),
-            text("display_comments", "Presentation of comments: nested (`threaded`), as separate items (`stream`) or none (`false`).").among(&["threaded", "stream", "false"]),
+            text("display_comments", "Presentation of comments: nested (`threaded`), as separate items (`stream`) or none \
+                (`false`).").among(&["threaded", "stream", "false"]),
         ],
         &[get("buddyboss", "/activity").step()],
         Shape::Whole,
@@ -45,7 +46,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
             text("type", "Type of the activity.").among(&["activity_update", "activity_comment"]),
             int("primary_item_id", "ID of the group, for an activity in a group."),
         ],
-        // If the platform takes the caller for a visitor, it rejects even the caller's own ID. Without an ID, the
+        // If the platform treats the caller as a visitor, it rejects even the caller's own ID. Without an ID, the
         // activity still belongs to the caller.
         &[post("buddyboss", "/activity").step()],
         Shape::Whole,

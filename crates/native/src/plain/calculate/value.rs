@@ -28,7 +28,7 @@ pub(super) enum FormulaFaultKind {
     Decode,
     /// The formula takes too much work.
     Timeout,
-    /// The computation has no result for its numbers.
+    /// The computation has no result for these numbers.
     Arithmetic,
 }
 
@@ -72,7 +72,7 @@ impl FormulaFault {
     pub(super) fn wanted(what: &'static str) -> Self {
         Self::new(
             FormulaFaultKind::Validation,
-            format!("{what} is needed here"),
+            format!("expected {what}"),
             "check the order and the types of the arguments",
         )
     }
@@ -87,7 +87,7 @@ impl Value {
     /// A number of double precision.
     ///
     /// # Errors
-    /// Fails if it is infinite or not a number.
+    /// Fails if the value is infinite or not a number.
     pub(super) fn float(number: f64) -> FormulaResult {
         if number.is_finite() {
             return Ok(Self::Float(number));
