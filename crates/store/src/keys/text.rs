@@ -55,7 +55,7 @@ impl KeyText {
     /// Reads a key; surrounding white space is ignored.
     ///
     /// # Errors
-    /// The fault, without any part of the text.
+    /// Returns the fault, without any part of the text.
     pub fn parse(text: &str) -> Result<Self, KeyTextError> {
         let text = text.trim();
         let rest = text.strip_prefix(MARK).ok_or(KeyTextError::Mark)?;

@@ -186,7 +186,7 @@ impl Handle {
 }
 
 fn single_line(line: Bytes) -> Bytes {
-    // A lone CR counts as well: readers in text mode (Python's, for example) take it for the end of a line.
+    // A lone CR counts as well: readers in text mode (Python's, for example) treat it as the end of a line.
     if memchr2(b'\n', b'\r', &line).is_none() {
         return line;
     }

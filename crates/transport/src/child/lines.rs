@@ -24,7 +24,7 @@ const LEAST: usize = 16 << 10;
 /// ignored: a process that inherited the pipe may still be writing.
 const AFTER_EXIT: usize = 1 << 20;
 
-/// The time for which the reader of stdout waits, at its end, for the exit that explains the end.
+/// The time for which the reader waits, at the end of stdout, for the exit that explains why stdout ended.
 const EXPLANATION: Duration = Duration::from_secs(1);
 
 /// The time for which reading stops if there is no memory for a line. During this time, the answers for all callers

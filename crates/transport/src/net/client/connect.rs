@@ -20,7 +20,7 @@ use super::tls::Trust;
 use super::tunnel::{self, ProxyFailure};
 use super::{ClientLimits, ProxyUse};
 
-/// The number of addresses of a checked host that are tried through a proxy.
+/// The maximum number of addresses of a checked host to try through a proxy.
 const TRIES: usize = 4;
 
 /// The location of an origin, taken from a URL once, and the proxy on the way there.
