@@ -24,7 +24,7 @@ use crate::unknown::UnknownArguments;
 
 /// Settings for requests to the sites that a server of tools uses.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that the configuration names")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting of the configuration")]
 pub struct SiteSettings {
     /// The site and the account for requests that carry none; `None` if every request must carry its own.
     pub login: Option<SiteLogin>,

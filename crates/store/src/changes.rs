@@ -42,7 +42,7 @@ pub struct StoredChanges {
 
 /// Random bytes for opening the file: a key, in case the folder has none, and a nonce, in case the file holds an
 /// unsealed text.
-#[expect(missing_debug_implementations, reason = "one of them becomes a key")]
+#[expect(missing_debug_implementations, reason = "one of the fields becomes a key")]
 pub struct FreshBytes {
     /// A key that becomes the folder's key if there is none.
     pub key: [u8; 32],

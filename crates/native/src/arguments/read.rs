@@ -178,7 +178,7 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
 }
 
 /// The exact whole number that a double-precision number represents.
-#[expect(clippy::cast_possible_truncation, reason = "what lies beyond 2^53 is refused before")]
+#[expect(clippy::cast_possible_truncation, reason = "values beyond 2^53 have been refused before")]
 fn exact(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0).then_some(number as i64)
 }

@@ -52,7 +52,7 @@ impl PipeLink {
         self.send(key, text, Some(owner)).await
     }
 
-    /// Sends a request as [`PipeLink::call`] does, but one of the gateway's own, without a client behind it.
+    /// Sends a request of the gateway itself, without a client behind it, like [`PipeLink::call`].
     ///
     /// # Errors
     /// Fails if the child is gone or does not read.

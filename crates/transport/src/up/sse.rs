@@ -142,7 +142,7 @@ impl SseLink {
         self.send(client, key, text, Some(owner)).await
     }
 
-    /// Sends a request as [`SseLink::call`] does, but one of the gateway's own, without a client behind it.
+    /// Sends a request of the gateway itself, without a client behind it, like [`SseLink::call`].
     ///
     /// # Errors
     /// The same as for [`SseLink::call`].

@@ -51,7 +51,8 @@ const APIS: &[Api] = &[
         doubt: Some(doubt(
             &["buddyboss/v1"],
             (Condition::PlatformMissing, "BuddyBoss not available"),
-            "the site does not offer this: the BuddyBoss component that provides it is deactivated there; activate the component in the settings of BuddyBoss",
+            "the site does not offer this: the BuddyBoss component that provides it is deactivated there; activate the \
+                component in the settings of BuddyBoss",
         )),
         newer: None,
     },
@@ -69,7 +70,7 @@ const APIS: &[Api] = &[
 
 /// Sets of tools to offer in addition to the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent switch")]
 pub struct Phases {
     /// Photos, videos, documents, moderation.
     pub buddyboss: bool,

@@ -99,7 +99,7 @@ impl Value {
     ///
     /// # Errors
     /// Fails if the value is not a number.
-    #[expect(clippy::cast_precision_loss, reason = "a formula that mixes them wants double precision")]
+    #[expect(clippy::cast_precision_loss, reason = "a formula that mixes integers and floats uses double precision")]
     pub(super) fn number(&self) -> Result<f64, FormulaFault> {
         match self {
             Self::Int(number) => Ok(*number as f64),
@@ -112,7 +112,7 @@ impl Value {
     ///
     /// # Errors
     /// Fails if the value is not a whole number.
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within 2^53")]
+    #[expect(clippy::cast_possible_truncation, reason = "the number is whole, and within 2^53")]
     pub(super) fn whole(&self) -> Result<i128, FormulaFault> {
         match self {
             Self::Int(number) => Ok(*number),

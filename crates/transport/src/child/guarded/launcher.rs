@@ -173,7 +173,7 @@ async fn watch_end(socket: Arc<PacketSocket>, lives: watch::Sender<bool>) {
 
 /// Executes this program again, with the socket as its stdin and an empty environment.
 fn execute(socket: OwnedFd, arguments: &[&str]) -> io::Result<Child> {
-    #[expect(clippy::disallowed_methods, reason = "this is a part of the place that they are kept for")]
+    #[expect(clippy::disallowed_methods, reason = "this is a part of the module that starts child processes")]
     let mut command = Command::new("/proc/self/exe");
     let name = std::env::args_os().next().unwrap_or_else(|| OsString::from("dragoman"));
     command.arg0(name).args(arguments).env_clear();

@@ -112,8 +112,8 @@ impl ConnectTarget {
         self.connect_to(self.origin.look_up(), trusts, http2, limits).await
     }
 
-    /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so the
-    /// address that is checked is the one that is used, whatever the name server answers next.
+    /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so the checked address
+    /// is also the one that is used, whatever the name server answers next.
     async fn connect_to(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
@@ -220,7 +220,7 @@ impl ConnectTarget {
         Ok(wire)
     }
 
-    /// Connects to the proxy itself. Its address is the configuration's choice, so every address is allowed.
+    /// Connects to the proxy itself. The configuration chooses the proxy, so every address is allowed.
     async fn to_proxy(
         &self,
         hop: &ProxyHop,
@@ -249,7 +249,7 @@ impl ConnectTarget {
         ClientError::ProxyRefused { host, proxy: hop.proxy.to_string(), why }
     }
 
-    /// Adds TLS for the origin, if its URL wants it.
+    /// Adds TLS for the origin, if the origin's URL requires it.
     async fn secured(
         &self,
         wire: WireStream,

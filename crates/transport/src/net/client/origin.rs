@@ -73,7 +73,7 @@ enum ConnectionChoice {
 /// The resources of the origin that a running request holds.
 pub(super) struct OriginShare {
     pub(super) origin: Arc<OriginState>,
-    /// The [`Trust::generation`] when the request began; its connection is not older.
+    /// The [`Trust::generation`] when the request began; the request's connection is not older.
     generation: u64,
     _permit: OwnedSemaphorePermit,
 }

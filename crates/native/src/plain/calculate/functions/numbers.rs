@@ -189,7 +189,7 @@ fn power(values: &[Value]) -> FormulaResult {
 }
 
 /// A number without its fraction: exact if it fits.
-#[expect(clippy::cast_possible_truncation, reason = "its size is checked before")]
+#[expect(clippy::cast_possible_truncation, reason = "the size of the number has been checked before")]
 fn rounded(value: &Value, how: fn(f64) -> f64) -> FormulaResult {
     if let Value::Int(number) = value {
         return Ok(Value::Int(*number));
