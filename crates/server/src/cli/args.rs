@@ -12,7 +12,7 @@ const LONG_ABOUT: &str = "\
 A gateway for the Model Context Protocol: any client, any server, one endpoint.
 
 Without a command, Dragoman serves the configuration: the file given by --config, else ./dragoman.yaml (or .yml, .json),
-else dragoman/dragoman.yaml in your configuration folder. Without any of these files it serves a small demo server.";
+else dragoman/dragoman.yaml in your configuration folder. Without any of these files, it serves a small demo server.";
 
 const EXAMPLES: &str = "\
 Examples:
