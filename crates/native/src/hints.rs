@@ -1,5 +1,5 @@
 //! Hints for the person who set a site up: likely reasons for a refusal that the site's own message does not explain.
-//! This module must not know who reads them.
+//! This module must not know who reads the hints.
 
 use crate::rest::UnreadableKind;
 
@@ -14,7 +14,8 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
         }
         401 if !code.starts_with("bp_rest_") => {
             "an Application Password is required, not the login password. If the password is an Application Password, the \
-                site's web server may not pass the Authorization header to WordPress, or the site may accept Application Passwords only over https"
+             site's web server may not pass the Authorization header to WordPress, or the site may accept Application \
+             Passwords only over https"
         }
         403 | 406 if wordless => "a firewall or a security plugin on the site may have blocked this request",
         413 if wordless => {

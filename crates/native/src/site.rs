@@ -1,7 +1,7 @@
 //! A WordPress site as the target of requests: the choice of the site and the account, and the form of its errors.
 //!
-//! A request may carry its own site and credentials, if the configuration allows it. What one request carries is never
-//! used for another. This module must not know any tool.
+//! A request may carry its own site and credentials, if the configuration allows it. What one request carries is never used for
+//! another request. This module must not know any tool.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -47,8 +47,8 @@ pub struct SiteSettings {
     pub answers: AnswerStyle,
     /// The handling of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
-    /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); each server has its own
-    /// usual way.
+    /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); `None` selects the usual way
+    /// of the server.
     pub failures_as_results: Option<bool>,
     /// The key for the image host, for requests that carry none.
     pub image_key: Option<SecretString>,

@@ -1,5 +1,5 @@
-//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. It may contain
-//! secrets, such as keys for servers, so it is sealed like the vault. This module must not know what the text means.
+//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. The text may contain secrets,
+//! such as keys for servers, so it is sealed like the secrets in the vault. This module must not know what the text means.
 
 use std::path::Path;
 

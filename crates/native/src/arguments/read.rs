@@ -56,8 +56,8 @@ pub(crate) fn read(
     if faults.is_empty() { Ok(values) } else { Err(Trouble::arguments(faults.join("; "))) }
 }
 
-/// The arguments of `given` that would be accepted, converted as a call would convert them. Omitted arguments get no default
-/// here.
+/// The arguments in `given` that a call would accept, in the form to which the call would convert them. Omitted arguments get no
+/// default here.
 pub(crate) fn taken<'r>(
     given: &Map<String, Value>,
     rows: impl Iterator<Item = &'r ToolArgument>,
@@ -147,7 +147,7 @@ fn fitting(value: &Value, row: &ToolArgument) -> Option<Value> {
     }
 }
 
-/// Returns true if the value is an identifier below the lowest one.
+/// Returns true if the value is an identifier below the lowest allowed identifier.
 fn is_too_small(value: &Value, row: &ToolArgument) -> bool {
     row.names_something() && value.as_i64().zip(row.least).is_some_and(|(number, least)| number < least)
 }

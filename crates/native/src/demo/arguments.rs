@@ -120,12 +120,12 @@ impl<'a> DemoArguments<'a> {
         unquote(span.of(self.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?)
     }
 
-    /// A text; `None` if it was omitted.
+    /// A text; `None` if the argument was omitted.
     pub(super) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.meaning(self.value(name)?)
     }
 
-    /// A number as it is written; `None` if it was omitted.
+    /// A number in its written form; `None` if the argument was omitted.
     pub(super) fn number(&self, name: &str) -> Option<&'a str> {
         std::str::from_utf8(self.value(name)?.of(self.text)).ok()
     }

@@ -14,7 +14,7 @@ struct DemoTool {
     title: &'static str,
     about: &'static str,
     arguments: &'static [DemoArgument],
-    /// The text that a call returns, or the reason for its failure.
+    /// Returns the text of a call's result, or the reason for the call's failure.
     run: fn(&DemoArguments<'_>) -> Result<String, String>,
 }
 

@@ -15,7 +15,7 @@ pub enum AnswerStyle {
     Compact,
     /// As the service returned them.
     Raw,
-    /// As the systems that the tools come from show them: the same members, without totals. An answer without members of
+    /// As the systems that presets replace show them: the same members, without totals. An answer without members of
     /// its own is shown as the service returned it.
     Plain,
 }

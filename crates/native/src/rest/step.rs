@@ -1,7 +1,7 @@
 //! The steps of a row, in order: each is a request, a file to fetch or a value to compute.
 //!
-//! A step that takes the arguments sends each where it belongs. An argument that the route names goes into the path. The
-//! others go into the query with GET and DELETE, and into the body with other methods.
+//! A step that takes the arguments sends each argument where it belongs. An argument that the route names goes into the path. The
+//! other arguments go into the query with GET and DELETE, and into the body with other methods.
 
 use std::time::Duration;
 

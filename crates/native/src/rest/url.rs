@@ -5,7 +5,7 @@ const LONGEST_URL: usize = 2000;
 
 /// A base URL from the configuration or a request: `http` or `https`, a host, and optionally a port and a path. It has no
 /// account, query or fragment, and only characters that a URL may contain. Surrounding blanks and trailing slashes are
-/// removed, and its host is put into canonical form.
+/// removed, and the host is put into canonical form.
 ///
 /// # Errors
 /// The fault, in a message that does not repeat the URL.

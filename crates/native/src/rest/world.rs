@@ -132,8 +132,7 @@ impl World {
             return Err(swallowed());
         }
         if !shape.is_of(&last) {
-            let words =
-                "the site returned a single item instead of a list: its software may be too old to support this request";
+            let words = "the site returned a single item instead of a list: its software may be too old to support this request";
             return Err(Trouble::new(Condition::UpstreamError, words));
         }
         let totals = run.totals;

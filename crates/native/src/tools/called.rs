@@ -93,7 +93,7 @@ impl ToolServerState {
         }
     }
 
-    /// The fault of a call with arguments that the tool does not have, for code that asks before the call. Returns
+    /// The fault of a call with arguments that the tool does not have, for code that checks the arguments before the call. Returns
     /// `None` for a tool that was found at the site.
     pub(super) fn unknown_arguments(&self, name: &str, arguments: &[u8]) -> Option<String> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;

@@ -67,8 +67,8 @@ fn secrets_that_others_can_read(settings: &Settings) -> Option<String> {
     (mode & 0o044 != 0).then(|| {
         let file = file.display();
         format!(
-            "{file} contains a secret (line {line}) and other users can read the file (mode {mode:03o}); run `chmod 600 \
-                {file}`, or write the secret as ${{NAME}} or ${{file:PATH}}"
+            "{file} contains a secret (line {line}) and other users can read the file (mode {mode:03o}); run `chmod 600 {file}`, or write \
+             the secret as ${{NAME}} or ${{file:PATH}}"
         )
     })
 }

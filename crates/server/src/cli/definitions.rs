@@ -72,7 +72,8 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     match (args.what, args.server) {
         (Some(DefinitionsCommand::Approve(_)), server) if server.is_some() || args.place.is_given() => {
             let help = "dragoman definitions approve SERVER --all --state FOLDER";
-            Err(Failure::usage("arguments precede `approve`").help(format!("write them after `approve`: {help}")))
+            Err(Failure::usage("arguments precede `approve`")
+                .help(format!("write them after `approve`: {help}")))
         }
         (Some(DefinitionsCommand::Approve(args)), _) => approve(&args, global, console),
         (None, Some(server)) => review(&args.place.find(global, console)?, &server, args.full, console),

@@ -163,7 +163,7 @@ fn raw(catalogue: &UpstreamCatalogue, kinds: &[ListedKind]) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// The estimated tokens of tools: of all of them, and of each by its name.
+/// The estimated number of tokens of the tools: in total, and for each tool by name.
 fn tokens(tools: &[Item]) -> Value {
     let each = tools.iter().map(|tool| (tool.key.clone(), tokens_of_tool(&tool.key, &tool.text).into()));
     json!({ "total": TokenCost::of(tools).tokens, "tools": each.collect::<serde_json::Map<_, _>>() })

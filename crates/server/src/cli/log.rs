@@ -1,4 +1,4 @@
-//! The log: its filters and its format. It is written to stderr, never to stdout, which is for results and clients on
+//! The log: its filters and its format. The log is written to stderr, never to stdout, which is for results and clients on
 //! a pipe.
 
 use std::ascii;

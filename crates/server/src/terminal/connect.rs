@@ -1,8 +1,8 @@
 //! The connection to a server, with detection of its era.
 //!
 //! The stateless introduction is tried first, because every server of a stateless era must answer it. If a server does not
-//! understand it, a handshake is tried, and over HTTP also an event stream (MCP, versioning: "backward compatibility"
-//! for clients).
+//! understand this introduction, a handshake is tried, and over HTTP also an event stream (MCP, versioning: "backward
+//! compatibility" for clients).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -274,7 +274,9 @@ pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failur
         LinkError::NotAMessage(_) | LinkError::BrokeOff(_) => {
             failure.help("check that this is the URL or the command of an MCP server")
         }
-        LinkError::Late(_) => failure.help("allow more time with --timeout SECONDS, or watch the connection with -vv"),
+        LinkError::Late(_) => {
+            failure.help("allow more time with --timeout SECONDS, or watch the connection with -vv")
+        }
         LinkError::OtherEra { .. } => failure.help("omit --era, or give the server's version"),
         _ => failure,
     }

@@ -3,8 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The delay after the first end; it doubles with each further end, or with every second one if calls reached the
-/// child.
+/// The delay after the first end; it doubles with each further end, or with every second end if calls reached the child.
 const FIRST: Duration = Duration::from_millis(500);
 
 /// The maximum delay.

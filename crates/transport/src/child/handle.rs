@@ -17,7 +17,7 @@ use super::{
     writer::{QueuedLine, Room},
 };
 
-/// The time for which a failed write waits for the exit that explains it.
+/// The time for which a failed write waits for the exit that explains the failure.
 const EXPLANATION: Duration = Duration::from_millis(250);
 
 /// A running child: a [`Handle`] for writing to it, and the [`Lines`] that it writes. Dropping either end stops the

@@ -68,8 +68,8 @@ impl Lines {
     /// without waiting. It is safe to drop the future and call this function again.
     ///
     /// # Errors
-    /// Returns [`ChildError::LineTooLong`] or [`ChildError::OutOfMemory`] once for each such line; the next call
-    /// continues after it. Any other error means that the child has ended, and every further call repeats this error.
+    /// Returns [`ChildError::LineTooLong`] or [`ChildError::OutOfMemory`] once for each such line; the next call continues after
+    /// that line. Any other error means that the child has ended, and every further call repeats this error.
     pub async fn recv(&mut self) -> Result<Bytes, ChildError> {
         loop {
             if let Some(line) = self.next_buffered() {

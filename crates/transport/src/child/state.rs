@@ -39,7 +39,7 @@ impl Stage {
 
 /// Waits until the process was reaped.
 pub(super) async fn exited(stage: &mut watch::Receiver<Stage>) {
-    // An error means that no task is left that could report anything; this means that the child has ended.
+    // An error means that no task is left that could report anything, so the child has ended.
     let _ = stage.wait_for(|stage| stage.exit().is_some()).await;
 }
 

@@ -20,7 +20,7 @@ use super::state::{Stage, exited, stopping};
 /// The maximum number of lines per system call.
 const BATCH: usize = 64;
 
-/// The cost of a waiting line, in bytes, that is added to its length, so that many empty lines cannot fill the memory.
+/// The number of bytes that a waiting line costs in addition to its length, so that many empty lines cannot fill the memory.
 const LINE_COST: usize = 64;
 
 /// The capacity of the queue between the senders and the writer.
@@ -86,7 +86,7 @@ impl Room {
     }
 }
 
-/// Closes the room whenever the writer ends, even if its runtime ends, so that no sender waits forever.
+/// Closes the room whenever the writer ends, even if the writer's runtime ends, so that no sender waits forever.
 struct Closing(Arc<Room>);
 
 impl Drop for Closing {

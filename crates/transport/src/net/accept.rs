@@ -60,7 +60,7 @@ impl Drop for Admitted {
     }
 }
 
-/// The error if the listener failed: it will accept no further connections.
+/// The error if the listener failed and will accept no further connections.
 #[derive(Debug, thiserror::Error)]
 #[error("the listening socket failed: {0}; restart Dragoman")]
 pub struct ServeError(#[from] io::Error);

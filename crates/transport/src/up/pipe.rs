@@ -94,7 +94,7 @@ impl PipeLink {
         self.mux.why_closed()
     }
 
-    /// Asks the child to end, and waits until it has.
+    /// Asks the child to end, and waits until it has ended.
     pub async fn stop(&self) {
         self.handle.stop().await;
     }

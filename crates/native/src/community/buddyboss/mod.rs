@@ -51,8 +51,7 @@ const APIS: &[Api] = &[
         doubt: Some(doubt(
             &["buddyboss/v1"],
             (Condition::PlatformMissing, "BuddyBoss not available"),
-            "the site does not offer this: the BuddyBoss component that provides it is deactivated there; activate the \
-                component in the settings of BuddyBoss",
+            "the site does not offer this: the BuddyBoss component that provides it is deactivated there; activate the component in the settings of BuddyBoss",
         )),
         newer: None,
     },

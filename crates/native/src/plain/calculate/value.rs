@@ -99,7 +99,10 @@ impl Value {
     ///
     /// # Errors
     /// Fails if the value is not a number.
-    #[expect(clippy::cast_precision_loss, reason = "a formula that mixes integers and floats uses double precision")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a formula that mixes integers and floats uses double precision"
+    )]
     pub(super) fn number(&self) -> Result<f64, FormulaFault> {
         match self {
             Self::Int(number) => Ok(*number as f64),

@@ -27,8 +27,7 @@ const GROUPS: ToolArgument = integers("wp_pattern_category", "IDs of pattern cat
 const NAMESPACE: ToolArgument = text("namespace", "Namespace of the block type, such as core.");
 
 pub(super) const BLOCKS: &[ToolRow] = rows! {
-    "wp_get_blocks", "List synced patterns and reusable blocks", "Returns a page of the site's own patterns and reusable blocks \
-        (post type wp_block).",
+    "wp_get_blocks", "List synced patterns and reusable blocks", "Returns a page of the site's own patterns and reusable blocks (post type wp_block).",
         [PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER, POSTS_BY, SLUGS,
          OF_STATUS, GROUPS,
          integers("wp_pattern_category_exclude", "Exclude patterns of the categories with these IDs."),
@@ -40,12 +39,10 @@ pub(super) const BLOCKS: &[ToolRow] = rows! {
         [TITLE.required(), CONTENT.required(), STATUS.or_text("publish"), SLUG, GROUPS, EXCERPT, DATE, DATE_GMT,
          PASSWORD, TEMPLATE, META];
         post "/wp/v2/blocks" => BLOCK;
-    "wp_update_block", "Update a reusable block", "Updates a pattern or reusable block and returns it. A synced pattern changes \
-        wherever it is used. Omitted fields keep their values.",
+    "wp_update_block", "Update a reusable block", "Updates a pattern or reusable block and returns it. A synced pattern changes wherever it is used. Omitted fields keep their values.",
         [ID, TITLE, CONTENT, STATUS, SLUG, GROUPS, EXCERPT, DATE, DATE_GMT, PASSWORD, TEMPLATE, META];
         edit "/wp/v2/blocks/{id}", keeps "/wp/v2/blocks/{id}" => BLOCK;
-    "wp_delete_block", "Delete a reusable block", "Moves a pattern or reusable block to the trash, or deletes it permanently \
-        with `force`.", [ID, FORCE];
+    "wp_delete_block", "Delete a reusable block", "Moves a pattern or reusable block to the trash, or deletes it permanently with `force`.", [ID, FORCE];
         delete "/wp/v2/blocks/{id}" => Shape::Whole;
     "wp_get_block_types", "List block types", "Returns the block types registered on the site.", [NAMESPACE, CONTEXT];
         get "/wp/v2/block-types" => Shape::List("block_types", "name title description category keywords is_dynamic");
@@ -57,25 +54,20 @@ pub(super) const BLOCKS: &[ToolRow] = rows! {
          object("attributes", "Block attributes by name."), int("post_id", "ID of the post that provides the context.").least(1),
          text("context", "Response context.").or_text("edit").among(&["edit"])];
         query "/wp/v2/block-renderer/{*name}" => Shape::Whole;
-    "wp_search_block_directory", "Search the block directory", "Searches the WordPress.org block directory and returns the \
-        blocks that can be installed.",
+    "wp_search_block_directory", "Search the block directory", "Searches the WordPress.org block directory and returns the blocks that can be installed.",
         [text("term", "Search text.").required(), PER_PAGE, PAGE];
         get "/wp/v2/block-directory/search" => Shape::List("blocks", "name title description id rating active_installs author");
-    "wp_get_block_patterns", "List registered block patterns", "Returns the block patterns registered by the theme and by \
-        plugins.", [];
+    "wp_get_block_patterns", "List registered block patterns", "Returns the block patterns registered by the theme and by plugins.", [];
         get "/wp/v2/block-patterns/patterns" => Shape::List("patterns", "name title description categories block_types source");
-    "wp_get_block_pattern_categories", "List registered pattern categories", "Returns the categories of the block patterns \
-        registered by the theme and by plugins.", [];
+    "wp_get_block_pattern_categories", "List registered pattern categories", "Returns the categories of the block patterns registered by the theme and by plugins.", [];
         get "/wp/v2/block-patterns/categories" => Shape::List("categories", "name label description");
-    "wp_search_patterns", "Search the pattern directory", "Searches the WordPress.org pattern directory and returns the \
-        matching patterns.",
+    "wp_search_patterns", "Search the pattern directory", "Searches the WordPress.org pattern directory and returns the matching patterns.",
         [SEARCH, PER_PAGE, PAGE, int("category", "Return only patterns of the category with this ID."),
          int("keyword", "Return only patterns with the keyword that has this ID."), SLUGS, OFFSET, ORDER,
          text("orderby", "Field to sort by.")
              .among(&["date", "id", "relevance", "title", "favorite_count"]), CONTEXT];
         get "/wp/v2/pattern-directory/patterns" => Shape::Whole;
-    "wp_get_pattern_categories", "List the site's pattern categories", "Returns a page of the categories of the site's own \
-        patterns.",
+    "wp_get_pattern_categories", "List the site's pattern categories", "Returns a page of the categories of the site's own patterns.",
         [PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, TERMS_BY, SLUGS, HIDE_EMPTY, OF_POST, CONTEXT];
         get "/wp/v2/wp_pattern_category" => Shape::List("categories", "id name slug description count");
     "wp_get_block_revisions", "List reusable block revisions", "Returns a page of revisions of a pattern or reusable block.",
@@ -110,8 +102,7 @@ macro_rules! templates {
                 get concat!("/wp/v2/", $many, "/{*id}") => Shape::One(SHAPE);
             concat!("wp_find_", $one), concat!("Find a fallback ", $label),
                 concat!("Returns the ", $label, " that the theme's template hierarchy uses for a slug."),
-                [text("slug", "Slug of the template.").required(), flag("is_custom", "Look up a custom template rather than one \
-                    of the template hierarchy."),
+                [text("slug", "Slug of the template.").required(), flag("is_custom", "Look up a custom template rather than one of the template hierarchy."),
                  text("template_prefix", "Prefix of the template name, used to find a fallback, such as single-post.")];
                 get concat!("/wp/v2/", $many, "/lookup") => Shape::One(SHAPE);
             concat!("wp_create_", $one), concat!("Create a ", $label),
@@ -158,8 +149,7 @@ pub(super) const TEMPLATES: &[ToolRow] = templates! {
 
 pub(super) const PARTS: &[ToolRow] = templates! {
     "template_part", "template part", "template-parts",
-    [int("wp_id", "Return only the template with this post ID.").least(1), text("area", "Return only template parts for this \
-        area, such as header."),
+    [int("wp_id", "Return only the template with this post ID.").least(1), text("area", "Return only template parts for this area, such as header."),
      text("post_type", "Return only templates for this post type."), CONTEXT],
     text("area", "Area of the template part: header, footer, sidebar or uncategorized.")
 };
@@ -171,15 +161,13 @@ pub(super) const STYLES: &[ToolRow] = rows! {
     "wp_get_global_styles", "Get global styles", "Returns the site's own global styles, which override those of the theme.", [ID];
         get "/wp/v2/global-styles/{id}" => Shape::Whole;
     "wp_update_global_styles", "Update global styles", "Updates the site's own global styles and returns them.",
-        [ID, object("styles", "Styles as in theme.json, such as colors, spacing and typography."), object("settings", "Settings \
-            as in theme.json, such as the available colors and font sizes."), TITLE];
+        [ID, object("styles", "Styles as in theme.json, such as colors, spacing and typography."), object("settings", "Settings as in theme.json, such as the available colors and font sizes."), TITLE];
         edit "/wp/v2/global-styles/{id}" => Shape::Whole;
     "wp_get_theme_styles", "Get theme styles", "Returns the global styles that a theme provides.", [STYLESHEET];
         get "/wp/v2/global-styles/themes/{*stylesheet}" => Shape::Whole;
     "wp_get_theme_style_variations", "List theme style variations", "Returns the style variations that a theme provides.", [STYLESHEET];
         get "/wp/v2/global-styles/themes/{*stylesheet}/variations" => Shape::Whole;
-    "wp_get_global_styles_revisions", "List global styles revisions", "Returns a page of revisions of the site's own global \
-        styles.", [ID, PER_PAGE, PAGE, OFFSET, CONTEXT];
+    "wp_get_global_styles_revisions", "List global styles revisions", "Returns a page of revisions of the site's own global styles.", [ID, PER_PAGE, PAGE, OFFSET, CONTEXT];
         get "/wp/v2/global-styles/{id}/revisions" => Shape::List("versions", "id parent author date modified settings styles");
 };
 
@@ -216,16 +204,14 @@ pub(super) const FONTS: &[ToolRow] = rows! {
         get "/wp/v2/font-families/{font_family_id}/font-faces" => Shape::List("font_faces", "id parent font_face_settings");
     "wp_get_font_face", "Get a font face", "Returns one font face of a font family.", [FAMILY, ID, CONTEXT];
         get "/wp/v2/font-families/{font_family_id}/font-faces/{id}" => Shape::Whole;
-    "wp_create_font_face", "Add a font face", "Adds a font face whose file is on the web to a font family, and returns the font \
-        face.",
+    "wp_create_font_face", "Add a font face", "Adds a font face whose file is on the web to a font family, and returns the font face.",
         [FAMILY, text("font_face_settings", FACE).required(), THEME_JSON];
         post "/wp/v2/font-families/{font_family_id}/font-faces" => Shape::Whole;
     "wp_delete_font_face", "Delete a font face", "Permanently deletes a font face.", [FAMILY, ID];
         purge "/wp/v2/font-families/{font_family_id}/font-faces/{id}" => Shape::Whole;
     "wp_get_font_collections", "List font collections", "Returns a page of the collections from which fonts can be installed.", [PER_PAGE, PAGE, CONTEXT];
         get "/wp/v2/font-collections" => Shape::List("font_collections", "slug name description");
-    "wp_get_font_collection", "Get a font collection", "Returns one font collection with its fonts.", [text("slug", "Slug of \
-        the collection.").required(), CONTEXT];
+    "wp_get_font_collection", "Get a font collection", "Returns one font collection with its fonts.", [text("slug", "Slug of the collection.").required(), CONTEXT];
         get "/wp/v2/font-collections/{slug}" => Shape::Whole;
     "wp_get_icons", "List icons", "Returns a page of icons. Requires a recent WordPress version.",
         [SEARCH, PER_PAGE, PAGE, text("collection", "Return only icons of this collection."), CONTEXT];
@@ -233,8 +219,7 @@ pub(super) const FONTS: &[ToolRow] = rows! {
     "wp_get_icon", "Get an icon", "Returns one icon with its SVG content. Requires a recent WordPress version.",
         [text("name", "Full name of the icon, such as core/home.").required(), CONTEXT];
         get "/wp/v2/icons/{*name}" => Shape::Whole;
-    "wp_get_icon_collections", "List icon collections", "Returns a page of icon collections. Requires a recent WordPress \
-        version.", [SEARCH, PER_PAGE, PAGE, CONTEXT];
+    "wp_get_icon_collections", "List icon collections", "Returns a page of icon collections. Requires a recent WordPress version.", [SEARCH, PER_PAGE, PAGE, CONTEXT];
         get "/wp/v2/icon-collections" => Shape::Whole;
     "wp_get_icon_collection", "Get an icon collection", "Returns one icon collection. Requires a recent WordPress version.", [text("slug", "Slug of the collection.").required(), CONTEXT];
         get "/wp/v2/icon-collections/{slug}" => Shape::Whole;
@@ -243,7 +228,7 @@ pub(super) const FONTS: &[ToolRow] = rows! {
 /// The name of the part that carries the file in the same request.
 const FONT_FILE: &str = "file";
 
-/// Tools that return a file, send one, or check an answer before it is shown.
+/// Tools that return a file, send a file, or check an answer before it is shown.
 pub(super) const MORE: &[ToolRow] = &[
     titled(
         "wp_get_global_styles_revision",

@@ -44,7 +44,7 @@ impl fmt::Display for MarkupLoss {
     }
 }
 
-/// The markup of `source` that `new` would lose; `None` if it loses none. `rendered` is the site's rendering of `source`, if
+/// The markup of `source` that `new` would lose; `None` if `new` loses none. `rendered` is the site's rendering of `source`, if
 /// it is known: without it, a rendering cannot be distinguished from new text.
 pub(in crate::wordpress) fn markup_loss(
     source: &str,

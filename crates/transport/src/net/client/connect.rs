@@ -165,7 +165,7 @@ impl ConnectTarget {
         Ok(addrs)
     }
 
-    /// Records a connection before its first byte, because the address decides if the content can be trusted.
+    /// Records a connection before its first byte, because the address decides whether the content can be trusted.
     fn note(&self, is_public: bool) {
         if is_public {
             self.seen.public.store(true, Ordering::SeqCst);

@@ -68,8 +68,7 @@ pub enum ClientError {
     },
     /// Connecting (including the TLS handshake) took too long.
     #[error(
-        "{host} did not accept the connection within {after:?}; check that the host is up and that no firewall blocks the \
-            connection"
+        "{host} did not accept the connection within {after:?}; check that the host is up and that no firewall blocks the connection"
     )]
     ConnectTimeout {
         /// Host and port.
@@ -284,15 +283,15 @@ fn tls_help(error: &io::Error) -> &'static str {
         }
         Some(alert) if ABOUT_THE_CLIENT.contains(&alert) => {
             return "the server refuses the client certificate: check the server's `tls.cert`, and the authority that issued \
-                this certificate";
+                    this certificate";
         }
         _ => {}
     }
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>());
     match cause {
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
-            "the server's certificate is not signed by a trusted authority: add that authority's certificate with `tls: { ca: \
-                FILE }` of the server, or to the authorities of this machine"
+            "the server's certificate is not signed by a trusted authority: add that authority's certificate with `tls: { ca: FILE }` of the \
+             server, or to the authorities of this machine"
         }
         Some(Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },

@@ -1,5 +1,5 @@
 //! Limits on the resources that one origin may use, the HTTP version, and the conditions for sending a request again.
-//! This module must not know how these are applied.
+//! This module must not know how the limits are applied.
 
 use std::time::Duration;
 

@@ -43,8 +43,7 @@ impl fmt::Display for ProxyFailure {
             Self::Status(status @ (StatusCode::PROXY_AUTHENTICATION_REQUIRED | StatusCode::UNAUTHORIZED)) => {
                 write!(
                     f,
-                    "HTTP {}; write the user name and password into the proxy's URL (`HTTP_PROXY`, `HTTPS_PROXY`, or `proxy` of \
-                        the server)",
+                    "HTTP {}; write the user name and password into the proxy's URL (`HTTP_PROXY`, `HTTPS_PROXY`, or `proxy` of the server)",
                     status.as_u16()
                 )
             }

@@ -114,7 +114,7 @@ pub struct MuxRoom {
     pub forget: Duration,
 }
 
-/// The exchanges that share a stream. Clones share them as well.
+/// The exchanges that share a stream. Clones share the same exchanges.
 #[derive(Debug, Clone)]
 pub(in crate::up) struct Mux(Arc<MuxShared>);
 

@@ -10,24 +10,18 @@ const TOPIC_OF: ToolArgument =
 const TOPIC_IN: ToolArgument = int("item_id", "ID of the group, if the topic belongs to a single group.");
 
 pub(super) const TOOLS: &[ToolRow] = rows! {
-    "buddyboss_get_activity_details", "Get activity list filters", "Returns the tabs and filters available for lists of \
-        activities.", [];
+    "buddyboss_get_activity_details", "Get activity list filters", "Returns the tabs and filters available for lists of activities.", [];
         get "/activity/details";
-    "buddyboss_get_activity_link_preview", "Preview a link for an activity", "Returns the title, description and images of a \
-        web page, for use in an activity.",
+    "buddyboss_get_activity_link_preview", "Preview a link for an activity", "Returns the title, description and images of a web page, for use in an activity.",
         [text("url", "URL of the web page.").required()];
         get "/activity/link-preview";
-    "buddyboss_update_activity_pin", "Pin or unpin an activity", "Pins an activity to the top of the feed or unpins it, and \
-        returns the activity.",
+    "buddyboss_update_activity_pin", "Pin or unpin an activity", "Pins an activity to the top of the feed or unpins it, and returns the activity.",
         [int("id", "ID of the activity.").required(), flag("remove_pin", "Unpin the activity instead of pinning it.")];
         put "/activity/{id}/pin";
-    "buddyboss_update_activity_comments", "Close or open activity comments", "Closes an activity to comments or opens it again, \
-        and returns the activity.",
-        [int("id", "ID of the activity.").required(), flag("turn_on_comments", "Open the activity to comments (true) or close \
-            it (false).")];
+    "buddyboss_update_activity_comments", "Close or open activity comments", "Closes an activity to comments or opens it again, and returns the activity.",
+        [int("id", "ID of the activity.").required(), flag("turn_on_comments", "Open the activity to comments (true) or close it (false).")];
         put "/activity/{id}/close-comments";
-    "buddyboss_update_activity_notification", "Mute or unmute an activity", "Mutes or unmutes the caller's notifications about \
-        an activity, and returns the activity.",
+    "buddyboss_update_activity_notification", "Mute or unmute an activity", "Mutes or unmutes the caller's notifications about an activity, and returns the activity.",
         [int("id", "ID of the activity.").required(), text("action", "Action to perform.").among(&["mute", "unmute"]).required()];
         put "/activity/{id}/notification";
     "buddyboss_list_activity_comments", "List activity comments", "Returns the comments on an activity.",
@@ -50,17 +44,14 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_delete_activity_comment", "Delete an activity comment", "Deletes a comment on an activity and returns the result.",
         [int("id", "ID of the activity.").required(), int("comment_id", "ID of the comment.").required()];
         delete "/activity/{id}/comment/{comment_id}";
-    "buddyboss_list_member_reactions", "List reactions of members", "Returns a page of the reactions of members to activities \
-        and comments.",
+    "buddyboss_list_member_reactions", "List reactions of members", "Returns a page of the reactions of members to activities and comments.",
         [PAGE, PER_PAGE, int("reaction_id", "ID of the reaction."),
          text("item_type", "Return only reactions to this type of item.").among(&["activity", "activity_comment"]),
-         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."), int("user_id", "ID of the \
-             member."),
+         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."), int("user_id", "ID of the member."),
          text("order", "Sort order.").among(&["asc", "desc"]),
          text("order_by", "Field to sort by.").among(&["id", "date_created"])];
         get "/user-reactions";
-    "buddyboss_create_member_reaction", "Add a reaction", "Adds a member's reaction to an activity or comment and returns the \
-        reaction.",
+    "buddyboss_create_member_reaction", "Add a reaction", "Adds a member's reaction to an activity or comment and returns the reaction.",
         [int("reaction_id", "ID of the reaction.").required(),
          text("item_type", "Type of the item.").among(&["activity", "activity_comment"]).required(),
          int("item_id", "ID of the item concerned, such as an activity, forum, topic or group.").required(),
@@ -77,15 +68,13 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("orderby", "Field to sort by.")
              .among(&["id", "name", "date_created", "menu_order", "date_updated"]),
          text("order", "Sort order.").among(&["ASC", "DESC"]),
-         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."), text("item_type", "Type of \
-             the item.")];
+         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."), text("item_type", "Type of the item.")];
         get "/bb-topics";
     "buddyboss_create_activity_topic", "Create an activity topic", "Creates a topic for activities and returns it.",
         [text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,
          text("permission_type", "The members who may use the topic, such as anyone or mods_admins.").required()];
         post "/bb-topics";
-    "buddyboss_get_activity_topic", "Get an activity topic", "Returns one topic for activities.", [int("id", "ID of the \
-        topic.").required()];
+    "buddyboss_get_activity_topic", "Get an activity topic", "Returns one topic for activities.", [int("id", "ID of the topic.").required()];
         get "/bb-topics/{id}";
     "buddyboss_update_activity_topic", "Update an activity topic", "Updates a topic for activities and returns it.",
         [int("id", "ID of the topic.").required(), text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,

@@ -4,8 +4,7 @@ use super::{PAGE, PER_PAGE, SEARCH, rows};
 use crate::tools::{Effect, ToolRow, flag, html, int, integers, object, text};
 
 pub(super) const TOOLS: &[ToolRow] = rows! {
-    "buddyboss_get_forum_link_preview", "Preview a link for a forum", "Returns the title, description and images of a web page, \
-        for use in a forum.",
+    "buddyboss_get_forum_link_preview", "Preview a link for a forum", "Returns the title, description and images of a web page, for use in a forum.",
         [text("url", "URL of the web page.").required()];
         get "/forums/link-preview";
     "buddyboss_list_topics", "List forum topics", "Returns a page of forum topics.",
@@ -44,8 +43,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          flag("subscribers", "Move the subscribers of the topic."),
          flag("favorites", "Move the favorite marks of the topic."), flag("tags", "Move the tags of the topic.")];
         edit "/topics/merge/{id}";
-    "buddyboss_update_topic_by_splitting", "Split a forum topic", "Moves a reply and all later ones from a forum topic into a \
-        new or existing topic, and returns the result.",
+    "buddyboss_update_topic_by_splitting", "Split a forum topic", "Moves a reply and all later ones from a forum topic into a new or existing topic, and returns the result.",
         [int("id", "ID of the topic.").required(),
          int("reply_id", "ID of the first reply to move.").required(),
          text("split_option", "Destination: a new topic (`reply`), or an existing one (`existing`).")
@@ -55,15 +53,13 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          flag("subscribers", "Move the subscribers of the topic."),
          flag("favorites", "Move the favorite marks of the topic."), flag("tags", "Move the tags of the topic.")];
         edit "/topics/split/{id}";
-    "buddyboss_update_topic_state", "Change the state of a forum topic", "Sets or clears a state of a forum topic: favorite, \
-        subscribed, closed, sticky, spam or trashed. Returns the result.",
+    "buddyboss_update_topic_state", "Change the state of a forum topic", "Sets or clears a state of a forum topic: favorite, subscribed, closed, sticky, spam or trashed. Returns the result.",
         [int("id", "ID of the topic.").required(),
          text("action", "Action to perform.")
              .among(&["favorite", "subscribe", "close", "sticky", "super_sticky", "spam", "trash"]).required(),
          flag("value", "Perform the action (true) or undo it (false).")];
         edit "/topics/action/{id}";
-    "buddyboss_list_topic_destinations", "List merge destinations of a topic", "Returns the forum topics into which a topic can \
-        be merged.",
+    "buddyboss_list_topic_destinations", "List merge destinations of a topic", "Returns the forum topics into which a topic can be merged.",
         [int("id", "ID of the topic.").required(), PAGE, PER_PAGE];
         get "/topics/dropdown/{id}";
     "buddyboss_get_reply", "Get a forum reply", "Returns one reply to a forum topic.", [int("id", "ID of the reply.").required()];
@@ -81,8 +77,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         put "/reply/{id}";
     "buddyboss_delete_reply", "Delete a forum reply", "Deletes a reply to a forum topic and returns the result.", [int("id", "ID of the reply.").required()];
         delete "/reply/{id}";
-    "buddyboss_update_reply_state", "Change the state of a forum reply", "Marks or unmarks a reply as spam, or moves it to or \
-        out of the trash, and returns the result.",
+    "buddyboss_update_reply_state", "Change the state of a forum reply", "Marks or unmarks a reply as spam, or moves it to or out of the trash, and returns the result.",
         [int("id", "ID of the reply.").required(), text("action", "Action to perform.").among(&["spam", "trash"]).required(),
          flag("value", "Perform the action (true) or undo it (false).")];
         edit "/reply/action/{id}";
@@ -95,8 +90,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
 };
 
 pub(super) const TOGGLES: &[ToolRow] = &[rows! {
-    "buddyboss_toggle_forum_subscription", "Subscribe to or unsubscribe from a forum", "Toggles the caller's subscription to a \
-        forum and returns the result.", [int("id", "ID of the forum.").required()];
+    "buddyboss_toggle_forum_subscription", "Subscribe to or unsubscribe from a forum", "Toggles the caller's subscription to a forum and returns the result.", [int("id", "ID of the forum.").required()];
         put "/forums/subscribe/{id}";
 }[0]
 .effect(Effect::Toggles)];

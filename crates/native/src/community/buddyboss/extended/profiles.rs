@@ -20,8 +20,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("allow_custom_visibility", "Allow members to change the visibility of their value.").among(&["allowed", "disabled"]),
          text("do_autolink", "Link values to a search for members with the same value.").among(&["on", "off"])];
         post "/xprofile/fields";
-    "buddyboss_update_xprofile_field", "Update a profile field", "Updates a profile field and returns it. Omitted fields keep \
-        their values.",
+    "buddyboss_update_xprofile_field", "Update a profile field", "Updates a profile field and returns it. Omitted fields keep their values.",
         [int("id", "ID of the profile field.").required(), int("group_id", "ID of the profile field group."),
          int("parent_id", "ID of the parent field, for an option of a field."),
          text("type", "Type.")
@@ -46,25 +45,20 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          flag("can_delete", "Allow deletion."),
          flag("repeater_enabled", "Allow members to fill in the field group several times.")];
         post "/xprofile/groups";
-    "buddyboss_get_xprofile_group", "Get a profile field group", "Returns one group of profile fields.", [int("id", "ID of the \
-        field group.").required()];
+    "buddyboss_get_xprofile_group", "Get a profile field group", "Returns one group of profile fields.", [int("id", "ID of the field group.").required()];
         get "/xprofile/groups/{id}";
-    "buddyboss_update_xprofile_group", "Update a profile field group", "Updates a group of profile fields and returns it. \
-        Omitted fields keep their values.",
+    "buddyboss_update_xprofile_group", "Update a profile field group", "Updates a group of profile fields and returns it. Omitted fields keep their values.",
         [int("id", "ID of the field group.").required(), text("name", "Name."), text("description", "Description."),
          int("group_order", "Position among the field groups."), flag("can_delete", "Allow deletion."),
          flag("repeater_enabled", "Allow members to fill in the field group several times.")];
         put "/xprofile/groups/{id}";
-    "buddyboss_delete_xprofile_group", "Delete a profile field group", "Deletes a group of profile fields and all its fields, \
-        and returns the result.",
+    "buddyboss_delete_xprofile_group", "Delete a profile field group", "Deletes a group of profile fields and all its fields, and returns the result.",
         [int("id", "ID of the field group.").required()];
         delete "/xprofile/groups/{id}";
-    "buddyboss_delete_xprofile_data", "Delete a profile value", "Deletes a member's value of one profile field and returns the \
-        result.",
+    "buddyboss_delete_xprofile_data", "Delete a profile value", "Deletes a member's value of one profile field and returns the result.",
         [int("field_id", "ID of the profile field.").required(), int("user_id", "ID of the member.").required()];
         delete "/xprofile/{field_id}/data/{user_id}";
-    "buddyboss_update_xprofile", "Update the current member's profile", "Sets several fields of the caller's profile and \
-        returns the profile.",
+    "buddyboss_update_xprofile", "Update the current member's profile", "Sets several fields of the caller's profile and returns the profile.",
         [PAGE, PER_PAGE, SEARCH,
          objects("fields", "Fields to set, each {field_id, group_id, value, visibility_level}.")
              .having(&["field_id", "group_id", "type", "value", "visibility_level"]).required(),
@@ -78,14 +72,12 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          integers("exclude_groups", "Exclude field groups with these IDs."),
          list("exclude_fields", "Exclude fields with these IDs.")];
         put "/xprofile/update";
-    "buddyboss_create_xprofile_repetition", "Add a repeater field set", "Adds a set of fields to a repeating profile field \
-        group and returns the group.",
+    "buddyboss_create_xprofile_repetition", "Add a repeater field set", "Adds a set of fields to a repeating profile field group and returns the group.",
         [int("id", "ID of the field group.").required(), flag("fetch_fields", "Include the fields in the response."),
          flag("fetch_field_data", "Include profile field data in the response."),
          flag("fetch_visibility_level", "Include the visibility levels in the response.")];
         post "/xprofile/repeater/{id}";
-    "buddyboss_delete_xprofile_repetition", "Delete repeater field sets", "Deletes sets of fields from a repeating profile \
-        field group and returns the group.",
+    "buddyboss_delete_xprofile_repetition", "Delete repeater field sets", "Deletes sets of fields from a repeating profile field group and returns the group.",
         [int("id", "ID of the field group.").required(), flag("fetch_fields", "Include the fields in the response."),
          flag("fetch_field_data", "Include profile field data in the response."),
          flag("fetch_visibility_level", "Include the visibility levels in the response."),
