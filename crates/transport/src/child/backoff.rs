@@ -1,4 +1,4 @@
-//! The delay before a child that repeatedly ends is started again. This is a pure state machine: the time is
+//! The delay before a child is started again after it has ended by itself. This is a pure state machine: the time is
 //! an argument.
 
 use std::time::{Duration, Instant};

@@ -175,7 +175,7 @@ impl BodyStream {
     }
 }
 
-/// The writing end of [`Body::channel`]. Dropping it completes the body.
+/// The writing end of [`Body::channel`]. Dropping the sender completes the body.
 #[derive(Clone, Debug)]
 pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
 

@@ -23,11 +23,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
             text("component", "Return only activities of this component, such as groups."),
             text("type", "Return only activities of this type, such as activity_update."),
             text("scope", "Scope of the activities.").among(&["just-me", "friends", "groups", "favorites"]),
-            text(
-                "display_comments",
-                "Presentation of comments: nested (`threaded`), as separate items (`stream`) or none (`false`).",
-            )
-            .among(&["threaded", "stream", "false"]),
+            text("display_comments", "Presentation of comments: nested (`threaded`), as separate items (`stream`) or none (`false`).").among(&["threaded", "stream", "false"]),
         ],
         &[get("buddyboss", "/activity").step()],
         Shape::Whole,
@@ -82,8 +78,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
         &[
             MINE,
             text("box", "Mailbox.").among(&["inbox", "sentbox", "starred"]),
-            text("type", "Return all threads, or only read or unread ones.")
-                .among(&["all", "read", "unread"]),
+            text("type", "Return all threads, or only read or unread ones.").among(&["all", "read", "unread"]),
             PAGE,
             PER_PAGE,
         ],
@@ -101,7 +96,9 @@ pub(super) const TOOLS: &[ToolRow] = &[
         "buddyboss_send_message",
         "Sends a message to members and returns its thread.",
         &[
-            text("recipients", "IDs of the recipients, separated by commas.").required().form(Form::Commas),
+            text("recipients", "IDs of the recipients, separated by commas.")
+                .required()
+                .form(Form::Commas),
             text("subject", "Subject.").required(),
             html("message", "Message.").required(),
             int("sender_id", "ID of the sender. Default: the caller."),
@@ -152,10 +149,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
     tool(
         "buddyboss_mark_notification_read",
         "Marks a notification as read or unread and returns it.",
-        &[
-            NOTIFICATION,
-            flag("is_new", "Mark as unread (true) or read (false).").or_flag(false).form(Form::Bit),
-        ],
+        &[NOTIFICATION, flag("is_new", "Mark as unread (true) or read (false).").or_flag(false).form(Form::Bit)],
         &[put("buddyboss", "/notifications/{id}").step()],
         Shape::Whole,
     ),
