@@ -31,7 +31,7 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
         503 => "the site may be under maintenance: try again in a few minutes",
         500 if wordless => "the site failed to process this request: see the log of its PHP or web server",
         502 | 504 | 520..=530 if wordless => {
-            "the proxy in front of the site got no answer from it: try again in a few minutes"
+            "the proxy in front of the site got no answer from the site: try again in a few minutes"
         }
         _ if wordless => "is this the address of a WordPress site?",
         _ => return None,

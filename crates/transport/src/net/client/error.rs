@@ -113,7 +113,7 @@ pub enum ClientError {
         why: ProxyFailure,
     },
     /// The environment names no usable proxy for the host.
-    #[error("cannot reach {host}: {source}; correct the variable, or set `proxy` of the server")]
+    #[error("cannot reach {host}: {source}; correct the variable, or set `proxy` for this server")]
     ProxyUnusable {
         /// Host and port.
         host: String,
@@ -290,7 +290,7 @@ fn tls_help(error: &io::Error) -> &'static str {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>());
     match cause {
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
-            "the server's certificate is not signed by a trusted authority: add that authority's certificate with `tls: { ca: FILE }` of the \
+            "the server's certificate is not signed by a trusted authority: add that authority's certificate with `tls: { ca: FILE }` for this \
              server, or to the authorities of this machine"
         }
         Some(Error::InvalidCertificate(

@@ -43,7 +43,7 @@ impl fmt::Display for ProxyFailure {
             Self::Status(status @ (StatusCode::PROXY_AUTHENTICATION_REQUIRED | StatusCode::UNAUTHORIZED)) => {
                 write!(
                     f,
-                    "HTTP {}; write the user name and password into the proxy's URL (`HTTP_PROXY`, `HTTPS_PROXY`, or `proxy` of the server)",
+                    "HTTP {}; write the user name and password into the proxy's URL (`HTTP_PROXY`, `HTTPS_PROXY`, or `proxy` for this server)",
                     status.as_u16()
                 )
             }
@@ -52,7 +52,7 @@ impl fmt::Display for ProxyFailure {
             }
             Self::Status(status) => write!(
                 f,
-                "HTTP {}; allow this host at the proxy, or exempt it (`NO_PROXY`, or `proxy: none` of the server)",
+                "HTTP {}; allow this host at the proxy, or exempt it (`NO_PROXY`, or `proxy: none` for this server)",
                 status.as_u16()
             ),
             Self::Late(within) => write!(f, "no answer within {within:?}"),
