@@ -1,10 +1,10 @@
 //! Hints for the person who set a site up: likely reasons for a refusal that the site's own message does not explain.
-//! This module must not know who reads them.
+//! This module must not know who reads the hints.
 
 use crate::rest::UnreadableKind;
 
 /// A hint for an answer with this status and code (empty for none). `wordless` is true if the answer has no message of its
-/// own, which means that WordPress did not write it.
+/// own, which means that WordPress did not write the answer.
 pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static str> {
     Some(match status {
         _ if is_about_a_visitor(status, code) => {
@@ -13,8 +13,9 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
              Passwords earlier"
         }
         401 if !code.starts_with("bp_rest_") => {
-            "an Application Password is required, not the login password. If it is one, the site's web server may not pass the \
-             Authorization header to WordPress, or the site may accept Application Passwords only over https"
+            "an Application Password is required, not the login password. If the password is an Application Password, the \
+             site's web server may not pass the Authorization header to WordPress, or the site may accept Application \
+             Passwords only over https"
         }
         403 | 406 if wordless => "a firewall or a security plugin on the site may have blocked this request",
         413 if wordless => {
@@ -30,7 +31,7 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
         503 => "the site may be under maintenance: try again in a few minutes",
         500 if wordless => "the site failed to process this request: see the log of its PHP or web server",
         502 | 504 | 520..=530 if wordless => {
-            "the proxy in front of the site got no answer from it: try again in a few minutes"
+            "the proxy in front of the site got no answer from the site: try again in a few minutes"
         }
         _ if wordless => "is this the address of a WordPress site?",
         _ => return None,
@@ -63,7 +64,7 @@ pub(crate) fn unread(kind: UnreadableKind) -> &'static str {
     }
 }
 
-/// A likely cause of a redirect: a site with plain permalinks takes a route for a page and appends a slash
+/// A likely cause of a redirect: a site with plain permalinks treats a route as a page and appends a slash
 /// (`redirect_canonical`).
 pub(crate) fn redirected(from: &str, to: &str) -> Option<&'static str> {
     let path = |url: &str| -> String {
@@ -77,8 +78,8 @@ pub(crate) fn redirected(from: &str, to: &str) -> Option<&'static str> {
     )
 }
 
-/// Returns true if a community plugin may have refused a request with this status and code only because it takes the
-/// caller for a visitor. Such a refusal usually has the status 403, and sometimes a status for server errors.
+/// Returns true if a community plugin may have refused a request with this status and code only because it treats the caller as a
+/// visitor. Such a refusal usually has the status 403, and sometimes a status for server errors.
 fn is_about_a_visitor(status: u16, code: &str) -> bool {
     code.starts_with("bp_rest_")
         && (status == 403

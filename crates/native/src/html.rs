@@ -180,7 +180,7 @@ fn attributes(out: &mut String, inside: &str) {
     });
 }
 
-/// Hands each tag of `text` to `each`, followed by those of its attributes that tell a page's elements apart: sources,
+/// Hands each tag of `text` to `each`, followed by those attributes of the tag that distinguish the elements of a page: sources,
 /// links, classes and ids.
 pub(crate) fn tags_and_attributes(text: &str, mut each: impl FnMut(&str, Option<&str>)) {
     walked(text, |_, tag| {

@@ -101,9 +101,9 @@ pub struct SiteLogin {
     pub password: SecretString,
 }
 
-/// The era in which a native server is asked on behalf of a client of `era`. It is the same era, unless peers of that
-/// era may refuse features that their version does not have. In that case, it is the newest era with a handshake, and
-/// Dragoman translates.
+/// The era in which a native server is asked on behalf of a client of `era`. The result is `era` itself, unless peers of `era` may
+/// refuse features that are not in their version. In that case, the result is the newest era with a handshake, and Dragoman
+/// translates.
 pub fn spoken(era: &'static Era) -> &'static Era {
     if era.shapes.strict { newest_handshake() } else { era }
 }

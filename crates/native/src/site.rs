@@ -1,7 +1,7 @@
 //! A WordPress site as the target of requests: the choice of the site and the account, and the form of its errors.
 //!
-//! A request may carry its own site and credentials, if the configuration allows it. What one request carries is never
-//! used for another. This module must not know any tool.
+//! A request may carry its own site and credentials, if the configuration allows it. What one request carries is never used for
+//! another request. This module must not know any tool.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::unknown::UnknownArguments;
 
 /// Settings for requests to the sites that a server of tools uses.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that the configuration names")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent setting of the configuration")]
 pub struct SiteSettings {
     /// The site and the account for requests that carry none; `None` if every request must carry its own.
     pub login: Option<SiteLogin>,
@@ -47,8 +47,8 @@ pub struct SiteSettings {
     pub answers: AnswerStyle,
     /// The handling of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
-    /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); each server has its own
-    /// usual way.
+    /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); `None` selects the usual way
+    /// of the server.
     pub failures_as_results: Option<bool>,
     /// The key for the image host, for requests that carry none.
     pub image_key: Option<SecretString>,
@@ -56,7 +56,7 @@ pub struct SiteSettings {
     pub image_host: Option<String>,
 }
 
-/// The permitted requests to a site whose route the caller chooses.
+/// The permitted requests among those whose route the caller chooses.
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
     /// The allowed routes, with `*` for anything; empty for all.
@@ -138,9 +138,8 @@ impl WordPressSite {
         })
     }
 
-    /// The login of the site to ask, and true if the request chose it. A login is refused if the request gives only a
-    /// part of it, or gives it empty. Otherwise another account would perform an action that was meant for the account
-    /// in the request.
+    /// The login of the site to ask, and true if the request chose it. A login is refused if the request gives only a part of it,
+    /// or an empty part. Otherwise another account would perform an action that was meant for the account in the request.
     fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
         let none =
             |why: &str| Trouble::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"));
@@ -264,7 +263,7 @@ impl RequestTargets for WordPressSite {
             return Trouble::new(Condition::BadCredentials, hints::GATE).with("status", status);
         }
         let mut trouble = troubled(status, body, response.body.len());
-        // The time is given in seconds; a date (RFC 9110, 10.2.3) adds nothing to the hint.
+        // Only a time in seconds is used; a date (RFC 9110, 10.2.3) would add nothing to the hint.
         let wait = response.header("retry-after").and_then(|text| text.trim().parse::<u32>().ok());
         if let Some(seconds) = wait.filter(|_| matches!(status, 429 | 503)) {
             trouble.message = format!("{}; the site asks to wait {seconds} seconds", trouble.message);
@@ -273,7 +272,7 @@ impl RequestTargets for WordPressSite {
     }
 
     fn refused(&self, base: &str, answer: &Value) -> Option<Trouble> {
-        // A proxy in front of a site, or a plugin, may give every answer a success status; its body is still an error.
+        // A proxy in front of a site, or a plugin, may give every answer a success status; the body is still an error.
         let status = answer.pointer("/data/status").and_then(Value::as_u64)?;
         let status = u16::try_from(status).ok().filter(|status| (400..600).contains(status))?;
         let is_error = base != IMAGES
@@ -326,9 +325,9 @@ fn troubled(status: u16, body: Value, length: usize) -> Trouble {
     trouble
 }
 
-/// The number of bytes of an error's body that are passed on.
+/// The maximum number of bytes of an error's body to pass on.
 const LONGEST_BODY: usize = 16 * 1024;
-/// The number of characters of an error's message that are passed on.
+/// The maximum number of characters of an error's message to pass on.
 const LONGEST_WORDS: usize = 1000;
 
 /// A message: a single text, or one text per field of a form.

@@ -35,9 +35,9 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("data", "body"),
 ];
 
-/// The number of names that a message lists; the other names are only counted.
+/// The maximum number of names that a message lists; the other names are only counted.
 const SHOWN: usize = 5;
-/// The number of characters of a name that a message shows.
+/// The maximum number of characters of a name that a message shows.
 const LONGEST: usize = 64;
 
 /// Returns true if clients add this argument by themselves.
@@ -98,7 +98,7 @@ fn capital(words: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The known name that was probably meant: a similar one, one with the same words and more or fewer, or a synonym.
+/// The known name that was probably meant: a similar name, a name with some words added or removed, or a synonym.
 fn meant<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let has_all = |a: &str, b: &str| a.split('_').all(|word| b.split('_').any(|other| other == word));
     let lower = name.to_lowercase();

@@ -1,5 +1,5 @@
-//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. It may contain
-//! secrets, such as keys for servers, so it is sealed like the vault. This module must not know what the text means.
+//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. The text may contain secrets,
+//! such as keys for servers, so it is sealed like the secrets in the vault. This module must not know what the text means.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub struct StoredChanges {
 
 /// Random bytes for opening the file: a key, in case the folder has none, and a nonce, in case the file holds an
 /// unsealed text.
-#[expect(missing_debug_implementations, reason = "one of them becomes a key")]
+#[expect(missing_debug_implementations, reason = "one of the fields becomes a key")]
 pub struct FreshBytes {
     /// A key that becomes the folder's key if there is none.
     pub key: [u8; 32],

@@ -62,7 +62,7 @@ impl Database {
         match path.try_exists() {
             Ok(false) => Ok(None),
             Ok(true) => Self::open(path, purpose).map(Some),
-            // It is impossible to determine if the file exists.
+            // It is impossible to determine whether the file exists.
             Err(source) => Err(Error::Unwritable { path: path.to_path_buf(), why: source.to_string() }),
         }
     }

@@ -1,9 +1,8 @@
 //! The definitions of servers' tools that were seen and approved. There is one row for each definition, in the normal form in
-//! which definitions are compared. It must not know how they are compared.
+//! which definitions are compared. This module must not know how definitions are compared.
 //!
-//! The file is not the file of catalogues, although it contains similar texts: catalogues can be fetched again, but an
-//! approval that gets lost would be given again to whatever the server lists then. So this file is never replaced, and no
-//! row expires.
+//! The file is not the file of catalogues, although it contains similar texts: catalogues can be fetched again, but if an approval
+//! were lost, whatever the server lists next would be approved. So this file is never replaced, and no row expires.
 
 use std::path::Path;
 
@@ -18,7 +17,7 @@ use crate::vault::VaultKey;
 /// The file's name in its folder.
 const FILE: &str = "definitions.db";
 
-/// The maximum number of servers; those that were not seen for the longest time are deleted first.
+/// The maximum number of servers; the servers that were seen least recently are deleted first.
 const MOST_SERVERS: i64 = 4096;
 
 /// The maximum number of definitions of one tool that are approved at the same time.
@@ -57,24 +56,24 @@ pub struct StoredDefinition {
     pub tool: String,
     /// The digest of the body.
     pub fingerprint: [u8; 32],
-    /// The definition in its normal form, JSON text; empty if it was not asked for.
+    /// The definition in its normal form, as JSON text; empty if the body was not requested.
     pub body: Vec<u8>,
-    /// The time when it was first listed, in milliseconds since 1970.
+    /// The time when the definition was first listed, in milliseconds since 1970.
     pub first_seen_ms: u64,
-    /// True if the server's newest list has it.
+    /// True if the server's newest list contains the definition.
     pub is_listed: bool,
-    /// The time of its approval; `None` if it is not approved.
+    /// The time of the approval; `None` if the definition is not approved.
     pub approved_ms: Option<u64>,
-    /// The person or the reason that approved it.
+    /// The person who approved the definition, or the reason for its approval.
     pub approved_by: Option<String>,
 }
 
 /// A server in the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedServer {
-    /// The digest of everything that identifies it.
+    /// The digest of everything that identifies the server.
     pub digest: ServerDigest,
-    /// Its configured name.
+    /// The server's configured name.
     pub name: String,
     /// The audiences whose lists have been seen.
     pub audiences: Vec<u32>,
@@ -89,7 +88,7 @@ pub struct NewDefinition {
     pub fingerprint: [u8; 32],
     /// The definition in its normal form.
     pub body: Vec<u8>,
-    /// True if it is approved, because it was seen first.
+    /// True if the definition is approved on first sight.
     pub is_approved: bool,
 }
 
@@ -113,7 +112,7 @@ pub struct ApprovalRequest<'a> {
     pub tools: Option<&'a [String]>,
     /// The revision that was reviewed; `None` to approve whatever is listed now.
     pub revision: Option<&'a str>,
-    /// The person that approves.
+    /// The person who approves.
     pub by: &'a str,
 }
 
@@ -147,7 +146,7 @@ impl Definitions {
     /// Opens the file, if it exists.
     ///
     /// # Errors
-    /// As [`Definitions::open`].
+    /// The same as for [`Definitions::open`].
     pub fn open_existing(folder: &Path, fresh: &[u8; 32]) -> Result<Option<Self>, Error> {
         let file = Database::open_existing(&folder.join(FILE), &PURPOSE)?;
         file.map(|file| Self::of(file, folder, fresh)).transpose()
@@ -171,7 +170,7 @@ impl Definitions {
         self.file.number("PRAGMA data_version")
     }
 
-    /// The servers, those first that were seen last.
+    /// The servers, the most recently seen first.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -189,7 +188,8 @@ impl Definitions {
         self.file.read(|file| file.prepare_cached(query)?.query_row([digest], server).optional())
     }
 
-    /// The definitions of a server by tool, approved ones first; `with_bodies` to read the definitions themselves.
+    /// The definitions of a server by tool, approved ones first. If `with_bodies` is true, the definitions themselves are read as
+    /// well.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -271,7 +271,7 @@ impl Definitions {
     }
 }
 
-/// The tools with something to approve: a listed definition that is not approved, or none that is listed.
+/// The tools with something to approve: a listed definition that is not approved, or an approved tool without a listed definition.
 pub fn open_tools(all: &[StoredDefinition]) -> Vec<String> {
     let mut tools: Vec<String> = all.iter().map(|one| one.tool.clone()).collect();
     tools.dedup();
@@ -283,7 +283,7 @@ pub fn open_tools(all: &[StoredDefinition]) -> Vec<String> {
     tools
 }
 
-/// A short code for everything that awaits approval. It changes whenever that changes.
+/// A short code for everything that awaits approval. The code changes whenever one of these definitions does.
 pub fn revision(all: &[StoredDefinition]) -> String {
     let open = open_tools(all);
     let mut context = digest::Context::new(&digest::SHA256);

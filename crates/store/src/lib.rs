@@ -14,7 +14,7 @@
 //! | [`Error`] | errors of the files, and their remedies |
 //!
 //! All functions block, so a server calls them from a thread that may wait. Several processes may open a file at the
-//! same time. Times are milliseconds since 1970 (UTC). The caller supplies times and random numbers. This crate must
+//! same time. Times are in milliseconds since 1970 (UTC). The caller supplies times and random numbers. This crate must
 //! not know the content of a call, nor the configuration.
 
 pub mod audit;

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the child lives as long as this line")]
+    #[expect(clippy::disallowed_methods, reason = "the child ends within this statement")]
     fn nothing_is_dumped_and_children_can_look_at_themselves() {
         protect().unwrap();
         assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);

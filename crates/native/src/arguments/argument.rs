@@ -13,7 +13,7 @@ pub(crate) struct ToolArgument {
     pub(crate) kind: ArgumentType,
     /// The argument's description for people and models; the default and limits are appended.
     pub(crate) about: &'static str,
-    /// Refuses calls without this argument.
+    /// True if calls without this argument are refused.
     pub(crate) required: bool,
     /// The value that applies when the argument is omitted.
     pub(crate) default: Option<Literal>,
@@ -89,19 +89,19 @@ impl Literal {
 pub(crate) enum Form {
     /// The value is sent unchanged.
     Plain,
-    /// A comma-separated text, sent as a list.
+    /// A comma-separated text is sent as a list.
     Commas,
-    /// True as 1, false as 0.
+    /// True is sent as 1, and false as 0.
     Bit,
-    /// One value as a list of one.
+    /// A single value is sent as a list with one element.
     Single,
-    /// Left out if the value is this word.
+    /// The value is left out if it is this word.
     Unless(&'static str),
-    /// The number; false for zero.
+    /// Zero is sent as false, any other number unchanged.
     NumberOrFalse,
-    /// Each member of an object separately, under its own name.
+    /// Each member of an object is sent separately, under the member's own name.
     Spread,
-    /// Replaces each of these words with another.
+    /// The first word of each pair is replaced with the second.
     Words(&'static [(&'static str, &'static str)]),
 }
 

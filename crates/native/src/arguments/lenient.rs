@@ -7,10 +7,10 @@ use super::argument::{ArgumentType, ToolArgument};
 use super::read::{tree, user, whole};
 use crate::html;
 
-/// The number of characters of a text that are kept.
+/// The maximum length of a text, in characters; longer texts are truncated.
 const LONGEST: usize = 1000;
 
-/// The value converted to the row's type; `None` if it counts as omitted.
+/// The value converted to the row's type; `None` if the value counts as omitted.
 pub(crate) fn bent(value: &Value, row: &ToolArgument) -> Option<Value> {
     if value.as_str().is_some_and(str::is_empty) {
         return None;
@@ -78,7 +78,7 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// The whole number at the beginning, without its sign; zero if there is none.
+/// The whole number at the beginning of the value, without its sign; zero if there is no such number.
 fn unsigned(value: &Value) -> i64 {
     let number = match value {
         Value::Bool(flag) => i64::from(*flag),
@@ -97,7 +97,7 @@ fn unsigned(value: &Value) -> i64 {
     number.checked_abs().unwrap_or(i64::MAX)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a cast from float saturates, and that is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "a cast from a float saturates, which is intended")]
 fn truncated(number: f64) -> i64 {
     number.trunc() as i64
 }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`argument`] | an argument: its type, its limits, and its place in a request |
 //! | [`values`] | the arguments of one call, checked |
-//! | [`read`] | reading them according to the server's policy |
+//! | [`read`] | reading the arguments according to the server's policy |
 //! | `lenient` | the policy that converts values to the expected type |
 //! | [`trouble`] | why a call fails, and how the failure is reported |
 

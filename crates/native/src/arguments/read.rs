@@ -23,7 +23,7 @@ pub(crate) enum Policy {
     Loose,
 }
 
-/// Reads `given`, `params.arguments` of a call.
+/// Reads `given`, which is `params.arguments` of a call.
 ///
 /// # Errors
 /// Fails if arguments do not fit; one text lists every fault. Under the lenient policies, only the first missing
@@ -56,8 +56,8 @@ pub(crate) fn read(
     if faults.is_empty() { Ok(values) } else { Err(Trouble::arguments(faults.join("; "))) }
 }
 
-/// The arguments of `given` that would be accepted, converted as a call would convert them. Omitted arguments get no default
-/// here.
+/// The arguments in `given` that a call would accept, in the form to which the call would convert them. Omitted arguments get no
+/// default here.
 pub(crate) fn taken<'r>(
     given: &Map<String, Value>,
     rows: impl Iterator<Item = &'r ToolArgument>,
@@ -70,7 +70,7 @@ pub(crate) fn taken<'r>(
     rows.filter_map(one).collect()
 }
 
-/// The value converted to the row's type; `None` if it counts as omitted.
+/// The value converted to the row's type; `None` if the value counts as omitted.
 fn checked(value: &Value, row: &ToolArgument, policy: Policy) -> Result<Option<Value>, String> {
     let blank = value.as_str().is_some_and(|text| text.trim().is_empty());
     match policy {
@@ -147,7 +147,7 @@ fn fitting(value: &Value, row: &ToolArgument) -> Option<Value> {
     }
 }
 
-/// Returns true if the value is an identifier below the lowest one.
+/// Returns true if the value is an identifier below the lowest allowed identifier.
 fn is_too_small(value: &Value, row: &ToolArgument) -> bool {
     row.names_something() && value.as_i64().zip(row.least).is_some_and(|(number, least)| number < least)
 }
@@ -178,7 +178,7 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
 }
 
 /// The exact whole number that a double-precision number represents.
-#[expect(clippy::cast_possible_truncation, reason = "what lies beyond 2^53 is refused before")]
+#[expect(clippy::cast_possible_truncation, reason = "values beyond 2^53 have been refused before")]
 fn exact(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0).then_some(number as i64)
 }

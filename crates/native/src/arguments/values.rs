@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 pub(crate) struct Values(pub(crate) Map<String, Value>);
 
 impl Values {
-    /// The value with this name; `None` if it was omitted.
+    /// The value with this name; `None` if the value was omitted.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
@@ -22,7 +22,7 @@ impl Values {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// The text with this name; empty if it was omitted.
+    /// The text with this name; empty if the text was omitted.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.get(name).and_then(Value::as_str).unwrap_or_default()
     }

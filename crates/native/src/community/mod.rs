@@ -30,8 +30,8 @@ const fn doubt(
     Doubt { ask: ASK, namespaces, missing, there }
 }
 
-/// Binds the caller's account to the value `name`. With an Application Password, BuddyBoss and BuddyPress take some callers
-/// for visitors if a request does not name the account.
+/// Binds the caller's account to the value `name`. With an Application Password, BuddyBoss and BuddyPress treat some callers as
+/// visitors if a request does not name the account.
 const fn caller(name: &'static str) -> Bind {
     Bind { name, at: "/id", missing: Missing::Trouble("the site does not return the ID of this account") }
 }

@@ -1,6 +1,6 @@
 //! A tool's arguments as rows, from which both the JSON Schema and the check are made.
 //!
-//! Numbers keep their written form, so none loses digits. This module must not know any tool.
+//! Numbers keep their written form, so no digits are lost. This module must not know any tool.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -120,12 +120,12 @@ impl<'a> DemoArguments<'a> {
         unquote(span.of(self.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?)
     }
 
-    /// A text; `None` if it was omitted.
+    /// A text; `None` if the argument was omitted.
     pub(super) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.meaning(self.value(name)?)
     }
 
-    /// A number as it is written; `None` if it was omitted.
+    /// A number in its written form; `None` if the argument was omitted.
     pub(super) fn number(&self, name: &str) -> Option<&'a str> {
         std::str::from_utf8(self.value(name)?.of(self.text)).ok()
     }

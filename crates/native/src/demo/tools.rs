@@ -14,7 +14,7 @@ struct DemoTool {
     title: &'static str,
     about: &'static str,
     arguments: &'static [DemoArgument],
-    /// The text that a call returns, or the reason for its failure.
+    /// Returns the text of a call's result, or the reason for the call's failure.
     run: fn(&DemoArguments<'_>) -> Result<String, String>,
 }
 
@@ -150,6 +150,6 @@ fn sum(a: &str, b: &str) -> Result<String, String> {
     if sum.is_finite() {
         Ok(sum.to_string())
     } else {
-        Err("add: the sum is too large for a double precision number (about 1.8e308)".to_owned())
+        Err("add: the sum is too large for a double-precision number (about 1.8e308)".to_owned())
     }
 }

@@ -11,7 +11,7 @@ use crate::tools::{ToolArgument, ToolFinder, int};
 /// The prefix of the names of these tools.
 const BEFORE: &str = "ability-";
 
-/// The finder of abilities: the request that lists them, and the calls that they are translated to.
+/// The finder that turns abilities into tools: the request that lists the abilities, and the translation of calls to these tools.
 pub(super) const FOUND: ToolFinder = ToolFinder {
     arguments: ARGUMENTS,
     steps: STEPS,
@@ -24,7 +24,7 @@ const ARGUMENTS: &[ToolArgument] =
     &[int("page", "Page number."), int("per_page", "Number of items per page.")];
 const STEPS: &[Step] = &[get("index", "/wp-abilities/v1/abilities").step()];
 
-/// An ability as a tool, and true if it only reads; `None` if its input is not an object.
+/// An ability as a tool, and true if the ability only reads; `None` if the ability's input is not an object.
 fn described(ability: &Value) -> Option<(Value, bool)> {
     let name = ability.get("name").and_then(Value::as_str)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '/');

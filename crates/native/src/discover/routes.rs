@@ -37,8 +37,8 @@ pub(super) fn shown(index: &Value, values: &Values) -> Value {
     json!({"count": found.len().min(MOST), "total": found.len(), "routes": found.get(..MOST).unwrap_or(&found)})
 }
 
-/// The route in the index that a call means. The call can give it as the index does (a pattern), as answers show it, or
-/// as in a request.
+/// The route in the index that a call names. The call can write the route as in the index (a pattern), as in answers, or as in a
+/// request.
 fn found<'i>(routes: &'i Map<String, Value>, wanted: &str) -> Option<(&'i String, &'i Value)> {
     let bare = wanted.trim().trim_matches('/');
     let bare = bare.strip_prefix("wp-json/").unwrap_or(bare);
@@ -54,8 +54,8 @@ fn found<'i>(routes: &'i Map<String, Value>, wanted: &str) -> Option<(&'i String
     exact.or_else(|| routes.iter().find(|(route, _)| fits(&plain(route))))
 }
 
-/// The namespaces of the site with their versions and active components, since an inactive component has
-/// no routes.
+/// The namespaces of the site with their versions and components. All of these components are active: an inactive component has no
+/// routes.
 fn namespaces(index: &Value, routes: &Map<String, Value>) -> Value {
     let mut counts: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
     for (route, about) in routes {

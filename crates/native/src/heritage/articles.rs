@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::html;
 use crate::tools::Values;
 
-/// The number of characters of an article's text that are shown.
+/// The maximum number of characters to show of an article's text.
 const LONGEST: usize = 20_000;
 
 /// One line of plain text from a service's text.
@@ -45,7 +45,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// The language as a part of a URL; it is checked before the request.
+/// The URL of Wikipedia in the call's language, which has been checked before the request.
 fn wikipedia(values: &Values) -> String {
     format!("https://{}.wikipedia.org", values.text("language"))
 }

@@ -23,7 +23,7 @@ const SHOWN: &[(&str, &[&str])] = &[
 const NAMES: &[&str] = &["navn", "tittel", "name", "lokalitetsnavn"];
 const LINKS: &[&str] = &["linkkulturminnes\u{f8}k", "linkkulturminnesok", "lenke"];
 
-/// The number of characters of a property that are shown in a list.
+/// The maximum number of characters to show of a property in a list.
 const LONGEST: usize = 300;
 
 /// The list of datasets, as Markdown.
@@ -161,7 +161,7 @@ fn described(place: &Value, center: Option<(f64, f64)>) -> String {
     out
 }
 
-/// The properties of a place, with their names in lower case: the registers differ in case.
+/// The properties of a place, with their names in lower case, because the registers write the names differently.
 fn small(place: &Value) -> Map<String, Value> {
     let properties = place.get("properties").and_then(Value::as_object);
     properties.into_iter().flatten().map(|(key, value)| (key.to_lowercase(), value.clone())).collect()

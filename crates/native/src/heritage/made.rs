@@ -86,7 +86,7 @@ pub(super) fn with_box(values: &Values, word: &str) -> Option<Value> {
     values.has("geometry").then(|| Value::from(word))
 }
 
-/// The collection of a dataset, if the dataset has a main one.
+/// The main collection of a dataset, if the dataset has one.
 pub(super) fn collection(values: &Values) -> Value {
     let dataset = values.text("dataset");
     let known = [

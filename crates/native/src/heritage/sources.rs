@@ -28,7 +28,7 @@ impl Sources {
         let mut sources = Vec::new();
         for (name, configured, usual) in rows {
             let text = configured.as_deref().unwrap_or(usual);
-            // The placeholder of the language is replaced by a word for the check, and restored after it.
+            // For the check, a word replaces the placeholder of the language; the placeholder is restored afterwards.
             let word = "language-goes-here";
             let url = base_url(&text.replace(LANGUAGE, word)).map_err(|why| format!("{name}: {why}"))?;
             sources.push((name, url.replace(word, LANGUAGE)));

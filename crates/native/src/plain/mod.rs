@@ -91,7 +91,7 @@ fn add(values: &Values) -> Result<String, Trouble> {
     }
     Err(Trouble::new(
         Condition::ToolFailed,
-        "the sum is too large for a double precision number (about 1.8e308)",
+        "the sum is too large for a double-precision number (about 1.8e308)",
     ))
 }
 

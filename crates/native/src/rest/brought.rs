@@ -11,8 +11,7 @@ use super::world::Run;
 use crate::port::{HttpRequest, HttpResponse};
 use crate::tools::{Condition, Trouble};
 
-/// The factor by which a file may be larger than another answer: WordPress's default theme alone reaches the limit
-/// of other answers.
+/// The size limit of a file, as a multiple of the limit of other answers: WordPress's default theme alone reaches that limit.
 const LARGER: usize = 2;
 const ZIP: &str = "application/zip";
 

@@ -29,7 +29,7 @@ impl Run<'_> {
     /// so it had no effect.
     ///
     /// # Errors
-    /// Returns the failure to report, worded after the site has reported what it offers.
+    /// Returns the failure to report, whose wording depends on the APIs that the site reports.
     pub(super) async fn doubted(
         &self,
         base: &str,

@@ -15,7 +15,7 @@ use super::world::World;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{Condition, Trouble};
 
-/// The time during which a site is not asked again.
+/// The time during which a site is not asked again after it accepted the credentials.
 const COUNTS: Duration = Duration::from_mins(1);
 /// The time during which a site is not asked again after an unclear answer: some sites refuse this request to everyone.
 const COUNTS_IN_DOUBT: Duration = Duration::from_secs(10);

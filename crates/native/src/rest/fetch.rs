@@ -14,15 +14,15 @@ use super::world::Run;
 use crate::port::{HttpFault, HttpFaultKind, HttpRequest, Verb};
 use crate::tools::{Condition, Trouble};
 
-/// The number of redirects that are followed.
+/// The maximum number of redirects to follow.
 const HOPS: usize = 3;
 
 impl Run<'_> {
     /// The file that a call contains or names, for the following steps.
     ///
     /// # Errors
-    /// Fails if there is no such file, it may not be fetched, or its destination does not know the caller: files are not
-    /// fetched for unknown callers.
+    /// Fails if there is no such file, if it may not be fetched, or if the site that the file is meant for does not know the
+    /// caller: files are not fetched for unknown callers.
     pub(super) async fn had(&self, from: FileFrom, behind: &[Step]) -> Result<FileData, Trouble> {
         let limits = &self.world.limits;
         let mut url = match file::wanted(from, &self.values, limits.file)? {

@@ -25,7 +25,7 @@ pub(crate) enum FileFrom {
         /// The argument with the file's media type.
         mime: &'static str,
     },
-    /// The argument with a URL or base64; its form tells which.
+    /// The argument with a URL or base64; the form of its value decides which.
     Either(&'static str),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct FileData {
 pub(super) enum FileAsk {
     /// Nothing: the file is available.
     Here(FileData),
-    /// Fetch it from this URL.
+    /// The file must be fetched from this URL.
     Fetch(String),
 }
 
@@ -215,10 +215,10 @@ const ENDINGS: &[(&str, &str)] = &[
     ("font/ttf", "ttf"),
 ];
 
-/// The number of characters of a file name that are kept.
+/// The maximum length of a file name, in characters.
 const LONGEST_NAME: usize = 120;
 
-/// A file name without a path and without awkward characters; an extension is added if it has none.
+/// A file name without a path and without awkward characters; an extension is added if the name has none.
 pub(super) fn file_name(text: &str, mime: &str) -> String {
     let last = text.rsplit(['/', '\\']).next().unwrap_or_default();
     let awkward = |c: char| c.is_control() || matches!(c, '"' | '*' | ':' | '<' | '>' | '?' | '|');
@@ -236,7 +236,7 @@ pub(super) fn file_name(text: &str, mime: &str) -> String {
 /// removed.
 ///
 /// # Errors
-/// The fault of the URL.
+/// Returns the fault of the URL.
 pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
     let (scheme, behind) = text.split_once("://").ok_or("only http and https URLs can be fetched")?;
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {

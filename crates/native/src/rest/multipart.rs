@@ -62,8 +62,8 @@ impl<'a> Form<'a> {
         (format!("multipart/form-data; boundary={boundary}"), Bytes::from(out))
     }
 
-    /// A boundary that occurs in none of the parts. Each part is searched once: a caller chooses a file's content, and may
-    /// know the form of boundaries.
+    /// A boundary that occurs in none of the parts. Each part is searched only once, because a caller who knows the form of
+    /// boundaries can fill a file with them.
     fn boundary(&self) -> String {
         let taken: HashSet<u32> = self.0.iter().flat_map(|part| numbers(part.body.bytes())).collect();
         // A file of the largest size cannot contain all these numbers.

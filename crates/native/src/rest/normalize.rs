@@ -45,7 +45,7 @@ const OBJECTS: &[&str] = &[
     "visibility",
 ];
 
-/// Members with links to further requests, or with a repetition of other members.
+/// Members that contain links to further requests, or repeat other members.
 const LINKS: &[&str] = &["_links", "curies", "guid"];
 
 /// The answer, with an object in place of each empty list that should be an object.

@@ -1,6 +1,6 @@
 //! Requests whose route and method the call chooses: the allowed values.
 //!
-//! A site reads some names in a query as the route or the method itself. These names must not bypass what is allowed.
+//! A site reads some names in a query as the route or the method itself. Such names must not bypass the check of what is allowed.
 
 use std::borrow::Cow;
 
@@ -110,7 +110,7 @@ fn members<'v>(values: &'v Values, name: &str) -> Result<Vec<(&'v String, &'v Va
     }
 }
 
-/// Returns true if PHP may read a name as one of these: PHP drops leading blanks, turns blanks, dots and a lone bracket
+/// Returns true if PHP may read a name as one of `powers`: PHP drops leading blanks, turns blanks, dots and a lone bracket
 /// into `_`, and ends a name where a bracket or a zero byte begins.
 fn is_one(name: &str, powers: &[&str]) -> bool {
     let bare = name.trim_start();

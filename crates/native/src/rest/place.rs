@@ -1,4 +1,5 @@
-//! The address of requests, and the form of a service's errors.
+//! The address of requests, and the form of a service's errors. A base is the name by which rows refer to an API of a service; a
+//! place is the address of that API for one call.
 
 use secrecy::SecretString;
 use serde_json::Value;
@@ -15,7 +16,7 @@ use crate::tools::{Condition, Trouble, Values};
 pub(crate) struct EntryCheck {
     /// The URL of the request.
     pub(crate) url: String,
-    /// The base that defines the form of its refusals.
+    /// The name of the API whose error format the place uses when it refuses the credentials.
     pub(crate) base: &'static str,
 }
 
@@ -24,7 +25,7 @@ pub(crate) trait RequestTargets: Send + Sync {
     /// The place of `base` for this call, with the headers to send there.
     ///
     /// # Errors
-    /// Fails if the call has no place to go, or no credentials for it.
+    /// Fails if no place is configured or named by the call, or if credentials for the place are missing.
     fn place(&self, base: &str, values: &Values, mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble>;
 
     /// A secret that is sent as a field.
@@ -87,13 +88,12 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// The new address of a URL of `base` at a place with these namespaces, if it differs.
+    /// The new address of a URL of `base` at a place with these namespaces, if the address differs.
     fn moved(&self, _base: &str, _namespaces: &[String], _url: &str) -> Option<String> {
         None
     }
 
-    /// The question to ask if `trouble` may mean that the site lacks this base entirely: a request, and the entries
-    /// that the list `namespaces` of its answer contains if the site has the base.
+    /// The question to ask if `trouble` may mean that the site lacks the API of this base entirely.
     fn doubt(&self, _base: &str, _trouble: &Trouble) -> Option<Doubt> {
         None
     }

@@ -212,7 +212,7 @@ pub(super) fn branches_into(url: &mut String, name: &str, value: &Value) {
     branches(name, value, &mut |name, text| query_into(url, name, text));
 }
 
-/// Each leaf of a tree, with its name in PHP's notation.
+/// Passes each leaf of a tree to `each`, with the leaf's name in PHP's notation.
 fn branches(name: &str, value: &Value, each: &mut dyn FnMut(&str, &str)) {
     match value {
         Value::Object(members) => {

@@ -1,6 +1,5 @@
-//! Values that name a route, in the one form in which a site reads them, however a call writes them: WordPress also
-//! matches a route in capitals (`WP_REST_Server::match_request_to_handler`). This module must not know who needs this
-//! form.
+//! Converts values that name a route to the form in which a site reads them, whatever form a call uses: WordPress also matches a
+//! route in capitals (`WP_REST_Server::match_request_to_handler`). This module must not know who needs this form.
 
 use serde_json::Value;
 
@@ -11,8 +10,7 @@ use crate::tools::Values;
 /// Arguments in a segment of a route where other routes of the site have a fixed name.
 const NAMES: &[&str] = &["type", "taxonomy"];
 
-/// Rewrites the routes and multi-segment paths among the values in the form in which the steps send them and sites read
-/// them.
+/// Rewrites the values that are routes or paths of several segments, into the form that the steps send and sites read.
 pub(crate) fn settled(steps: &[Step], values: &mut Values) {
     for step in steps {
         match step {

@@ -15,7 +15,7 @@ pub enum AnswerStyle {
     Compact,
     /// As the service returned them.
     Raw,
-    /// As the systems that the tools come from show them: the same members, without totals. An answer without members of
+    /// As the systems that presets replace show them: the same members, without totals. An answer without members of
     /// its own is shown as the service returned it.
     Plain,
 }
@@ -132,7 +132,7 @@ impl CallAnswer {
 /// The presentation of one call's answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
-    /// The style of all answers.
+    /// The style that is configured for the answers of this server.
     pub(crate) answers: AnswerStyle,
     /// Shows the whole answer to this call.
     pub(crate) raw: bool,

@@ -14,12 +14,12 @@ const CONTEXT: &str = "context";
 
 /// Asks for content as visitors see it.
 pub(crate) const RENDERED: ToolArgument =
-    flag("rendered", "Returns the HTML that visitors see instead of the source that editors work on.");
+    flag("rendered", "Return the HTML that visitors see instead of the source that editors work on.");
 
 /// Saves content even if that loses markup.
 pub(crate) const ALLOW_MARKUP_LOSS: ToolArgument = flag(
     "allow_markup_loss",
-    "Saves the content even if blocks or shortcodes of the current content would become plain HTML.",
+    "Save the content even if blocks or shortcodes of the current content would become plain HTML.",
 );
 
 impl Run<'_> {
@@ -66,7 +66,7 @@ impl Run<'_> {
     }
 }
 
-/// The form of the content in an answer: its source if the answer has it, otherwise `otherwise`; `None` if there is no
+/// The form of the content in an answer: `Source` if the answer contains the source, else `otherwise`; `None` if there is no
 /// content.
 fn format_of(answer: &Value, otherwise: ContentFormat) -> Option<ContentFormat> {
     let content = answer.get("content").or_else(|| answer.get("caption"))?;

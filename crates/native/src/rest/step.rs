@@ -1,7 +1,7 @@
 //! The steps of a row, in order: each is a request, a file to fetch or a value to compute.
 //!
-//! A step that takes the arguments sends each where it belongs. An argument that the route names goes into the path. The
-//! others go into the query with GET and DELETE, and into the body with other methods.
+//! A step that takes the arguments sends each argument where it belongs. An argument that the route names goes into the path. The
+//! other arguments go into the query with GET and DELETE, and into the body with other methods.
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ pub(crate) struct RestRequest {
     pub(crate) binds: &'static [Bind],
     /// The time for which the answer may be cached, if there is a cache.
     pub(crate) keep: Duration,
-    /// The effect of the request, if its method suggests a different one.
+    /// The method that matches the effect of the request; it may differ from the method that is sent.
     pub(crate) acts_as: Verb,
     /// Reads the answer as a file rather than as JSON.
     pub(crate) brings_file: bool,
@@ -78,7 +78,7 @@ pub(crate) struct Check {
     pub(crate) ask: RestRequest,
     /// The argument that makes the check necessary.
     pub(crate) given: &'static str,
-    /// Refuses the change and gives the reason.
+    /// Judges the change; an error refuses the change and gives the reason.
     pub(crate) judge: fn(&Value, &Values) -> Result<(), Trouble>,
 }
 

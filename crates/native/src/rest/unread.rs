@@ -1,4 +1,4 @@
-//! Answers with a success status that are not JSON: their kind, in a message that leads to the cause. This module must
+//! Answers with a success status that are not JSON: their kind, for a message that points to the cause. This module must
 //! not know any particular service; the places give the causes that are specific to one.
 
 use serde_json::Value;

@@ -5,7 +5,7 @@ const LONGEST_URL: usize = 2000;
 
 /// A base URL from the configuration or a request: `http` or `https`, a host, and optionally a port and a path. It has no
 /// account, query or fragment, and only characters that a URL may contain. Surrounding blanks and trailing slashes are
-/// removed, and its host is put into canonical form.
+/// removed, and the host is put into canonical form.
 ///
 /// # Errors
 /// The fault, in a message that does not repeat the URL.
@@ -49,7 +49,7 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
 }
 
-/// Returns true if an authority names a valid port, or none. An invalid one would be ignored, and the default port used.
+/// Returns true if an authority names a valid port, or none. An invalid port would be ignored, and the default port would be used.
 pub(super) fn has_port(authority: &str) -> bool {
     let port_at = authority.rfind(']').map_or(0, |end| end + 1);
     match authority.get(port_at..).and_then(|rest| rest.split_once(':')) {

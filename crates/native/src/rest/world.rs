@@ -33,7 +33,7 @@ pub(crate) struct RequestLimits {
     pub(crate) answer: usize,
     /// The largest file, in bytes.
     pub(crate) file: usize,
-    /// The number of attempts for a request that finds no connection.
+    /// The number of attempts for a request if no connection can be established.
     pub(crate) attempts: u32,
     /// Allows fetching files from private addresses.
     pub(crate) private_files: bool,
@@ -87,7 +87,7 @@ impl World {
     /// Runs the steps and returns the result.
     ///
     /// # Errors
-    /// The first failure, which ends the call.
+    /// Returns the first failure, which ends the call.
     pub(crate) async fn run(
         &self,
         arguments: &'static [ToolArgument],
@@ -132,8 +132,7 @@ impl World {
             return Err(swallowed());
         }
         if !shape.is_of(&last) {
-            let words =
-                "the site returned a single item instead of a list: it may be too old for this request";
+            let words = "the site returned a single item instead of a list: its software may be too old to support this request";
             return Err(Trouble::new(Condition::UpstreamError, words));
         }
         let totals = run.totals;
@@ -146,7 +145,7 @@ impl World {
         self.places.place("index", &Values::default(), None).is_ok()
     }
 
-    /// Sends a request; sends it again if it found no connection and there is still time.
+    /// Sends a request, and sends it again if no connection was established and time is left.
     pub(super) async fn sent(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpFault> {
         let end = self.http.now() + self.limits.patience;
         let (mut wait, mut left) = (FIRST_WAIT, self.limits.attempts);
@@ -336,7 +335,7 @@ fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> 
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
-/// The failure for a request without an answer. A request that `writes` may have been executed.
+/// The failure for a request without an answer. If `writes` is true, the message says that the request may have been executed.
 pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
     let done = if writes { "; the request may have been executed nevertheless" } else { "" };
     let said = &fault.message;

@@ -1,4 +1,4 @@
-//! A call to a tool of the table: the tool, its values, and what rules about arguments need to know about them. This
+//! A call to a tool of the table: the tool, its values, and the readings of its arguments for access rules. This
 //! module must not know the action of the tool.
 
 use std::fmt;
@@ -93,7 +93,7 @@ impl ToolServerState {
         }
     }
 
-    /// The fault of a call with arguments that the tool does not have, for code that asks before the call. Returns
+    /// The fault of a call with arguments that the tool does not have, for code that checks the arguments before the call. Returns
     /// `None` for a tool that was found at the site.
     pub(super) fn unknown_arguments(&self, name: &str, arguments: &[u8]) -> Option<String> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;

@@ -12,7 +12,7 @@ const WHOLE: &[ToolArgument] = &[AS_GIVEN];
 /// The arguments of tools that read editable content, and of tools that change it.
 const READS_CONTENT: &[ToolArgument] = &[AS_GIVEN, RENDERED];
 const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, ALLOW_MARKUP_LOSS];
-const AS_GIVEN: ToolArgument = flag(RAW, "Return the site's answer unchanged, with all of its members.");
+const AS_GIVEN: ToolArgument = flag(RAW, "Return the site's answer unchanged, with all of its fields.");
 
 /// The arguments that a tool takes in addition to its own.
 pub(super) fn more_of(tool: &ToolRow, compact: bool) -> &'static [ToolArgument] {

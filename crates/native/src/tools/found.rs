@@ -9,7 +9,7 @@ use crate::arguments::argument::ToolArgument;
 use crate::arguments::values::Values;
 use crate::rest::{Shape, Step, World};
 
-/// The finder of a site's own tools: the request that lists them, and the calls that they are translated to.
+/// The finder of a site's own tools: the request that lists these tools, and the translation of calls to them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolFinder {
     /// The arguments of the request: `page` and `per_page`.
@@ -18,7 +18,7 @@ pub(crate) struct ToolFinder {
     pub(crate) steps: &'static [Step],
     /// The shape of the answer: an object with the list `items`.
     pub(crate) shape: Shape,
-    /// An entry as a tool, and true if it only reads; `None` if it cannot be a tool.
+    /// An entry as a tool, and true if the tool only reads; `None` if the entry cannot be a tool.
     pub(crate) described: fn(&Value) -> Option<(Value, bool)>,
     /// The call to a tool of the table that replaces a call to a found tool; `None` if no found tool has this name.
     pub(crate) called: fn(&str, &Map<String, Value>) -> Option<FoundCall>,
@@ -29,7 +29,7 @@ pub(crate) type FoundCall = (&'static str, Map<String, Value>);
 
 /// The time for which found tools are valid.
 const KEPT: Duration = Duration::from_mins(5);
-/// The pause after a failed request or an empty list: listing the tools has to wait for the place's answer.
+/// The pause after a failed request or an empty list: without this pause, each list request would wait for the place's answer.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
 const PAGES: i64 = 5;
 const PER_PAGE: i64 = 100;

@@ -102,7 +102,7 @@ impl OfferTable {
     /// The members of the result of `resources/read`.
     ///
     /// # Errors
-    /// Fails if the resource does not exist, with the era's code and the URI in `data`; otherwise the site's error.
+    /// Fails if the resource does not exist (with the era's code, and with the URI in `data`), or with the site's error.
     pub(super) async fn read(
         &self,
         uri: &str,
@@ -133,7 +133,7 @@ impl OfferTable {
     /// The members of the result of `completion/complete`.
     ///
     /// # Errors
-    /// Fails if there is no such template, prompt or argument; otherwise the site's error.
+    /// Fails if there is no such template, prompt or argument, or with the site's error.
     pub(super) async fn complete(
         &self,
         asked: &Completion,

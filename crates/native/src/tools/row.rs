@@ -21,7 +21,7 @@ pub(crate) struct ToolRow {
     pub(crate) act: Act,
     /// The tool's effect on the world, if that does not follow from its requests.
     pub(crate) effect: Option<Effect>,
-    /// The name of the set that enables the tool; empty if the tool is always there.
+    /// The tool's phase, which is a set of tools that the configuration can enable; empty if the tool is always offered.
     pub(crate) phase: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! Rows as `tools/list` shows them: the input schema as a plain object schema (JSON Schema draft-07, and therefore also
-//! 2020-12), with `properties` and `required` even when they are empty, and annotations.
+//! Rows as `tools/list` shows them: the annotations, and the input schema as a plain object schema (JSON Schema draft-07, and
+//! therefore also 2020-12), in which `properties` and `required` are present even if they are empty.
 
 use serde_json::{Map, Value, json};
 
@@ -7,8 +7,8 @@ use super::row::{Effect, ToolRow};
 use crate::arguments::argument::{ArgumentType, Literal, ToolArgument};
 use crate::unknown::UnknownArguments;
 
-/// A tool as a list shows it, with arguments in addition to its own. It includes the schema of its answers if they are
-/// structured.
+/// A tool as a list shows it, with arguments in addition to its own. The entry includes the schema of the tool's answers if they
+/// are structured.
 pub(super) fn described(
     tool: &ToolRow,
     more: &[ToolArgument],
@@ -58,7 +58,8 @@ fn schema(arguments: &[ToolArgument], unknown: UnknownArguments) -> Value {
     schema
 }
 
-/// The schema of an object with only these members; of any object if there are none, or if unknown members are ignored.
+/// The schema of an object that allows only these members. Any members are allowed if `members` is empty, or if unknown members
+/// are ignored.
 fn object(members: &[&str], unknown: UnknownArguments) -> Map<String, Value> {
     let mut object = Map::from_iter([("type".to_owned(), Value::from("object"))]);
     if unknown == UnknownArguments::Reject && !members.is_empty() {

@@ -140,13 +140,13 @@ impl ToolServer {
         self
     }
 
-    /// The rows of its tools.
+    /// The rows of the server's tools.
     #[cfg(test)]
     pub(crate) fn rows(&self) -> &[&'static ToolRow] {
         &self.0.tools
     }
 
-    /// The names of its tools, in the order of its list.
+    /// The names of the server's tools, in the order of the list.
     pub fn tools(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.0.tools.iter().map(|tool| tool.name)
     }

@@ -1,5 +1,5 @@
-//! Translation of recorded WordPress errors: the kind of failure, its message and its details. Tests against
-//! real sites check that they still send these errors.
+//! Translation of recorded WordPress errors: the kind of failure, its message and its details. Tests against real sites check that
+//! the sites still send these errors.
 
 use bytes::Bytes;
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ const LONG_ABOUT: &str = "\
 A gateway for the Model Context Protocol: any client, any server, one endpoint.
 
 Without a command, Dragoman serves the configuration: the file given by --config, else ./dragoman.yaml (or .yml, .json),
-else dragoman/dragoman.yaml in your configuration folder. Without any of these files it serves a small demo server.";
+else dragoman/dragoman.yaml in your configuration folder. Without any of these files, it serves a small demo server.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,7 +66,7 @@ pub(super) enum Command {
 pub(super) enum ConfigCommand {
     /// Print the JSON schema of the configuration file
     Schema,
-    /// Print a built-in configuration as a reference or a start; with --config also print the file that extends it
+    /// Print a built-in configuration as a reference or a starting point; with --config, also print the file that extends it
     Show {
         /// The preset: bb, buddyboss, wordpress, gateway or kulturarv
         #[arg(long, value_name = "NAME", value_parser = crate::preset::parse)]

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     Ok(())
 }
 
-/// Returns notes about more than the configuration's text: files, keys, and addresses.
+/// Returns notes that depend on more than the configuration's text: on files, keys and addresses.
 fn notes(settings: &Settings) -> Vec<String> {
     let refused = refused(&settings.config).into_iter().map(ToOwned::to_owned);
     let exposed = secrets_that_others_can_read(settings).into_iter().chain(in_the_clear(&settings.config));
@@ -99,8 +99,8 @@ fn listens_in_the_clear(config: &Config) -> Option<String> {
     })
 }
 
-/// Returns warnings about rules for keys that do not exist. If the keys cannot be read, there is no warning, because
-/// the start reports this.
+/// Returns warnings about rules for keys that do not exist. If the keys cannot be read, there is no warning, because `dragoman
+/// serve` reports this at startup.
 fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
     let config = &settings.config;
     let of_management = config.management.as_ref().and_then(|management| management.who.as_ref());

@@ -1,4 +1,4 @@
-//! `dragoman definitions`: shows and approves changed definitions of tools. It must not know how definitions are compared.
+//! `dragoman definitions`: shows and approves changed definitions of tools. This module must not know how definitions are compared.
 
 use std::fmt::Write as _;
 
@@ -72,7 +72,8 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     match (args.what, args.server) {
         (Some(DefinitionsCommand::Approve(_)), server) if server.is_some() || args.place.is_given() => {
             let help = "dragoman definitions approve SERVER --all --state FOLDER";
-            Err(Failure::usage("arguments precede `approve`").help(format!("write them after it: {help}")))
+            Err(Failure::usage("arguments precede `approve`")
+                .help(format!("write them after `approve`: {help}")))
         }
         (Some(DefinitionsCommand::Approve(args)), _) => approve(&args, global, console),
         (None, Some(server)) => review(&args.place.find(global, console)?, &server, args.full, console),
@@ -107,7 +108,7 @@ fn find(state: &StateFolder, name: &str) -> Result<(Definitions, RecordedServer)
     found.map_or_else(|| Err(unknown(&names())), |found| Ok((record, found)))
 }
 
-/// The servers, without earlier ones of the same name.
+/// The servers, without earlier servers of the same name.
 fn distinct(servers: &[RecordedServer]) -> Vec<&RecordedServer> {
     let mut all: Vec<&RecordedServer> = Vec::new();
     for one in servers {
@@ -235,7 +236,7 @@ fn audit_log(state: &StateFolder) -> Result<Option<Log>, Failure> {
 
 /// The entry for an approval in the record of calls.
 fn entry(server: &str, tools: &[String]) -> AuditEntry {
-    /// The maximum length of the description, in bytes.
+    /// The maximum length of an approval's description in the record of calls, in bytes.
     const LONGEST: usize = 1000;
     let mut method = format!("definitions approve: approved: {}", tools.join(", "));
     if method.len() > LONGEST {

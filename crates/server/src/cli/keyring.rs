@@ -1,5 +1,4 @@
-//! `dragoman keyring`: lists and rotates the keys that seal session IDs and states of clients. It never shows
-//! a key.
+//! `dragoman keyring`: lists and rotates the keys that seal session IDs and states of clients. This command never shows a key.
 
 use std::fmt::Write as _;
 

@@ -99,7 +99,7 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
 }
 
 impl Args {
-    /// Returns the tools of the target whose results a profile wants to keep, if the target is a configured server.
+    /// Returns the tools of the target whose results a profile wants to cache, if the target is a configured server.
     fn cached_tools(&self, global: &Global) -> Vec<CachedTool> {
         let server = self.words.first().filter(|word| self.place_is_named() && !word.contains("://"));
         // Errors in the configuration are reported when the target is looked up.
@@ -124,7 +124,7 @@ impl Args {
     }
 }
 
-/// A tool whose results a profile wants to keep.
+/// A tool whose results a profile wants to cache.
 struct CachedTool {
     profile: String,
     /// The server's own name for the tool.
@@ -132,7 +132,7 @@ struct CachedTool {
 }
 
 impl CachedTool {
-    /// The note about the tool if its results cannot be kept.
+    /// The note about the tool if its results cannot be cached.
     fn note(&self, catalogue: &UpstreamCatalogue) -> Option<String> {
         let tool = catalogue.list(ListKind::Tools).iter().find(|item| item.key == self.name)?;
         let is_kept = Annotations::of_tool(&tool.text).are_repeatable();
@@ -163,7 +163,7 @@ fn raw(catalogue: &UpstreamCatalogue, kinds: &[ListedKind]) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// The estimated tokens of tools: of all of them, and of each by its name.
+/// The estimated number of tokens of the tools: in total, and for each tool by name.
 fn tokens(tools: &[Item]) -> Value {
     let each = tools.iter().map(|tool| (tool.key.clone(), tokens_of_tool(&tool.key, &tool.text).into()));
     json!({ "total": TokenCost::of(tools).tokens, "tools": each.collect::<serde_json::Map<_, _>>() })
@@ -207,7 +207,7 @@ fn table(catalogue: &UpstreamCatalogue, kinds: &[ListedKind], console: &Console)
     if text.is_empty() { "\nIt offers nothing.\n".to_owned() } else { text }
 }
 
-/// Returns the families of clients that refuse tools, a line for each; nothing if none does.
+/// Returns the families of clients that refuse tools, one line for each; an empty text if there are none.
 fn refusals(catalogue: &UpstreamCatalogue, console: &Console) -> String {
     let all = catalogue.refusals();
     if all.is_empty() {

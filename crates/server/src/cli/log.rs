@@ -1,4 +1,4 @@
-//! The log: its filters and its format. It is written to stderr, never to stdout, which is for results and clients on
+//! The log: its filters and its format. The log is written to stderr, never to stdout, which is for results and clients on
 //! a pipe.
 
 use std::ascii;
@@ -16,7 +16,7 @@ use crate::output::failure::Failure;
 /// The environment variable that contains the log filter: `info`, or `warn,dragoman=debug`.
 const VARIABLE: &str = "DRAGOMAN_LOG";
 
-/// The environment variable that contains a single level. Presets read it because the systems that they replace do.
+/// The environment variable that contains a single level. Presets read this variable, as the systems that they replace do.
 const LEVEL: &str = "LOG_LEVEL";
 
 /// The default level of a preset.

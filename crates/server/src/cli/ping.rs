@@ -1,4 +1,4 @@
-//! `dragoman ping`: checks that a server answers, and shows its version and the time that it took.
+//! `dragoman ping`: checks that a server answers, and shows the server's version and the response time.
 
 use std::time::Instant;
 

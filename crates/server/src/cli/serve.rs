@@ -104,7 +104,7 @@ fn fitted(args: &Args, mut settings: Settings) -> Result<Settings, Failure> {
 }
 
 /// Returns the origin at which clients reach a gateway with TLS: `publicUrl`, or else a name in the certificate.
-/// Without TLS, it is the origin of the address.
+/// Without TLS, the origin is that of the address.
 fn origin(config: &Config, addresses: &[SocketAddr]) -> Option<String> {
     config.tls.as_ref()?;
     let here = addresses.first().map(|first| tls::origin(config, address::here(*first)));

@@ -1,4 +1,4 @@
-//! Finds and reads the configuration of this run, and fills in `${…}`: the part of `engine::config` that is not pure.
+//! Finds and reads the configuration of this run, and fills in `${…}`. `engine::config` is pure, so this is done here.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -146,7 +146,7 @@ fn text_of(file: &Path) -> Result<String, Failure> {
         let help = "give another file with --config, or omit it to serve the demo";
         Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).help(help)
     };
-    // If the file has one byte more than is allowed, the loader reports that it is too large, so no more need be read.
+    // Reading one byte more than is allowed is enough: the loader then reports that the file is too large.
     read(file, MAX_FILE_BYTES + 1).map_err(cannot)
 }
 
@@ -211,7 +211,7 @@ impl ConfigSource {
     }
 }
 
-/// Returns the folders in which a configuration is searched: the current folder, and the user's configuration folder.
+/// Returns the folders in which the configuration is searched for: the current folder, and the user's configuration folder.
 fn places() -> Vec<PathBuf> {
     let user = std::env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)

@@ -13,9 +13,9 @@ use crate::output::options::Global;
 use crate::preset::{self, Preset};
 use gateway::Options;
 
-/// The time for which the first list waits for servers that start together with their client. It applies if the
-/// servers are not known yet and the configuration sets no other time. Some clients that start commands list only
-/// once; with this wait, they see all servers. Servers that answered during an earlier run are shown immediately.
+/// The time for which the first list waits for servers that start together with their client. This wait applies if the servers are
+/// not known yet and the configuration sets no other time. Some clients that start commands list only once; with this wait, they
+/// see all servers. Servers that answered during an earlier run are shown immediately.
 const CHILD_WAIT: Duration = Duration::from_secs(8);
 
 const EXAMPLES: &str = "\

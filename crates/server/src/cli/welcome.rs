@@ -124,7 +124,7 @@ fn described(server: &Server) -> String {
     format!("{} ({state})", clipped(&how))
 }
 
-/// Returns the state of an embedded server. If it works on a site, it is ready once the site is known.
+/// Returns the state of an embedded server. A server that works on a site is ready once the site is known.
 fn state(native: &NativeLink) -> Cow<'static, str> {
     if !matches!(native.native, Native::WordPress | Native::BuddyBoss | Native::BuddyPress) {
         return "ready".into();
@@ -132,7 +132,7 @@ fn state(native: &NativeLink) -> Cow<'static, str> {
     let url = native.site.as_ref().and_then(|site| site.url.as_ref()).filter(|url| !url.expose().is_empty());
     match url {
         Some(url) => format!("ready, for {}", clipped(url.shown())).into(),
-        // A configuration without the site's URL must allow requests to name their sites; otherwise, it is refused.
+        // A configuration without the site's URL must allow requests to name their sites; otherwise, the configuration is refused.
         None => {
             "each request names its site: x-wordpress-url, x-wordpress-username, x-wordpress-password".into()
         }

@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::options::{ColorChoice, Global};
 
 /// The output of a command, and its format.
-#[expect(clippy::struct_excessive_bools, reason = "each says something else about another stream")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property of the output")]
 #[derive(Debug, Clone)]
 pub(crate) struct Console {
     /// True if results are JSON.
@@ -71,7 +71,7 @@ impl Console {
     ///
     /// # Errors
     /// The same as for [`Console::print`].
-    #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
+    #[expect(clippy::unused_self, reason = "only code that has the console may write")]
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| match e.kind() {
@@ -81,7 +81,7 @@ impl Console {
     }
 
     /// Returns false once the reader of a pipe is gone.
-    #[expect(clippy::unused_self, reason = "whoever has the console may ask")]
+    #[expect(clippy::unused_self, reason = "only code that has the console may ask")]
     pub(crate) fn is_read(&self) -> bool {
         let out = io::stdout();
         let mut asked = [PollFd::new(&out, PollFlags::empty())];
@@ -97,14 +97,14 @@ impl Console {
     }
 
     /// Prints a line on stderr in any case.
-    #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
+    #[expect(clippy::unused_self, reason = "only code that has the console may write")]
     pub(crate) fn complain(&self, text: &str) {
         // If this fails, there is no other place to report the failure.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
     /// Writes to stderr without a newline, for questions and progress.
-    #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
+    #[expect(clippy::unused_self, reason = "only code that has the console may write")]
     pub(crate) fn hint(&self, text: &str) {
         let mut err = io::stderr().lock();
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
@@ -121,7 +121,8 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if text.contains(is_bad) { text.chars().filter(|c| !is_bad(*c)).collect() } else { Cow::Borrowed(text) }
 }
 
-/// Returns a JSON text in which such characters are written as escapes; they occur only in strings.
+/// Returns a JSON text in which control characters and invisible characters are written as escapes; such characters occur only in
+/// strings.
 fn harmless_json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_bad) {
         return Cow::Borrowed(text);

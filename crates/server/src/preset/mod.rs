@@ -45,7 +45,7 @@ mod tests {
             assert_eq!(loaded.notes.len(), notes, "{}: {:?}", preset.name, loaded.notes);
             assert!(loaded.config.listen.iter().all(|address| address.ip().is_loopback()), "{}", preset.name);
             assert_eq!(parse(preset.name).unwrap(), *preset);
-            // The systems that they replace do the same.
+            // The systems that presets replace do the same.
             for server in loaded.config.mcp_servers.values() {
                 let Link::Native(link) = &server.link else { continue };
                 assert_eq!(link.unknown_arguments, UnknownArguments::Ignore, "{}", preset.name);

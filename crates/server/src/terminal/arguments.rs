@@ -73,8 +73,11 @@ fn check_key(key: &str, schema: &Value) -> Result<(), Failure> {
         return Ok(());
     }
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
-    let known =
-        if known.is_empty() { "it takes none".to_owned() } else { format!("it takes {}", known.join(", ")) };
+    let known = if known.is_empty() {
+        "the tool takes no arguments".to_owned()
+    } else {
+        format!("the tool takes {}", known.join(", "))
+    };
     Err(Failure::usage(format!("the tool has no argument {key:?}")).help(known))
 }
 

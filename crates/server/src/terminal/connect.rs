@@ -1,8 +1,8 @@
 //! The connection to a server, with detection of its era.
 //!
-//! The stateless introduction is tried first, because every server of such an era must answer it. If a server does not
-//! understand it, a handshake is tried, and over HTTP also an event stream (MCP, versioning: "backward compatibility"
-//! for clients).
+//! The stateless introduction is tried first, because every server of a stateless era must answer it. If a server does not
+//! understand this introduction, a handshake is tried, and over HTTP also an event stream (MCP, versioning: "backward
+//! compatibility" for clients).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ const LARGEST: usize = 256 << 20;
 /// Limits far above the needs of one command.
 const ROOM: MuxRoom = MuxRoom { max_calls: 16, unasked: 256, forget: Duration::from_mins(10) };
 
-/// Connects to a server, in `era` if it is given. A child process has the time `start` for its first answer. Messages
+/// Connects to a server, using `era` if it is given. A child process must send its first answer within `start`. Error messages
 /// never contain the secrets that `mask` covers.
 ///
 /// # Errors
@@ -242,8 +242,7 @@ fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era
         }
         LinkError::NotStarted { first_line: Some(_), .. } => failure.help(NOT_STDIO),
         LinkError::NotStarted { .. } => failure.help(
-            "give it more time with --timeout SECONDS (startTimeout for a configured server), or \
-                   watch it with -vv",
+            "allow more time with --timeout SECONDS (startTimeout for a configured server), or watch the connection with -vv",
         ),
         // The server's own message is more specific.
         LinkError::Child(ChildError::Exited(exit)) if exit.stderr.trim().is_empty() => {
@@ -275,7 +274,9 @@ pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failur
         LinkError::NotAMessage(_) | LinkError::BrokeOff(_) => {
             failure.help("check that this is the URL or the command of an MCP server")
         }
-        LinkError::Late(_) => failure.help("give it more time with --timeout SECONDS, or watch it with -vv"),
+        LinkError::Late(_) => {
+            failure.help("allow more time with --timeout SECONDS, or watch the connection with -vv")
+        }
         LinkError::OtherEra { .. } => failure.help("omit --era, or give the server's version"),
         _ => failure,
     }

@@ -37,7 +37,7 @@ pub(crate) struct Connection {
     /// The messages that a server sends by itself, if the transport has one stream for all messages.
     unasked: Option<Unasked>,
     client: Client,
-    /// The supervisor of the child process, if the server is one.
+    /// The supervisor of the child process, if the server is a child process.
     supervisor: Option<Supervisor>,
     mask: Mask,
     /// The server's introduction.
@@ -45,7 +45,7 @@ pub(crate) struct Connection {
     patience: Duration,
     last: u64,
     open: Option<u64>,
-    /// The owner of all messages on the link; there is only one.
+    /// The owner of all messages on the link, which has no other owners.
     owner: Owner,
 }
 

@@ -115,8 +115,7 @@ impl<'c> Desk<'c> {
         if !self.can_ask {
             let what = one_line(message);
             self.console.note(&format!(
-                "declined, because there is no terminal to answer on: the server \
-                asks {what:?}"
+                "declined the server's question {what:?}, because there is no terminal to answer it on"
             ));
             return json!({"action": "decline"});
         }
@@ -128,7 +127,7 @@ impl<'c> Desk<'c> {
         }
     }
 
-    /// Lets the user decide whether to open the address; nothing is opened or fetched for them.
+    /// Lets the user decide whether to open the address; nothing is opened or fetched for the user.
     async fn open_url(&self, url: &str) -> Value {
         let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or(url);
         self.console.complain(&format!(

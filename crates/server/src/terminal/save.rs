@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::output::failure::Failure;
 
-/// The maximum number of files with the same name; each further one gets a number.
+/// The maximum number of files with the same name; each file after the first gets a number.
 const SAME: usize = 1000;
 
 /// The maximum length of a file's name without its ending, in characters.

@@ -94,7 +94,7 @@ async fn arguments_come_in_four_ways() {
     }
     for (args, says) in [
         (&["call", "demo", "add", "a=x", "b=2"][..], "its type must be number"),
-        (&["call", "demo", "add", "c=1"], "it takes a, b"),
+        (&["call", "demo", "add", "c=1"], "the tool takes a, b"),
         (&["call", "demo", "add", "a"], "key=value"),
         (&["call", "demo", "add", "--args", "[1]"], "not an object"),
         (&["call", "demo", "add", "--args", "{", "-"], "use one of them"),

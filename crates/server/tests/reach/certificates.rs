@@ -42,13 +42,13 @@ async fn an_own_authority_and_a_client_certificate() {
     let listed = run_to_end("list", &Start { args: &["right"], ..with.clone() }).await;
     assert!(listed.out.contains("ok"), "{} {}", listed.out, listed.err);
     for (name, says) in [
-        ("bare", "add that authority's certificate with `tls: { ca: FILE }` of the server"),
+        ("bare", "add that authority's certificate with `tls: { ca: FILE }` for this server"),
         (
             "nobody",
-            "the server requires a client certificate: set `tls: { cert: FILE, key: FILE }` of the server",
+            "the server requires a client certificate: set `tls: { cert: FILE, key: FILE }` for this server",
         ),
-        ("stranger", "the server refuses the client certificate: check `tls.cert` of the server"),
-        ("elsewhere", "add that authority's certificate with `tls: { ca: FILE }` of the server"),
+        ("stranger", "the server refuses the client certificate: check the server's `tls.cert`"),
+        ("elsewhere", "add that authority's certificate with `tls: { ca: FILE }` for this server"),
     ] {
         let listed = run_to_end("list", &Start { args: &[name], ..with.clone() }).await;
         assert!(listed.err.contains(says), "{name}: {}", listed.err);

@@ -108,7 +108,7 @@ async fn check_notes_what_is_wrong_with_the_files() {
         (&cert, &other, &ca, "tls.key: ./key.pem: the key does not match the certificate"),
         (&key, &key, &ca, "tls.cert: ./cert.pem: the file contains no certificate"),
         (&cert, &cert, &ca, "tls.key: ./key.pem: the file contains no private key"),
-        (&cert, &locked, &ca, "the key has a passphrase; remove it (`openssl pkey"),
+        (&cert, &locked, &ca, "the key has a passphrase; remove the passphrase (`openssl pkey"),
         (&cert, &key, &key, "tls.clientCa: ./clients.pem: the file contains no certificate"),
         (&old, &old_key, &ca, "expired at 2021-02-03 00:00 UTC, so clients refuse it"),
         (&early, &early_key, &ca, "is not valid before 3021-02-03 00:00 UTC"),

@@ -36,7 +36,7 @@ pub struct AuditEntry {
     /// The time that the call waited, in microseconds, until it was sent for the last time: for its turn, for a
     /// connection, and between tries.
     pub waited_us: u64,
-    /// True if the call was answered with a kept result, so that it was not sent to its server.
+    /// True if the call was answered with a cached result, and therefore not sent to its server.
     pub cached: bool,
     /// The arguments as JSON text, with secrets redacted.
     pub arguments: Option<String>,

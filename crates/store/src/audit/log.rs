@@ -45,7 +45,7 @@ const TRIES: &str = "
     ALTER TABLE calls ADD COLUMN waited_us INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// True for calls that were answered with a kept result.
+/// True for calls that were answered with a cached result.
 const CACHED: &str = "ALTER TABLE calls ADD COLUMN cached INTEGER NOT NULL DEFAULT 0;";
 
 /// The file is not durable: a power cut may lose the entries of the last moments, but no batch has to wait for the

@@ -171,7 +171,10 @@ fn write(path: &Path, ring: &Ring) -> io::Result<()> {
 }
 
 /// Waits for the lock that allows changing the file. Dropping the result releases it.
-#[expect(clippy::disallowed_methods, reason = "everything here blocks, and a lock of a file raises no event")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "everything here blocks, and the release of a file lock raises no event"
+)]
 fn lock(path: &Path) -> Result<File, Error> {
     let name = beside(path, "lock");
     let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&name);

@@ -161,7 +161,7 @@ impl Ring {
         self.of(role).find(is_spread).or(oldest)
     }
 
-    /// Returns true if a newer key is about to seal in a role.
+    /// Returns true if a newer key will soon become the sealing key of a role.
     pub fn has_waiting(&self, role: Role, now_ms: u64) -> bool {
         self.of(role).next().map(|newest| newest.id) != self.sealing_id(role, now_ms)
     }
@@ -211,7 +211,7 @@ impl Ring {
     /// Reads a ring from the text of its file.
     ///
     /// # Errors
-    /// The fault of the text, without any secret.
+    /// Returns the fault of the text, without any secret.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.starts_with('#') && !line.is_empty());
         match lines.next() {

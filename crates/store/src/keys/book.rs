@@ -38,7 +38,7 @@ const PURPOSE: Purpose = Purpose { mark: 0x6467_6D6B, steps: &[FIRST], durable: 
 
 const COLUMNS: &str = "id, name, prefix, profiles, created_ms, expires_ms, last_used_ms, revoked_ms";
 
-/// The stored data of a key. All times are milliseconds since 1970.
+/// The stored data of a key. All times are in milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
     /// The key's number in this file, never reused.

@@ -14,8 +14,8 @@ use super::checksum::{base62, crc32};
 pub const MARK: &str = "dgm_";
 /// The length of a key, in bytes (it is ASCII).
 pub const KEY_LEN: usize = MARK.len() + BODY + CHECK;
-/// The length of the part of a key that may be shown, in bytes, including the prefix. It identifies a key and
-/// leaves 208 bits to guess.
+/// The length of the part of a key that may be shown, in bytes, including the prefix. This part identifies a key and leaves 208
+/// bits to guess.
 pub const PREFIX_LEN: usize = MARK.len() + 8;
 
 /// 256 bits in base 62.
@@ -55,7 +55,7 @@ impl KeyText {
     /// Reads a key; surrounding white space is ignored.
     ///
     /// # Errors
-    /// The fault, without any part of the text.
+    /// Returns the fault, without any part of the text.
     pub fn parse(text: &str) -> Result<Self, KeyTextError> {
         let text = text.trim();
         let rest = text.strip_prefix(MARK).ok_or(KeyTextError::Mark)?;

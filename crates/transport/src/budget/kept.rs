@@ -1,6 +1,6 @@
 //! The part of the budget for data that is kept because it may be useful later: events for clients that reconnect,
-//! ready pages, catalogues. Nothing waits for these bytes. All of them are counted; when there are too many, a task is
-//! woken, which drops the oldest data. This module must not know what is kept.
+//! ready pages, catalogues. Nothing waits for these bytes. All kept bytes are counted; when there are too many, a task is woken,
+//! which drops the oldest data. This module must not know what is kept.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

@@ -143,7 +143,7 @@ impl Reservation {
         if self.covers(bytes) {
             return Ok(());
         }
-        // It grows in steps, so that a buffer that grows in small pieces rarely has to ask.
+        // The reservation grows in steps, so that a buffer that grows in small pieces rarely has to ask.
         let more = bytes.next_multiple_of(FREE) - self.held;
         match self.pool.take(more, deadline).await? {
             Granted::Bytes(count) => self.held += count,

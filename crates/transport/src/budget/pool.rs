@@ -116,8 +116,8 @@ impl PoolState {
         self.total.saturating_sub(self.used) >= bytes
     }
 
-    /// Returns true if the next buffer may grow without a limit. A buffer that grew in the lane counts later among the
-    /// answers that were not waited for. The next buffer waits until most of these have been delivered.
+    /// Returns true if the next buffer may grow without a limit. A buffer that grew in the lane is later counted without waiting,
+    /// like a translated answer. The next buffer waits until most of the bytes that were counted in this way have been delivered.
     fn lane_is_free(&self) -> bool {
         !self.lane_is_taken && self.overdrawn <= self.total / 2
     }
@@ -163,8 +163,7 @@ impl Drop for Queued<'_> {
             state.queue.retain(|waiter| waiter.number != self.number);
             self.receiver.try_recv().ok()
         };
-        // The request may have been granted just as its time ran out. Without this request, the buffers behind it may
-        // fit.
+        // The request may have been granted just as its time ran out. Once this request is gone, the buffers behind it may fit.
         match late {
             Some(Granted::Bytes(bytes)) => self.pool.give_back(bytes, false),
             Some(Granted::Lane) => self.pool.give_back(0, true),

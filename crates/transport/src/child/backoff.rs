@@ -1,10 +1,9 @@
-//! The delay before a child that repeatedly ends is started again. This is a pure state machine: the time is
+//! The delay before a child is started again after it has ended by itself. This is a pure state machine: the time is
 //! an argument.
 
 use std::time::{Duration, Instant};
 
-/// The delay after the first end; it doubles with each further end, or with every second one if calls reached the
-/// child.
+/// The delay after the first end; it doubles with each further end, or with every second end if calls reached the child.
 const FIRST: Duration = Duration::from_millis(500);
 
 /// The maximum delay.

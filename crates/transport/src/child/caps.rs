@@ -19,8 +19,8 @@ impl ChildCaps {
     }
 }
 
-/// A cap that a child has reached, or may have reached, and the amount that the child used. `Display` gives the end of
-/// a sentence about the child's end.
+/// A cap that a child has reached, or may have reached, and the amount that the child used. `Display` completes a sentence about
+/// the child's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapUse {
     /// The memory that was used, and the cap.

@@ -1,5 +1,5 @@
 //! Preparations in a child before its program starts. If the system supports it (Linux), the child ends together with
-//! this process. The child's limit of open files is the one with which this process was started.
+//! this process. The child's limit of open files is the limit with which this process was started.
 
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]

@@ -1,6 +1,6 @@
 //! The variables that a child inherits. Pure: the parent's variables are an argument.
 //!
-//! A child is a third-party program, whereas the environment of this process contains the credentials of all others.
+//! A child is a third-party program, whereas the environment of this process contains the credentials of all other programs.
 //! So a child inherits only the variables that a program needs to run as this user on this machine. Any other
 //! variable, such as a registry address with a token or a cloud credential, must be named in the configuration.
 
@@ -77,7 +77,7 @@ fn admits(name: &OsStr, extra: &[String]) -> bool {
 }
 
 /// Returns true if the value defines a shell function: Bash exports functions as variables, and a child's shell would
-/// execute them. The official SDKs drop them too.
+/// execute them. The official SDKs drop such variables, too.
 fn is_shell_function(value: &OsStr) -> bool {
     value.as_encoded_bytes().starts_with(b"()")
 }

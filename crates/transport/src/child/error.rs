@@ -113,7 +113,7 @@ impl ChildError {
 pub struct Exit {
     /// The program's name.
     pub program: Arc<str>,
-    /// The status that the system reported; `None` if it never did (the process could not be ended, or another
+    /// The status that the system reported; `None` if the system never reported one (the process could not be ended, or another
     /// process reaped it).
     pub status: Option<ExitStatus>,
     /// True if the child ended because it was asked to.

@@ -47,7 +47,7 @@ impl Group {
         false
     }
 
-    /// Waits until the group is empty, for at most `patience`. Returns true if it is empty.
+    /// Waits until the group is empty, for at most `patience`. Returns true if the group is empty.
     ///
     /// The system does not report the end of another process's child, so this polls at growing intervals.
     pub(super) async fn vanishes(self, patience: Duration) -> bool {

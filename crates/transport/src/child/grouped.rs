@@ -92,7 +92,7 @@ fn spawn(mut command: Command) -> io::Result<Child> {
     command.spawn()
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the place that they are kept for")]
+#[expect(clippy::disallowed_methods, reason = "this is a part of the module that starts child processes")]
 fn command(program: ServerProgram) -> Command {
     let mut command = Command::new(program.program);
     command

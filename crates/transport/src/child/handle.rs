@@ -17,7 +17,7 @@ use super::{
     writer::{QueuedLine, Room},
 };
 
-/// The time for which a failed write waits for the exit that explains it.
+/// The time for which a failed write waits for the exit that explains the failure.
 const EXPLANATION: Duration = Duration::from_millis(250);
 
 /// A running child: a [`Handle`] for writing to it, and the [`Lines`] that it writes. Dropping either end stops the
@@ -186,7 +186,7 @@ impl Handle {
 }
 
 fn single_line(line: Bytes) -> Bytes {
-    // A lone CR counts as well: readers in text mode (Python's, for example) take it for the end of a line.
+    // A lone CR counts as well: readers in text mode (Python's, for example) treat it as the end of a line.
     if memchr2(b'\n', b'\r', &line).is_none() {
         return line;
     }

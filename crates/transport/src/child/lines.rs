@@ -24,7 +24,7 @@ const LEAST: usize = 16 << 10;
 /// ignored: a process that inherited the pipe may still be writing.
 const AFTER_EXIT: usize = 1 << 20;
 
-/// The time for which the reader of stdout waits, at its end, for the exit that explains the end.
+/// The time for which the reader waits, at the end of stdout, for the exit that explains why stdout ended.
 const EXPLANATION: Duration = Duration::from_secs(1);
 
 /// The time for which reading stops if there is no memory for a line. During this time, the answers for all callers
@@ -68,8 +68,8 @@ impl Lines {
     /// without waiting. It is safe to drop the future and call this function again.
     ///
     /// # Errors
-    /// Returns [`ChildError::LineTooLong`] or [`ChildError::OutOfMemory`] once for each such line; the next call
-    /// continues after it. Any other error means that the child has ended, and every further call repeats this error.
+    /// Returns [`ChildError::LineTooLong`] or [`ChildError::OutOfMemory`] once for each such line; the next call continues after
+    /// that line. Any other error means that the child has ended, and every further call repeats this error.
     pub async fn recv(&mut self) -> Result<Bytes, ChildError> {
         loop {
             if let Some(line) = self.next_buffered() {

@@ -11,7 +11,7 @@ use super::guarded::HeldServer;
 pub(super) enum ServerProcess {
     /// A child of this process, which is ended with its process group.
     Grouped(GroupedServer),
-    /// A child of a holder, which is ended with all of its descendants. Dropping this value ends them.
+    /// A child of a holder, which is ended with all of its descendants. Dropping this value ends all of these processes.
     #[cfg(target_os = "linux")]
     Held(HeldServer),
 }

@@ -14,12 +14,12 @@ pub struct Spec {
     pub args: Vec<String>,
     /// Environment variables in addition to the inherited ones, which they override.
     pub env: Vec<(String, String)>,
-    /// The working directory; `None` to use the one of this process.
+    /// The working directory; `None` to use the working directory of this process.
     pub cwd: Option<PathBuf>,
     /// The names of further variables to inherit from this process, in addition to those that every child inherits
     /// (`PATH`, `HOME`, locale, proxies and the like). A name that ends in `*` is a prefix.
     pub inherit: Vec<String>,
-    /// The caps of the program and all processes that it starts. Only a guardian enforces them, so they work only on Linux.
+    /// The caps of the program and all processes that it starts. Only a guardian enforces the caps, so they work only on Linux.
     pub caps: ChildCaps,
 }
 

@@ -39,7 +39,7 @@ fn program(spec: &Spec) -> ServerProgram {
 
 #[cfg(target_os = "linux")]
 impl Starter {
-    /// Creates a starter that uses a guardian if `guarded` is true and this program can be one. Call this function in
+    /// Creates a starter that uses a guardian if `guarded` is true and this program can run as a guardian. Call this function in
     /// the runtime of the supervisor's thread.
     pub(super) fn new(guarded: bool) -> Self {
         let launcher = guarded.then(Launcher::new).flatten();

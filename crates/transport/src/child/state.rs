@@ -39,7 +39,7 @@ impl Stage {
 
 /// Waits until the process was reaped.
 pub(super) async fn exited(stage: &mut watch::Receiver<Stage>) {
-    // An error means that no task is left that could report anything; this means that the child has ended.
+    // An error means that no task is left that could report anything, so the child has ended.
     let _ = stage.wait_for(|stage| stage.exit().is_some()).await;
 }
 
@@ -78,7 +78,7 @@ impl Shared {
     }
 
     /// Returns the final error, which describes how the child ended. When a pipe closes, the exit is usually reported
-    /// a moment later, so this function waits for it, for at most `patience`. A child that continues without `stream`
+    /// a moment later, so this function waits for that report, for at most `patience`. A child that continues without `stream`
     /// is of no use, so it is asked to stop.
     pub(super) async fn ended(&self, stream: &'static str, patience: Duration) -> ChildError {
         let mut stage = self.stage.subscribe();

@@ -69,7 +69,7 @@ struct Core {
     phase: watch::Sender<Phase>,
     count: watch::Sender<usize>,
     max: AtomicUsize,
-    /// True if children get a guardian, provided that this program can be one.
+    /// True if children get a guardian, provided that this program can run as a guardian.
     guarded: bool,
 }
 

@@ -20,7 +20,7 @@ use super::state::{Stage, exited, stopping};
 /// The maximum number of lines per system call.
 const BATCH: usize = 64;
 
-/// The cost of a waiting line, in bytes, that is added to its length, so that many empty lines cannot fill the memory.
+/// The number of bytes that a waiting line costs in addition to its length, so that many empty lines cannot fill the memory.
 const LINE_COST: usize = 64;
 
 /// The capacity of the queue between the senders and the writer.
@@ -30,7 +30,7 @@ pub(super) struct Room {
     pub(super) permits: Semaphore,
     /// True if a sender has waited in vain since the child last took a byte; the next senders wait less.
     pub(super) stalled: AtomicBool,
-    /// The number of lines that were ever added to the queue. It is incremented after a line was added.
+    /// The number of lines that were ever added to the queue. The number is incremented after a line was added.
     queued: AtomicU64,
     /// The number of lines that the child may have read completely.
     offered: AtomicU64,
@@ -86,7 +86,7 @@ impl Room {
     }
 }
 
-/// Closes the room whenever the writer ends, even if its runtime ends, so that no sender waits forever.
+/// Closes the room whenever the writer ends, even if the writer's runtime ends, so that no sender waits forever.
 struct Closing(Arc<Room>);
 
 impl Drop for Closing {
@@ -95,8 +95,8 @@ impl Drop for Closing {
     }
 }
 
-/// Writes until the child is asked to stop (waiting lines are still written), is gone, or closes its stdin. The return
-/// closes the pipe, which tells a child over stdio to exit.
+/// Writes until the child is asked to stop (waiting lines are still written), is gone, or closes its stdin. When this function
+/// returns, the pipe is closed, which tells a child over stdio to exit.
 pub(super) async fn run(
     stdin: pipe::Sender,
     mut lines: mpsc::UnboundedReceiver<Bytes>,

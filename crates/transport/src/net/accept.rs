@@ -44,7 +44,7 @@ impl ConnectionCap {
 
     fn admit(&self) -> Option<Admitted> {
         let admitted = Admitted(self.0.clone());
-        // The connection is counted first, so that two shards cannot both take the last one; `admitted` decrements the
+        // The connection is counted first, so that two shards cannot both take the last place; `admitted` decrements the
         // count again.
         (self.0.open.fetch_add(1, Relaxed) < self.0.cap.load(Relaxed)).then_some(admitted)
     }
@@ -60,7 +60,7 @@ impl Drop for Admitted {
     }
 }
 
-/// The error if the listener failed: it will accept no further connections.
+/// The error if the listener failed and will accept no further connections.
 #[derive(Debug, thiserror::Error)]
 #[error("the listening socket failed: {0}; restart Dragoman")]
 pub struct ServeError(#[from] io::Error);
@@ -215,8 +215,7 @@ impl<H: Handler> Acceptor<H> {
             }
             return;
         };
-        // An answer is one write, so waiting for more data would only add up to 40 ms. It does no harm if this call
-        // fails.
+        // An answer is one write, so waiting for more data would only add up to 40 ms. A failure of this call does no harm.
         let _ = stream.set_nodelay(true);
         let place = self.roster.enter(Instant::now());
         let served = connection(stream, peer, self.handler.clone(), self.protocols(), place);
@@ -248,8 +247,7 @@ const SETTLE: Duration = Duration::from_millis(20);
 /// without one.
 const MOST_TURNED_AWAY: usize = 64;
 
-/// The answer to a connection over the cap. With TLS, there is no such answer, because clients would take it for a
-/// broken record.
+/// The answer to a connection over the cap. With TLS, there is no such answer, because clients would treat it as a broken record.
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
      x-content-type-options: nosniff\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
      Too many open connections; close some or try again later\n";

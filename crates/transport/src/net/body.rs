@@ -30,7 +30,7 @@ pub enum Body {
 }
 
 /// The reason why a body was cut short. The peer sees that the connection (HTTP/1.1) or the stream (HTTP/2) breaks
-/// off, so it cannot take a partial body for a complete one.
+/// off, so it cannot mistake a partial body for a complete one.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// The writer gave up with [`BodySender::abort`].
@@ -175,7 +175,7 @@ impl BodyStream {
     }
 }
 
-/// The writing end of [`Body::channel`]. Dropping it completes the body.
+/// The writing end of [`Body::channel`]. Dropping the sender completes the body.
 #[derive(Clone, Debug)]
 pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
 

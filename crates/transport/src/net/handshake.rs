@@ -1,6 +1,6 @@
-//! Limits concurrent TLS handshakes, which are the most expensive operation that a stranger can trigger. One address
-//! gets at most a quarter of them, so clients that begin handshakes without finishing them cannot lock out others. This
-//! module must not know TLS.
+//! Limits concurrent TLS handshakes, which are the most expensive operation that a stranger can trigger. One address can use at
+//! most a quarter of the limit, so clients that begin handshakes without finishing them cannot lock out others. This module must
+//! not know TLS.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,8 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// The maximum number of concurrent handshakes per listener and shard; further ones wait, within the deadline for
 /// reading heads.
 const MOST: usize = 256;
-/// The maximum number of concurrent handshakes from one address. This machine may use all of them, because its
-/// connections may come from a proxy.
+/// The maximum number of concurrent handshakes from one address. This machine may use all of them, because connections from this
+/// machine may come from a proxy.
 const MOST_OF_ONE: usize = MOST / 4;
 
 /// The handshakes in progress.
@@ -68,7 +68,7 @@ impl Handshakes {
             let new = || Arc::new(Semaphore::new(counts.most_of_one));
             all.entry(address).or_insert_with(new).clone()
         };
-        // This is created before the wait, so that it cleans up in whatever way the wait ends.
+        // The permit is created before the wait, so that it cleans up however the wait ends.
         let mut own = AddressPermit { permit: None, address, counts };
         own.permit = Some(acquire(semaphore).await);
         own

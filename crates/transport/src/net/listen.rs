@@ -1,4 +1,4 @@
-//! Listening sockets, one per shard on the same address. This module must not know who serves them.
+//! Listening sockets, one per shard on the same address. This module must not know who serves the sockets.
 //!
 //! On Linux, each shard gets its own socket (`SO_REUSEPORT`), so that the kernel distributes connections and no accept
 //! wakes two threads. The danger of this option is that a second process of the same user could silently join the

@@ -1,5 +1,5 @@
 //! Certificates and keys in PEM, for TLS in both directions: parsing, the files that contain them, and the reasons why they are
-//! unusable. It must not know connections.
+//! unusable. This module must not know connections.
 
 use std::fmt;
 use std::fs::File;
@@ -18,7 +18,7 @@ const MOST: u64 = 1 << 20;
 /// One of the files for TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsPart {
-    /// The own certificate.
+    /// Dragoman's own certificate.
     Cert,
     /// The certificate's private key.
     Key,
@@ -28,7 +28,7 @@ pub enum TlsPart {
     Ca,
 }
 
-/// A file is unusable.
+/// The reason why a file is unusable.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{problem}; {help}")]
 pub struct TlsError {
@@ -39,7 +39,7 @@ pub struct TlsError {
 }
 
 impl TlsPart {
-    /// The key of the configuration that names the file.
+    /// The configuration key that names the file.
     pub fn key(self) -> &'static str {
         match self {
             Self::Cert => "cert",
@@ -61,7 +61,7 @@ impl TlsError {
             rustls::Error::InconsistentKeys(_) => Self::new(
                 TlsPart::Key,
                 "the key does not match the certificate",
-                "name the key for which the certificate was issued",
+                "use the key for which the certificate was issued",
             ),
             rustls::Error::InvalidCertificate(_) => Self::new(
                 TlsPart::Cert,
@@ -98,7 +98,7 @@ pub(super) fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError
     PrivateKeyDer::from_pem_slice(pem).map_err(|_| {
         if pem.windows(9).any(|word| word == b"ENCRYPTED") {
             let help =
-                "remove it (`openssl pkey -in OLD -out NEW`), and let only the user that runs Dragoman read the file";
+                "remove the passphrase (`openssl pkey -in OLD -out NEW`), and let only the user that runs Dragoman read the file";
             TlsError::new(TlsPart::Key, "the key has a passphrase", help)
         } else {
             let problem = "the file contains no private key (a line `-----BEGIN PRIVATE KEY-----` is missing)";

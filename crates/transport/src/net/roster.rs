@@ -1,4 +1,4 @@
-//! All connections of one shard: the state of each, and the orders that end it. One sweep per tick over plain counters
+//! All connections of one shard: the state of each, and the orders that end connections. One sweep per tick over plain counters
 //! replaces a timer per connection, so neither idle connections nor requests need a timer. This module must not know
 //! the syntax of HTTP; connections report their state.
 
@@ -47,7 +47,7 @@ pub(super) struct Patience {
     pub(super) rest: Duration,
 }
 
-/// The state that one connection reports. Its own task writes the state, and the sweep reads it; nothing depends on
+/// The state that one connection reports. The connection's own task writes the state, and the sweep reads it; nothing depends on
 /// the order of these accesses, so all of them are relaxed.
 #[derive(Debug)]
 pub(super) struct ConnectionProgress {

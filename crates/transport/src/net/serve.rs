@@ -55,9 +55,8 @@ const HYPERS_MOST_HEADERS: usize = 100;
 
 /// The code that answers requests.
 ///
-/// The future lives in memory that its connection keeps between requests, so box a large future. It is dropped at any
-/// await point when the client disconnects. A panic in the future is answered with 500 and does not affect other
-/// requests.
+/// The future lives in memory that its connection keeps between requests, so box a large future. The future is dropped at any
+/// await point when the client disconnects. A panic in the future is answered with 500 and does not affect other requests.
 pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// Answers one request from `peer`.
     fn handle(

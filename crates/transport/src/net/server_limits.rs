@@ -11,9 +11,8 @@ use super::tls::ServerTls;
 /// is shared.
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
-    /// The time from a request's first byte (or, for the first request, from the accept) to the end of its head. It is
-    /// checked four times per period, so the actual limit may be up to 1.25 times as long. It also limits a TLS
-    /// handshake.
+    /// The time from a request's first byte (or, for the first request, from the accept) to the end of its head. The time is
+    /// checked four times per period, so the actual limit may be up to 1.25 times as long. This time also limits a TLS handshake.
     pub header_timeout: Duration,
     /// The maximum time between two requests on a connection.
     pub idle_timeout: Duration,

@@ -72,7 +72,7 @@ fn config(pem: &ServerPem<'_>) -> Result<Arc<ServerConfig>, TlsError> {
 }
 
 fn clients(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
-    let help = "name certificates of authorities, not of clients";
+    let help = "use a file with certificates of authorities, not of clients";
     let roots = Arc::new(authorities(pem, TlsPart::ClientCa, help)?);
     let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
     let unusable =

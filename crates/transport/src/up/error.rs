@@ -111,7 +111,7 @@ pub enum LinkError {
     /// The request was not sent: a link could not be opened, or ended before the request was written to it.
     #[error("{0}")]
     Unsent(Box<Self>),
-    /// The upstream rejected the request because there are too many, and stated when the next one may follow.
+    /// The upstream rejected the request because there were too many requests, and stated when the next request may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     TooMany(Box<TooMany>),
     /// Several requests to the upstream have failed in a row. No client's request is sent until the upstream has answered the

@@ -370,7 +370,7 @@ impl HttpLink {
         Ok(None)
     }
 
-    /// Ends the session (DELETE). The result is ignored: a server may refuse it.
+    /// Ends the session (DELETE). The result is ignored, because a server may refuse to end its sessions.
     pub async fn close(&self, client: &Client) {
         if self.session.get().is_none() {
             return;

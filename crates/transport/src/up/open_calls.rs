@@ -46,7 +46,7 @@ impl Owners {
 #[derive(Debug, Default)]
 struct OpenCallsState {
     waited_for: HashMap<u64, Owner>,
-    /// The abandoned calls by key, each with the time until which the server may still work on it.
+    /// The abandoned calls by key, each with the time until which the server may still work on the call.
     given_up: HashMap<u64, (Owner, Instant)>,
     /// The time until which there may be abandoned calls that are not in the table.
     crowded: Option<Instant>,

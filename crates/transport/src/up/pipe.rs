@@ -52,7 +52,7 @@ impl PipeLink {
         self.send(key, text, Some(owner)).await
     }
 
-    /// Sends a request as [`PipeLink::call`] does, but one of the gateway's own, without a client behind it.
+    /// Sends a request of the gateway itself, without a client behind it, like [`PipeLink::call`].
     ///
     /// # Errors
     /// Fails if the child is gone or does not read.
@@ -94,7 +94,7 @@ impl PipeLink {
         self.mux.why_closed()
     }
 
-    /// Asks the child to end, and waits until it has.
+    /// Asks the child to end, and waits until it has ended.
     pub async fn stop(&self) {
         self.handle.stop().await;
     }

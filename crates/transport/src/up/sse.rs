@@ -32,21 +32,20 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// message was accepted, but some servers send the answer only after they have processed the message.
 const HOLD: Duration = Duration::from_secs(1);
 
-/// The time for which a POST may continue once nobody needs its answer. If it ends in time, its connection can be used
-/// again.
+/// The time for which a POST may continue once nobody needs its answer. If the POST ends in time, its connection can be used again.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// The maximum number of bytes that are read from an answer without content.
 const IDLE_TALK: usize = 64 << 10;
 
-/// The id of the ping that checks whether a server knows the session. It is larger than all ids of calls, and exact in
-/// every JSON parser. Nobody waits for the ping's answer on the stream.
+/// The id of the ping that checks whether a server knows the session. The id is larger than all ids of calls, and exact in every
+/// JSON parser. Nobody waits for the ping's answer on the stream.
 const PING_ID: u64 = (1 << 52) - 1;
 
 /// The time that the server may take to accept the ping.
 const PING_TIME: Duration = Duration::from_secs(2);
 
-/// One session over HTTP+SSE. It ends when the last clone is dropped.
+/// One session over HTTP+SSE. The session ends when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct SseLink(Arc<SseState>);
 
@@ -142,7 +141,7 @@ impl SseLink {
         self.send(client, key, text, Some(owner)).await
     }
 
-    /// Sends a request as [`SseLink::call`] does, but one of the gateway's own, without a client behind it.
+    /// Sends a request of the gateway itself, without a client behind it, like [`SseLink::call`].
     ///
     /// # Errors
     /// The same as for [`SseLink::call`].
@@ -248,7 +247,7 @@ impl SseLink {
         if is_gone { Err(LinkError::SessionGone) } else { posted }
     }
 
-    /// Reads the answer to a POST. It is usually empty, because the answers to requests arrive on the stream.
+    /// Reads the answer to a POST. The answer is usually empty, because the answers to requests arrive on the stream.
     async fn posted(&self, response: Response<ResponseBody>, deadline: Instant) -> Result<(), LinkError> {
         let SseState { target, endpoint, mux, .. } = &*self.0;
         let status = response.status();

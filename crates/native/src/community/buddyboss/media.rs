@@ -13,7 +13,7 @@ const ALBUM: ToolArgument = int("album_id", "ID of the album.");
 const FOLDER: ToolArgument = int("folder_id", "ID of the folder.");
 const CONTENT: ToolArgument = text("content", "Text of the activity that accompanies the file.");
 
-/// Binds the ID of an upload, which is at this JSON Pointer in the answer.
+/// Binds the ID of an upload, found at this JSON Pointer in the answer.
 const fn uploaded(at: &'static str) -> Bind {
     Bind {
         name: "upload",

@@ -69,7 +69,7 @@ const APIS: &[Api] = &[
 
 /// Sets of tools to offer in addition to the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent switch")]
 pub struct Phases {
     /// Photos, videos, documents, moderation.
     pub buddyboss: bool,

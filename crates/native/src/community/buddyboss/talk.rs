@@ -45,7 +45,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
             text("type", "Type of the activity.").among(&["activity_update", "activity_comment"]),
             int("primary_item_id", "ID of the group, for an activity in a group."),
         ],
-        // If the platform takes the caller for a visitor, it rejects even the caller's own ID. Without an ID, the
+        // If the platform treats the caller as a visitor, it rejects even the caller's own ID. Without an ID, the
         // activity still belongs to the caller.
         &[post("buddyboss", "/activity").step()],
         Shape::Whole,

@@ -337,8 +337,8 @@ pub(super) const PROFILES: &[ToolRow] = &[
         "Remove a friend",
         "Ends the caller's friendship with a member, or withdraws or rejects a pending request, and returns the result.",
         &[id("ID of the other member.")],
-        // Without force, the route can only withdraw or refuse requests. With force, it would count a withdrawn request
-        // as one friend less.
+        // Without force, the route can only withdraw or refuse requests. With force, the route would count a withdrawn request as
+        // a lost friend.
         &[
             get("buddypress", "/friends/{id}").alone().binds(&[ARE_FRIENDS]).step(),
             delete("buddypress", "/friends/{id}").with(&[value("force", "friends", Form::Plain)]).step(),

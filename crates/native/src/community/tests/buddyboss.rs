@@ -1,4 +1,4 @@
-//! The tools for BuddyBoss.
+//! Tests of the BuddyBoss tools.
 
 use std::sync::Arc;
 

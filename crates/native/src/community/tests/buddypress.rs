@@ -1,4 +1,4 @@
-//! The tools for BuddyPress.
+//! Tests of the BuddyPress tools.
 
 use std::sync::Arc;
 

@@ -6,14 +6,14 @@ use super::functions::{FAMILIES, Function, constant};
 use super::parse::Node;
 use super::value::{FormulaFault, FormulaFaultKind, FormulaResult, Value};
 
-/// The maximum number of values that a formula may visit. The limit keeps a formula far below the five seconds that it
-/// may take.
+/// The maximum number of values that a formula may visit. The limit keeps the evaluation of a formula far below the allowed five
+/// seconds.
 const MOST_WORK: usize = 100_000;
 
 /// The value of a tree.
 ///
 /// # Errors
-/// The fault of the formula.
+/// Returns the fault of the formula.
 pub(super) fn evaluated(tree: &Node) -> FormulaResult {
     Work { left: MOST_WORK }.value(tree)
 }

@@ -47,7 +47,7 @@ const LONGEST: usize = 16 * 1024;
 /// The answer to a formula: JSON text, or its base64 form.
 ///
 /// # Errors
-/// The fault, as JSON text with `error`, `type` (validation, decode, timeout, arithmetic) and `suggestion`.
+/// Returns the fault, as JSON text with `error`, `type` (validation, decode, timeout, arithmetic) and `suggestion`.
 pub(super) fn calculate(formula: &str, from_base64: bool, to_base64: bool) -> Result<String, String> {
     let answer = answered(formula, from_base64).map_err(|fault| fault.json())?;
     Ok(if to_base64 { BASE64_STANDARD.encode(answer) } else { answer })

@@ -147,7 +147,7 @@ impl Parser<'_> {
     }
 }
 
-/// A name without the namespace that Clojure gives it.
+/// A name without its Clojure namespace.
 fn bare(word: &str) -> String {
     word.strip_prefix("Math/").unwrap_or(word).to_owned()
 }

@@ -28,7 +28,7 @@ pub(super) enum FormulaFaultKind {
     Decode,
     /// The formula takes too much work.
     Timeout,
-    /// The computation has no result for its numbers.
+    /// The computation has no result for these numbers.
     Arithmetic,
 }
 
@@ -72,7 +72,7 @@ impl FormulaFault {
     pub(super) fn wanted(what: &'static str) -> Self {
         Self::new(
             FormulaFaultKind::Validation,
-            format!("{what} is needed here"),
+            format!("expected {what}"),
             "check the order and the types of the arguments",
         )
     }
@@ -87,7 +87,7 @@ impl Value {
     /// A number of double precision.
     ///
     /// # Errors
-    /// Fails if it is infinite or not a number.
+    /// Fails if the value is infinite or not a number.
     pub(super) fn float(number: f64) -> FormulaResult {
         if number.is_finite() {
             return Ok(Self::Float(number));
@@ -99,7 +99,10 @@ impl Value {
     ///
     /// # Errors
     /// Fails if the value is not a number.
-    #[expect(clippy::cast_precision_loss, reason = "a formula that mixes them wants double precision")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a formula that mixes integers and floats uses double precision"
+    )]
     pub(super) fn number(&self) -> Result<f64, FormulaFault> {
         match self {
             Self::Int(number) => Ok(*number as f64),
@@ -112,7 +115,7 @@ impl Value {
     ///
     /// # Errors
     /// Fails if the value is not a whole number.
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within 2^53")]
+    #[expect(clippy::cast_possible_truncation, reason = "the number is whole, and within 2^53")]
     pub(super) fn whole(&self) -> Result<i128, FormulaFault> {
         match self {
             Self::Int(number) => Ok(*number),

@@ -1,4 +1,4 @@
-//! Credentials of a site: the site is first asked if it knows them, and is then not asked again for a short time.
+//! Credentials of a site: the site is first asked whether it knows the credentials, and is then not asked again for a short time.
 
 use std::sync::Arc;
 use std::time::Duration;

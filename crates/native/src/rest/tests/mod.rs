@@ -175,7 +175,7 @@ pub(crate) fn request(
     answer
 }
 
-/// The output of a future that is ready at once.
+/// The output of a future that is ready immediately.
 pub(crate) fn ready<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

@@ -1,5 +1,5 @@
-//! Checks rows against the route tables of real sites. Each request of a tool must match a route of the site, with a
-//! method of that route and parameters that it knows, of the right types, and with all required ones.
+//! Checks rows against the route tables of real sites. Each request of a tool must match a route of the site, with a method of
+//! that route and parameters that the route knows, of the right types, and with all required ones.
 //!
 //! The tables next to this file are recorded: `cargo xtask routes INDEX.json > TABLE`, where INDEX.json is the answer of
 //! a site with every feature enabled to `GET /wp-json/?context=help` (for a community plugin, only its own namespace).

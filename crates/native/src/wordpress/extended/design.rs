@@ -171,13 +171,13 @@ pub(super) const STYLES: &[ToolRow] = rows! {
         get "/wp/v2/global-styles/{id}/revisions" => Shape::List("versions", "id parent author date modified settings styles");
 };
 
-/// A version of styles has a parent. The styles themselves have none; an older site also returns them at any path below
-/// theirs.
+/// A revision of styles has a parent, but the styles themselves have none. An older site returns the styles themselves at any path
+/// below theirs.
 const OF_STYLES: &[Bind] = &[Bind {
     name: "parent",
     at: "/parent",
     missing: Missing::Trouble(
-        "the site does not return single revisions of styles: it may be too old for this request",
+        "the site does not return single revisions of styles: its software may be too old to support this request",
     ),
 }];
 
@@ -228,7 +228,7 @@ pub(super) const FONTS: &[ToolRow] = rows! {
 /// The name of the part that carries the file in the same request.
 const FONT_FILE: &str = "file";
 
-/// Tools that return a file, send one, or check an answer before it is shown.
+/// Tools that return a file, send a file, or check an answer before it is shown.
 pub(super) const MORE: &[ToolRow] = &[
     titled(
         "wp_get_global_styles_revision",

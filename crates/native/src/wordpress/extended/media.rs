@@ -24,7 +24,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("status", "Status: publish follows the visibility of the attached post; private restricts access to users who can read private content.")
              .among(&["publish", "private"])];
         edit "/wp/v2/media/{id}" => SAVED;
-    "wp_delete_media_item", "Delete a media item", "Permanently deletes a media item and its files. Media items have no trash.", [ID];
+    "wp_delete_media_item", "Delete a media item", "Permanently deletes a media item and its files. Media items cannot be moved to the trash.", [ID];
         purge "/wp/v2/media/{id}" => Shape::Whole;
     "wp_create_edited_image", "Create an edited image", "Creates a rotated or cropped copy of an image and returns the new media item.",
         [ID, text("src", "URL of the image file (`source_url`).").required(),

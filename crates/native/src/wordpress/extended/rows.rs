@@ -3,8 +3,8 @@
 /// The name of the set of these tools.
 pub(in crate::wordpress) const PHASE: &str = "extended";
 
-/// Tools as lines: a name, a title, a description, arguments; then the request, the route of content whose markup the
-/// request must keep, and the part of the answer that is shown.
+/// Writes each tool as a line: its name, title, description and arguments; then the request, the route of the content whose markup
+/// the request must keep, and the part of the answer to show.
 macro_rules! rows {
     ($($name:expr, $title:expr, $about:expr, $arguments:expr;
        $verb:ident $route:expr $(, keeps $kept:expr)? => $shape:expr;)*) => {

@@ -12,7 +12,7 @@ pub(super) struct Block<'t> {
     pub(super) parent: Option<usize>,
     /// True for a single comment that ends in `/-->`: the site renders such a block.
     pub(super) is_void: bool,
-    /// The HTML between its comments, without the blocks inside it.
+    /// The HTML between the block's comments, without the blocks inside.
     pub(super) own: Vec<&'t str>,
 }
 
@@ -106,7 +106,7 @@ fn delimiter(text: &str) -> Option<(Delimiter<'_>, usize)> {
         .unwrap_or(word.len());
     let (name, rest) = word.split_at(name_end);
     let (name, rest) = match name.strip_suffix('/') {
-        // `<!-- wp:more/-->` has no blank; WordPress does not recognize it as a block.
+        // `<!-- wp:more/-->` has no space before the slash, so WordPress does not recognize it as a block.
         Some(_) => return None,
         None => (name, rest),
     };

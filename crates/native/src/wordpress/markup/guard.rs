@@ -10,8 +10,8 @@ use crate::tools::{Condition, Literal, Trouble, Values};
 const CONTENT: &str = "content";
 /// The current content as editors see it, and nothing else.
 const SOURCE: &[Field] = &[fixed("context", Literal::Text("edit")), fixed("_fields", Literal::Text(CONTENT))];
-/// The length in characters up to which a refusal shows the current source: without it, the tools of presets never show the
-/// source.
+/// A refusal shows the current source up to this length, in characters, because the tools of presets never show the source
+/// otherwise.
 const SHOWN: usize = 2000;
 
 /// Refuses new content that would turn blocks or shortcodes of the current content at this route into plain HTML.
@@ -31,8 +31,9 @@ fn keeps(current: &Value, values: &Values) -> Result<(), Trouble> {
     }
     let words = format!(
         "not saved: the new content would turn markup of the current content into plain HTML ({loss}). Change the source, with its \
-         block comments and shortcodes, rather than the rendered HTML. To save it anyway, set allow_markup_loss to true where the \
-         tool has it, or allowMarkupLoss in the site's configuration. The current source:\n{shown}"
+         block comments and shortcodes, rather than the rendered HTML. To save the new content anyway, set the argument \
+         allow_markup_loss to true if the tool has it, or set allowMarkupLoss in the site's configuration. The current \
+         source:\n{shown}"
     );
     Err(Trouble::new(Condition::ToolFailed, words).with("lost", loss.to_string()))
 }

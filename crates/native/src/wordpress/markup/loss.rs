@@ -9,10 +9,9 @@ use super::blocks::{Block, Content, parse};
 use super::shortcodes::shortcodes;
 use super::tokens::{common, excess, tags_and_values, words, words_of};
 
-/// A text counts as a copy of another text if it contains this share, a fraction, of the other text's words.
+/// A text counts as a copy of another text if it contains at least this fraction of the other text's words.
 const KEPT: (usize, usize) = (3, 5);
-/// A text counts as derived from a rendering if it contains this share, a fraction, of the content that only the
-/// rendering has.
+/// A text counts as derived from a rendering if it contains at least this fraction of the content that only the rendering has.
 const TAKEN: (usize, usize) = (3, 10);
 /// A text with fewer words counts as kept only if it appears word for word, or if a tag, class or URL of its block does,
 /// because single words occur anywhere.
@@ -45,7 +44,7 @@ impl fmt::Display for MarkupLoss {
     }
 }
 
-/// The markup of `source` that `new` would lose; `None` if it loses none. `rendered` is the site's rendering of `source`, if
+/// The markup of `source` that `new` would lose; `None` if `new` loses none. `rendered` is the site's rendering of `source`, if
 /// it is known: without it, a rendering cannot be distinguished from new text.
 pub(in crate::wordpress) fn markup_loss(
     source: &str,
@@ -87,7 +86,7 @@ fn bare_blocks(old: &Content<'_>, next: &Content<'_>) -> BTreeMap<String, usize>
     let mut lost = BTreeMap::new();
     let mut places: HashMap<Option<&str>, Bare> = HashMap::new();
     for (name, less) in fewer(&by_name(old, is_static), &by_name(next, is_static)) {
-        // Blocks that are unchanged are not the missing ones.
+        // Unchanged blocks are not missing.
         let mut kept: HashMap<Vec<String>, usize> = HashMap::new();
         for block in next.blocks.iter().filter(|block| block.name == name) {
             *kept.entry(words_of(&block.own)).or_default() += 1;

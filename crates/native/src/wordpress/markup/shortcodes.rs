@@ -1,5 +1,5 @@
-//! Shortcodes in a text, by name: `[gallery ids="1,2"]`, `[caption]…[/caption]`. This module must not know which
-//! shortcodes exist: only the site does, and it shows an unknown one unchanged.
+//! Shortcodes in a text, by name: `[gallery ids="1,2"]`, `[caption]…[/caption]`. This module must not know which shortcodes exist:
+//! only the site knows them, and it shows unknown shortcodes unchanged.
 
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ use super::{
     packets::PacketSocket,
 };
 
-/// The maximum time for executing a program. It takes longer only on a file system that does not respond.
+/// The maximum time for executing a program. Executing takes longer only on a file system that does not respond.
 const EXECUTED: Duration = Duration::from_secs(30);
 
 /// A server with its holder. Dropping this value ends the whole tree.
@@ -104,7 +104,7 @@ impl HeldServer {
     }
 
     fn say(&self, word: HolderWord) {
-        // If the holder is gone, either it has ended everything, or its guardian will.
+        // If the holder is gone, either the holder has ended everything, or the guardian will.
         let _ = self.control.send_now(&word.encode());
     }
 

@@ -1,4 +1,4 @@
-//! Starts the guardian with the first server, starts another guardian if this one was killed, and starts servers
+//! Starts the guardian with the first server, starts another guardian if the first one was killed, and starts servers
 //! through the guardian. This module must not know why servers are started.
 
 use std::{
@@ -57,7 +57,7 @@ struct Guardian {
 }
 
 impl Launcher {
-    /// Creates a launcher that has started nothing yet; `None` if this program cannot be its own guardian.
+    /// Creates a launcher that has started nothing yet; `None` if this program cannot run as a guardian.
     pub(in super::super) fn new() -> Option<Self> {
         Some(Self { guardian: None, arguments: guardian::arguments()? })
     }
@@ -149,7 +149,7 @@ async fn greet(guardian: &PacketSocket) -> io::Result<()> {
         timeout(READY, guardian.receive()).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?;
     let note = frame.and_then(|frame| GuardianNote::decode(&frame));
     let Some(GuardianNote::Ready { sees_processes }) = note else {
-        return Err(io::Error::other("the guardian ended at once"));
+        return Err(io::Error::other("the guardian ended immediately"));
     };
     if !sees_processes {
         let means = "when a child ends, only its process group is stopped";
@@ -173,7 +173,7 @@ async fn watch_end(socket: Arc<PacketSocket>, lives: watch::Sender<bool>) {
 
 /// Executes this program again, with the socket as its stdin and an empty environment.
 fn execute(socket: OwnedFd, arguments: &[&str]) -> io::Result<Child> {
-    #[expect(clippy::disallowed_methods, reason = "this is a part of the place that they are kept for")]
+    #[expect(clippy::disallowed_methods, reason = "this is a part of the module that starts child processes")]
     let mut command = Command::new("/proc/self/exe");
     let name = std::env::args_os().next().unwrap_or_else(|| OsString::from("dragoman"));
     command.arg0(name).args(arguments).env_clear();

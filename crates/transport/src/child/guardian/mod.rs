@@ -42,14 +42,14 @@ use rustix::{
     stdio::dup2_stdin,
 };
 
-/// The argument that makes a program its own guardian.
+/// The argument that starts this program as a guardian.
 const ROLE: &str = "guardian-of-children";
 
 /// True if this program calls [`enter`] first.
 static ENTERED: AtomicBool = AtomicBool::new(false);
 
 /// Runs the guardian if this process was started as one, and returns the process's exit code after that. Call this
-/// function before anything else, and in particular before there is a second thread. If it is not called, children are
+/// function before anything else, and in particular before there is a second thread. If this function is not called, children are
 /// ended by their process groups.
 pub fn enter() -> Option<ExitCode> {
     if std::env::args_os().nth(1).is_some_and(|first| first == ROLE) {

@@ -77,7 +77,7 @@ fn execute(parts: ServerParts, holder: Pid) -> io::Error {
         Err(error) => return error,
     };
     let [stdin, stdout, stderr] = parts.stdio.map(Stdio::from);
-    #[expect(clippy::disallowed_methods, reason = "this is a part of the place that they are kept for")]
+    #[expect(clippy::disallowed_methods, reason = "this is a part of the module that starts child processes")]
     let mut command = Command::new(program);
     command.args(args).env_clear().envs(env).stdin(stdin).stdout(stdout).stderr(stderr);
     if let Some(cwd) = cwd {

@@ -56,7 +56,7 @@ async fn ends(pid: u32) {
     .await;
 }
 
-/// Not a test, but the guardian of the other tests, which start their own program again for this role.
+/// This is not a test, but the guardian of the other tests, which start their own program again in this role.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "the harness has nothing to report")]
 #[test]

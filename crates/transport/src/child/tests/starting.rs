@@ -1,4 +1,4 @@
-//! The environment of a child, and the error for its owner if there is no child.
+//! The environment of a child, and the error that its owner gets if the child cannot be started.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 

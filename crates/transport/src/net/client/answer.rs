@@ -1,4 +1,4 @@
-//! The body of an upstream's answer. It holds the connection, and returns it to the pool when the body ends. This
+//! The body of an upstream's answer. The body holds the connection, and returns the connection to the pool at its end. This
 //! module must not know what the bytes mean.
 
 use std::pin::Pin;
@@ -13,9 +13,8 @@ use super::error::WireError;
 use super::link::Link;
 use super::origin::OriginShare;
 
-/// The body of an upstream's answer. Once it has been read to its end, the connection can be used again. If it is
-/// dropped earlier, the connection (on HTTP/2: the stream) is closed, which tells the upstream to stop. Trailers are
-/// left out.
+/// The body of an upstream's answer. Once the body has been read to its end, the connection can be used again. If the body is
+/// dropped earlier, the connection (on HTTP/2: the stream) is closed, which tells the upstream to stop. Trailers are left out.
 pub struct ResponseBody {
     source: BodySource,
     share: OriginShare,

@@ -20,7 +20,7 @@ use super::tls::Trust;
 use super::tunnel::{self, ProxyFailure};
 use super::{ClientLimits, ProxyUse};
 
-/// The number of addresses of a checked host that are tried through a proxy.
+/// The maximum number of addresses of a checked host to try through a proxy.
 const TRIES: usize = 4;
 
 /// The location of an origin, taken from a URL once, and the proxy on the way there.
@@ -112,8 +112,8 @@ impl ConnectTarget {
         self.connect_to(self.origin.look_up(), trusts, http2, limits).await
     }
 
-    /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so the
-    /// address that is checked is the one that is used, whatever the name server answers next.
+    /// Connects to an address that `look_up` returns for the host's name. The name is looked up only once, so the checked address
+    /// is also the one that is used, whatever the name server answers next.
     async fn connect_to(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
@@ -165,7 +165,7 @@ impl ConnectTarget {
         Ok(addrs)
     }
 
-    /// Records a connection before its first byte, because the address decides if the content can be trusted.
+    /// Records a connection before its first byte, because the address decides whether the content can be trusted.
     fn note(&self, is_public: bool) {
         if is_public {
             self.seen.public.store(true, Ordering::SeqCst);
@@ -220,7 +220,7 @@ impl ConnectTarget {
         Ok(wire)
     }
 
-    /// Connects to the proxy itself. Its address is the configuration's choice, so every address is allowed.
+    /// Connects to the proxy itself. The configuration chooses the proxy, so every address is allowed.
     async fn to_proxy(
         &self,
         hop: &ProxyHop,
@@ -249,7 +249,7 @@ impl ConnectTarget {
         ClientError::ProxyRefused { host, proxy: hop.proxy.to_string(), why }
     }
 
-    /// Adds TLS for the origin, if its URL wants it.
+    /// Adds TLS for the origin, if the origin's URL requires it.
     async fn secured(
         &self,
         wire: WireStream,

@@ -113,7 +113,7 @@ pub enum ClientError {
         why: ProxyFailure,
     },
     /// The environment names no usable proxy for the host.
-    #[error("cannot reach {host}: {source}; correct the variable, or set `proxy` of the server")]
+    #[error("cannot reach {host}: {source}; correct the variable, or set `proxy` for this server")]
     ProxyUnusable {
         /// Host and port.
         host: String,
@@ -279,17 +279,18 @@ fn tls_help(error: &io::Error) -> &'static str {
     use rustls::Error;
     match tls_alert(error) {
         Some(AlertDescription::CertificateRequired) => {
-            return "the server requires a client certificate: set `tls: { cert: FILE, key: FILE }` of the server";
+            return "the server requires a client certificate: set `tls: { cert: FILE, key: FILE }` for this server";
         }
         Some(alert) if ABOUT_THE_CLIENT.contains(&alert) => {
-            return "the server refuses the client certificate: check `tls.cert` of the server, and the authority that issued it";
+            return "the server refuses the client certificate: check the server's `tls.cert`, and the authority that issued \
+                    this certificate";
         }
         _ => {}
     }
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>());
     match cause {
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
-            "the server's certificate is not signed by a trusted authority: add that authority's certificate with `tls: { ca: FILE }` of the \
+            "the server's certificate is not signed by a trusted authority: add that authority's certificate with `tls: { ca: FILE }` for this \
              server, or to the authorities of this machine"
         }
         Some(Error::InvalidCertificate(

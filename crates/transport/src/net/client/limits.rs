@@ -1,5 +1,5 @@
 //! Limits on the resources that one origin may use, the HTTP version, and the conditions for sending a request again.
-//! This module must not know how these are applied.
+//! This module must not know how the limits are applied.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::public::Reach;
 pub struct ClientLimits {
     /// The time for name lookup, TCP and TLS together; also the maximum wait if `max_in_use` requests are running.
     pub connect_timeout: Duration,
-    /// The time for which an unused connection is kept. The peer's `Keep-Alive: timeout=` can only shorten it.
+    /// The time for which an unused connection is kept. The peer's `Keep-Alive: timeout=` can only shorten this time.
     pub idle_timeout: Duration,
     /// The maximum number of unused connections that are kept.
     pub max_idle: usize,

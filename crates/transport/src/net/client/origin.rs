@@ -31,8 +31,8 @@ use crate::net::head_limits::LEAST_HEADER;
 const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
 
 /// The time for which an idle connection is trusted for a request that must not be sent twice, if the peer announces
-/// no keep-alive time. Node closes idle connections after 5 s without notice. If a request is sent at that moment, it
-/// is unknown whether it was read.
+/// no keep-alive time. Node closes idle connections after 5 s without notice. If a request is sent at that moment, it is unknown
+/// whether the server has read the request.
 const UNANNOUNCED: Duration = Duration::from_secs(4);
 
 /// HTTP/2: the interval between pings while requests are running, and the receive windows, which limit the bytes that
@@ -73,7 +73,7 @@ enum ConnectionChoice {
 /// The resources of the origin that a running request holds.
 pub(super) struct OriginShare {
     pub(super) origin: Arc<OriginState>,
-    /// The [`Trust::generation`] when the request began; its connection is not older.
+    /// The [`Trust::generation`] when the request began; the request's connection is not older.
     generation: u64,
     _permit: OwnedSemaphorePermit,
 }

@@ -1,5 +1,5 @@
 //! The connections to one origin that wait for requests: the idle HTTP/1.1 ones, newest first, or the single HTTP/2 connection that
-//! all requests share. It must not know how connections are made.
+//! all requests share. This module must not know how connections are made.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Recognizes addresses of the public network. If an outsider chooses the host, only these may be requested
+//! Recognizes addresses of the public network. If an outsider chooses the host, only public addresses may be requested
 //! (server-side request forgery). The ranges come from the registries of special addresses (RFC 6890 and later IANA
 //! entries). This module must not know why a request is made.
 

@@ -1,4 +1,5 @@
-//! The way from this machine to an origin: the proxy in between, and the settings of TLS. It must not know who chose it.
+//! The way from this machine to an origin: the proxy in between, and the settings of TLS. This module must not know who chose the
+//! way.
 
 use std::sync::{Arc, LazyLock};
 
@@ -27,12 +28,12 @@ pub struct Route {
 /// The proxy for an origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ProxyUse {
-    /// The one that the environment names for the origin, if any.
+    /// The proxy that the environment names for the origin, if any.
     #[default]
     Environment,
-    /// None.
+    /// No proxy.
     Direct,
-    /// This one, whatever the origin.
+    /// This proxy, whatever the origin.
     Through(Arc<ForwardProxy>),
 }
 

@@ -1,4 +1,4 @@
-//! A TCP connection to a host: name lookup, and one address after the other. It must not know what the connection is for.
+//! A TCP connection to a host: name lookup, and one address after the other. This module must not know what the connection is for.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -36,7 +36,8 @@ impl TcpTarget {
         Ok(lookup_host((self.host.as_str(), self.port)).await?.collect())
     }
 
-    /// The addresses of the host, at least one: the one that it is written as, or those that `look_up` returns.
+    /// The addresses of the host, at least one: the host itself if it is written as an address, otherwise those that `look_up`
+    /// returns.
     pub(super) async fn resolve(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
@@ -49,7 +50,7 @@ impl TcpTarget {
         if found.is_empty() { Err(failed(io::Error::other("the name has no address"))) } else { Ok(found) }
     }
 
-    /// Tries one address after the other, in the resolver's order; returns the address that answered, too. Each gets an equal
+    /// Tries one address after the other, in the resolver's order; also returns the address that answered. Each gets an equal
     /// share of the remaining time, so an address that swallows packets (often IPv6 without a route) does not use up all of it.
     pub(super) async fn connect_any(
         &self,

@@ -36,7 +36,7 @@ struct TrustState {
 /// Files in PEM for TLS to an upstream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The authorities that are trusted; the system's if there is none.
+    /// The file with the trusted authorities; if `None`, those of the system are trusted.
     pub ca: Option<PathBuf>,
     /// True if the system's authorities are trusted besides `ca`.
     pub system_too: bool,
@@ -159,7 +159,7 @@ impl FileTrust {
         let mut loaded = self.loaded.lock().await;
         let (files, seen) = (self.files.clone(), loaded.as_ref().map(|loaded| loaded.stamps.clone()));
         let load = move || {
-            // The metadata come first: a change while the files are read is then noticed with the next connection.
+            // The metadata are read first: a change while the files are read is then noticed with the next connection.
             let stamps = files.stamps();
             (seen.as_ref() != Some(&stamps)).then(|| (files.load(), stamps))
         };
@@ -231,7 +231,7 @@ impl TlsFiles {
     }
 
     fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
-        let help = "name certificates of authorities, not of servers";
+        let help = "use a file with certificates of authorities, not of servers";
         let unusable = |error: &dyn fmt::Display| {
             TlsError::new(TlsPart::Ca, format!("the machine's authorities cannot be used ({error})"), help)
         };

@@ -1,4 +1,4 @@
-//! A tunnel through a proxy (CONNECT; RFC 9110, 9.3.6). It must not know what goes through it.
+//! A tunnel through a proxy (CONNECT; RFC 9110, 9.3.6). This module must not know what goes through the tunnel.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,11 +17,11 @@ const HEAD: HeadLimits = HeadLimits { lines: 100, bytes: 16 << 10 };
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ProxyFailure {
-    /// It answered with this status.
+    /// The proxy answered with this status.
     Status(StatusCode),
-    /// It did not answer in this time.
+    /// The proxy did not answer in this time.
     Late(Duration),
-    /// Its connection broke, or its answer is not valid.
+    /// The connection to the proxy broke, or the proxy's answer is not valid.
     Broken(WireError),
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for ProxyFailure {
             Self::Status(status @ (StatusCode::PROXY_AUTHENTICATION_REQUIRED | StatusCode::UNAUTHORIZED)) => {
                 write!(
                     f,
-                    "HTTP {}; write the user name and password into the proxy's URL (`HTTP_PROXY`, `HTTPS_PROXY`, or `proxy` of the server)",
+                    "HTTP {}; write the user name and password into the proxy's URL (`HTTP_PROXY`, `HTTPS_PROXY`, or `proxy` for this server)",
                     status.as_u16()
                 )
             }
@@ -52,7 +52,7 @@ impl fmt::Display for ProxyFailure {
             }
             Self::Status(status) => write!(
                 f,
-                "HTTP {}; allow this host at the proxy, or exempt it (`NO_PROXY`, or `proxy: none` of the server)",
+                "HTTP {}; allow this host at the proxy, or exempt it (`NO_PROXY`, or `proxy: none` for this server)",
                 status.as_u16()
             ),
             Self::Late(within) => write!(f, "no answer within {within:?}"),

@@ -113,7 +113,7 @@ async fn a_connection_that_has_said_too_much_does_not_serve_again() {
             let (mut stream, _) = listener.accept().await.unwrap();
             read_head(&mut stream).await;
             let answer = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
-            // If the client took the second answer for the answer to its next request, it would see another
+            // If the client treated the second answer as the answer to its next request, it would see another
             // request's data.
             stream.write_all(format!("{answer}{answer}").as_bytes()).await.unwrap();
         }

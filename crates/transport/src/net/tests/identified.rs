@@ -91,7 +91,7 @@ async fn only_the_named_authorities_count() {
         let wrong = TlsFiles { ca: ca("other.pem", &other), system_too, ..TlsFiles::default() };
         let error = asked(&served, &client, &Trust::from_files(wrong)).await.unwrap_err();
         assert!(matches!(error, ClientError::Tls { .. }), "{error}");
-        assert!(error.to_string().contains("`tls: { ca: FILE }` of the server"), "{error}");
+        assert!(error.to_string().contains("`tls: { ca: FILE }` for this server"), "{error}");
     }
     let system = TlsFiles { ca: ca("own.pem", &own), system_too: true, ..TlsFiles::default() };
     asked(&served, &client, &Trust::from_files(system)).await.unwrap();

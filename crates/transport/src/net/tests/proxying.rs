@@ -23,7 +23,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy in front of `origin`, whatever host it is asked for. It refuses requests without `credentials`.
+    /// Starts a proxy in front of `origin`, whatever host is requested. The proxy refuses requests without `credentials`.
     async fn start(
         origin: std::net::SocketAddr,
         credentials: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! The addresses that a client may connect to, and its record of those that it has used.
+//! The addresses that a client may connect to, and the client's record of the addresses that it has used.
 
 use bytes::Bytes;
 use http::Request;

@@ -1,4 +1,4 @@
-//! Idle connections keep only their stream, and clients do not notice it.
+//! Idle connections keep only their stream, and clients do not notice this.
 
 use std::net::SocketAddr;
 use std::time::Duration;

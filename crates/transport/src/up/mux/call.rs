@@ -55,7 +55,7 @@ impl MuxCall {
         self
     }
 
-    /// Returns the failure of the exchange. It counts as unsent if the child has ended and cannot have read the line
+    /// Returns the failure of the exchange. The request counts as unsent if the child has ended and cannot have read the line
     /// of the request.
     fn failed(&self, why: LinkError) -> LinkError {
         let is_end = matches!(&why, LinkError::Child(e) if e.is_final());

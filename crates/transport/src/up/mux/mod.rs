@@ -87,8 +87,7 @@ enum MuxItem {
 #[derive(Debug)]
 struct WaitingExchange {
     items: mpsc::Sender<MuxItem>,
-    /// The client that the exchange serves, if there is one; it can receive notifications and questions in the
-    /// meantime.
+    /// The client that the exchange serves, if there is one; this client can receive notifications and questions in the meantime.
     owner: Option<Owner>,
 }
 
@@ -115,7 +114,7 @@ pub struct MuxRoom {
     pub forget: Duration,
 }
 
-/// The exchanges that share a stream. Clones share them as well.
+/// The exchanges that share a stream. Clones share the same exchanges.
 #[derive(Debug, Clone)]
 pub(in crate::up) struct Mux(Arc<MuxShared>);
 
@@ -261,8 +260,8 @@ impl Mux {
         self.0.waiting.lock().get(&key).map(|call| call.items.clone())
     }
 
-    /// Returns the channel of the exchange that a notification or question concerns: the one that it names, or the
-    /// only one that it can be about. This is decided when the message arrives, so that no answer overtakes the
+    /// Returns the channel of the exchange that a notification or question concerns: the exchange that the message names, or the
+    /// only exchange that the message can be about. This is decided when the message arrives, so that no answer overtakes the
     /// message.
     fn concerned(&self, frame: &Frame) -> Option<mpsc::Sender<MuxItem>> {
         let notice = Notice::from_name(&frame.method());

@@ -7,7 +7,7 @@ use crate::tools::{Form, ToolArgument, ToolRow, flag, html, int, integers, objec
 const TOPIC_OF: ToolArgument =
     text("item_type", "Scope of the topic: activity for all activities, groups for a single group.")
         .required();
-const TOPIC_IN: ToolArgument = int("item_id", "ID of the group, for topics of a single group.");
+const TOPIC_IN: ToolArgument = int("item_id", "ID of the group, if the topic belongs to a single group.");
 
 pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_get_activity_details", "Get activity list filters", "Returns the tabs and filters available for lists of activities.", [];

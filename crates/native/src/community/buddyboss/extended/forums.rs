@@ -27,7 +27,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [int("id", "ID of the topic.").required(),
          text("status", "Status.").among(&["publish", "closed", "spam", "trash", "pending"]),
          int("parent", "ID of the forum.").required(),
-         text("sticky", "Stickiness: in its forum (stick), in all forums (super) or none (unstick).").among(&["stick", "super", "unstick"]),
+         text("sticky", "Where the topic is sticky: in its forum (stick), in all forums (super) or nowhere (unstick).").among(&["stick", "super", "unstick"]),
          text("title", "Title.").required(), html("content", "Content."),
          html("short_content", "Excerpt of the content."), int("group", "ID of the group."),
          text("topic_tags", "Comma-separated tags."), integers("bbp_media", "IDs of uploaded photos to attach."),
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [int("id", "ID of the topic.").required(),
          int("destination_id", "ID of the destination topic.").required(),
          flag("subscribers", "Move the subscribers of the topic."),
-         flag("favorites", "Include favorites."), flag("tags", "Include tags.")];
+         flag("favorites", "Move the favorite marks of the topic."), flag("tags", "Move the tags of the topic.")];
         edit "/topics/merge/{id}";
     "buddyboss_update_topic_by_splitting", "Split a forum topic", "Moves a reply and all later ones from a forum topic into a new or existing topic, and returns the result.",
         [int("id", "ID of the topic.").required(),
@@ -51,7 +51,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("new_destination_title", "Title of the new topic."),
          int("destination_id", "ID of the destination topic."),
          flag("subscribers", "Move the subscribers of the topic."),
-         flag("favorites", "Include favorites."), flag("tags", "Include tags.")];
+         flag("favorites", "Move the favorite marks of the topic."), flag("tags", "Move the tags of the topic.")];
         edit "/topics/split/{id}";
     "buddyboss_update_topic_state", "Change the state of a forum topic", "Sets or clears a state of a forum topic: favorite, subscribed, closed, sticky, spam or trashed. Returns the result.",
         [int("id", "ID of the topic.").required(),

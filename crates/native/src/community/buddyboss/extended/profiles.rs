@@ -14,7 +14,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("description", "Description."), flag("is_required", "Require a value."),
          flag("can_delete", "Allow deletion."), int("field_order", "Position among the fields of the group."),
          int("option_order", "Position among the options of the field."),
-         text("order_by", "Field to sort by.").among(&["asc", "desc"]),
+         text("order_by", "Sort order of the field's options.").among(&["asc", "desc"]),
          flag("is_default_option", "Make the option the default."),
          text("default_visibility", "Default visibility of members' values.").among(&["public", "loggedin", "friends", "adminsonly"]),
          text("allow_custom_visibility", "Allow members to change the visibility of their value.").among(&["allowed", "disabled"]),
@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("description", "Description."), flag("is_required", "Require a value."),
          flag("can_delete", "Allow deletion."), int("field_order", "Position among the fields of the group."),
          int("option_order", "Position among the options of the field."),
-         text("order_by", "Field to sort by.").among(&["asc", "desc"]),
+         text("order_by", "Sort order of the field's options.").among(&["asc", "desc"]),
          flag("is_default_option", "Make the option the default."),
          text("default_visibility", "Default visibility of members' values.").among(&["public", "loggedin", "friends", "adminsonly"]),
          text("allow_custom_visibility", "Allow members to change the visibility of their value.").among(&["allowed", "disabled"]),
@@ -87,7 +87,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [int("id", "ID of the field group.").required(), flag("fetch_fields", "Include the fields in the response."),
          flag("fetch_field_data", "Include profile field data in the response."),
          flag("fetch_visibility_level", "Include the visibility levels in the response."),
-         objects("fields", "Fields in their new order, in the format that the field group returns.").required()];
+         objects("fields", "Fields in their new order, in the same format as in a returned field group.").required()];
         put "/xprofile/repeater/order/{id}";
     "buddyboss_get_xprofile_search_form", "Get the profile search form", "Returns the fields of the form for searching profiles.",
         [text("form_id", "ID of the form.")];

@@ -18,8 +18,8 @@ pub(super) const fn upload(
     titled(name, title, about, arguments, steps, Shape::Whole).phase(EXTENDED)
 }
 
-/// Tools as lines: a name, a title, a description and arguments; then the request, and the name under which the caller's
-/// account is sent if a call names none.
+/// Writes each tool as a line: its name, title, description and arguments; then the request; then the name of the parameter for
+/// the account, which is set to the caller's account if a call names no account.
 macro_rules! rows {
     ($($name:literal, $title:literal, $about:literal, $arguments:expr; $verb:ident $route:literal $(as $who:literal)?;)*) => {
         &[$($crate::tools::titled(

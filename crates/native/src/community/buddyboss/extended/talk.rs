@@ -40,7 +40,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_create_notification", "Create a notification", "Creates a notification for a member and returns it.",
         [int("user_id", "ID of the member."), int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."),
          int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."),
-         text("component", "Component that the notification belongs to."), text("action", "Action to perform."),
+         text("component", "Component that the notification belongs to."), text("action", "Name of the component's action that the notification is about."),
          text("date", "Date and time of the notification."), int("is_new", "Read state: 1 is unread, 0 is read.")];
         post "/notifications";
     "buddyboss_update_notifications_read", "Mark all notifications as read", "Marks all notifications of the caller as read and returns the result.", [PER_PAGE];

@@ -43,7 +43,7 @@ fn int(number: i64) -> Value {
     Value::Int(i128::from(number))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "seconds of some thousand years")]
+#[expect(clippy::cast_precision_loss, reason = "the seconds of a few thousand years fit into an f64 exactly")]
 fn days(seconds: i64) -> f64 {
     seconds as f64 / DAY as f64
 }
@@ -51,7 +51,7 @@ fn days(seconds: i64) -> f64 {
 /// A time in seconds since 1970, from a number of seconds or from `YYYY-MM-DD`, optionally with `THH:MM:SS` and a
 /// `Z`.
 fn seconds(value: &Value) -> Result<i64, FormulaFault> {
-    let no = || FormulaFault::wanted("a time, as seconds since 1970 or \"YYYY-MM-DD\",");
+    let no = || FormulaFault::wanted("a time, as seconds since 1970 or \"YYYY-MM-DD\"");
     let found = match value {
         Value::Text(text) => read(text).ok_or_else(no)?,
         other => i64::try_from(other.whole()?).map_err(|_| no())?,

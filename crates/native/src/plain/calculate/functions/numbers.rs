@@ -188,8 +188,8 @@ fn power(values: &[Value]) -> FormulaResult {
     Value::float(base.number()?.powf(exponent.number()?))
 }
 
-/// A number without its fraction: exact if it fits.
-#[expect(clippy::cast_possible_truncation, reason = "its size is checked before")]
+/// A number without its fraction; the result is exact if it fits into 128 bits.
+#[expect(clippy::cast_possible_truncation, reason = "the size of the number has been checked before")]
 fn rounded(value: &Value, how: fn(f64) -> f64) -> FormulaResult {
     if let Value::Int(number) = value {
         return Ok(Value::Int(*number));

@@ -117,7 +117,7 @@ fn sorted(vector: &Value) -> Result<Vec<f64>, FormulaFault> {
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a place in a vector"
+    reason = "the number is an index of a vector"
 )]
 fn quantile(sorted: &[f64], percent: f64) -> f64 {
     let place = percent / 100.0 * (sorted.len() - 1) as f64;

@@ -90,7 +90,7 @@ impl Parameter<'_> {
         self.values.is_empty() || self.values.contains(&text)
     }
 
-    /// Returns true if it accepts this value in a query.
+    /// Returns true if the parameter accepts this value in a query.
     fn takes_text(&self, text: &str) -> bool {
         if self.types.contains(['a', 's']) || self.takes("ot") {
             let listed = self.types.starts_with("a(") || self.types.contains("a(");
@@ -106,7 +106,7 @@ impl Parameter<'_> {
         }
     }
 
-    /// Returns true if it accepts this value in a body.
+    /// Returns true if the parameter accepts this value in a body.
     fn takes_value(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => self.takes("st") && self.allows(text),

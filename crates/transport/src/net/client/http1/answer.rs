@@ -26,7 +26,7 @@ pub struct AnswerReader {
     inbox: Bytes,
     framing: Framing,
     keep_alive: bool,
-    /// True if only a connection that the answer promises to keep serves again.
+    /// True if the connection must not be used again unless the answer promises to keep it open.
     is_wary: bool,
 }
 
@@ -45,8 +45,8 @@ impl AnswerReader {
     }
 
     /// Prepares for the answer to the next request; `closes` is true if the request itself asks for the connection to
-    /// be closed, and `is_wary` is true if the connection serves again only if the answer promises it: some proxies close
-    /// connections without notice, whatever HTTP/1.1 says.
+    /// be closed, and `is_wary` is true if the connection must not be used again unless the answer promises to keep it open: some
+    /// proxies close connections without notice, whatever HTTP/1.1 says.
     pub fn begin(&mut self, closes: bool, is_wary: bool) {
         (self.keep_alive, self.is_wary) = (!closes, is_wary);
     }

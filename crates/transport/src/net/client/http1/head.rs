@@ -142,7 +142,7 @@ impl AnswerContext<'_> {
 }
 
 /// An answer's headers that concern its connection and its framing.
-#[expect(clippy::struct_excessive_bools, reason = "one for each word that may stand in a head")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact about a head")]
 #[derive(Debug, Default)]
 struct ConnectionHeaders {
     close: bool,
@@ -185,8 +185,8 @@ impl ConnectionHeaders {
         Ok(false)
     }
 
-    /// Returns true if two parties may see different ends of the body. Such an answer hints at response smuggling, in
-    /// which the bytes after it are taken for the next answer.
+    /// Returns true if two parties may see different ends of the body. Such an answer hints at response smuggling, in which the
+    /// bytes after it are treated as the next answer.
     fn is_contradictory(&self, status: StatusCode) -> bool {
         let has_two = self.coded && self.length.is_some();
         let is_empty = status == StatusCode::NO_CONTENT;

@@ -22,8 +22,8 @@ pub struct Template {
 }
 
 impl Template {
-    /// Creates a template for requests with `method` to `uri`. It uses the path and query of `uri`, and also its host
-    /// if `headers` contains none. Only the client sets the length of a body; a length in `headers` is dropped.
+    /// Creates a template for requests with `method` to `uri`. The template uses the path and query of `uri`, and also the host of
+    /// `uri` if `headers` contains no host. Only the client sets the length of a body; a length in `headers` is dropped.
     pub fn new(method: Method, uri: &Uri, mut headers: HeaderMap) -> Self {
         headers.remove(CONTENT_LENGTH);
         headers.remove(TRANSFER_ENCODING);
