@@ -83,7 +83,8 @@ fn tables() -> BTreeMap<&'static str, String> {
         let has_defaults = rows.iter().any(|row| !row.default.is_empty());
         let has_bounds = rows.iter().all(|row| row.bounds.is_some());
         let mut table = match (has_defaults, has_bounds) {
-            (_, true) => "| key | means | default | from | to |\n|---|---|--:|--:|--:|\n".to_owned(),
+            (true, true) => "| key | means | default | from | to |\n|---|---|--:|--:|--:|\n".to_owned(),
+            (false, true) => "| key | means | from | to |\n|---|---|--:|--:|\n".to_owned(),
             (true, false) => "| key | means | default |\n|---|---|---|\n".to_owned(),
             (false, false) => "| key | means |\n|---|---|\n".to_owned(),
         };
