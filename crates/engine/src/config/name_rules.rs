@@ -73,7 +73,7 @@ words! {
         AsReceived = "as-received",
         /// The form for the Gemini API and Vertex AI.
         Gemini = "gemini",
-        /// The form for functions of the Chat Completions and Responses APIs, and of Azure OpenAI.
+        /// The form for functions of the Chat Completions and Responses APIs, also in Azure.
         Openai = "openai",
         /// The form for the Claude API, Claude Desktop and Claude Code.
         Anthropic = "anthropic",

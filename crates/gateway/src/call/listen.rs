@@ -268,8 +268,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
                 seen = now;
             }
             Some((owner, told)) = next(&mut heard) => {
-                let told = filter.shown(context, owner, told);
-                if !sink.send(notice_under(&told, id)).await {
+                if !sink.send(notice_under(&filter.shown(context, owner, told), id)).await {
                     return;
                 }
             }

@@ -79,8 +79,8 @@ fn sums_that_do_not_fit_are_refused_in_words() {
     for (a, b, says) in [
         (most.as_str(), "1", "37 digits"),
         (&large, "1", "37 digits"),
-        ("1e308", "1e308", "double precision"),
-        ("1e999", "1", "double precision"),
+        ("1e308", "1e308", "double-precision"),
+        ("1e999", "1", "double-precision"),
     ] {
         let (text, is_error) = sum(a, b);
         assert!(is_error && text.contains(says), "{a} + {b}: {text}");
