@@ -93,7 +93,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 book.note(kind, (&upstream.name, &own.key), &name, is_usual);
             }
             if !self.admits(kind, upstream, &identity, own) {
-                self.hidden.insert((kind, name));
+                self.hidden.extend([(kind, name), (kind, identity)]);
                 continue;
             }
             if let Some(other) = taken.get(&name) {

@@ -213,8 +213,8 @@ impl<'s> SubschemaReader<'s> {
         (at < MAX_PLACES).then_some(at)
     }
 
-    /// The subschemas in an array, in an object, or in the value itself. The lists of names in `dependencies` are not
-    /// subschemas.
+    /// The places of those values that are subschemas. Values that are not objects are skipped, such as the lists of names in
+    /// `dependencies`.
     fn places(&mut self, among: impl IntoIterator<Item = &'s Value>) -> Option<Vec<usize>> {
         among.into_iter().filter(|schema| schema.is_object()).map(|schema| self.place(schema)).collect()
     }

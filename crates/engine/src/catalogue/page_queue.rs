@@ -60,7 +60,7 @@ impl PageQueue {
         let previous = previous + 1;
         if previous >= self.most {
             return Err(format!(
-                "the server has more than {} pages of {}; the rest is not fetched",
+                "the server has more than {} pages of {}; the rest was not fetched",
                 self.most,
                 kind.member()
             ));
@@ -93,7 +93,7 @@ mod tests {
             followed("\"c\""),
             (
                 ListKind::Prompts,
-                "the server has more than 3 pages of prompts; the rest is not fetched".to_owned()
+                "the server has more than 3 pages of prompts; the rest was not fetched".to_owned()
             )
         );
         assert!(queue.next().is_none());

@@ -88,7 +88,7 @@ section! {
         /// The maximum number of calls that wait for their turn. Further calls are refused, and clients may send them again.
         "waitingCalls" waiting_calls: usize = Number { least: 0, most: 1_000_000 }, default 1000;
         /// The maximum size of a tool's result. If a result is longer, clients get its beginning and a link to the rest. Choose a
-        /// size that fits into the context of your models, for instance `100KiB`, which is about 25,000 tokens of English text.
+        /// size that fits into the context window of your models, for instance `100KiB`, which is about 25,000 tokens of English text.
         "maxResult" max_result: Option<usize> = Maybe(Bytes { least: 4 << 10, most: 1 << 30 }), absent "none",
             see "[long results](#long-results)";
         /// The handling of tools whose definitions change, and of new tools: `warn` serves them and logs a warning; `hold`

@@ -12,7 +12,9 @@ use super::words::{
 
 pub(super) fn row() -> Dialect {
     Dialect {
-        about: text("Tools over an event stream, with a separate POST path; a failed tool returns a result"),
+        about: text(
+            "Tools over an event stream, with a separate POST path; a failed tool call is reported in its result, not as a JSON-RPC error",
+        ),
         variants: VARIANTS,
         hello: Hello {
             versions: versions(&[&V2024_11_05]),

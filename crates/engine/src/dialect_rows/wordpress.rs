@@ -63,7 +63,7 @@ pub(super) fn hosted() -> Dialect {
     let first = first();
     Dialect {
         about: text(
-            "The hosted successor of `wordpress`, with API keys and with HTTP statuses for errors; a failed tool returns a plain result",
+            "The hosted successor of `wordpress`, with API keys and with HTTP statuses for errors; a failed tool call is reported in a plain result, not as a JSON-RPC error",
         ),
         variants: &[],
         credentials: Some("{ keys: true }"),

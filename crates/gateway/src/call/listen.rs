@@ -232,7 +232,8 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
     let (mut filter, mut watch) = (filter, cell.watch());
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(context, cell, &filter);
-    let (following, mut of_tasks) = tasks::follow(context, &filter.tasks, cell.caller.as_ref());
+    let tasks = (&filter.tasks[..], Some(cell.view()));
+    let (following, mut of_tasks) = tasks::follow(context, tasks, cell.caller.as_ref());
     // Every change after the acknowledgement has to be reported, so the gateway must already be listening to the
     // upstreams when it sends the acknowledgement.
     let settled = async {

@@ -28,7 +28,7 @@ impl EventAges {
         ages.push_back((now, next));
     }
 
-    /// Returns the sequence number from which on answers are pinned.
+    /// Returns the first sequence number whose answer is pinned.
     pub(crate) fn pinned_from(&self, now: Instant) -> u64 {
         let ages = self.0.lock();
         let old = ages.iter().rev().find(|(at, _)| now.saturating_duration_since(*at) >= PINNED);

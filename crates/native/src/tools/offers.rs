@@ -210,7 +210,7 @@ impl OfferTable {
                 Some(Value::String(text)) if text.len() <= LONGEST => text.trim(),
                 Some(_) => {
                     return Err(NativeRefusal::params(format!(
-                        "the argument {name:?} must be a short string"
+                        "the argument {name:?} must be a string of at most {LONGEST} bytes"
                     )));
                 }
             };

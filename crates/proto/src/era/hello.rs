@@ -46,7 +46,7 @@ pub enum HelloFault {
     #[error("\"{0}\" {1}")]
     Member(&'static str, &'static str),
     /// The server answered with an unknown version.
-    #[error("it uses protocol version {0}, which is unknown")]
+    #[error("the server uses protocol version {0}, which is unknown")]
     Version(String),
     /// The server answered with a version other than the required one.
     #[error("it uses protocol version {speaks}, not {asked}")]
@@ -57,7 +57,7 @@ pub enum HelloFault {
         speaks: &'static str,
     },
     /// The server does not support the requested stateless version.
-    #[error("the server does not support protocol version {asked}{}{listed}", if listed.is_empty() { "" } else { ", but " })]
+    #[error("the server does not support protocol version {asked}{}{listed}", if listed.is_empty() { "" } else { "; it supports " })]
     NotSpoken {
         /// The requested version.
         asked: &'static str,

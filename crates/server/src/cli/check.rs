@@ -150,7 +150,7 @@ fn refused(config: &Config) -> Vec<&'static str> {
     {
         notes.push(
             "other machines can reach the `listen` address without `auth`, and `management` would let anybody start \
-                    programs: `dragoman serve` refuses this",
+                    programs, so `dragoman serve` refuses to start: configure `auth`, remove `management`, or listen on 127.0.0.1",
         );
     }
     notes

@@ -60,8 +60,10 @@ pub(crate) async fn connect(
             (embedded(spoken), None)
         }
         Target::Native(other) => {
-            let why = format!("this program has no embedded server `{}`", other.name());
-            return Err(Failure::usage(why));
+            let why =
+                format!("this command cannot connect to the embedded server `{}` directly", other.name());
+            let help = "start `dragoman serve`, and use the URL of the profile that has the server";
+            return Err(Failure::usage(why).help(help));
         }
         Target::Http { uri, headers, transport, route, grant } => {
             let credential = grant.as_ref().map(|grant| grant.credential()).unwrap_or_default();

@@ -36,7 +36,7 @@ impl ConnectionFacts {
     }
 }
 
-/// The facts about the ends of the server's process.
+/// The exits and failed starts of the server's process.
 #[derive(Debug, Default)]
 pub(super) struct ProcessEnds {
     pub(super) in_a_row: Option<EndsInARow>,

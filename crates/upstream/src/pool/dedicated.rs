@@ -225,8 +225,8 @@ impl Dedicated {
         self.state.lock().links.values().filter_map(|pooled| pooled.kept.clone()).collect()
     }
 
-    /// Forgets all links, once they are closed. The links' cells refer to the pool, so otherwise the cells and the pool
-    /// would keep each other alive.
+    /// Forgets all links. Call this only after the links are closed. The links' cells refer to the pool, so otherwise the cells
+    /// and the pool would keep each other alive.
     pub fn forget_all(&self) {
         let links = std::mem::take(&mut self.state.lock().links);
         drop(links);

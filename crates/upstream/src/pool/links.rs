@@ -238,7 +238,7 @@ impl Links {
         self.dedicated.shed(egress, after);
     }
 
-    /// Forgets all links once they are closed.
+    /// Forgets all links. Call this only after the links are closed.
     pub fn forget_all(&self) {
         self.recent.store(None);
         self.shared.lock().clear();

@@ -136,6 +136,8 @@ fn rules_see_the_final_arguments_and_the_server_s_own_hints() {
     assert!(called("[{ allow: files__read, when: { arguments: { root: /srv } } }]").is_ok());
     // A renaming changes no rule, and a hint for clients loosens none.
     assert!(called("[{ deny: files__read }]").is_err());
+    let denied = under("[{ deny: files__read }]");
+    assert!(denied.hides(ListKind::Tools, "read_text") && denied.hides(ListKind::Tools, "files__read"));
     assert!(called("[{ deny: read_text }]").is_ok());
     assert!(called("[{ allow: '*', when: { annotations: { readOnlyHint: true } } }]").is_err());
 }

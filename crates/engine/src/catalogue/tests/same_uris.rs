@@ -268,6 +268,10 @@ fn messages_of_a_server_name_public_uris() {
             r#"{"jsonrpc":"2.0","id":1,"result":{"taskId":"t","status":"completed","result":{"content":[{"type":"resource_link","uri":"memo:x"}]}}}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{"taskId":"t","status":"completed","result":{"content":[{"type":"resource_link","uri":"memo:shop+x"}]}}}"#,
         ),
+        (
+            r#"{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"t","status":"completed","result":{"content":[{"type":"resource_link","uri":"memo:x"}]}}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"t","status":"completed","result":{"content":[{"type":"resource_link","uri":"memo:shop+x"}]}}}"#,
+        ),
     ] {
         assert_eq!(String::from_utf8_lossy(uris.published(frame(message.to_owned())).text()), wanted);
     }

@@ -159,7 +159,8 @@ pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) ->
             }
             Next::Wait(_) | Next::Ask(_) => None,
         };
-        next = then.ok_or_else(|| Fault::gateway("the task's answer does not change the task's state"))?;
+        next = then
+            .ok_or_else(|| Fault::gateway("the server's answer about this task leads to no further step"))?;
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Fault;
-use engine::catalogue::{UpstreamId, View};
+use engine::catalogue::{ServerUris, UpstreamId, View};
 use engine::tasks::{Heard, KnownTask, TaskIds, heard, notice_edits};
 use proto::bridge::tasks::{NOTICE, Task, status_notice, with_extension};
 use proto::era::{Tasks, newest_stateless, own_meta};
@@ -72,10 +72,11 @@ impl Drop for Following {
     }
 }
 
-/// Listens to tasks at their upstreams; notifications go to the receiver.
+/// Listens to tasks at their upstreams; notifications go to the receiver. They contain results, so the client must get the URIs that
+/// it knows: those of `view`, if the client has one.
 pub(crate) fn follow(
     context: &Arc<CallContext>,
-    tasks: &[Heard],
+    (tasks, view): (&[Heard], Option<Arc<View>>),
     caller: Option<&CallerId>,
 ) -> (Vec<Following>, mpsc::Receiver<ResourceNotice>) {
     let mut by_upstream: BTreeMap<UpstreamId, Vec<KnownTask>> = BTreeMap::new();
@@ -85,8 +86,10 @@ pub(crate) fn follow(
     let (sender, heard) = mpsc::channel(BEHIND);
     let one = |(upstream, tasks)| {
         let (settle, settled) = watch::channel(false);
+        let uris = view.as_ref().and_then(|view| view.uris_of(upstream));
         let upstream = context.view.state.upstream_by(upstream, caller);
-        let follower = Follower { context: context.clone(), upstream, tasks, sender: sender.clone(), settle };
+        let follower =
+            Follower { context: context.clone(), upstream, tasks, uris, sender: sender.clone(), settle };
         Following { running: tokio::spawn(follower.run()).abort_handle(), settled }
     };
     (by_upstream.into_iter().map(one).collect(), heard)
@@ -105,8 +108,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// gone.
 pub(crate) fn notify_session(context: &Arc<CallContext>, session: &Arc<Session>, task: Heard) {
     let Ok(place) = TOLD.try_acquire() else { return };
-    let (following, mut heard) =
-        follow(context, &[task], context.view.state.caller_id(&session.identity).as_ref());
+    // A notification of a status contains no result.
+    let caller = context.view.state.caller_id(&session.identity);
+    let (following, mut heard) = follow(context, (&[task], None), caller.as_ref());
     let session = Arc::downgrade(session);
     tokio::spawn(async move {
         let _held = (place, following);
@@ -136,6 +140,8 @@ struct Follower {
     context: Arc<CallContext>,
     upstream: Arc<Upstream>,
     tasks: Vec<KnownTask>,
+    /// The upstream's URIs as the client knows them, if they differ from its own.
+    uris: Option<Box<ServerUris>>,
     sender: mpsc::Sender<ResourceNotice>,
     settle: watch::Sender<bool>,
 }
@@ -197,7 +203,7 @@ impl Follower {
         }
     }
 
-    /// Forwards a notification to the client under the client's own task ids. A client that reads too slowly misses
+    /// Forwards a notification to the client, with the task ids and URIs that the client knows. A client that reads too slowly misses
     /// notifications, but loses no tasks.
     fn forward(&self, frame: &Frame) {
         let Some(edits) = notice_edits(frame, &self.tasks) else { return };
@@ -206,6 +212,10 @@ impl Follower {
             splice.replace(*span, name);
         }
         if let Ok(frame) = Frame::parse(splice.finish(), self.context.egress.frame_limits()) {
+            let frame = match &self.uris {
+                Some(uris) => uris.published(frame),
+                None => frame,
+            };
             let _ = self.sender.try_send(ResourceNotice::Notice(Arc::new(frame)));
         }
     }

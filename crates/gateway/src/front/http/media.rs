@@ -23,7 +23,10 @@ pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>>
 
 /// Checks that a message is JSON.
 pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
-    let media = headers.get(CONTENT_TYPE).map_or(&b""[..], |value| essence(value.as_bytes()));
+    let Some(media) = headers.get(CONTENT_TYPE).map(|value| essence(value.as_bytes())) else {
+        let message = format!("the Content-Type header is missing; it must be {JSON}");
+        return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));
+    };
     if !media.eq_ignore_ascii_case(JSON.as_bytes()) {
         let message =
             format!("the Content-Type header must be {JSON}, not {:?}", String::from_utf8_lossy(media));

@@ -194,7 +194,7 @@ impl Client {
 
     async fn refuse_stateless(&self, frame: &Frame) {
         if frame.kind() == FrameKind::Request {
-            let message = "send messages of a version without sessions over Streamable HTTP, not to the \
+            let message = "the message is for a protocol version that has no sessions; send it over Streamable HTTP, not to the \
                            address of a session";
             self.refuse(&Fault::client(code::INVALID_REQUEST, message), frame.id()).await;
         }

@@ -108,7 +108,7 @@ impl Client {
         }
     }
 
-    /// Returns the origin of `url`, for requests in `protocol`. Does not connect yet.
+    /// Returns the origin of `url`, for requests in `protocol`. This function does not connect.
     pub fn origin(&self, url: &Uri, protocol: Protocol) -> Result<Origin, ClientError> {
         self.origin_by(&Route::default(), url, protocol)
     }

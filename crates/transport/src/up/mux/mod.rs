@@ -204,7 +204,7 @@ impl Mux {
                 // The exchange is removed immediately, so that a second answer finds none.
                 let call = self.0.waiting.lock().remove(&key).map(|call| call.items);
                 let Some(call) = call else {
-                    tracing::debug!("an answer that matches no open request: id {key}");
+                    tracing::debug!("received an answer that matches no open request: id {key}");
                     return;
                 };
                 // The channel may be full of notices; the answer is then sent from a separate task.

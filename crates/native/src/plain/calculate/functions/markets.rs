@@ -123,6 +123,6 @@ fn times(value: Option<&Value>) -> Result<f64, FormulaFault> {
     if times > 0.0 {
         Ok(times)
     } else {
-        Err(FormulaFault::arithmetic("interest must be paid at least once a year"))
+        Err(FormulaFault::arithmetic("the number of interest payments per year must be above 0"))
     }
 }

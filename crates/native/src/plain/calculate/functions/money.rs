@@ -24,7 +24,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let (principal, rate, times, years) =
                 (v[0].number()?, v[1].number()? / 100.0, v[2].number()?, v[3].number()?);
             if times <= 0.0 {
-                return Err(FormulaFault::arithmetic("interest must be paid at least once a year"));
+                return Err(FormulaFault::arithmetic(
+                    "the number of interest payments per year must be above 0",
+                ));
             }
             Value::float(principal * (1.0 + rate / times).powf(times * years))
         },
