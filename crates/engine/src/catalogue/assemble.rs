@@ -82,6 +82,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
         let mut named = Vec::with_capacity(all.len());
         let (mut fresh, mut kept) = (NameBook::default(), self.spec.names.map(opened));
         let book = kept.as_deref_mut().unwrap_or(&mut fresh);
+        if kind == ListKind::Tools {
+            taken.extend(self.withheld_names(book));
+        }
         for (part, own, shown) in all {
             let upstream = part.upstream;
             let Some(given) = public.shown(&upstream.name, &own.key, rules, book) else { continue };
@@ -111,6 +114,19 @@ impl<'p, 'a> Assembly<'p, 'a> {
             named.push(Named { part, own, shown, name, identity, is_listed });
         }
         named
+    }
+
+    /// The names that withheld tools had before, with their servers: no other server gets the calls to these tools.
+    fn withheld_names<'b>(
+        &self,
+        book: &'b NameBook,
+    ) -> impl Iterator<Item = (String, Arc<str>)> + use<'b, 'p, 'a> {
+        let held =
+            self.parts.iter().flat_map(|part| part.catalogue.held().iter().map(move |own| (part, own)));
+        held.filter_map(|(part, own)| {
+            let server = &part.upstream.name;
+            Some((book.name(ListKind::Tools, server, &own.key)?.to_string(), server.clone()))
+        })
     }
 
     /// Returns true if the tools are found by searching.
@@ -156,8 +172,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         })
     }
 
-    /// The withheld tools that the clients could otherwise use, by public name, with their servers. If another tool has the
-    /// public name of a withheld tool, the other tool keeps the name.
+    /// The withheld tools that the clients could otherwise use, by public name and by identity, with their servers. If another
+    /// tool has the public name of a withheld tool, the other tool keeps the name.
     pub(super) fn held(&self, tools: &ToolTable) -> HashMap<String, Arc<str>> {
         let (kind, profile) = (ListKind::Tools, self.spec.profile);
         let all =
@@ -177,8 +193,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let Some(name) = setting.and_then(|setting| setting.name.clone()).or(given) else { continue };
             let is_shown = !setting.is_some_and(|setting| setting.disabled);
             let identity = identity(server, &own.key);
-            if is_shown && !tools.contains_key(&*name) && self.allows(kind, part.upstream, &identity, own) {
-                held.insert(name, server.clone());
+            if is_shown && self.allows(kind, part.upstream, &identity, own) {
+                let names = [name, identity].into_iter().filter(|name| !tools.contains_key(&**name));
+                held.extend(names.map(|name| (name, server.clone())));
             }
         }
         held

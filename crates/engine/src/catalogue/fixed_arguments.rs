@@ -2,7 +2,7 @@
 //! must not know how a call is sent.
 
 use bytes::Bytes;
-use proto::json::{Members, Span, Splice};
+use proto::json::{Members, Span, Splice, unquote};
 
 use crate::config::{Text, ToolSetting};
 
@@ -26,6 +26,8 @@ impl FixedArguments {
     /// A call's arguments, JSON text, with the fixed values. Arguments that are not an object stay unchanged, because the
     /// argument check rejects them.
     ///
+    /// Names that differ only in case count as the same, because some servers (in Go, for example) read them so.
+    ///
     /// # Errors
     /// Returns the name of an argument that the client set, although clients cannot set it.
     pub fn apply(&self, arguments: Option<&[u8]>) -> Result<Bytes, &str> {
@@ -33,7 +35,9 @@ impl FixedArguments {
         let Some(members) = Members::of_value(written, Span::new(0, written.len())) else {
             return Ok(Bytes::copy_from_slice(written));
         };
-        if let Some((name, _)) = self.0.iter().find(|(name, _)| members.get(written, name).is_some()) {
+        let sent: Vec<String> =
+            members.iter().filter_map(|member| Some(folded(&unquote(member.key.of(written))?))).collect();
+        if let Some((name, _)) = self.0.iter().find(|(name, _)| sent.contains(&folded(name))) {
             return Err(name);
         }
         let keys: Vec<(String, &str)> = self
@@ -47,6 +51,11 @@ impl FixedArguments {
         }
         Ok(splice.finish())
     }
+}
+
+/// A name without differences in case, as Unicode's simple case folding removes them.
+fn folded(name: &str) -> String {
+    name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
 /// A key as it is written between quotes.

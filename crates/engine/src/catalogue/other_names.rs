@@ -80,13 +80,22 @@ impl View {
         found.filter(|_| own.next().is_none())
     }
 
-    /// Returns true if a name belongs to an item that is not present, or begins like the identities of a server's items. A
-    /// server must not get the calls to another server's tool by naming its own tool in this way.
+    /// Returns true if a name belongs to an item that is not present or is withheld, or begins like the identities of a server's
+    /// items. A server must not get the calls to another server's tool by naming its own tool in this way.
     fn means_another(&self, kind: ListKind, name: &str) -> bool {
         let is_prefix =
             |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));
         self.reserved.contains(&(kind, name.into()))
+            || (kind == ListKind::Tools && self.is_withheld(name))
             || self.upstreams().iter().any(|one| is_prefix(&one.name))
+    }
+
+    /// Returns true if a withheld tool has this name at its server.
+    fn is_withheld(&self, own: &str) -> bool {
+        let is_it = |(name, server): (&String, &Arc<str>)| {
+            name.strip_prefix(&**server).and_then(|rest| rest.strip_prefix(SEPARATOR)) == Some(own)
+        };
+        self.held.iter().any(is_it)
     }
 
     /// The two parts of an identity: the server's name and the server's own name for the item.

@@ -32,7 +32,7 @@ pub struct View {
     pub(super) search: Option<ToolSearch>,
     pub(super) prompts: Arc<HashMap<Arc<str>, PromptEntry>>,
     /// The withheld tools by public name, with their servers.
-    held: Arc<HashMap<String, Arc<str>>>,
+    pub(super) held: Arc<HashMap<String, Arc<str>>>,
     pub(super) resources: ResourceTable,
     pages: [Pages; 4],
     description: ServerDescription,

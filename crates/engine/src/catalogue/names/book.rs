@@ -85,7 +85,12 @@ impl NameBook {
     }
 
     /// The name that an item has; `None` if the name follows from the item alone, or is not known.
-    pub(super) fn name(&self, kind: ListKind, server: &Arc<str>, own: &str) -> Option<&Arc<str>> {
+    pub(in crate::catalogue) fn name(
+        &self,
+        kind: ListKind,
+        server: &Arc<str>,
+        own: &str,
+    ) -> Option<&Arc<str>> {
         self.names.get(&(kind, server.clone(), own.into()))
     }
 

@@ -106,3 +106,37 @@ fn a_class_of_clients_that_is_shown_another_definition_gets_neither() {
     );
     assert_eq!(keys(&held(&all).joined([&held(&own)])).0, "b,c");
 }
+
+#[test]
+fn no_other_server_gets_the_calls_for_a_withheld_tool() {
+    for (naming, called) in
+        [(Naming::First, &["x"][..]), (Naming::Plain, &["x"]), (Naming::Prefix, &["x", "docs__x"])]
+    {
+        let profile = Profile { names: naming, ..Profile::default() };
+        let book = std::sync::Mutex::new(NameBook::default());
+        let shown = |sources| {
+            let spec = ViewSpec {
+                era: &V2025_11_25,
+                profile: &profile,
+                limit: NameLimit::behind("mcp__p__"),
+                names: Some(&book),
+                server_info: "{}",
+                schema_bytes: 4096,
+                guard: None,
+                separate: false,
+                personal: false,
+            };
+            View::build(spec, sources)
+        };
+        let before = shown(vec![server(1, "docs", &["x"], &[]), server(2, "blog", &["y"], &[])]);
+        assert_eq!(before.tool("x").unwrap().upstream, UpstreamId(1), "{naming:?}");
+        let held = shown(vec![server(1, "docs", &["x"], &["x"]), server(2, "blog", &["x", "y"], &[])]);
+        for name in called {
+            assert!(held.tool(name).is_none(), "{naming:?}: {name}");
+        }
+        assert_eq!(held.held_by("docs__x"), Some("docs"), "{naming:?}");
+        // Once the tool is approved, everything is as before.
+        let after = shown(vec![server(1, "docs", &["x"], &[]), server(2, "blog", &["y"], &[])]);
+        assert_eq!(after.tool("x").unwrap().upstream, UpstreamId(1), "{naming:?}");
+    }
+}
