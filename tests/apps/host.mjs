@@ -1,18 +1,18 @@
-// A host of MCP Apps: the SDK's client and its `AppBridge`, with the pages in a real browser, behind profiles of the official example
-// servers.
+// A host of MCP Apps: the SDK's client and its `AppBridge`, with the pages in a real browser, behind profiles of two official example
+// servers each.
 //   node host.mjs DRAGOMAN FOLDER
 //
-// Prints `ok CASE` or `not ok CASE: why`. Both versions with MCP Apps are tried.
+// Prints `ok CASE` or `not ok CASE: why`. Both versions with MCP Apps are tried. A case in which no call of a page is checked says why.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { AppBridge, RESOURCE_MIME_TYPE, getToolUiResourceUri, isToolVisibilityAppOnly } from '@modelcontextprotocol/ext-apps/app-bridge';
 import { check, finish } from '../check.mjs';
+import { EXAMPLES, TIME_PAGE, prepared } from './examples.mjs';
 import { browser, frame } from './pages.mjs';
 
 const [dragoman, folder] = process.argv.slice(2);
@@ -20,26 +20,21 @@ if (!folder) {
   console.error('usage: node host.mjs DRAGOMAN FOLDER');
   process.exit(2);
 }
+mkdirSync(folder, { recursive: true });
 
-const example = (name) => ({
-  command: process.execPath,
-  args: [fileURLToPath(import.meta.resolve(`@modelcontextprotocol/server-${name}`)).replace(/server\.js$/, 'index.js'), '--stdio'],
-});
-
-/** The servers: `plain` and `other` have the same tool, and a page with the same URI. */
-const SERVERS = {
-  plain: example('basic-vanillajs'),
-  other: example('basic-preact'),
-  cohorts: example('cohort-heatmap'),
-  monitor: example('system-monitor'),
+const PREPARED = Object.fromEntries(EXAMPLES.map((example) => [example.name, prepared(example, folder)]));
+const SERVERS = Object.fromEntries(Object.entries(PREPARED).map(([name, { server }]) => [name, server]));
+/** Two servers with the same tool, and a page with the same URI. */
+const ALIKE = ['basic-vanillajs', 'basic-preact'];
+/** The examples of each pair. Their tools have different names, so that pages can call them by the servers' own names. */
+const PAIRS = EXAMPLES.slice(0, EXAMPLES.length / 2).map((example, at) => [example, EXAMPLES[at + EXAMPLES.length / 2]]);
+const PROFILES = {
+  ...Object.fromEntries(PAIRS.map((pair, at) => [`pair-${at}`, { servers: pair.map(({ name }) => name) }])),
+  alike: { servers: ALIKE },
 };
-/** The page of both servers with the same tool. */
-const PAGE = 'ui://get-time/mcp-app.html';
-const PROFILES = { apart: { servers: ['plain', 'cohorts', 'monitor'] }, alike: { servers: ['plain', 'other'] } };
 
 /** Starts the gateway, and returns its address once it serves. */
 async function gateway() {
-  mkdirSync(folder, { recursive: true });
   const config = join(folder, 'apps.json');
   writeFileSync(config, JSON.stringify({ listen: '127.0.0.1:0', ready: 'all', mcpServers: SERVERS, profiles: PROFILES, stateFolder: folder }));
   const process_ = spawn(dragoman, ['serve', '--config', config], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -72,38 +67,52 @@ async function connected(url, profile, era) {
   return client;
 }
 
-/** Shows the page of a tool, and gives it the result of a call of this tool. Returns the page, and the calls that it makes. */
-async function shown(opened, client, tool) {
+/** Reads the page of a tool. */
+async function read(client, tool) {
   const uri = getToolUiResourceUri(tool);
   const { contents: [page] } = await client.readResource({ uri });
   assert.equal(page.uri, uri);
   assert.equal(page.mimeType, RESOURCE_MIME_TYPE);
-  const own = await frame(opened);
+  assert.match(page.text.slice(0, 200), /<html/i);
+  return page.text;
+}
+
+/** Shows the page of a tool, and gives it the result of a call of this tool. Returns the page, and the answers that it gets. */
+async function shown(opened, client, tool, { args, sameOrigin } = { args: {} }) {
+  const text = await read(client, tool);
+  const own = await frame(opened, sameOrigin);
   const bridge = new AppBridge(client, { name: 'host', version: '1' }, { serverTools: {}, serverResources: {}, logging: {} });
-  const calls = [];
+  const answers = [];
   const initialized = new Promise((resolve) => { bridge.oninitialized = resolve; });
   // The bridge passes the requests of its page to its client.
   const request = client.request.bind(client);
   client.request = async (message, ...rest) => {
-    const result = await request(message, ...rest);
-    if (message.method === 'tools/call') calls.push({ name: message.params.name, result });
-    return result;
+    const asked = { method: message.method, what: message.params?.name ?? message.params?.uri };
+    try {
+      const result = await request(message, ...rest);
+      answers.push({ ...asked, result });
+      return result;
+    } catch (error) {
+      answers.push({ ...asked, error });
+      throw error;
+    }
   };
   await bridge.connect(own.transport);
-  await own.show(page.text);
+  await own.show(text);
   await initialized;
-  const result = await client.callTool({ name: tool.name, arguments: {} });
+  const result = await client.callTool({ name: tool.name, arguments: args });
   assert.ok(!result.isError, JSON.stringify(result));
-  await bridge.sendToolInput({ arguments: {} });
+  await bridge.sendToolInput({ arguments: args });
   await bridge.sendToolResult(result);
-  return { ...own, text: page.text, calls, result };
+  return { ...own, text, answers, result };
 }
 
-/** Waits until a page has made a call. */
-async function called(calls, name) {
+/** Waits until a page has got the answer to a request. */
+async function answered(answers, method, what) {
   for (;;) {
-    const found = calls.find((call) => call.name === name);
+    const found = answers.find((answer) => answer.method === method && answer.what === what);
     if (found) {
+      if (found.error) throw found.error;
       assert.ok(!found.result.isError, JSON.stringify(found.result));
       return found.result;
     }
@@ -116,45 +125,59 @@ async function tools(client) {
   return (name) => all.find((tool) => tool.name === name) ?? assert.fail(`${name}: ${all.map((tool) => tool.name)}`);
 }
 
-async function visit(opened, url, era) {
-  await check(`${era}: a page calls its server's tool by the server's own name`, async () => {
-    const client = await connected(url, 'apart', era);
-    const tool = await tools(client);
-    const page = await shown(opened, client, tool('plain__get-time'));
-    await page.app.getByRole('button', { name: 'Get Server Time' }).click();
-    const { content: [{ text }] } = await called(page.calls, 'get-time');
-    await page.app.getByText(text.trim()).first().waitFor();
-    await page.close();
-    await client.close();
-  });
-  await check(`${era}: a page of another server calls its own`, async () => {
-    const client = await connected(url, 'apart', era);
-    const tool = await tools(client);
-    const page = await shown(opened, client, tool('cohorts__get-cohort-data'));
-    await called(page.calls, 'get-cohort-data');
-    await page.close();
-    await client.close();
-  });
-  await check(`${era}: a tool for apps only is listed, and its page polls it`, async () => {
-    const client = await connected(url, 'apart', era);
-    const tool = await tools(client);
-    assert.ok(isToolVisibilityAppOnly(tool('monitor__poll-system-stats')));
-    const page = await shown(opened, client, tool('monitor__get-system-info'));
-    await called(page.calls, 'poll-system-stats');
-    await page.close();
-    await client.close();
-  });
+/** What is checked of an example, in words. */
+function title({ calls, click, reads, closed, why }) {
+  if (closed) return `its page is read; ${why}`;
+  if (why) return `its page opens; ${why}`;
+  if (reads) return `its page reads ${reads}`;
+  return `its page calls ${calls}${click ? ' after a click' : ''}`;
+}
+
+/** Uses the page of an example as a person would, and waits for the answer to what the page asks. */
+async function used(opened, client, tool, example) {
+  const page = await shown(opened, client, tool, { args: PREPARED[example.name].args, sameOrigin: example.sameOrigin });
+  const { app, result } = page;
+  if (example.click) await app.getByRole('button', { name: example.click }).click();
+  let answer;
+  if (example.calls) answer = await answered(page.answers, 'tools/call', example.calls);
+  if (example.reads) answer = await answered(page.answers, 'resources/read', example.reads);
+  await example.proof?.({ app, result, answer });
+  await page.close();
+}
+
+/** Lists a pair of servers, and visits the page of each. */
+async function pair(opened, url, era, at) {
+  for (const example of PAIRS[at]) {
+    await check(`${era}: ${example.name}: ${title(example)}`, async () => {
+      const client = await connected(url, `pair-${at}`, era);
+      const listed = (await client.listTools()).tools;
+      for (const { name } of PAIRS[at]) assert.ok(listed.some((tool) => tool.name.startsWith(`${name}__`)), `no tool of ${name}`);
+      const pages = (await client.listResources()).resources.map((resource) => resource.uri);
+      for (const { page } of PAIRS[at]) assert.ok(pages.includes(page), `${page} is not in ${pages}`);
+      const tool = await tools(client);
+      const own = tool(`${example.name}__${example.tool}`);
+      assert.equal(getToolUiResourceUri(own), example.page);
+      if (example.appOnly) assert.ok(isToolVisibilityAppOnly(tool(`${example.name}__${example.calls}`)));
+      if (example.closed) await read(client, own);
+      else await used(opened, client, own, example);
+      await client.close();
+    });
+  }
+}
+
+/** Visits two pages with the same URI. */
+async function alike(opened, url, era) {
   await check(`${era}: two pages with the same URI are two pages`, async () => {
     const client = await connected(url, 'alike', era);
     const tool = await tools(client);
-    const uris = ['plain', 'other'].map((server) => getToolUiResourceUri(tool(`${server}__get-time`)));
+    const uris = ALIKE.map((server) => getToolUiResourceUri(tool(`${server}__get-time`)));
     // The server that was there first keeps its URI.
-    const first = uris[0] === PAGE ? 'other' : 'plain';
-    assert.deepEqual([...uris].sort(), [PAGE, PAGE.replace('://', `://${first}+`)].sort());
+    const first = ALIKE[uris[0] === TIME_PAGE ? 1 : 0];
+    assert.deepEqual([...uris].sort(), [TIME_PAGE, TIME_PAGE.replace('://', `://${first}+`)].sort());
     const listed = (await client.listResources()).resources.map((resource) => resource.uri);
     assert.deepEqual(listed, uris);
     const pages = [];
-    for (const server of ['plain', 'other']) {
+    for (const server of ALIKE) {
       const page = await shown(opened, client, tool(`${server}__get-time`));
       await page.app.getByText(page.result.content[0].text.trim()).first().waitFor();
       pages.push(page.text);
@@ -168,6 +191,9 @@ async function visit(opened, url, era) {
 const url = await gateway();
 await check('all servers start', () => ready(url));
 const opened = await browser();
-for (const era of ['legacy', 'modern']) await visit(opened, url, era);
+for (const era of ['legacy', 'modern']) {
+  for (const at of PAIRS.keys()) await pair(opened, url, era, at);
+  await alike(opened, url, era);
+}
 await opened.close();
 finish();

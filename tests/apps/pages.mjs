@@ -24,13 +24,17 @@ class FrameTransport {
   }
 }
 
-/** A frame for the page of an app. The page gets its HTML once the bridge listens; it cannot reach any network. */
-export async function frame(opened) {
+/**
+ * A frame for the page of an app. The page gets its HTML once the bridge listens; it cannot reach any network. With `sameOrigin`, the page
+ * has the origin of the host; otherwise it has an origin of its own.
+ */
+export async function frame(opened, sameOrigin = false) {
   const context = await opened.newContext({ offline: true });
   const host = await context.newPage();
   const transport = new FrameTransport(host);
   await host.exposeFunction('toBridge', (text) => transport.onmessage?.(JSON.parse(text)));
-  await host.setContent('<iframe sandbox="allow-scripts" style="width: 800px; height: 600px"></iframe>');
+  const sandbox = sameOrigin ? 'allow-scripts allow-same-origin' : 'allow-scripts';
+  await host.setContent(`<iframe sandbox="${sandbox}" style="width: 800px; height: 600px"></iframe>`);
   await host.evaluate(() => {
     addEventListener('message', ({ data, source }) => {
       if (source === document.querySelector('iframe').contentWindow) globalThis.toBridge(JSON.stringify(data));

@@ -1,5 +1,5 @@
-//! `cargo xtask apps`: the official example servers of MCP Apps behind Dragoman, and a host with their pages in a real browser. This
-//! module must not know what a page does; this is in the script.
+//! `cargo xtask apps`: all official example servers of MCP Apps that npm has, behind Dragoman, and a host with their pages in a real
+//! browser. This module must not know what a page does; this is in the scripts.
 
 use crate::root::Programs;
 use crate::run::Log;
