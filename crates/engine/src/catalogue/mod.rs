@@ -38,6 +38,7 @@ pub mod template;
 mod token_cost;
 mod tool_limits;
 mod tool_search;
+mod unused_rules;
 mod upstream_catalogue;
 mod uri_mark;
 mod uris;

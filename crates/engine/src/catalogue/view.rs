@@ -18,6 +18,7 @@ use super::restrictions::Restrictions;
 use super::server_description::ServerDescription;
 use super::template::covers;
 use super::tool_search::ToolSearch;
+use super::unused_rules::unused_rules;
 use super::uris::PublicUris;
 use super::{ListKind, Pages, TokenCost, UpstreamCatalogue};
 use crate::access::Annotations;
@@ -112,7 +113,8 @@ impl View {
         let is_open = |id: UpstreamId| !denied.contains(&id);
         let open: Vec<&Part<'_>> = parts.iter().filter(|part| is_open(part.upstream.id)).collect();
         let seen: Vec<ViewSource> = upstreams.iter().filter(|u| is_open(u.id)).cloned().collect();
-        let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
+        let (mut notes, hidden, barred) = (all.notes, all.hidden, all.barred);
+        notes.extend(unused_rules(spec.profile, &parts));
         let is_provisional = is_provisional(&open, &seen);
         let cache = cache_hint(&spec, &open, is_provisional);
         let tool_items: Vec<Shown<'_>> = own.iter().map(|own| (own, None)).chain(listed).collect();

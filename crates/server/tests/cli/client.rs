@@ -155,7 +155,7 @@ async fn questions_are_declined_where_nobody_can_be_asked() {
     for era in &ERAS[1..] {
         let run = dragoman(&["call", &http.url(), "test_elicitation", "message=Who?", "--era", era]).await;
         assert_eq!(run.text(), "User response: action=decline, content=null\n", "{run:?}");
-        assert!(run.err.contains("the server asks \"Who?\""), "{}", run.err);
+        assert!(run.err.contains("declined the server's question \"Who?\""), "{}", run.err);
         let sampling = dragoman(&["call", &http.url(), "test_sampling", "prompt=x", "--era", era]).await;
         assert_eq!(sampling.code, Some(1), "{sampling:?}");
     }

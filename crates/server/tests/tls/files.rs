@@ -30,7 +30,7 @@ async fn new_files_count_and_bad_ones_do_not() {
     let (cert, key) = second.server(&["localhost"]);
     put(&gateway, "cert.pem", &cert);
     gateway.log().has(KEPT).await;
-    assert!(gateway.log().text().contains("the key does not match the certificate; name the key"));
+    assert!(gateway.log().text().contains("the key does not match the certificate; use the key"));
     assert!(is_served(&gateway, &old).await && !is_served(&gateway, &new).await);
     put(&gateway, "key.pem", &key);
     gateway.log().has(READ).await;

@@ -218,3 +218,29 @@ profiles:
         assert!(prompts.contains(r#"{ "name":"files__other" , "x":1e2}"#), "{prompts}");
     }
 }
+
+#[test]
+fn rules_that_name_nothing_are_noted() {
+    let file = r#"
+mcpServers: { files: { command: x } }
+profiles:
+  default:
+    tools:
+      deny: [files__delet, files__read, 'files__x*', other__x]
+      rename: { files__wirte: put }
+      overrides: { files__raed: { title: T }, files__list: { arguments: { path: { hidden: true }, pth: { value: 1 } } } }
+"#;
+    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+    let snapshot = Snapshot::compile(&load(file, "test", &lookup).unwrap().config, "0");
+    let tools = r#"{"name":"read"},{"name":"list","inputSchema":{"type":"object","properties":{"path":{}}}}"#;
+    let own = catalogue(&V2025_11_25, [tools, "", "", ""]);
+    let view = view(&V2025_11_25, &snapshot.profiles[0].rules, vec![upstream(1, "files", Ok(own))]);
+    let effect = "so this has no effect";
+    let wanted = [
+        format!("tools.deny: server files lists no tool \"delet\", {effect}"),
+        format!("tools.rename: server files lists no tool \"wirte\", {effect}"),
+        format!("tools.overrides: server files lists no tool \"raed\", {effect}"),
+        "tools.overrides: tool \"list\" of server files has no argument \"pth\"".to_owned(),
+    ];
+    assert_eq!(view.notes(), wanted);
+}
