@@ -28,6 +28,24 @@ pub fn give_back() {
     unsafe { libc::malloc_trim(0) };
 }
 
+/// Makes all threads share a few arenas of the allocator if the address space of this process is limited. Otherwise glibc
+/// reserves 64 MiB of the address space for each thread. Call this function before the process starts its threads.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code, reason = "glibc offers this only as a C function")]
+pub fn share_arenas() {
+    if rustix::process::getrlimit(Resource::As).current.is_none() {
+        return;
+    }
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let most = libc::c_int::try_from(cores).unwrap_or(libc::c_int::MAX);
+    // SAFETY: `mallopt` takes no pointers, and no other thread exists yet.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, most) };
+}
+
+/// Does nothing, because other allocators reserve no address space for each thread.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn share_arenas() {}
+
 /// Does nothing, because other allocators return memory by themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back() {}

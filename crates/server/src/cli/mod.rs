@@ -62,6 +62,7 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         || matches!(&command, Some(Command::Serve(args)) if args.preset.is_some())
         || matches!(&command, Some(Command::Stdio(args)) if args.preset.is_some());
     log::init(console, serves, preset)?;
+    transport::memory::share_arenas();
     // This comes before any secret is read.
     if let Err(e) = transport::memory::protect() {
         tracing::warn!("cannot exclude this process's memory from core dumps: {e}");

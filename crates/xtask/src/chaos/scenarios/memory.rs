@@ -46,9 +46,11 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
         let calls: Vec<_> = clients.iter().map(|client| call(&**client)).collect();
         calls.into_iter().filter_map(|call| call.join().ok()).collect()
     });
-    let lost = ends.iter().filter(|called| matches!(called.end, End::Lost(_))).count();
-    if ends.len() != ANSWERS || lost > 0 {
-        return Err(format!("{lost} of {} calls ended with neither an answer nor an error", ends.len()));
+    let lost: Vec<&str> = ends.iter().filter_map(|called| lost(&called.end)).collect();
+    if ends.len() != ANSWERS || !lost.is_empty() {
+        let (number, why) = (lost.len(), lost.first().unwrap_or(&""));
+        let all = ends.len();
+        return Err(format!("{number} of {all} calls ended with neither an answer nor an error: {why}"));
     }
     if !ends.iter().any(|called| matches!(called.end, End::Answered(_))) {
         return Err("no call was answered".to_owned());
@@ -57,4 +59,12 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
         return Err("the gateway ended".to_owned());
     }
     clients[0].call("up__read", json!({}), SOON).text().map(drop)
+}
+
+/// The reason why a call has no end.
+fn lost(end: &End) -> Option<&str> {
+    match end {
+        End::Lost(why) => Some(why),
+        _ => None,
+    }
 }
