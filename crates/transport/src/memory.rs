@@ -36,7 +36,7 @@ pub fn share_arenas() {
     if rustix::process::getrlimit(Resource::As).current.is_none() {
         return;
     }
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let most = libc::c_int::try_from(cores).unwrap_or(libc::c_int::MAX);
     // SAFETY: `mallopt` takes no pointers, and no other thread exists yet.
     unsafe { libc::mallopt(libc::M_ARENA_MAX, most) };

@@ -8,7 +8,7 @@ use proto::json::{Members, Span};
 use super::names::SEPARATOR;
 use super::part::Part;
 use super::{Item, ListKind};
-use crate::config::{Profile, ToolSetting};
+use crate::config::{Glob, Profile, ToolSetting};
 
 /// The maximum number of notes about one server.
 const MOST: usize = 8;
@@ -27,7 +27,7 @@ pub(super) fn unused_rules(profile: &Profile, parts: &[Part<'_>]) -> Vec<String>
 /// Rules about tools that the server does not list.
 fn of_tools(profile: &Profile, part: &Part<'_>) -> Vec<String> {
     let (server, rules) = (&*part.upstream.name, &profile.tools);
-    let exact = rules.deny.iter().map(|glob| glob.as_str()).filter(|name| !name.contains(['*', '?']));
+    let exact = rules.deny.iter().map(Glob::as_str).filter(|name| !name.contains(['*', '?']));
     let denied = exact.map(|name| ("deny", name));
     let renamed = rules.rename.keys().map(|name| ("rename", name.as_str()));
     let own = |name| -> Option<&str> { str::strip_prefix(name, server)?.strip_prefix(SEPARATOR) };

@@ -227,25 +227,27 @@ pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<
     })
 }
 
+/// Completes once all upstreams listen, or once it is known that they do not.
+async fn settled(listening: &[Listening], following: &[tasks::Following]) {
+    for one in listening {
+        one.handle().settled().await;
+    }
+    for one in following {
+        one.settled().await;
+    }
+}
+
 /// Feeds a stream until its client or the gateway ends it.
 pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: Filter, id: &Id, sink: Sink) {
     let (mut filter, mut watch) = (filter, cell.watch());
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(context, cell, &filter);
-    let tasks = (&filter.tasks[..], Some(cell.view()));
-    let (following, mut of_tasks) = tasks::follow(context, tasks, cell.caller.as_ref());
+    let (following, mut of_tasks) =
+        tasks::follow(context, (&filter.tasks, Some(cell.view())), cell.caller.as_ref());
     // Every change after the acknowledgement has to be reported, so the gateway must already be listening to the
     // upstreams when it sends the acknowledgement.
-    let settled = async {
-        for one in &listening {
-            one.handle().settled().await;
-        }
-        for one in &following {
-            one.settled().await;
-        }
-    };
     tokio::select! {
-        _ = tokio::time::timeout(PATIENCE, settled) => {}
+        _ = tokio::time::timeout(PATIENCE, settled(&listening, &following)) => {}
         () = sink.gone() => return,
     }
     for one in listening.iter().map(Listening::handle) {

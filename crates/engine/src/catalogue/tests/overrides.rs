@@ -221,7 +221,7 @@ profiles:
 
 #[test]
 fn rules_that_name_nothing_are_noted() {
-    let file = r#"
+    let file = r"
 mcpServers: { files: { command: x } }
 profiles:
   default:
@@ -229,7 +229,7 @@ profiles:
       deny: [files__delet, files__read, 'files__x*', other__x]
       rename: { files__wirte: put }
       overrides: { files__raed: { title: T }, files__list: { arguments: { path: { hidden: true }, pth: { value: 1 } } } }
-"#;
+";
     let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
     let snapshot = Snapshot::compile(&load(file, "test", &lookup).unwrap().config, "0");
     let tools = r#"{"name":"read"},{"name":"list","inputSchema":{"type":"object","properties":{"path":{}}}}"#;

@@ -12,4 +12,4 @@ mod kept;
 mod notices;
 
 pub(crate) use kept::{TaskRequest, held, keep, serve};
-pub(crate) use notices::{follow, wanted};
+pub(crate) use notices::{Following, follow, wanted};
