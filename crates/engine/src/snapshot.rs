@@ -49,9 +49,8 @@ impl ProfileSpec {
     /// The maximum length of the names of the profile's tools and prompts: clients put a prefix before each name.
     pub fn name_limit(&self) -> NameLimit {
         let limit = match (&self.rules.client_prefix, &self.dialect) {
-            (Some(prefix), _) => NameLimit::behind(prefix),
             (None, Some(_)) => NameLimit::of_dialect(),
-            (None, None) => NameLimit::behind(&format!("mcp__{}__", self.slug)),
+            _ => NameLimit::behind(&self.rules.prefix_of_clients(&self.slug)),
         };
         limit.for_family(SchemaFamily::of(self.rules.tools.schemas))
     }

@@ -92,6 +92,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let name = setting.and_then(|setting| setting.name.clone()).unwrap_or(given);
             let identity = identity(&upstream.name, &own.key);
             let is_usual = naming == Naming::Prefix && name == identity;
+            self.note_displaced(kind, (&upstream.name, own, &identity), &name, book);
             if !taken.contains_key(&name) {
                 book.note(kind, (&upstream.name, &own.key), &name, is_usual);
             }
@@ -116,17 +117,27 @@ impl<'p, 'a> Assembly<'p, 'a> {
         named
     }
 
-    /// The names that withheld tools had before, with their servers: no other server gets the calls to these tools.
-    fn withheld_names<'b>(
-        &self,
-        book: &'b NameBook,
-    ) -> impl Iterator<Item = (String, Arc<str>)> + use<'b, 'p, 'a> {
-        let held =
-            self.parts.iter().flat_map(|part| part.catalogue.held().iter().map(move |own| (part, own)));
-        held.filter_map(|(part, own)| {
-            let server = &part.upstream.name;
-            Some((book.name(ListKind::Tools, server, &own.key)?.to_string(), server.clone()))
-        })
+    /// Notes that another item of a server has an item's identity as its new name.
+    fn note_displaced(
+        &mut self,
+        kind: ListKind,
+        (server, own, identity): (&str, &Item, &str),
+        name: &str,
+        book: &NameBook,
+    ) {
+        if self.spec.profile.names != Naming::Prefix || name == identity {
+            return;
+        }
+        if let Some((other_server, other)) =
+            book.holder(kind, identity).filter(|holder| *holder != (server, &own.key))
+        {
+            self.notes.push(format!(
+                "{}: {:?} of {server} is shown as {name:?}, because {other:?} of {other_server} is called {identity:?}; rename \
+                 one of them",
+                kind.member(),
+                own.key
+            ));
+        }
     }
 
     /// Returns true if the tools are found by searching.
@@ -150,14 +161,14 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 
     /// The profile's setting for an item; only tools have settings.
-    fn setting(&self, kind: ListKind, server: &str, own: &Item) -> Option<&'p ToolSetting> {
+    pub(super) fn setting(&self, kind: ListKind, server: &str, own: &Item) -> Option<&'p ToolSetting> {
         let profile: &'p Profile = self.spec.profile;
         if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
     }
 
     /// Returns true if the rules allow an item, as far as this can be decided without a call. `name` is the item's identity or
     /// URI.
-    fn allows(&self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
+    pub(super) fn allows(&self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
         let naming = self.spec.profile.names;
         self.spec.guard.is_none_or(|guard| {
             let is_named = matches!(kind, ListKind::Tools | ListKind::Prompts);
@@ -170,35 +181,6 @@ impl<'p, 'a> Assembly<'p, 'a> {
             };
             guard.admits(&target.annotated(said))
         })
-    }
-
-    /// The withheld tools that the clients could otherwise use, by public name and by identity, with their servers. If another
-    /// tool has the public name of a withheld tool, the other tool keeps the name.
-    pub(super) fn held(&self, tools: &ToolTable) -> HashMap<String, Arc<str>> {
-        let (kind, profile) = (ListKind::Tools, self.spec.profile);
-        let all =
-            || self.parts.iter().flat_map(|part| part.catalogue.held().iter().map(move |own| (part, own)));
-        let mut held = HashMap::new();
-        if all().next().is_none() {
-            return held;
-        }
-        let each = all().map(|(part, own)| (&*part.upstream.name, own.key.as_str()));
-        let public = PublicNames::new(kind, (profile.names, self.spec.limit), &profile.servers, each);
-        let (fresh, kept) = (NameBook::default(), self.spec.names.map(opened));
-        let book = kept.as_deref().unwrap_or(&fresh);
-        for (part, own) in all() {
-            let server = &part.upstream.name;
-            let setting = self.setting(kind, server, own);
-            let given = public.shown(server, &own.key, profile.tools.names(), book);
-            let Some(name) = setting.and_then(|setting| setting.name.clone()).or(given) else { continue };
-            let is_shown = !setting.is_some_and(|setting| setting.disabled);
-            let identity = identity(server, &own.key);
-            if is_shown && self.allows(kind, part.upstream, &identity, own) {
-                let names = [name, identity].into_iter().filter(|name| !tools.contains_key(&**name));
-                held.extend(names.map(|name| (name, server.clone())));
-            }
-        }
-        held
     }
 
     /// Returns true if the clients may use an item. Also records whether the clients may use none of the server's items.

@@ -44,6 +44,7 @@ mod uri_mark;
 mod uris;
 mod validator;
 mod view;
+mod withheld;
 
 #[cfg(test)]
 mod tests;

@@ -30,9 +30,14 @@ impl View {
         self.is_own_tool(name) || self.tool(name).is_some()
     }
 
+    /// Returns true if clients find tools by searching, so that not all tools are listed.
+    pub fn is_searched(&self) -> bool {
+        self.search.is_some()
+    }
+
     /// Returns true if this is the name of one of the gateway's own tools.
     fn is_own_tool(&self, name: &str) -> bool {
-        self.search.is_some() && OWN_TOOLS.contains(&name)
+        self.is_searched() && OWN_TOOLS.contains(&name)
     }
 
     /// The prompt with this name. Listed names take precedence.

@@ -53,21 +53,23 @@ fn upstream(id: u32, name: &str, catalogue: Result<Arc<UpstreamCatalogue>, Absen
     ViewSource { id: UpstreamId(id), name: name.into(), over_http: true, catalogue }
 }
 
+/// The view of any client in this era, without rules, and without names from before.
+fn spec<'a>(era: &'static Era, profile: &'a Profile) -> ViewSpec<'a> {
+    ViewSpec {
+        era,
+        profile,
+        limit: NameLimit::behind(""),
+        names: None,
+        server_info: "{}",
+        schema_bytes: 4096,
+        guard: None,
+        separate: false,
+        personal: false,
+    }
+}
+
 fn view(era: &'static Era, profile: &Profile, upstreams: Vec<ViewSource>) -> View {
-    View::build(
-        ViewSpec {
-            era,
-            profile,
-            limit: NameLimit::behind(""),
-            names: None,
-            server_info: "{}",
-            schema_bytes: 4096,
-            guard: None,
-            separate: false,
-            personal: false,
-        },
-        upstreams,
-    )
+    View::build(spec(era, profile), upstreams)
 }
 
 #[test]
@@ -259,17 +261,7 @@ fn guard(config: &str) -> Guard {
 fn an_absent_upstream_is_not_named_to_those_who_may_not_use_it() {
     let guard = guard("access: [{ deny: '*', servers: [gone] }]\nmcpServers: { gone: { command: x } }\n");
     let profile = Profile::default();
-    let spec = ViewSpec {
-        era: &V2025_11_25,
-        profile: &profile,
-        limit: NameLimit::behind(""),
-        names: None,
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard: Some(&guard),
-        separate: false,
-        personal: false,
-    };
+    let spec = ViewSpec { guard: Some(&guard), ..spec(&V2025_11_25, &profile) };
     let gone = Absence { reason: "connection refused".to_owned(), retry: true };
     let view = View::build(spec, vec![upstream(1, "gone", Err(gone))]);
     for name in ["gone__y", "other"] {

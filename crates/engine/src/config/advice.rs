@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use proto::mcp::{Method, Notice};
 
+use super::check::MAX_PUBLIC_NAME;
 use super::model::Config;
 use super::names::{Names, Offers, What};
 use super::parse::{Entry, Kind, Node};
+use super::profiles::{MAX_CLIENT_PREFIX, Profile};
 use super::read::{Reader, clip};
 use super::suggest;
 use crate::dialect_rows::Dialect;
@@ -264,6 +266,40 @@ fn endpoint(reader: &mut Reader<'_>, endpoint: &Node, config: &Config) {
     }
 }
 
+/// Adds notes on names that are too long for clients, which put a prefix before each name.
+fn long_names(reader: &mut Reader<'_>, entry: &Entry, profile: &Profile) {
+    let prefix = profile.prefix_of_clients(&entry.key);
+    if prefix.len() > MAX_CLIENT_PREFIX {
+        let message = format!(
+            "with the prefix {}, names can have more than {MAX_PUBLIC_NAME} characters",
+            clip(&prefix)
+        );
+        reader.note(&entry.key_at, message, "set `clientPrefix` to the prefix that your clients use");
+        return;
+    }
+    for kind in ["tools", "prompts"] {
+        let Some(rules) = entry.value.entry(kind) else { continue };
+        let entries = |key: &str| rules.value.entry(key).map_or(&[][..], |entry| entry.value.entries());
+        let renamed = entries("rename").iter().map(|new| ("rename", new));
+        let overridden =
+            entries("overrides").iter().filter_map(|one| Some(("overrides", one.value.entry("name")?)));
+        for (key, new) in renamed.chain(overridden) {
+            reader.within(kind, |reader| reader.within(key, |reader| long_name(reader, &new.value, &prefix)));
+        }
+    }
+}
+
+fn long_name(reader: &mut Reader<'_>, new: &Node, prefix: &str) {
+    let length = plain(new).map_or(0, |name| prefix.len() + name.chars().count());
+    if length > MAX_PUBLIC_NAME {
+        let message = format!(
+            "with the prefix {}, this name has {length} characters, but clients accept at most {MAX_PUBLIC_NAME}",
+            clip(prefix)
+        );
+        reader.note(&new.at, message, "choose a shorter name, or set `clientPrefix`");
+    }
+}
+
 fn profiles(reader: &mut Reader<'_>, entry: &Entry, config: &Config, names: &Names<'_>) {
     for one in entry.value.entries() {
         reader.within(&one.key, |reader| {
@@ -272,6 +308,10 @@ fn profiles(reader: &mut Reader<'_>, entry: &Entry, config: &Config, names: &Nam
             }
             if let Some(profile) = config.profiles.get(&one.key) {
                 names.of_profile(reader, &one.value, profile);
+                let dialect = profile.dialect.as_ref().or(config.dialect.as_ref());
+                if profile.client_prefix.is_some() || dialect.is_none_or(|dialect| dialect == "standard") {
+                    long_names(reader, one, profile);
+                }
             }
         });
     }

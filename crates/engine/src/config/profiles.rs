@@ -18,7 +18,7 @@ use super::text::Text;
 use super::words::words;
 
 /// The maximum length of a client's prefix: names need the rest of the 64 characters.
-const MAX_CLIENT_PREFIX: usize = 40;
+pub(super) const MAX_CLIENT_PREFIX: usize = 40;
 
 /// The profile that is served at `/mcp`. If none is configured, it has all servers in file order.
 pub const DEFAULT_PROFILE: &str = "default";
@@ -48,7 +48,7 @@ section! {
         /// The prefix that clients put before the names of tools and prompts. Together with this prefix, a name has at most 64
         /// characters; longer names are shortened.
         "clientPrefix" client_prefix: Option<String> = Maybe(Parsed("a prefix", client_prefix)),
-            absent "`mcp__PROFILE__`; no prefix with a dialect, because a dialect's names are fixed";
+            absent "`mcp__PROFILE__`, or `mcp__dragoman__` if that is longer; no prefix with a dialect, because a dialect's names are fixed";
         /// The name that clients display.
         "title" title: Option<Text> = Maybe(any_text("a string"));
         /// The description of the profile as one server: name, version, icons.
@@ -102,6 +102,18 @@ impl UriRules {
     /// Returns true if the resource or resource template with this URI is shown.
     pub fn admits(&self, uri: &str) -> bool {
         admits(self.allow.as_deref(), &self.deny, uri)
+    }
+}
+
+/// The prefix of clients that call their entry `dragoman`, as the hints at startup do.
+const USUAL_PREFIX: &str = "mcp__dragoman__";
+
+impl Profile {
+    /// The prefix that clients put before the names of a profile without a dialect, as far as its length matters.
+    pub fn prefix_of_clients(&self, slug: &str) -> String {
+        let by_name = || format!("mcp__{slug}__");
+        let usual = || Some(by_name()).filter(|own| own.len() > USUAL_PREFIX.len());
+        self.client_prefix.clone().or_else(usual).unwrap_or_else(|| USUAL_PREFIX.to_owned())
     }
 }
 

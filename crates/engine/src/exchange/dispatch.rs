@@ -322,7 +322,12 @@ pub(super) fn missing(what: &str, name: &str, view: &View) -> Fault {
         return held(name, server);
     }
     let Some((server, absence)) = view.absence_behind(name) else {
-        let message = format!("unknown {what} {name:?}; {what}s/list shows the valid names");
+        let list = if kind == ListKind::Tools && view.is_searched() {
+            "find_tools"
+        } else {
+            &format!("{what}s/list")
+        };
+        let message = format!("unknown {what} {name:?}; {list} shows the valid names");
         let fault = Fault::client(code::INVALID_PARAMS, message).about(condition, name);
         return fault.hiding(view.hides(kind, name));
     };

@@ -92,6 +92,35 @@ fn rules_about_askers_that_nobody_can_be() {
 }
 
 #[test]
+fn names_that_are_too_long_with_the_prefix_of_clients() {
+    let long = "n".repeat(50);
+    let over = "with the prefix mcp__dragoman__, this name has 65 characters, but clients accept at most 64 => choose a \
+                shorter name, or set `clientPrefix`";
+    noted(
+        &format!(
+            "profiles: {{ one: {{ tools: {{ rename: {{ docs__echo: {long} }}, overrides: {{ docs__add: {{ name: {long} }} }} }} }} }}"
+        ),
+        &[
+            &format!("2:51 profiles.one.tools.rename [{long}] {over}"),
+            &format!("2:137 profiles.one.tools.overrides [{long}] {over}"),
+        ],
+    );
+    noted(
+        &format!(
+            "profiles: {{ one: {{ clientPrefix: '', tools: {{ rename: {{ docs__echo: {long} }} }} }} }}"
+        ),
+        &[],
+    );
+    let slug = "p".repeat(36);
+    noted(
+        &format!("profiles: {{ {slug}: {{}} }}"),
+        &[&format!(
+            "2:13 profiles.{slug} [{slug}] with the prefix mcp__{slug}__, names can have more than 64 characters => set `clientPrefix` to the prefix that your clients use"
+        )],
+    );
+}
+
+#[test]
 fn names_that_nothing_has() {
     let bare = "names start with the server's name here, so nothing has this name => write";
     let unknown = |server: &str, help: &str| {

@@ -63,9 +63,10 @@ impl CountedCall {
 }
 
 fn refusal(tool: &ToolEntry, server: &str, most: usize) -> Fault {
+    let running = if most == 1 { "1 call".to_owned() } else { format!("{most} calls") };
     let message = format!(
-        "{most} calls of tool {:?} are running, and this profile allows no more at once (`atOnce` in `tools.overrides`); call \
-         again later",
+        "this profile allows {running} of tool {:?} at once (`atOnce` in `tools.overrides`), and no more can run now; call again \
+         later",
         &*tool.name
     );
     let data = format!("{{\"server\":{},\"retry\":true,\"executed\":\"no\"}}", quote(server));

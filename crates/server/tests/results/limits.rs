@@ -43,7 +43,7 @@ async fn further_calls_are_refused_until_one_has_ended() {
         let line = actor.next("tools/call").await;
         let session = Legacy::open(gateway.http()).await;
         let refused = session.call("up__ok", &json!({})).await;
-        assert!(error_message(&refused).contains("1 calls of tool \"up__ok\" are running"), "{refused}");
+        assert!(error_message(&refused).contains("allows 1 call of tool \"up__ok\" at once"), "{refused}");
         assert_eq!(refused["error"]["data"], json!({ "server": "up", "retry": true, "executed": "no" }));
         assert_eq!(client.begin("tools/call", &call).await.status, 429);
         // Other tools and other profiles are not affected.

@@ -11,7 +11,7 @@ fn open(folder: &Folder) -> (Definitions, ServerDigest) {
     (file, digest)
 }
 
-/// What a server lists: tools with the number of their definition. Definitions with a `true` are approved.
+/// Lists tools of a server, each with the number of its definition; `true` marks an approved definition.
 fn listing(tools: &[(&str, u8, bool)]) -> ListedDefinitions {
     let new = |&(tool, number, is_approved): &(&str, u8, bool)| NewDefinition {
         tool: tool.to_owned(),

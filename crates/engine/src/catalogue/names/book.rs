@@ -96,7 +96,7 @@ impl NameBook {
 
     /// The item that is shown under `name`, as its server and its name at that server; `None` if no item has this name, or if
     /// the name follows from the item alone.
-    pub(super) fn holder(&self, kind: ListKind, name: &str) -> Option<(&str, &str)> {
+    pub(in crate::catalogue) fn holder(&self, kind: ListKind, name: &str) -> Option<(&str, &str)> {
         self.holders.get(&(kind, name.into())).map(|(_, server, own)| (&**server, &**own))
     }
 

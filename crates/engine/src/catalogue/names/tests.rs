@@ -180,3 +180,37 @@ fn only_what_different_servers_have_clashes() {
         assert_eq!(names, wanted);
     }
 }
+
+/// Two thousand servers with five tools each. Half of the tools have names that all servers have, and names that differ only at
+/// their ends are long enough to be shortened.
+fn thousands() -> Vec<(Arc<str>, Vec<String>)> {
+    let tools = |server: usize| {
+        let long = "list_all_entries_of_the_archive_of_the_department_with_number";
+        let common = ["read".to_owned(), "search".to_owned(), format!("{long}_{}", server % 7)];
+        common.into_iter().chain([format!("{long}_{server}"), format!("own_{server}")]).collect()
+    };
+    (0..2000).map(|server| (format!("server-{server}").into(), tools(server))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    #[test]
+    fn thousands_of_servers_join_and_leave(naming in naming(), prefix in "[a-z_]{0,40}", seeds in [any::<u64>(); 3]) {
+        let (all, limit, mut book) = (thousands(), NameLimit::behind(&prefix), NameBook::default());
+        let mut known: HashMap<(Arc<str>, String), String> = HashMap::new();
+        for seed in seeds {
+            let is_present = |at: usize| seed.rotate_left(u32::try_from(at % 64).unwrap()) % 3 > 0;
+            let present: Vec<_> =
+                all.iter().enumerate().filter(|(at, _)| is_present(*at)).map(|(_, one)| one.clone()).collect();
+            let names = given(&mut book, (naming, limit), &present);
+            let unique: HashSet<&String> = names.values().collect();
+            prop_assert_eq!(unique.len(), names.len());
+            for (item, name) in names {
+                prop_assert!(name.chars().count() + prefix.chars().count() <= 64, "{name}");
+                let before = known.entry(item).or_insert_with(|| name.clone());
+                prop_assert_eq!(&*before, &name);
+            }
+        }
+    }
+}

@@ -25,17 +25,7 @@ fn catalogues(tools: &[&str]) -> Vec<ViewSource> {
 fn shown(era: &'static Era, schemas: SchemaForm, tools: &[&str]) -> View {
     let profile = profile(schemas);
     let limit = NameLimit::behind("").for_family(crate::schema_family::SchemaFamily::of(schemas));
-    let spec = ViewSpec {
-        era,
-        profile: &profile,
-        limit,
-        names: None,
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard: None,
-        separate: false,
-        personal: false,
-    };
+    let spec = ViewSpec { limit, ..spec(era, &profile) };
     View::build(spec, catalogues(tools))
 }
 

@@ -8,17 +8,7 @@ const TWO: &str = "mcpServers: { docs: { command: x }, blog: { command: x } }\n"
 fn under(rules: &str, upstreams: Vec<ViewSource>) -> View {
     let guard = guard(&format!("{TWO}access: {rules}\n"));
     let profile = Profile::default();
-    let spec = ViewSpec {
-        era: &V2025_11_25,
-        profile: &profile,
-        limit: NameLimit::behind(""),
-        names: None,
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard: Some(&guard),
-        separate: false,
-        personal: false,
-    };
+    let spec = ViewSpec { guard: Some(&guard), ..spec(&V2025_11_25, &profile) };
     View::build(spec, upstreams)
 }
 

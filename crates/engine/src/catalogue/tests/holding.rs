@@ -16,17 +16,7 @@ fn public() -> Arc<UpstreamCatalogue> {
 fn lists_that_depend_on_who_asks_are_private() {
     let guard = guard("access: [{ deny: '*secret*' }]\nmcpServers: { u: { command: x } }\n");
     let profile = Profile::default();
-    let spec = ViewSpec {
-        era: &V2026_07_28,
-        profile: &profile,
-        limit: NameLimit::behind(""),
-        names: None,
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard: None,
-        separate: false,
-        personal: false,
-    };
+    let spec = spec(&V2026_07_28, &profile);
     let scope_of = |spec: ViewSpec<'_>| {
         let view = View::build(spec, vec![upstream(1, "u", Ok(public()))]);
         let is_private = |text: &[u8]| {

@@ -15,17 +15,8 @@ fn named(book: &Mutex<NameBook>, profile: &Profile, servers: &[(&str, Option<&[&
         let absence = || Absence { reason: "is gone".to_owned(), retry: true };
         upstream(u32::try_from(at).unwrap(), name, catalogue.ok_or_else(absence))
     };
-    let spec = ViewSpec {
-        era: &V2025_11_25,
-        profile,
-        limit: NameLimit::behind("mcp__p__"),
-        names: Some(book),
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard: None,
-        separate: false,
-        personal: false,
-    };
+    let spec =
+        ViewSpec { limit: NameLimit::behind("mcp__p__"), names: Some(book), ..spec(&V2025_11_25, profile) };
     View::build(spec, servers.iter().enumerate().map(source).collect())
 }
 
@@ -66,17 +57,8 @@ fn an_own_name_is_enough_if_only_one_server_has_it() {
     let x = view.tool("x").unwrap();
     assert_eq!(x.renaming("a__x").unwrap(), "\"x\"");
     // A dialect's names are fixed.
-    let fixed = ViewSpec {
-        era: &V2025_11_25,
-        profile: &Profile::default(),
-        limit: NameLimit::of_dialect(),
-        names: None,
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard: None,
-        separate: false,
-        personal: false,
-    };
+    let profile = Profile::default();
+    let fixed = ViewSpec { limit: NameLimit::of_dialect(), ..spec(&V2025_11_25, &profile) };
     let tools = catalogue(&V2025_11_25, [r#"{"name":"x"}"#, "", "", ""]);
     assert_eq!(listed(&View::build(fixed, vec![upstream(0, "a", Ok(tools))]), "x"), None);
 }
@@ -112,4 +94,15 @@ fn a_name_from_the_time_before_the_prefix_counted_stays_valid() {
     let view = named(&book, &Profile::default(), &servers);
     let name = listed(&view, &format!("a__{long}")).unwrap();
     assert_eq!(name.chars().count(), 56);
+}
+
+#[test]
+fn a_new_name_that_belongs_to_another_tool_is_noted() {
+    let (book, mut profile) = (Mutex::new(NameBook::default()), Profile::default());
+    profile.tools.rename.insert("a__big".to_owned(), "a__small".to_owned());
+    let view = named(&book, &profile, &[("a", Some(&["big", "small"]))]);
+    assert_eq!(view.tool("a__small").unwrap().own_name(), "big");
+    assert!(view.notes().iter().any(|note| note.contains("\"small\" of a ")), "{:?}", view.notes());
+    let swapped = named(&Mutex::default(), &profile, &[("a", Some(&["small", "big"]))]);
+    assert!(swapped.notes().iter().any(|note| note.contains(" of a ")), "{:?}", swapped.notes());
 }

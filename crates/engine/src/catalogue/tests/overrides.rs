@@ -39,17 +39,8 @@ fn shown(guard: Option<&Guard>) -> View {
 }
 
 fn shown_tool(guard: Option<&Guard>, tool: &str) -> View {
-    let spec = ViewSpec {
-        era: &V2025_11_25,
-        profile: &profile(),
-        limit: NameLimit::behind(""),
-        names: None,
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard,
-        separate: false,
-        personal: false,
-    };
+    let profile = profile();
+    let spec = ViewSpec { guard, ..spec(&V2025_11_25, &profile) };
     View::build(spec, vec![upstream(1, "files", Ok(catalogue(&V2025_11_25, [tool, "", "", ""])))])
 }
 

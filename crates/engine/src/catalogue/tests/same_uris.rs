@@ -52,20 +52,7 @@ fn away(id: u32, name: &str) -> ViewSource {
 
 fn built(book: &Mutex<NameBook>, upstreams: Vec<ViewSource>) -> View {
     let profile = Profile::default();
-    View::build(
-        ViewSpec {
-            era: &V2025_11_25,
-            profile: &profile,
-            limit: NameLimit::behind(""),
-            names: Some(book),
-            server_info: "{}",
-            schema_bytes: 4096,
-            guard: None,
-            separate: false,
-            personal: false,
-        },
-        upstreams,
-    )
+    View::build(ViewSpec { names: Some(book), ..spec(&V2025_11_25, &profile) }, upstreams)
 }
 
 /// The URIs or templates of a list, in order.
@@ -298,17 +285,7 @@ fn what_rules_say_about_a_servers_own_uri_counts() {
 fn dialects_see_uris_as_they_are() {
     let profile = Profile::default();
     let own = listing(&["memo:x"], &[], &["ui://p"]);
-    let spec = ViewSpec {
-        era: &V2025_11_25,
-        profile: &profile,
-        limit: NameLimit::of_dialect(),
-        names: None,
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard: None,
-        separate: false,
-        personal: false,
-    };
+    let spec = ViewSpec { limit: NameLimit::of_dialect(), ..spec(&V2025_11_25, &profile) };
     let view = View::build(spec, vec![source(0, "docs", &own), source(1, "shop", &own)]);
     assert_eq!(listed(&view, ListKind::Resources), ["memo:x"]);
     assert!(view.notes()[0].contains("docs has the same URI"), "{:?}", view.notes());

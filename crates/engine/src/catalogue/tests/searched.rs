@@ -303,17 +303,7 @@ proptest! {
         let built = |mode| {
             let mut profile = profile(mode, &["*note*"]);
             profile.tools.deny = denied.iter().map(|text| Glob::parse(text).unwrap()).collect();
-            let spec = ViewSpec {
-                era: &V2025_11_25,
-                profile: &profile,
-                limit: NameLimit::behind(""),
-                names: None,
-                server_info: "{}",
-                schema_bytes: 4096,
-                guard: Some(&guard),
-                separate: false,
-                personal: false,
-            };
+            let spec = ViewSpec { guard: Some(&guard), ..spec(&V2025_11_25, &profile) };
             View::build(spec, sources())
         };
         let (view, direct) = (built(mode), built(ToolMode::Direct));

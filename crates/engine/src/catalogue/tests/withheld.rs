@@ -73,17 +73,7 @@ fn a_withheld_tool_takes_no_name_from_another() {
 fn a_caller_that_may_not_use_a_tool_does_not_learn_that_it_is_withheld() {
     let guard = guard(&format!("{TWO}access: [{{ deny: 'docs__secret' }}]\n"));
     let profile = Profile::default();
-    let spec = ViewSpec {
-        era: &V2025_11_25,
-        profile: &profile,
-        limit: NameLimit::behind(""),
-        names: None,
-        server_info: "{}",
-        schema_bytes: 4096,
-        guard: Some(&guard),
-        separate: false,
-        personal: false,
-    };
+    let spec = ViewSpec { guard: Some(&guard), ..spec(&V2025_11_25, &profile) };
     let view = View::build(spec, vec![server(1, "docs", &["a", "other", "secret"], &["other", "secret"])]);
     assert_eq!(refusal(&view, "docs__secret").1, Condition::UnknownTool);
     assert_eq!(refusal(&view, "docs__other").1, Condition::HeldTool);
@@ -116,15 +106,9 @@ fn no_other_server_gets_the_calls_for_a_withheld_tool() {
         let book = std::sync::Mutex::new(NameBook::default());
         let shown = |sources| {
             let spec = ViewSpec {
-                era: &V2025_11_25,
-                profile: &profile,
                 limit: NameLimit::behind("mcp__p__"),
                 names: Some(&book),
-                server_info: "{}",
-                schema_bytes: 4096,
-                guard: None,
-                separate: false,
-                personal: false,
+                ..spec(&V2025_11_25, &profile)
             };
             View::build(spec, sources)
         };
