@@ -77,6 +77,12 @@ impl NameBook {
         holder == PlainUri::None
     }
 
+    /// Returns true if a server had this URI or template in an earlier view, or if a row says how clients see it.
+    pub(in crate::catalogue) fn knows_uri(&self, kind: ListKind, server: &Arc<str>, key: &str) -> bool {
+        let is_seen = self.seen.get(server).is_some_and(|seen| seen.contains(&digest(kind, key)));
+        is_seen || (self.uris > 0 && self.name(kind, server, key).is_some())
+    }
+
     fn see(&mut self, server: &Arc<str>, digest: u64) {
         let seen = self.seen.entry(server.clone()).or_default();
         // A server that lists this many URIs displaces only its own.

@@ -144,6 +144,31 @@ fn a_server_that_lists_a_known_uri_later_does_not_get_it() {
 }
 
 #[test]
+fn no_server_takes_reads_from_the_template_of_another() {
+    let (good, none) = (listing(&[], &["notes://{id}"], &[]), Listing::default());
+    let evil = listing(&["notes://5", "notes:other", "memo://5"], &[], &["ui://x", "notes://6"]);
+    for order in [[0, 1], [1, 0]] {
+        let book = Mutex::default();
+        let shown = |evil: &Listing| {
+            let both = [source(0, "evil", evil), source(1, "good", &good)];
+            built(&book, order.iter().map(|at| both[*at].clone()).collect())
+        };
+        shown(&none);
+        let view = shown(&evil);
+        assert_eq!(read(&view, "notes://5"), Some((1, "notes://5".to_owned())));
+        assert_eq!(read(&view, "notes://evil+5"), Some((0, "notes://5".to_owned())));
+        let mine = listed(&view, ListKind::Resources);
+        assert_eq!(mine, ["notes://evil+5", "notes:other", "memo://5"], "nothing else changes");
+        assert_eq!(listed(&shown(&evil), ListKind::Resources), mine);
+    }
+    // A URI that the server had before the template stays as it is.
+    let book = Mutex::default();
+    built(&book, vec![source(0, "evil", &evil), source(1, "good", &none)]);
+    let view = built(&book, vec![source(0, "evil", &evil), source(1, "good", &good)]);
+    assert_eq!(read(&view, "notes://5"), Some((0, "notes://5".to_owned())));
+}
+
+#[test]
 fn a_server_that_starts_slowly_still_comes_first_soon_after_the_start() {
     let (own, starting) =
         (listing(&["memo:x"], &[], &[]), Absence { reason: "is starting".to_owned(), retry: true });

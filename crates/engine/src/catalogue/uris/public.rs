@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::claims::Claims;
 use super::links::{PAGE_SCHEME, links_of};
 use crate::catalogue::entry::present;
 use crate::catalogue::names::{NameBook, Provisional, opened};
@@ -42,9 +43,9 @@ pub(in crate::catalogue) struct PublicUris {
 }
 
 /// A server whose URIs are being decided.
-struct Competitor<'a> {
-    source: &'a ViewSource,
-    catalogue: &'a UpstreamCatalogue,
+pub(super) struct Competitor<'a> {
+    pub(super) source: &'a ViewSource,
+    pub(super) catalogue: &'a UpstreamCatalogue,
     /// True while a server before this one in the profile is still starting.
     is_provisional: bool,
 }
@@ -54,6 +55,7 @@ struct Deciding<'a> {
     upstreams: &'a [ViewSource],
     book: &'a mut NameBook,
     provisional: Provisional,
+    claims: Claims<'a>,
 }
 
 impl PublicUris {
@@ -67,7 +69,8 @@ impl PublicUris {
         let (mut fresh, mut kept) = (NameBook::default(), spec.names.map(opened));
         let book = kept.as_deref_mut().unwrap_or(&mut fresh);
         let servers = competitors(upstreams, book.is_settled());
-        let mut deciding = Deciding { upstreams, book, provisional: Provisional::new() };
+        let claims = Claims::new(&servers);
+        let mut deciding = Deciding { upstreams, book, provisional: Provisional::new(), claims };
         for kind in [ListKind::Resources, ListKind::Templates] {
             for server in &servers {
                 for item in server.catalogue.list(kind) {
@@ -92,7 +95,8 @@ impl PublicUris {
     fn decide(&mut self, kind: ListKind, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
         let source = server.source;
         let is_name = |name: &str| deciding.upstreams.iter().any(|one| *one.name == *name);
-        let is_reserved = unmarked(own).is_some_and(|(name, _)| is_name(name));
+        let is_reserved = unmarked(own).is_some_and(|(name, _)| is_name(name))
+            || (kind == ListKind::Resources && deciding.claims.cover(server, own, deciding.book));
         let key = if kind == ListKind::Templates { shape(own) } else { own.into() };
         let provisional = (&mut deciding.provisional, server.is_provisional);
         if !deciding.book.gives_plain(kind, (&source.name, &key), is_reserved, provisional) {
