@@ -283,6 +283,12 @@ impl View {
         Self { search, pages, ..self.clone() }
     }
 
+    /// The same view with these former names of its items.
+    #[must_use]
+    pub fn with_former(&self, former: Arc<FormerNames>) -> Self {
+        Self { former, ..self.clone() }
+    }
+
     /// The ready pages of a list.
     pub fn pages(&self, kind: ListKind) -> &Pages {
         &self.pages[kind.index()]

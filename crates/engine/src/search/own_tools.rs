@@ -107,10 +107,14 @@ impl FindTools {
         let limit = match member("limit")? {
             None => default,
             Some(written) => {
-                let limit = serde_json::from_slice::<usize>(written).ok().filter(|limit| *limit > 0);
-                limit.ok_or_else(|| fault(&format!("\"limit\" must be a number from 1 to {most}")))?.min(most)
+                let limit =
+                    serde_json::from_slice::<usize>(written).ok().filter(|limit| (1..=most).contains(limit));
+                limit.ok_or_else(|| fault(&format!("\"limit\" must be a whole number from 1 to {most}")))?
             }
         };
+        if members.iter().any(|member| !matches!(member.key.of(text), b"query" | b"limit")) {
+            return Err(fault("there are only the arguments \"query\" and \"limit\""));
+        }
         Ok(Self { query, limit })
     }
 }

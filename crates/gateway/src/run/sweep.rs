@@ -145,6 +145,7 @@ fn tick(shard: &Arc<Shard>) {
         shard.session.state.tidying.count_large();
     }
     shard.session.state.tidying.tick();
+    shard.view.state.views.expire_names(&shard.view.state.names);
     shard.gateway.process.parked.sweep();
     shard.call.state.homes.sweep();
     shard.gateway.process.dialect_sessions.sweep();

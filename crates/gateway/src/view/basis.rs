@@ -46,6 +46,11 @@ impl Basis {
         Self { profile, upstreams, asks, names, grace }
     }
 
+    /// Returns true if the profile's names are kept there.
+    pub(super) fn has_names(&self, names: &Arc<ProfileNames>) -> bool {
+        Arc::ptr_eq(&self.names, names)
+    }
+
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let (own, others) = (&self.profile, &other.profile);
         own.rules == others.rules

@@ -9,6 +9,7 @@
 //! | [`view_cell`] | one view |
 //! | `basis` | the input of a view |
 //! | `page_use` | the use of a view's ready pages |
+//! | `upkeep` | periodic work on all views |
 //! | [`revision`] | counts of list changes |
 //! | `awaited` | calls that wait a moment for lists that are being fetched |
 //! | `audience` | the receivers of changed catalogues |
@@ -23,6 +24,7 @@ mod page_use;
 pub(crate) mod revision;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 pub(crate) mod view_cell;
 pub(crate) mod views;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Book, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use engine::catalogue::NameBook;
+use engine::catalogue::{FormerNames, NameBook};
 use parking_lot::Mutex;
 use upstream::catalogue::CatalogueStore;
 
@@ -25,8 +25,7 @@ impl ProfileNames {
         is_configured: impl Fn(&str) -> bool,
         build: impl FnOnce(&Book<NameBook>) -> T,
     ) -> T {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        self.opened().begin(now, grace.as_secs(), is_configured);
+        self.opened().begin(now(), grace.as_secs(), is_configured);
         let outcome = build(&self.book);
         if let Some((store, digest)) = self.kept_in.get()
             && let Some(text) = self.opened().unsaved()
@@ -34,6 +33,11 @@ impl ProfileNames {
             store.save(digest, text);
         }
         outcome
+    }
+
+    /// Forgets expired former names. Returns the former names that are still valid, if any name has expired.
+    fn expire(&self) -> Option<Arc<FormerNames>> {
+        self.opened().expire(now())
     }
 
     /// Locks the names. They remain usable after a panic in code that held the lock.
@@ -52,6 +56,11 @@ impl ProfileNames {
     }
 }
 
+/// The current time, in seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
 /// The names of all profiles.
 #[derive(Default)]
 pub(crate) struct NameBooks(Mutex<HashMap<Arc<str>, Arc<ProfileNames>>>);
@@ -60,6 +69,13 @@ impl NameBooks {
     /// Returns the names of a profile.
     pub(super) fn of(&self, slug: &Arc<str>) -> Arc<ProfileNames> {
         self.0.lock().entry(slug.clone()).or_default().clone()
+    }
+
+    /// Forgets expired former names. Returns the names of the profiles where this made a difference, with the former names that
+    /// are still valid.
+    pub(super) fn expire(&self) -> Vec<(Arc<ProfileNames>, Arc<FormerNames>)> {
+        let all: Vec<_> = self.0.lock().values().cloned().collect();
+        all.into_iter().filter_map(|names| names.expire().map(|former| (names, former))).collect()
     }
 
     /// Reads the stored names of these profiles, unless the names are known already. Waits for a disk.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use engine::access::{Class, Guard};
-use engine::catalogue::{ListKind, UpstreamId, View};
+use engine::catalogue::{FormerNames, ListKind, UpstreamId, View};
 use engine::exchange::{may_gain, may_own, wants_list};
 use parking_lot::Mutex;
 use proto::mcp::Notice;
@@ -178,6 +178,12 @@ impl ViewCell {
         if view.has_pages() && !self.page_use.is_recent() {
             self.view.store(Arc::new(view.without_pages()));
         }
+    }
+
+    /// Replaces the former names under which clients can still use the view's items.
+    pub(super) fn set_former_names(&self, former: Arc<FormerNames>) {
+        let _one = self.building.lock();
+        self.view.store(Arc::new(self.view().with_former(former)));
     }
 
     /// Returns true if this view could answer the request, but too early: servers whose lists are unknown (for example

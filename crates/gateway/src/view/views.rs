@@ -1,7 +1,6 @@
 //! The views that clients see: each is created at its first use and then found again.
 
-use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -57,7 +56,7 @@ impl Looking {
 pub(crate) struct Views {
     /// The view of the latest request: nearly all requests use the same one.
     recent: ArcSwapOption<ViewCell>,
-    cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
+    pub(super) cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
     /// Held while views are built, so that only one task builds at a time.
     pub(super) building: Arc<Mutex<()>>,
     /// The servers whose catalogues have changed since their views were built.
@@ -67,7 +66,7 @@ pub(crate) struct Views {
     /// True if a large view was built, or a large page sent, since this was last checked.
     had_large: AtomicBool,
     /// The size of ready pages and of catalogues, in bytes.
-    kept: Mutex<KeptCount>,
+    pub(super) kept: Mutex<KeptCount>,
 }
 
 /// A view that was built in advance; it is used only if it is still current.
@@ -347,29 +346,6 @@ impl Views {
         self.cells.lock().values().find(|cell| cell.profile == profile).map(|cell| cell.view())
     }
 
-    /// Counts the bytes of ready pages and of catalogues as part of all kept data.
-    pub(super) fn count_kept(&self, catalogues: usize) {
-        let shown: Vec<Arc<View>> = self.cells.lock().values().map(|cell| cell.view()).collect();
-        let mut seen = HashSet::new();
-        let distinct = shown.iter().filter(|view| seen.insert(Arc::as_ptr(view)));
-        let pages: usize = distinct.map(|view| view.page_bytes()).sum();
-        self.kept.lock().set(pages + catalogues);
-    }
-
-    /// Drops ready pages until `is_enough` is true: pages that were listed least recently are dropped first, and those
-    /// that were listed a moment ago are kept.
-    pub(crate) fn drop_pages_until(&self, is_enough: impl Fn() -> bool) {
-        let mut cells: Vec<_> = self.cells.lock().values().cloned().collect();
-        cells.retain(|cell| cell.view().has_pages() && !cell.page_use.is_recent());
-        cells.sort_by_key(|cell| Reverse(cell.page_use.unused_for()));
-        for cell in cells {
-            if is_enough() {
-                return;
-            }
-            cell.drop_pages();
-        }
-    }
-
     /// Notes that a large view is being built, or a large page sent: afterwards, the allocator still holds several
     /// times the size of either.
     pub(crate) fn note_large(&self) {
@@ -379,14 +355,6 @@ impl Views {
     /// Returns true if a large view was built, or a large page sent, since the last call.
     pub(crate) fn had_large(&self) -> bool {
         self.had_large.swap(false, Ordering::Relaxed)
-    }
-
-    /// Drops the ready pages of views that no client has listed for ten minutes.
-    pub(crate) fn drop_unused_pages(&self) {
-        let cells: Vec<_> = self.cells.lock().values().cloned().collect();
-        for cell in cells.iter().filter(|cell| cell.page_use.look()) {
-            cell.drop_pages();
-        }
     }
 }
 

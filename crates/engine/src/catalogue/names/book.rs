@@ -20,7 +20,7 @@ const WRITTEN_EVERY: u64 = 24 * 60 * 60;
 type ItemOf = (ListKind, Arc<str>, Arc<str>);
 
 /// Former names, each with the item that it still refers to: the item's server, and the item's name at that server.
-pub(in crate::catalogue) type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
+pub type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
 
 /// The names of a profile's tools and prompts, except those that follow from the item alone; former names; and the URIs that
 /// several servers have.
@@ -76,12 +76,20 @@ impl NameBook {
         {
             self.has_changed = true;
         }
-        let before = self.former.len();
-        self.former.retain(|_, (item, until)| *until > now && is_configured(&item.1));
+        self.former.retain(|_, (item, _)| is_configured(&item.1));
         self.has_changed |= !gone.is_empty();
-        if before != self.former.len() {
-            self.show();
+        self.expire(now);
+    }
+
+    /// Forgets former names that have expired by `now`, in seconds since 1970. Returns the names that are still valid, if any
+    /// name is no longer valid.
+    pub fn expire(&mut self, now: u64) -> Option<Arc<FormerNames>> {
+        self.former.retain(|_, (_, until)| *until > now);
+        if self.former.len() == self.shown.len() {
+            return None;
         }
+        self.show();
+        Some(self.shown.clone())
     }
 
     /// The name that an item has; `None` if the name follows from the item alone, or is not known.

@@ -13,12 +13,11 @@ mod tests;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub(super) use book::FormerNames;
-pub use book::NameBook;
+pub use book::{FormerNames, NameBook};
 pub(super) use identity::{SEPARATOR, identity, meant};
 pub use length::NameLimit;
 pub(super) use public::PublicNames;
-pub(super) use uris::Provisional;
+pub(super) use uris::{PlainRule, Provisional};
 
 /// Locks the book, to give names or look them up. A panic under the lock leaves the book usable: at worst, it remembers fewer
 /// names.

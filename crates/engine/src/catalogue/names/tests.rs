@@ -135,8 +135,11 @@ fn a_former_name_stays_valid_for_the_grace_time() {
     let mut stored = NameBook::stored(text.as_bytes()).unwrap();
     stored.begin(159, 60, |_| true);
     assert_eq!(means(&stored, "one").as_deref(), Some("x"));
-    stored.begin(160, 60, |_| true);
+    assert!(stored.expire(159).is_none());
+    assert!(stored.expire(160).is_some_and(|left| left.is_empty()));
     assert_eq!(means(&stored, "one"), None);
+    book.begin(160, 60, |_| true);
+    assert_eq!(means(&book, "one"), None);
     assert_eq!(NameBook::stored(b"[{}]").map(|_| ()), None);
     assert_eq!(NameBook::stored(b"").map(|_| ()), None);
 }

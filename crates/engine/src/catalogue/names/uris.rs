@@ -40,6 +40,19 @@ enum PlainUri {
     Firm,
 }
 
+/// The rule by which one server's URI may be public as it is.
+#[derive(Clone, Copy)]
+pub(in crate::catalogue) enum PlainRule<'a> {
+    /// The URI must carry its server's name.
+    Never,
+    /// The URI may be public as it is, unless another server has it already. The claimant is a server that had a matching
+    /// template before; it has the URI if no other server has it.
+    UnlessHeld {
+        /// The server with the matching template.
+        claimant: Option<&'a Arc<str>>,
+    },
+}
+
 impl NameBook {
     /// Returns true if servers that have not been seen yet no longer take precedence over others.
     pub(in crate::catalogue) fn is_settled(&self) -> bool {
@@ -47,24 +60,28 @@ impl NameBook {
     }
 
     /// Decides whether a server's URI is public as it is, and records the decision. `key` is the URI, or the shape of a
-    /// template; `is_reserved` is true if the URI must not be public as it is. With `is_provisional`, a server that is still
-    /// starting comes before this one, so the decision may change.
+    /// template. With `is_provisional`, a server that is still starting comes before this one, so the decision may change.
     pub(in crate::catalogue) fn gives_plain(
         &mut self,
         kind: ListKind,
         (server, key): (&Arc<str>, &str),
-        is_reserved: bool,
+        rule: PlainRule<'_>,
         (all, is_provisional): (&mut Provisional, bool),
     ) -> bool {
         let digest = digest(kind, key);
         let kept =
             if self.uris == 0 { None } else { self.name(kind, server, key).map(|name| **name == *key) };
-        let holder = match kept {
-            _ if is_reserved => PlainUri::Firm,
-            Some(true) => PlainUri::None,
-            Some(false) => PlainUri::Firm,
-            None if all.get(&digest).is_some_and(|other| other != server) => PlainUri::Provisional,
-            None => self.holder_of(kind, (server, key), digest),
+        let holder = match (kept, rule) {
+            (Some(_), PlainRule::Never) | (Some(false), _) => PlainUri::Firm,
+            (Some(true), _) => PlainUri::None,
+            (None, _) if all.get(&digest).is_some_and(|other| other != server) => PlainUri::Provisional,
+            (None, rule) => match (self.holder_of(kind, (server, key), digest), rule) {
+                (_, PlainRule::Never) => PlainUri::Firm,
+                (PlainUri::None, PlainRule::UnlessHeld { claimant: Some(claimant) }) => {
+                    self.give_to(kind, (claimant, key))
+                }
+                (holder, _) => holder,
+            },
         };
         match (holder, marked(server, key)) {
             (PlainUri::None, _) if is_provisional && kept.is_none() => {
@@ -81,6 +98,14 @@ impl NameBook {
     pub(in crate::catalogue) fn knows_uri(&self, kind: ListKind, server: &Arc<str>, key: &str) -> bool {
         let is_seen = self.seen.get(server).is_some_and(|seen| seen.contains(&digest(kind, key)));
         is_seen || (self.uris > 0 && self.name(kind, server, key).is_some())
+    }
+
+    /// Records that a server has a URI that only its template matches.
+    fn give_to(&mut self, kind: ListKind, (claimant, key): (&Arc<str>, &str)) -> PlainUri {
+        if self.name(kind, claimant, key).is_none() {
+            self.note(kind, (claimant, key), key, false);
+        }
+        PlainUri::Firm
     }
 
     fn see(&mut self, server: &Arc<str>, digest: u64) {

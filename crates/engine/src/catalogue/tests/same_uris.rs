@@ -161,6 +161,19 @@ fn no_server_takes_reads_from_the_template_of_another() {
         assert_eq!(mine, ["notes://evil+5", "notes:other", "memo://5"], "nothing else changes");
         assert_eq!(listed(&shown(&evil), ListKind::Resources), mine);
     }
+    // While the template's server is away, nobody gets its reads, and a third server that lists the URI does not get them either.
+    let book = Mutex::default();
+    let third = listing(&["notes://5"], &[], &[]);
+    let all = |good: ViewSource, third: &Listing| {
+        built(&book, vec![source(0, "evil", &evil), good, source(2, "third", third)])
+    };
+    built(&book, vec![source(0, "evil", &none), source(1, "good", &good), source(2, "third", &none)]);
+    all(source(1, "good", &good), &none);
+    assert_eq!(read(&all(away(1, "good"), &none), "notes://5"), None);
+    assert_eq!(read(&all(away(1, "good"), &third), "notes://5"), None);
+    let view = all(source(1, "good", &good), &third);
+    assert_eq!(read(&view, "notes://5"), Some((1, "notes://5".to_owned())));
+    assert_eq!(read(&view, "notes://third+5"), Some((2, "notes://5".to_owned())));
     // A URI that the server had before the template stays as it is.
     let book = Mutex::default();
     built(&book, vec![source(0, "evil", &evil), source(1, "good", &none)]);

@@ -10,8 +10,18 @@ use crate::catalogue::names::NameBook;
 use crate::catalogue::template::covers;
 use crate::catalogue::uri_mark::shape;
 
-/// The maximum number of comparisons for one view. URIs beyond this number count as claimed.
+/// The maximum number of comparisons for one view. URIs beyond this number carry their server's name.
 const MOST: usize = 1 << 22;
+
+/// The answer to the question which server claims a URI.
+#[derive(Clone, Copy)]
+pub(super) enum UriClaim<'a> {
+    None,
+    /// This server had a template that matches the URI before another server had the URI.
+    By(&'a Arc<str>),
+    /// The maximum number of comparisons is reached.
+    Unchecked,
+}
 
 /// A template of a present server.
 struct Claim<'a> {
@@ -44,15 +54,15 @@ impl<'a> Claims<'a> {
         Self { by_scheme, left: MOST }
     }
 
-    /// Returns true if a URI that its server has not had before matches a template that another server had before.
-    pub(super) fn cover(&mut self, server: &Competitor<'_>, own: &str, book: &NameBook) -> bool {
+    /// The server that claims a URI of another server, if that server has not had the URI before.
+    pub(super) fn on(&mut self, server: &Competitor<'_>, own: &str, book: &NameBook) -> UriClaim<'a> {
         let scheme = own.split_once(':').map_or("", |(scheme, _)| scheme);
-        let Some(claims) = self.by_scheme.get(scheme) else { return false };
+        let Some(claims) = self.by_scheme.get(scheme) else { return UriClaim::None };
         let name = &server.source.name;
         if book.knows_uri(ListKind::Resources, name, own) {
-            return false;
+            return UriClaim::None;
         }
-        let Some(left) = self.left.checked_sub(claims.len()) else { return true };
+        let Some(left) = self.left.checked_sub(claims.len()) else { return UriClaim::Unchecked };
         self.left = left;
         let is_first = |claim: &Claim<'_>| {
             let (kind, shape) = (ListKind::Templates, shape(claim.template));
@@ -61,6 +71,7 @@ impl<'a> Claims<'a> {
             is_plain && book.knows_uri(kind, claim.server, &shape)
         };
         let mut others = claims.iter().filter(|claim| claim.server != name && own.starts_with(claim.head));
-        others.any(|claim| covers(claim.template, own) && is_first(claim))
+        let claimant = others.find(|claim| covers(claim.template, own) && is_first(claim));
+        claimant.map_or(UriClaim::None, |claim| UriClaim::By(claim.server))
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::claims::Claims;
+use super::claims::{Claims, UriClaim};
 use super::links::{PAGE_SCHEME, links_of};
 use crate::catalogue::entry::present;
-use crate::catalogue::names::{NameBook, Provisional, opened};
+use crate::catalogue::names::{NameBook, PlainRule, Provisional, opened};
 use crate::catalogue::template::covers;
 use crate::catalogue::uri_mark::{marked, shape, unmarked};
 use crate::catalogue::{Item, ListKind, UpstreamCatalogue, UpstreamId, ViewSource, ViewSpec};
@@ -95,11 +95,20 @@ impl PublicUris {
     fn decide(&mut self, kind: ListKind, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
         let source = server.source;
         let is_name = |name: &str| deciding.upstreams.iter().any(|one| *one.name == *name);
-        let is_reserved = unmarked(own).is_some_and(|(name, _)| is_name(name))
-            || (kind == ListKind::Resources && deciding.claims.cover(server, own, deciding.book));
+        let claim = match kind {
+            ListKind::Resources => deciding.claims.on(server, own, deciding.book),
+            _ => UriClaim::None,
+        };
+        let is_reserved =
+            matches!(claim, UriClaim::Unchecked) || unmarked(own).is_some_and(|(name, _)| is_name(name));
+        let rule = match claim {
+            _ if is_reserved => PlainRule::Never,
+            UriClaim::By(claimant) => PlainRule::UnlessHeld { claimant: Some(claimant) },
+            _ => PlainRule::UnlessHeld { claimant: None },
+        };
         let key = if kind == ListKind::Templates { shape(own) } else { own.into() };
         let provisional = (&mut deciding.provisional, server.is_provisional);
-        if !deciding.book.gives_plain(kind, (&source.name, &key), is_reserved, provisional) {
+        if !deciding.book.gives_plain(kind, (&source.name, &key), rule, provisional) {
             self.change(kind, source, own);
         }
     }
