@@ -17,6 +17,13 @@ use crate::upstream::Upstream;
 /// The maximum number of callers of one server that have their own upstream.
 const MOST: usize = 256;
 
+/// The number of callers from which on upstreams end sooner: otherwise, one client that sends many different headers would take
+/// the places of all others for a long time.
+const CROWDED: usize = MOST * 3 / 4;
+
+/// The time after which an unused upstream ends if there are many.
+const SHORT_IDLE: Duration = Duration::from_secs(10);
+
 /// One server, and the callers that have their own upstream for it.
 pub struct PerCaller {
     /// The upstream of all callers that have none of their own.
@@ -88,16 +95,18 @@ impl PerCaller {
         std::iter::once(self.common.clone()).chain(own).collect()
     }
 
-    /// Returns the per-caller upstreams that have not been used for the time `after`, with their keys.
+    /// Returns the per-caller upstreams that have not been used for the time `after`, or for a shorter time if there are many of
+    /// them, with their keys.
     pub fn idle(&self, after: Duration) -> Vec<(OwnKey, Arc<Upstream>)> {
         let is_busy =
             |cell: &Arc<LinkCell>| cell.is_needed() || cell.current().is_some_and(|link| link.is_used());
+        let all = self.own.lock();
+        let after = if all.len() >= CROWDED { after.min(SHORT_IDLE) } else { after };
         let is_left = |own: &Own| {
             own.used.elapsed() > after
                 && !own.upstream.topics.is_followed()
                 && !own.upstream.cells().iter().any(is_busy)
         };
-        let all = self.own.lock();
         let idle = all.iter().filter(|(_, own)| is_left(own));
         idle.map(|(key, own)| (key.clone(), own.upstream.clone())).collect()
     }

@@ -62,10 +62,10 @@ impl CacheSlot {
         let rule = tool.limits()?.cache.as_ref()?;
         let arguments = plain_arguments(frame, route.arguments.as_deref())?;
         let upstream = context.view.state.upstream_of(route.upstream, caller.identity);
-        let session = match upstream.server.spec.affinity {
-            Affinity::Session => caller.owner,
-            Affinity::Shared | Affinity::Caller => "",
-        };
+        // A client that can be asked may have been asked before the call, for instance for its roots.
+        let is_shared =
+            upstream.server.spec.affinity != Affinity::Session && cell.clients.askable.is_nothing();
+        let session = if is_shared { "" } else { caller.owner };
         let mut digest = Context::new(&SHA256);
         for part in [
             &caller.identity.data_owner().0[..],

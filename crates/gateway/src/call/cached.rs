@@ -7,15 +7,16 @@ use std::time::Instant;
 use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::ToolEntry;
-use engine::exchange::{Headers, check_mirrored};
+use engine::exchange::{Headers, Route, check_mirrored};
 use proto::bridge::shape::{Own, result};
 use proto::mcp::Method;
-use proto::rpc::{Frame, result_response};
+use proto::rpc::{Frame, Id, result_response};
 
 use super::CallContext;
 use super::cache_slot::CacheSlot;
-use super::record::Record;
+use super::record::{Record, Refused};
 use super::result_limit::ResultLimit;
+use super::result_store::CachedResult;
 use crate::admission::Identity;
 use crate::view::ViewCell;
 
@@ -23,6 +24,8 @@ use crate::view::ViewCell;
 #[derive(Clone, Copy)]
 pub(super) struct CachedCall<'a> {
     pub(super) identity: &'a Identity,
+    /// The caller as it is recorded: in a session, its identity contains the client's name.
+    pub(super) recorded: &'a Identity,
     pub(super) headers: Option<&'a dyn Headers>,
     /// True if the result is never shortened.
     pub(super) whole: bool,
@@ -36,27 +39,45 @@ pub(super) fn answer(
     context: &Arc<CallContext>,
     asked: CachedCall<'_>,
     (cell, server_info): (&ViewCell, &str),
-    (slot, tool, frame): (&CacheSlot, &ToolEntry, &Frame),
-) -> Result<Option<Bytes>, Fault> {
+    (slot, tool): (&CacheSlot, &ToolEntry),
+    (route, frame): (&Route<'_>, &Frame),
+) -> Result<Option<Bytes>, Refused> {
     let Some(cached) = context.state.results.cached(slot.key(), Instant::now()) else { return Ok(None) };
     let (client, identity) = (cell.clients.era, asked.identity);
-    check_mirrored(frame, Some(tool), (client, asked.headers))?;
+    check_mirrored(frame, Some(tool), (client, asked.headers)).map_err(|fault| {
+        let record = Record::refusal(context, asked.recorded, cell.profile, frame, &fault);
+        Refused { fault, record }
+    })?;
+    let id = frame.id().ok_or_else(|| Fault::gateway("the request has no id"))?;
+    let Some(published) = published(context, &cached, route, id) else { return Ok(None) };
     let own = Own { server_info };
-    let Ok(found) = result(Method::ToolsCall.name(), &cached.result, cached.era, client, &own) else {
+    let Ok(found) = result(Method::ToolsCall.name(), &published, cached.era, client, &own) else {
         return Ok(None);
     };
-    let id = frame.id().ok_or_else(|| Fault::gateway("the request has no id"))?;
     let upstream = context.view.state.upstream_of(tool.upstream, identity);
-    let limit = ResultLimit::of(context, &upstream, tool, cell.profile).filter(|_| !asked.whole);
+    let limit = if asked.whole {
+        None
+    } else {
+        ResultLimit::of(context, (&upstream, tool), cell.profile, identity.data_owner())
+    };
     let answer = result_response(id, &found);
     let answer = match limit {
         Some(limit) => limit.apply(context, identity, client, answer),
         None => answer,
     };
     let to = (upstream.name(), Some(tool));
-    if let Some(mut record) = Record::forwarded(context, identity, cell.profile, frame, to) {
+    if let Some(mut record) = Record::forwarded(context, asked.recorded, cell.profile, frame, to) {
         record.cached();
         record.body(&answer, false);
     }
     Ok(Some(answer))
+}
+
+/// Returns a kept result with the URIs that clients know now. Results are kept with the server's own URIs, because the public
+/// ones can change. `None` if the result cannot be read.
+fn published(context: &CallContext, cached: &CachedResult, route: &Route<'_>, id: &Id) -> Option<Bytes> {
+    let Some(uris) = &route.uris else { return Some(cached.result.clone()) };
+    let response = result_response(id, &cached.result);
+    let frame = uris.published(Frame::parse(response, context.egress.frame_limits()).ok()?);
+    Some(frame.payload()?.share(frame.text()))
 }

@@ -79,6 +79,8 @@ pub(crate) struct Request<'a> {
     pub(crate) server: &'static Era,
     pub(crate) headers: Option<&'a dyn Headers>,
     pub(crate) server_info: &'a str,
+    /// The sender of this request, with the credentials that this request carries.
+    pub(crate) identity: &'a Identity,
     /// The credentials that the request carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
     /// True if the call counts among its caller's calls; false in a session, which counts its own.

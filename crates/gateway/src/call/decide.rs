@@ -91,7 +91,9 @@ pub(crate) async fn decide_or_refuse(
         (frame, requester.headers) = (inner, None);
     }
     let (caller, identity) = (&requester.caller, requester.identity);
-    if let Some(rest) = rests::read(context, (identity, requester.whole), (&cell, &view), &frame)? {
+    if !requester.whole
+        && let Some(rest) = rests::read(context, (identity, caller.identity()), (&cell, &view), &frame)?
+    {
         return Ok(Decision::Done(200, rest));
     }
     let info = &context.egress.snapshot().profiles[cell.profile].server_info;
@@ -137,7 +139,8 @@ async fn forward(
 ) -> Result<Decision, Refused> {
     let Forwarded { route, frame, server, slot } = &forwarded;
     if let (Some(slot), Some(tool)) = (slot, route.tool) {
-        let kept = cached::answer(context, requester.cached_call(), (cell, info), (slot, tool, frame))?;
+        let kept =
+            cached::answer(context, requester.cached_call(), (cell, info), (slot, tool), (route, frame))?;
         if let Some(kept) = kept {
             return Ok(Decision::Done(200, kept));
         }
@@ -307,8 +310,8 @@ fn request<'a>(requester: &Requester<'a>, forwarded: Forwarded<'a>, server_info:
     let Forwarded { route, frame, server, slot } = forwarded;
     let headers = requester.headers.map(|headers| headers as &dyn Headers);
     let carried = requester.identity.carried.clone();
-    let (counted, whole) = (requester.counted, requester.whole);
-    CallRequest { frame, route, server, headers, server_info, carried, counted, whole, slot }
+    let (identity, counted, whole) = (requester.identity, requester.counted, requester.whole);
+    CallRequest { frame, route, server, headers, server_info, identity, carried, counted, whole, slot }
 }
 
 /// Returns the change that a request makes to a session's subscriptions at this server.

@@ -38,7 +38,6 @@ pub(crate) mod in_session;
 mod input;
 mod late;
 pub(crate) mod listen;
-
 mod own_answers;
 pub(crate) mod parked;
 mod questions;

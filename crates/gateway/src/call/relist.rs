@@ -65,6 +65,7 @@ impl Call {
                 // The client's own headers were based on the list that the client knows; the body of the request is
                 // authoritative.
                 let (headers, carried, counted) = (None, self.connection.carried.clone(), false);
+                let identity = self.caller.identity().clone();
                 let (whole, slot) = (false, None);
                 let request = Request {
                     frame,
@@ -72,6 +73,7 @@ impl Call {
                     server,
                     headers,
                     server_info: info,
+                    identity: &identity,
                     carried,
                     counted,
                     whole,

@@ -53,6 +53,6 @@ impl Requester<'_> {
     /// Returns the properties on which an answer from the cache depends.
     pub(super) fn cached_call(&self) -> CachedCall<'_> {
         let headers = self.headers.map(|headers| headers as &dyn Headers);
-        CachedCall { identity: self.identity, headers, whole: self.whole }
+        CachedCall { identity: self.identity, recorded: self.caller.identity(), headers, whole: self.whole }
     }
 }

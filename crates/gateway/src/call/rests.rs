@@ -22,19 +22,18 @@ use crate::admission::Identity;
 use crate::view::ViewCell;
 
 /// Returns the answer to a request for a rest; `None` for any other request. Unknown rests, expired rests and other callers' rests
-/// cannot be told apart, and no server ever learns the URIs of rests. If `whole` is true, no result is shortened for the client, so
-/// the client has no rests.
+/// cannot be told apart, and no server ever learns the URIs of rests. `recorded` is the caller as it is recorded.
 ///
 /// # Errors
 /// Returns the fault for a resource that does not exist.
 pub(super) fn read(
     context: &Arc<CallContext>,
-    (identity, whole): (&Identity, bool),
+    (identity, recorded): (&Identity, &Identity),
     (cell, view): (&ViewCell, &View),
     frame: &Frame,
 ) -> Result<Option<Bytes>, Refused> {
     let profile = &context.egress.snapshot().profiles[cell.profile];
-    if whole || !profile.rules.has_rests || frame.method() != Method::ResourcesRead.name() {
+    if !profile.rules.has_rests || frame.method() != Method::ResourcesRead.name() {
         return Ok(None);
     }
     let Some(span) = frame.param("uri").map_err(Fault::from)? else { return Ok(None) };
@@ -42,7 +41,7 @@ pub(super) fn read(
     let Some(name) = rest_id(&uri) else { return Ok(None) };
     let Some(rest) = name.and_then(|id| found(context, identity, (cell, view), id)) else {
         let fault = unknown_resource(view.era(), span.of(frame.text()), &uri);
-        let record = Record::refusal(context, identity, cell.profile, frame, &fault);
+        let record = Record::refusal(context, recorded, cell.profile, frame, &fault);
         return Err(Refused { fault, record });
     };
     let id = frame.id().ok_or_else(|| Fault::gateway("the request has no id"))?;
@@ -51,7 +50,7 @@ pub(super) fn read(
     let contents =
         result(Method::ResourcesRead.name(), &contents.into(), newest_handshake(), view.era(), &own);
     let answer = result_response(id, &contents.map_err(Fault::gateway)?);
-    if let Some(mut record) = Record::begin(context, identity, cell.profile, frame) {
+    if let Some(mut record) = Record::begin(context, recorded, cell.profile, frame) {
         record.went_to(&rest.tool.server);
         record.body(&answer, false);
     }

@@ -14,12 +14,16 @@ use upstream::Upstream;
 use super::CallContext;
 use super::result_store::{KeptRest, ToolOrigin};
 use crate::admission::Identity;
+use crate::admission::identity::DataOwner;
 
 /// The limit for the result of one call.
 pub(super) struct ResultLimit {
     most: usize,
     has_output_schema: bool,
     profile: usize,
+    /// The caller that may read the rest: the sender of the request, whose credentials may differ from those with which its
+    /// session began.
+    owner: DataOwner,
     tool: ToolOrigin,
 }
 
@@ -27,9 +31,9 @@ impl ResultLimit {
     /// Returns the limit for a call of a tool; `None` if its server has none.
     pub(super) fn of(
         context: &CallContext,
-        upstream: &Upstream,
-        tool: &ToolEntry,
+        (upstream, tool): (&Upstream, &ToolEntry),
         profile: usize,
+        owner: DataOwner,
     ) -> Option<Self> {
         let most = context.egress.snapshot().calls(&upstream.server.spec).max_result?;
         let tool_origin = ToolOrigin {
@@ -38,7 +42,7 @@ impl ResultLimit {
             name: tool.name.clone(),
             identity: tool.identity().clone(),
         };
-        Some(Self { most, has_output_schema: tool.has_output_schema, profile, tool: tool_origin })
+        Some(Self { most, has_output_schema: tool.has_output_schema, profile, owner, tool: tool_origin })
     }
 
     /// Returns true if a response of this length is surely within the limit.
@@ -89,7 +93,7 @@ impl ResultLimit {
             Ok(Some(short)) => {
                 let kept = id.zip(short.rest.clone()).is_some_and(|(id, contents)| {
                     let (profile, regime) = (self.profile, snapshot.regime);
-                    let (owner, tool) = (identity.data_owner(), self.tool.clone());
+                    let (owner, tool) = (self.owner, self.tool.clone());
                     let rest = KeptRest { owner, profile, regime, tool, contents };
                     context.state.results.keep_rest(id, rest, identity.holder(), rules.kept_for)
                 });

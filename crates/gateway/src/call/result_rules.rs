@@ -42,7 +42,11 @@ impl ResultRules {
         }
         let Some(profile) = caller.view().map(|cell| cell.profile) else { return Ok(None) };
         let counted = context.state.running_by_tool.count(profile, tool, upstream.name())?;
-        let limit = if request.whole { None } else { ResultLimit::of(context, upstream, tool, profile) };
+        let limit = if request.whole || !is_limited {
+            None
+        } else {
+            ResultLimit::of(context, (upstream, tool), profile, request.identity.data_owner())
+        };
         let are_there = limit.is_some() || slot.is_some() || counted.is_some();
         Ok(are_there.then(|| Box::new(Self { limit, slot, counted })))
     }

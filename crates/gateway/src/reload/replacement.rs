@@ -46,8 +46,9 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     let next = serving.map(|serving| Ok((serving.bind(&config.listen)?, serving))).transpose();
     let next = next.map_err(|e: BindError| format!("listen: {e}"))?;
     let addresses = next.as_ref().map(|(next, _)| next.actual()).unwrap_or_default();
-    switch_audit(old, config).await?;
     record_definitions(old, &snapshot, &new).await?;
+    // This takes effect at once, so nothing after it may fail.
+    switch_audit(old, config).await?;
     restore(old, &new).await;
     // From here on, nothing can fail.
     if config.limits == known.limits {

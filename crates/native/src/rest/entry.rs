@@ -42,6 +42,7 @@ impl World {
             authorization: place.authorization.clone(),
             body: Bytes::new(),
             public_only: place.public_only,
+            is_configured: place.is_configured,
             patience: PATIENCE.min(self.limits.patience),
             most: ANSWER,
         };

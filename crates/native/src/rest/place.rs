@@ -121,6 +121,8 @@ pub(crate) struct RequestTarget {
     pub(crate) authorization: Option<SecretString>,
     /// Allows requests to public addresses only.
     pub(crate) public_only: bool,
+    /// True if the configuration, and no caller, chose the host.
+    pub(crate) is_configured: bool,
     /// The request that checks the credentials first, if there is one.
     pub(crate) entry: Option<EntryCheck>,
 }

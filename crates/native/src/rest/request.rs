@@ -66,9 +66,20 @@ impl Making<'_> {
                 body = bytes;
             }
         }
-        let (authorization, public_only) = (place.authorization, place.public_only);
+        let (authorization, public_only, is_configured) =
+            (place.authorization, place.public_only, place.is_configured);
         let (patience, most) = (std::time::Duration::ZERO, 0);
-        Ok(HttpRequest { method: ask.verb, url, headers, authorization, body, public_only, patience, most })
+        Ok(HttpRequest {
+            method: ask.verb,
+            url,
+            headers,
+            authorization,
+            body,
+            public_only,
+            is_configured,
+            patience,
+            most,
+        })
     }
 
     /// Appends the route, with each `{NAME}` as a segment or a part of a segment.

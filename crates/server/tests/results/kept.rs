@@ -201,6 +201,61 @@ async fn sessions_with_connections_of_their_own_share_nothing() {
     assert_ne!(number(&two.call("up__look", &json!({})).await), number(&first));
 }
 
+/// A server with one resource, whose URI other servers have as well, and a tool that links to it.
+async fn linking() -> Puppet {
+    Puppet::start(|number, request| {
+        let result = match request.method() {
+            "initialize" => json!({
+                "protocolVersion": LEGACY, "capabilities": { "tools": {}, "resources": {} },
+                "serverInfo": { "name": "linking", "version": "1" },
+            }),
+            "tools/list" => json!({ "tools": [{
+                "name": "look", "inputSchema": { "type": "object" },
+                "annotations": { "readOnlyHint": true, "idempotentHint": true },
+            }] }),
+            "resources/list" => json!({ "resources": [{ "uri": "memo:x", "name": "x" }] }),
+            "resources/templates/list" => json!({ "resourceTemplates": [] }),
+            "tools/call" => json!({ "content": [
+                { "type": "text", "text": format!("call {number}") },
+                { "type": "resource_link", "uri": "memo:x", "name": "x" },
+            ] }),
+            _ => return Said::Proper,
+        };
+        Said::Result(result, String::new())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_kept_result_has_the_uris_that_clients_know() {
+    let (docs, shop) = (linking().await, linking().await);
+    let config = format!(
+        "mcpServers: {{ docs: {}, shop: {} }}\n{}\n",
+        docs.config(),
+        shop.config(),
+        overrides("shop__look: { cache: { for: 5m } }")
+    );
+    let gateway = Gateway::start(&config).await;
+    for client in [Modern::new(gateway.http()), Modern::new(gateway.http())] {
+        let answer = client.call("shop__look", &json!({})).await;
+        assert_eq!((number(&answer), &*link(&answer)), ("call 0", "memo:shop+x"));
+    }
+    assert_eq!(shop.count("tools/call"), 1);
+}
+
+#[tokio::test]
+async fn clients_that_can_be_asked_share_nothing() {
+    let puppet = library().await;
+    let gateway = Gateway::start(&open(&puppet, "", &overrides(CACHE))).await;
+    let opened = async || {
+        Legacy::open_at(gateway.http(), "/mcp", "2025-11-25", &json!({ "roots": {} })).await
+    };
+    let (one, two) = (opened().await, opened().await);
+    let first = one.call("up__look", &json!({})).await;
+    assert_eq!(number(&one.call("up__look", &json!({})).await), number(&first));
+    assert_ne!(number(&two.call("up__look", &json!({})).await), number(&first), "its roots may differ");
+}
+
 #[tokio::test]
 async fn a_kept_result_is_shortened_like_a_new_one() {
     let puppet = library().await;

@@ -105,12 +105,9 @@ impl HttpClient for World {
             let words = format!("too many requests to this site: try again in {seconds} s");
             return Box::pin(std::future::ready(Err(fault(HttpFaultKind::TooOften, &words))));
         }
-        // A host that a caller may have chosen is not shown the client certificate.
-        let (client, route) = if request.public_only {
-            (self.public.clone(), self.routes.others.clone())
-        } else {
-            (self.any.clone(), self.routes.server.clone())
-        };
+        let client = if request.public_only { &self.public } else { &self.any }.clone();
+        // A host that a caller may have chosen must not see the client certificate.
+        let route = if request.is_configured { &self.routes.server } else { &self.routes.others }.clone();
         Box::pin(async move {
             let deadline = tokio::time::Instant::now() + request.patience;
             let most = request.most;

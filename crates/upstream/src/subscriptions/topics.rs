@@ -221,41 +221,53 @@ impl Topics {
     pub fn publish(&self, era: &'static Era, notice: &Arc<Frame>) {
         let uri = notice.param("uri").ok().flatten().and_then(|span| notice.string(span));
         let Some(uri) = uri else { return };
-        let wants = |listener: &&Listener| listener.uris.iter().any(|wanted| concerns(wanted, &uri));
-        for listener in self.state.lock().listeners.values().filter(wants) {
+        let mut sessions = Vec::new();
+        for listener in self.state.lock().listeners.values() {
+            if !listener.uris.iter().any(|wanted| concerns(wanted, &uri)) {
+                continue;
+            }
             match &listener.to {
                 To::Stream(sender, behind) => {
                     if sender.try_send(ResourceNotice::Notice(notice.clone())).is_err() {
                         behind.store(true, Ordering::Release);
                     }
                 }
-                To::Session(server, session) => {
-                    if let Some(session) = session.upgrade() {
-                        session.updated(*server, &uri, era, notice);
-                    }
-                }
+                To::Session(server, session) => sessions.push((*server, session.clone())),
+            }
+        }
+        // Sessions lock their subscriptions, which lock this state when they end.
+        for (server, session) in sessions {
+            if let Some(session) = session.upgrade() {
+                session.updated(server, &uri, era, notice);
             }
         }
     }
 
     /// Notifies all listeners that everything may have changed.
     pub(super) fn publish_gap(&self, limits: FrameLimits) {
+        let mut sessions = Vec::new();
         for listener in self.state.lock().listeners.values() {
-            for uri in &listener.uris {
-                match &listener.to {
-                    To::Stream(sender, behind) => {
+            match &listener.to {
+                To::Stream(sender, behind) => {
+                    for uri in &listener.uris {
                         if sender.try_send(ResourceNotice::Missed(uri.clone())).is_err() {
                             behind.store(true, Ordering::Release);
                         }
                     }
-                    To::Session(server, session) => {
-                        let params = format!("\"uri\":{}", quote(uri));
-                        let text = proto::era::notice(Notice::ResourceUpdated.name(), params.as_bytes());
-                        if let (Some(session), Ok(frame)) = (session.upgrade(), Frame::parse(text, limits)) {
-                            session.updated(*server, uri, session.era(), &frame);
-                        }
-                    }
                 }
+                To::Session(server, session) => {
+                    sessions.extend(listener.uris.iter().map(|uri| (*server, session.clone(), uri.clone())));
+                }
+            }
+        }
+        // As above: without the lock.
+        for (server, session, uri) in sessions {
+            let text = proto::era::notice(
+                Notice::ResourceUpdated.name(),
+                format!("\"uri\":{}", quote(&uri)).as_bytes(),
+            );
+            if let (Some(session), Ok(frame)) = (session.upgrade(), Frame::parse(text, limits)) {
+                session.updated(server, &uri, session.era(), &frame);
             }
         }
     }

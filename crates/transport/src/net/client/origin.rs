@@ -238,6 +238,7 @@ impl OriginState {
 
     async fn connect(self: &Arc<Self>, http2: bool) -> Result<ConnectionChoice, ClientError> {
         let limits = ClientLimits { connect_timeout: self.connect_timeout(), ..self.limits };
+        let generation = self.trust.generation();
         let (wire, agreed) = self.target.connect(&self.trusts(), http2, &limits).await?;
         if self.protocol != Protocol::Http2 && !agreed {
             self.pool().alpn_http1 = true;
@@ -262,8 +263,11 @@ impl OriginState {
         });
         let mut pool = self.pool();
         pool.begin(self.trust.generation());
-        pool.share(sender.clone(), Instant::now());
-        self.start_sweeping(&mut pool);
+        // A connection that was opened with older TLS files serves only this request.
+        if generation == self.trust.generation() {
+            pool.share(sender.clone(), Instant::now());
+            self.start_sweeping(&mut pool);
+        }
         Ok(ConnectionChoice::Shared { sender, fresh: true })
     }
 

@@ -94,12 +94,12 @@ impl ManagementRequest<'_> {
                 let made = self.edit(move |standing| ask::add_profile(standing, &body)).await?;
                 Ok(json_response(StatusCode::CREATED, &made.of(ask::profile)?))
             }
+            ("GET", ["by-slug" | "by-name", slug] | [slug]) => Ok(ok(&ask::profile(&self.standing, slug)?)),
             ("GET", [slug, "status"]) => {
                 ask::profile(&self.standing, slug)?;
                 let found = status::profile(&self.shard.now(), &self.identity, slug).await;
                 Ok(ok(&found.ok_or_else(nothing)?))
             }
-            ("GET", ["by-slug" | "by-name", slug] | [slug]) => Ok(ok(&ask::profile(&self.standing, slug)?)),
             ("PUT", [slug]) => {
                 let (body, slug) = (self.json().await?, (*slug).to_owned());
                 let made = self.edit(move |standing| ask::change_profile(standing, &slug, &body)).await?;
