@@ -11,13 +11,14 @@ import { check, finish } from '../check.mjs';
 
 const WORLD = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const QUERIES = readFileSync(new URL('queries.jsonl', import.meta.url), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
-const LEAST = { 120: 0.9, all: 0.75 };
+// The least share of queries that find a correct tool, by the number of tools and the set of queries: one query less than measured.
+const LEAST = { 120: { tune: 0.95, held: 0.85 }, all: { tune: 0.9, held: 0.84 } };
 const FOUND = 5;
 // The programs of tests are not optimized, and take about ten times as long as a release.
 const SERVER_MS = 10;
 // The share by which the estimate may be wrong: on average, and for nine of ten tools.
-const MEAN_ERROR = 0.06;
-const MOST_ERRORS = 0.12;
+const MEAN_ERROR = 0.03;
+const MOST_ERRORS = 0.06;
 const VERSION = '2025-11-25';
 
 /** A client with a session. */
@@ -182,7 +183,7 @@ for (const [size, least] of Object.entries(LEAST)) {
     await check(`${size}: recall@${FOUND} of the set ${set}`, async () => {
       const { share, asked } = await recall(search, tools, set);
       console.log(`   ${size} tools, set ${set}: recall@${FOUND} ${percent(share)} of ${asked} queries`);
-      assert(share >= least, `recall ${percent(share)} is below ${percent(least)}`);
+      assert(share >= least[set], `recall ${percent(share)} is below ${percent(least[set])}`);
     });
   }
   await check(`${size}: a search takes at most ${SERVER_MS} ms`, async () => {

@@ -23,6 +23,7 @@
 //! | [`known_servers`] | servers of which one process serves all clients |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
 //! | [`pinning`] | definitions of tools: recorded, compared, approved |
+//! | [`injected_arguments`] | arguments that clients add to those of the model |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
 //! | [`schema_family`] | forms of input schemas that families of clients accept |
 //! | [`search`], [`tokens`] | the search over a profile's tools; the estimated tokens of a tool |
@@ -41,6 +42,7 @@ pub mod dialect_rows;
 pub mod exchange;
 pub mod fault;
 pub mod forward_proxy;
+pub mod injected_arguments;
 pub mod kept_results;
 pub mod known_servers;
 pub mod list_kind;

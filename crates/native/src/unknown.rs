@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use engine::injected_arguments::INJECTED_ARGUMENTS;
 use engine::nearest::nearest;
 
 /// The handling of arguments that a tool does not have.
@@ -15,12 +16,8 @@ pub enum UnknownArguments {
     Ignore,
 }
 
-/// Arguments that clients add to those of the model, whatever the tool: n8n's agent adds the call's ID and the tool's name
-/// (n8n-io/n8n#21500), and its chat trigger adds the session, the action and the input.
-const INJECTED: &[&str] = &["toolCallId", "tool", "sessionId", "action", "chatInput"];
-
-/// The only one of these arguments that no tool declares, so it can be recognized without a schema.
-pub(crate) const CALL_ID: &str = INJECTED[0];
+/// The only one of the injected arguments that no tool declares, so it can be recognized without a schema.
+pub(crate) const CALL_ID: &str = INJECTED_ARGUMENTS[0];
 
 /// Names that models take from other APIs, and the names that tools here use for the same things.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -42,7 +39,7 @@ const LONGEST: usize = 64;
 
 /// Returns true if clients add this argument by themselves.
 pub(crate) fn is_injected(name: &str) -> bool {
-    INJECTED.contains(&name)
+    INJECTED_ARGUMENTS.contains(&name)
 }
 
 /// The fault of a call with arguments that are not in `known`; `None` if it has no such arguments, or only those that

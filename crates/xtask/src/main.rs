@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | corpus | first-contact | peers | auth | sites | community | bench | chaos | soak | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | routes`.
 //!
 //! It knows the repository and how to run its tools. This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]

@@ -14,6 +14,8 @@ pub struct Setting {
     pub method: Method,
     /// True when the request itself asks for the end of the connection.
     pub closes: bool,
+    /// True when only an answer that promises to keep the connection may leave it for another request, as behind a proxy.
+    pub is_wary: bool,
     /// Caps on a head.
     pub limits: HeadLimits,
     /// The sizes of reads, used over and over.
@@ -39,7 +41,8 @@ pub fn fuzz(input: &[u8]) {
     let (sizes, stream) = rest.split_at(rest.len().min(usize::from(count % 8)));
     let method = [Method::GET, Method::POST, Method::HEAD, Method::DELETE][usize::from(flags % 4)].clone();
     let limits = HeadLimits { lines: usize::from(lines % 128), bytes: (usize::from(*bytes) + 1) * 16 };
-    check(stream, &Setting { method, closes: flags & 64 > 0, limits, sizes: sizes.to_vec() });
+    let (closes, is_wary) = (flags & 64 > 0, flags & 128 > 0);
+    check(stream, &Setting { method, closes, is_wary, limits, sizes: sizes.to_vec() });
     // Most strings are no heads: what follows a good one is worth more.
     let head: &[u8] = match flags >> 3 & 7 {
         0 => b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
@@ -49,7 +52,7 @@ pub fn fuzz(input: &[u8]) {
         _ => return,
     };
     let limits = HeadLimits { lines: 20, bytes: 2048 };
-    let setting = Setting { method: Method::GET, closes: false, limits, sizes: sizes.to_vec() };
+    let setting = Setting { method: Method::GET, closes: false, is_wary, limits, sizes: sizes.to_vec() };
     check(&[head, stream].concat(), &setting);
 }
 
@@ -71,7 +74,7 @@ pub fn check(stream: &[u8], setting: &Setting) -> Option<Answer> {
 /// Reads an answer, with a connection that is closed behind the stream; nothing when it has no head.
 pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
     let mut reader = AnswerReader::new(setting.limits);
-    reader.begin(setting.closes, false);
+    reader.begin(setting.closes, setting.is_wary);
     let asked = AnswerContext { method: &setting.method, hears: None };
     let mut reads = Reads { rest: stream, sizes: setting.sizes.iter().cycle() };
     let head = loop {

@@ -50,6 +50,7 @@ pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
     let says =
         |option: &str| head.list("connection").iter().any(|one| one.eq_ignore_ascii_case(option.as_bytes()));
     is_sure &= !setting.closes && !says("close") && (head.is_newer || says("keep-alive"));
+    is_sure &= !setting.is_wary || says("keep-alive") || head.tells_how_long();
     let end = left.map(|left| (left.len(), is_sure && left.is_empty()));
     Some(Answer { status: head.status, headers: head.kept(), body, end })
 }
@@ -59,6 +60,15 @@ impl<'a> Head<'a> {
     fn list(&self, name: &str) -> Vec<&'a [u8]> {
         let lines = self.lines.iter().filter(|(own, _)| own == name);
         lines.flat_map(|(_, value)| value.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii).collect()
+    }
+
+    /// Returns true if a line tells for how many seconds the connection stays open.
+    fn tells_how_long(&self) -> bool {
+        self.lines.iter().filter(|(name, _)| name == "keep-alive").any(|(_, value)| {
+            let parts = std::str::from_utf8(value).unwrap_or_default().split(',');
+            let told = parts.map(str::trim).find_map(|part| part.strip_prefix("timeout="));
+            told.is_some_and(|seconds| seconds.trim().parse::<u64>().is_ok())
+        })
     }
 
     fn kept(&self) -> Vec<(String, Vec<u8>)> {

@@ -93,7 +93,7 @@ section! {
         /// whose headers have different values never share connections or lists.
         "passHeaders" pass_headers: Vec<PassedHeader> = PassedHeaderList, see "[upstreams.md](upstreams.md#headers-of-clients)";
         /// The proxy for requests to the server and to its authorization server: `http://proxy.example.com:3128`, with a user name
-        /// and a password if the proxy needs them; or `none`, for no proxy.
+        /// and a password if the proxy needs them; `none`, for no proxy; or `environment`, for the proxy that the environment names.
         "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the server: `ca`, `cert`, `key`.
         "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the authorities of the system, no client certificate",

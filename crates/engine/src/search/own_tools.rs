@@ -7,6 +7,7 @@ use bytes::Bytes;
 use proto::json::{Members, Span, quote};
 
 use crate::access::Annotations;
+use crate::injected_arguments::INJECTED_ARGUMENTS;
 use crate::tokens::tokens_of_tool;
 
 /// The tool that finds tools.
@@ -112,7 +113,10 @@ impl FindTools {
                 limit.ok_or_else(|| fault(&format!("\"limit\" must be a whole number from 1 to {most}")))?
             }
         };
-        if members.iter().any(|member| !matches!(member.key.of(text), b"query" | b"limit")) {
+        let is_known = |key: &str| matches!(key, "query" | "limit") || INJECTED_ARGUMENTS.contains(&key);
+        let mut keys =
+            members.iter().map(|member| std::str::from_utf8(member.key.of(text)).unwrap_or_default());
+        if !keys.all(is_known) {
             return Err(fault("there are only the arguments \"query\" and \"limit\""));
         }
         Ok(Self { query, limit })

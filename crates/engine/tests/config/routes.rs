@@ -53,11 +53,11 @@ fn no_password_of_a_proxy_is_shown() {
     for text in [
         "mcpServers: { a: { url: 'https://h/mcp', proxy: 'socks5://me:my-word@p:1' } }\n",
         "mcpServers: { a: { url: 'https://h/mcp', proxy: 'http://me:my-word@p:1/path' } }\n",
-        "mcpServers: { a: { url: 'https://h/mcp', proxy: 'http://me:${SECRET}@p:1/path', x: my-word } }\n",
+        "mcpServers: { a: { url: 'https://h/mcp', proxy: 'http://me:${SECRET}@p:1/path', x: other-word } }\n",
     ] {
         let faults = try_load(text).unwrap_err();
         let said = format!("{faults} {faults:?}");
-        assert!(!said.contains("me:my-word") && !said.contains("hush"), "{said}");
+        assert!(!said.contains("my-word") && !said.contains("hush"), "{said}");
     }
 }
 

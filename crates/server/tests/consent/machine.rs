@@ -68,14 +68,19 @@ async fn one_token_for_all_callers_and_no_user_is_asked() {
 #[tokio::test]
 async fn each_process_gets_a_token_of_its_own() {
     let locked = Locked::start(Habits::default()).await;
-    let first = Gateway::start(&machine(&locked, "")).await;
-    assert_eq!(called(&Legacy::open(first.http()).await).await, "ok");
-    first.stop().await;
-    // Tokens are not stored.
-    let second = Gateway::start(&machine(&locked, "")).await;
-    let client = Legacy::open(second.http()).await;
-    assert_eq!(called(&client).await, "ok");
-    assert_eq!(locked.token_requests().len(), 2);
+    let state = State::new("machine");
+    let config = machine(&locked, &state.line());
+    for process in 1..=2 {
+        let gateway = Gateway::start(&config).await;
+        assert_eq!(called(&Legacy::open(gateway.http()).await).await, "ok");
+        assert_eq!(locked.token_requests().len(), process);
+        gateway.stop().await;
+        // Tokens are not stored, not even sealed.
+        assert_eq!(state.sealed_texts(), 0);
+        let secrets = locked.secrets();
+        assert!(!secrets.is_empty(), "a token was issued");
+        state.is_without(&secrets.iter().map(String::as_str).chain([SECRET]).collect::<Vec<_>>());
+    }
     let given = locked.shown();
     assert!(given.iter().all(|token| token.starts_with("Bearer access-")), "{given:?}");
 }

@@ -345,6 +345,29 @@ impl State {
         &self.0
     }
 
+    /// The number of sealed texts in the vault; 0 if there is no vault. No gateway may be running.
+    pub(crate) fn sealed_texts(&self) -> i64 {
+        let file = self.0.join("vault.db");
+        if !file.exists() {
+            return 0;
+        }
+        let vault = rusqlite::Connection::open(file).expect("a database");
+        vault
+            .query_row("SELECT count(*) FROM secrets", [], |row| row.get(0))
+            .expect("a table of sealed texts")
+    }
+
+    /// Fails if one of these texts is in a file of the folder.
+    pub(crate) fn is_without(&self, secrets: &[&str]) {
+        for entry in std::fs::read_dir(&self.0).expect("the state folder") {
+            let path = entry.expect("a file").path();
+            let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let text = String::from_utf8_lossy(&bytes);
+            let found = secrets.iter().find(|secret| text.contains(**secret));
+            assert_eq!(found, None, "{}", path.display());
+        }
+    }
+
     /// Its line in the configuration.
     pub(crate) fn line(&self) -> String {
         format!("stateFolder: '{}'", self.0.display())

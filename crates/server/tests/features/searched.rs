@@ -57,6 +57,11 @@ pub(crate) async fn finds_and_calls(place: Place) {
     // The arguments are checked against the schema of the tool that is meant.
     let wrong = up.client.ask("tools/call", &through("up__slow", &json!({"ms": "soon"}))).await;
     assert!(wrong.to_string().contains("/ms"), "{wrong}");
+    // Those of a search are checked, too.
+    for odd in [json!({"query": "echo", "limit": 21}), json!({"query": "echo", "server": "up"})] {
+        let refused = up.client.call("find_tools", &odd).await;
+        assert!(refused.to_string().contains("do not fit the tool's input schema"), "{refused}");
+    }
     assert_eq!(tool_names(&up.client.ask("tools/list", &json!({})).await), ["find_tools", "call_tool"]);
 }
 

@@ -85,7 +85,7 @@ async fn pass_on(
     copy_bidirectional(&mut stream, &mut there).await.ok().map(|_| ())
 }
 
-/// TLS in front of a server without it, for `localhost`, `mcp.invalid` and `1.1.1.1`. It stops when dropped.
+/// TLS in front of a server without it, for `localhost`, `mcp.invalid`, `1.1.1.1` and `9.9.9.9`. It stops when dropped.
 pub(crate) struct TlsFront {
     pub(crate) address: SocketAddr,
     task: JoinHandle<()>,
@@ -100,7 +100,7 @@ impl Drop for TlsFront {
 impl TlsFront {
     /// Opens a port with a certificate of `authority`; clients need one of `clients`, if given.
     pub(crate) async fn open(to: SocketAddr, authority: &Authority, clients: Option<&Authority>) -> Self {
-        let (cert, key) = authority.server(&["localhost", "mcp.invalid", "1.1.1.1"]);
+        let (cert, key) = authority.server(&["localhost", "mcp.invalid", "1.1.1.1", "9.9.9.9"]);
         let cert = CertificateDer::from_pem_slice(cert.as_bytes()).expect("a certificate");
         let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("a key");
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

@@ -22,10 +22,9 @@ async fn equal_calls_of_one_caller_have_one_result() {
     let (ann, bob) = (by(&gateway, "ann"), by(&gateway, "bob"));
     let session = Legacy::open(ann).await;
     let first = session.call("up__look", &json!({ "a": 1, "b": "é" })).await;
-    let spelt_differently = json!({
-        "name": "up__look", "arguments": { "b": "\u{e9}", "a": 1 }, "_meta": { "progressToken": 7 },
-    });
-    let again = session.ask("tools/call", &spelt_differently).await;
+    let spelt_differently = r#"{"jsonrpc":"2.0","id":"again","method":"tools/call","params":{"name":"up__look",
+        "arguments":{ "b" : "\u00e9", "a":1 },"_meta":{"progressToken":7}}}"#;
+    let again = session.post(&[], spelt_differently).await.response().await;
     assert_eq!(again["result"], first["result"]);
     let other = Legacy::open(ann).await.call("up__look", &json!({ "a": 1, "b": "é" })).await;
     assert_eq!(other["result"], first["result"], "over another connection");
@@ -247,9 +246,8 @@ async fn a_kept_result_has_the_uris_that_clients_know() {
 async fn clients_that_can_be_asked_share_nothing() {
     let puppet = library().await;
     let gateway = Gateway::start(&open(&puppet, "", &overrides(CACHE))).await;
-    let opened = async || {
-        Legacy::open_at(gateway.http(), "/mcp", "2025-11-25", &json!({ "roots": {} })).await
-    };
+    let opened =
+        async || Legacy::open_at(gateway.http(), "/mcp", "2025-11-25", &json!({ "roots": {} })).await;
     let (one, two) = (opened().await, opened().await);
     let first = one.call("up__look", &json!({})).await;
     assert_eq!(number(&one.call("up__look", &json!({})).await), number(&first));

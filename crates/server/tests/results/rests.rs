@@ -103,24 +103,51 @@ async fn the_oldest_make_way_and_what_is_too_large_has_no_link() {
     assert!(!large.to_string().contains("resource_link"));
 }
 
-#[tokio::test]
-async fn it_ends_with_the_right_to_use_the_tool() {
-    let puppet = library().await;
-    let plain = guarded(&puppet, CAP, "");
-    let gateway = Gateway::start(&plain).await;
-    let client = Modern::new(by(&gateway, "ann"));
-    let name = link(&client.call("up__read", &json!({ "lines": 900 })).await);
-    let rule = "access: [{ deny: up__read }]\n";
-    gateway.write(&format!("{plain}{rule}"));
-    let denied = async {
+/// Waits until a rest cannot be read any more, and compares the refusal with that of a rest that never was.
+async fn until_it_ends(client: &Modern, name: &str) {
+    let refused = async {
         loop {
-            let answer = client.ask("resources/read", &uri(&name)).await;
+            let answer = client.ask("resources/read", &uri(name)).await;
             if answer.get("error").is_some() {
                 return answer;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    let denied = soon("the new configuration", denied).await;
-    assert_eq!(refusal(&denied, &name), refusal(&client.ask("resources/read", &uri(NEVER)).await, NEVER));
+    let refused = soon("the end of the rest", refused).await;
+    assert_eq!(refusal(&refused, name), refusal(&client.ask("resources/read", &uri(NEVER)).await, NEVER));
+}
+
+#[tokio::test]
+async fn it_ends_with_the_right_to_use_the_tool() {
+    let puppet = library().await;
+    let gateway = Gateway::start(&guarded(&puppet, CAP, "")).await;
+    let client = Modern::new(by(&gateway, "ann"));
+    let text = link(&client.call("up__read", &json!({ "lines": 900 })).await);
+    let picture = link(&client.call("up__picture", &json!({})).await);
+    // The profile alone changes, so everything else that could end a rest stays.
+    gateway.write(&guarded(&puppet, CAP, "profiles: { default: { tools: { deny: [up__read] } } }"));
+    until_it_ends(&client, &text).await;
+    let left = client.ask("resources/read", &uri(&picture)).await;
+    assert!(left.get("result").is_some(), "the rest of a tool that the caller may use: {left}");
+}
+
+/// New access rules end all rests, and a new server those of its predecessor, also if the caller may still use the tool.
+#[tokio::test]
+async fn it_ends_with_its_access_rules_and_its_server() {
+    let puppet = library().await;
+    let plain = guarded(&puppet, CAP, "");
+    for changed in [
+        format!("{plain}access: [{{ deny: up__picture }}]\n"),
+        guarded(&puppet, "maxResult: 8KiB, headers: { X-Other: y }", ""),
+    ] {
+        let gateway = Gateway::start(&plain).await;
+        let client = Modern::new(by(&gateway, "ann"));
+        let name = link(&client.call("up__read", &json!({ "lines": 900 })).await);
+        gateway.write(&changed);
+        until_it_ends(&client, &name).await;
+        let next = link(&client.call("up__read", &json!({ "lines": 900 })).await);
+        assert!(client.ask("resources/read", &uri(&next)).await.get("result").is_some(), "{changed}");
+        until_it_ends(&client, &name).await;
+    }
 }

@@ -40,9 +40,9 @@ pub(crate) fn with_counterparts(
     for_reach(log)?;
     let folder = scratch("reach")?;
     let certificates = Certificates::create(&folder, log)?;
-    let (_open, open) = serve(programs, &folder.join("open.json"), &json!({}), log)?;
-    let (_nginx, secured) = nginx(&folder, &certificates, &open, log)?;
-    let (_proxy, proxy) = tinyproxy(&folder, log)?;
+    let (plain_server, open) = serve(programs, &folder.join("open.json"), &json!({}), log)?;
+    let (tls_server, secured) = nginx(&folder, &certificates, &open, log)?;
+    let (forward_proxy, proxy) = tinyproxy(&folder, log)?;
     let (provider, issuer) = start_provider(tools, log)?;
     let (protected, locked) = start_gateway(programs, &issuer, log)?;
     let mut tally = Tally::default();
@@ -74,7 +74,7 @@ pub(crate) fn with_counterparts(
     let (gateway, url) = consenting(programs, &folder, &locked, log)?;
     tally += REACH.each((&tools.auth, &[&url, &issuer, PUBLIC]), only, log)?;
     if tally.failed > 0 {
-        for service in [&gateway, &protected, &provider] {
+        for service in [&plain_server, &tls_server, &forward_proxy, &provider, &protected, &gateway] {
             service.tell(log);
         }
     }

@@ -164,6 +164,8 @@ fn calls_of_own_tools_with_wrong_arguments_are_answered_as_their_version_require
         ("find_tools", r#"{"query":7}"#),
         ("find_tools", r#"{"query":"x","limit":0}"#),
         ("find_tools", r#"{"query":"x","limit":"many"}"#),
+        ("find_tools", r#"{"query":"x","limit":21}"#),
+        ("find_tools", r#"{"query":"x","server":"notes"}"#),
         ("find_tools", "[]"),
         ("call_tool", "{}"),
         ("call_tool", r#"{"name":7}"#),
@@ -174,6 +176,8 @@ fn calls_of_own_tools_with_wrong_arguments_are_answered_as_their_version_require
         let result = own(&view, name, arguments);
         assert_eq!(result["isError"], true, "{name} {arguments}");
     }
+    let injected = own(&view, "find_tools", r#"{"query":"x","toolCallId":"c","sessionId":"s"}"#);
+    assert_ne!(injected["isError"], true, "n8n adds arguments to every call: {injected}");
     let view = searched(&profile(ToolMode::Search, &[]), &V2024_10_07);
     for (name, arguments) in wrong {
         assert!(dispatched(&view, &call(name, arguments)).is_err(), "{name} {arguments}");
@@ -185,7 +189,7 @@ fn calls_of_own_tools_with_wrong_arguments_are_answered_as_their_version_require
 #[test]
 fn a_query_may_be_anything_and_the_limit_is_bounded() {
     let view = searched(&profile(ToolMode::Search, &[]), &V2025_11_25);
-    assert_eq!(found(&view, "note", 1000).len(), 2);
+    assert_eq!(found(&view, "note", 20).len(), 2);
     let odd = r#"{"query":"\"}{\\ \u0000 ' é 漢字 _","limit":null}"#;
     assert_eq!(own(&view, "find_tools", odd)["isError"], false);
     assert_eq!(searched(&profile(ToolMode::Search, &[]), &V2024_10_07).era(), &V2024_10_07);

@@ -36,7 +36,7 @@ section! {
         /// ignores the argument, as the presets do. `demo` always refuses such calls.
         "unknownArguments" unknown_arguments: UnknownArguments = Word;
         /// The proxy for requests to the site or the services: `http://proxy.example.com:3128`, with a user name and a password if
-        /// the proxy needs them; or `none`, for no proxy.
+        /// the proxy needs them; `none`, for no proxy; or `environment`, for the proxy that the environment names.
         "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the site or the services: `ca`, `cert`, `key`.
         "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the authorities of the system, no client certificate",
