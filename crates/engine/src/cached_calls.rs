@@ -8,6 +8,10 @@ use proto::json::{Elements, Members, Span, quote_into, unquote};
 use proto::mcp::meta;
 use proto::rpc::Frame;
 
+/// The maximum length of arguments, in bytes: the result of a call with longer arguments is not kept. Nested arguments are scanned
+/// once for each level, so this also limits the work.
+const MAX_ARGUMENTS: usize = 64 * 1024;
+
 /// The members of a call's `_meta` that do not affect its result.
 const NEUTRAL_META: [&str; 8] = [
     meta::PROGRESS_TOKEN,
@@ -24,8 +28,8 @@ const NEUTRAL_META: [&str; 8] = [
 const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
 /// The arguments of a call in a canonical spelling; `None` if the call contains anything else that could change the result, so
-/// that the result must not be kept. `replaced` contains the arguments for the server if they differ from those that the client
-/// sent.
+/// that the result must not be kept, or if the arguments are too long. `replaced` contains the arguments for the server if they
+/// differ from those that the client sent.
 pub fn plain_arguments(call: &Frame, replaced: Option<&[u8]>) -> Option<Bytes> {
     let (text, params) = (call.text(), call.params()?);
     let key = |member: Span| unquote(member.of(text));
@@ -43,7 +47,8 @@ pub fn plain_arguments(call: &Frame, replaced: Option<&[u8]>) -> Option<Bytes> {
         }
     }
     let sent = call.param("arguments").ok()?.map(|span| span.of(text)).filter(|sent| *sent != b"null");
-    Some(in_one_spelling(replaced.or(sent).unwrap_or(b"{}")))
+    let arguments = replaced.or(sent).unwrap_or(b"{}");
+    (arguments.len() <= MAX_ARGUMENTS).then(|| in_one_spelling(arguments))
 }
 
 /// The time for which a tool's result may be kept, at most `most`; `None` if the result must not be kept, because it reports a
@@ -195,6 +200,16 @@ mod tests {
         ] {
             assert_eq!(arguments(&format!(r#"{{"name":"x",{beside}}}"#)).is_some(), is_plain, "{beside}");
         }
+    }
+
+    #[test]
+    fn calls_with_long_arguments_are_not_kept() {
+        let with = |argument: &str| arguments(&format!(r#"{{"name":"x","arguments":{{"a":{argument}}}}}"#));
+        let long = |length: usize| format!("\"{}\"", "x".repeat(length));
+        assert!(with(&long(60_000)).is_some());
+        assert!(with(&long(70_000)).is_none());
+        let nested = format!("{}{}{}", "[".repeat(50), long(70_000), "]".repeat(50));
+        assert!(with(&nested).is_none());
     }
 
     #[test]

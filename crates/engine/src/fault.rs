@@ -154,7 +154,7 @@ impl Fault {
         Self { consent: Some(page.into()), ..fault }
     }
 
-    /// The fault that the method does not exist in this era or at this endpoint.
+    /// The fault for a method that does not exist in this era or at this endpoint.
     pub fn unknown_method(method: &str, why: &str) -> Self {
         Self::client(code::METHOD_NOT_FOUND, format!("method {method:?} {why}"))
             .about(Condition::UnknownMethod, method)

@@ -5,7 +5,7 @@ use std::fmt;
 
 use engine::pinning::{DiffLine, difference};
 use serde_json::{Value, json};
-use store::definitions::{StoredDefinition, open_tools, revision, short_code};
+use store::definitions::{StoredDefinition, hex, open_tools};
 
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum ChangeKind {
     Changed,
     /// No definition of the tool is approved.
     New,
-    /// The server no longer lists the tool.
+    /// The server no longer lists the tool, or its new definition is invalid and was left out.
     Vanished,
 }
 
@@ -41,7 +41,7 @@ pub struct ToolChange {
     pub lines: Vec<DiffLine>,
     /// The time when the definition was first listed, in milliseconds since 1970.
     pub first_seen_ms: u64,
-    /// The first eight digits of the definition's fingerprint.
+    /// The definition's fingerprint, in hexadecimal digits.
     pub fingerprint: String,
     before: Option<String>,
     after: Option<String>,
@@ -57,9 +57,9 @@ pub struct Review {
 }
 
 impl Review {
-    /// Reviews the stored definitions of a server; `all` contains their texts. Unless `is_full` is true, long texts are
-    /// shortened.
-    pub fn of(all: &[StoredDefinition], is_full: bool) -> Self {
+    /// Reviews the stored definitions of a server; `all` contains their texts, and `revision` is their code. Unless
+    /// `is_full` is true, long texts are shortened.
+    pub fn of(all: &[StoredDefinition], revision: String, is_full: bool) -> Self {
         let mut changes = Vec::new();
         for tool in open_tools(all) {
             let own = || all.iter().filter(|one| one.tool == tool);
@@ -72,7 +72,7 @@ impl Review {
             }
             changes.extend(open.map(|one| change(before, one, is_full)));
         }
-        Self { revision: revision(all), changes }
+        Self { revision, changes }
     }
 
     /// Returns the number of changes of a kind.
@@ -114,7 +114,7 @@ fn vanished(before: &StoredDefinition) -> ToolChange {
         parts: Vec::new(),
         lines: Vec::new(),
         first_seen_ms: before.first_seen_ms,
-        fingerprint: short_code(&before.fingerprint),
+        fingerprint: hex(&before.fingerprint),
         before: Some(text(before)),
         after: None,
     }
@@ -128,7 +128,7 @@ fn change(before: Option<&StoredDefinition>, now: &StoredDefinition, is_full: bo
         parts: found.changes,
         lines: found.lines,
         first_seen_ms: now.first_seen_ms,
-        fingerprint: short_code(&now.fingerprint),
+        fingerprint: hex(&now.fingerprint),
         before: before.map(text),
         after: Some(text(now)),
     }

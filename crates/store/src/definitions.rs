@@ -2,11 +2,13 @@
 //! which definitions are compared. This module must not know how definitions are compared.
 //!
 //! The file is not the file of catalogues, although it contains similar texts: catalogues can be fetched again, but if an approval
-//! were lost, whatever the server lists next would be approved. So this file is never replaced, and no row expires.
+//! were lost, whatever the server lists next would be approved. So this file is never replaced, no approval expires, and a new
+//! server is refused rather than an old one deleted. Servers are found by digests that depend on the folder's key, so the file
+//! opens only with the key with which it was written.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
-use aws_lc_rs::digest;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 
 use crate::Error;
@@ -14,14 +16,22 @@ use crate::catalogues::ServerDigest;
 use crate::database::{Database, Purpose, counted, kept};
 use crate::vault::VaultKey;
 
+mod rows;
+
+use rows::MOST_APPROVED;
+pub use rows::{
+    ApprovalRefused, ApprovalRequest, FIRST_SIGHT, ListedDefinitions, NewDefinition, RecordedServer,
+    StoredDefinition,
+};
+
 /// The file's name in its folder.
 const FILE: &str = "definitions.db";
 
-/// The maximum number of servers; the servers that were seen least recently are deleted first.
+/// The maximum number of servers.
 const MOST_SERVERS: i64 = 4096;
 
-/// The maximum number of definitions of one tool that are approved at the same time.
-const MOST_APPROVED: i64 = 64;
+/// The number of digits of a revision.
+const REVISION: usize = 32;
 
 const FIRST: &str = "
     CREATE TABLE servers (
@@ -44,88 +54,16 @@ const FIRST: &str = "
     ) STRICT;
 ";
 
-const PURPOSE: Purpose = Purpose { mark: 0x6467_6D64, steps: &[FIRST], durable: true, examined: true };
+const SECOND: &str = "
+    ALTER TABLE servers ADD COLUMN incomplete INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE key_check (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        digest BLOB NOT NULL -- a digest that depends on the folder's key
+    ) STRICT;
+";
 
-/// The name under which the first lists of a server are approved.
-pub const FIRST_SIGHT: &str = "first sight";
-
-/// A definition as stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredDefinition {
-    /// The server's own name for the tool.
-    pub tool: String,
-    /// The digest of the body.
-    pub fingerprint: [u8; 32],
-    /// The definition in its normal form, as JSON text; empty if the body was not requested.
-    pub body: Vec<u8>,
-    /// The time when the definition was first listed, in milliseconds since 1970.
-    pub first_seen_ms: u64,
-    /// True if the server's newest list contains the definition.
-    pub is_listed: bool,
-    /// The time of the approval; `None` if the definition is not approved.
-    pub approved_ms: Option<u64>,
-    /// The person who approved the definition, or the reason for its approval.
-    pub approved_by: Option<String>,
-}
-
-/// A server in the record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordedServer {
-    /// The digest of everything that identifies the server.
-    pub digest: ServerDigest,
-    /// The server's configured name.
-    pub name: String,
-    /// The audiences whose lists have been seen.
-    pub audiences: Vec<u32>,
-}
-
-/// A definition that is not in the file yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewDefinition {
-    /// The server's own name for the tool.
-    pub tool: String,
-    /// The digest of the body.
-    pub fingerprint: [u8; 32],
-    /// The definition in its normal form.
-    pub body: Vec<u8>,
-    /// True if the definition is approved on first sight.
-    pub is_approved: bool,
-}
-
-/// The definitions that a server lists now.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ListedDefinitions {
-    /// The server's configured name.
-    pub name: String,
-    /// The audiences whose lists have been seen.
-    pub audiences: Vec<u32>,
-    /// The definitions that the file lacks.
-    pub new: Vec<NewDefinition>,
-    /// All definitions that are listed, by tool and fingerprint.
-    pub listed: Vec<(String, [u8; 32])>,
-}
-
-/// The tools to approve.
-#[derive(Debug, Clone, Copy)]
-pub struct ApprovalRequest<'a> {
-    /// The names of the tools; `None` for all.
-    pub tools: Option<&'a [String]>,
-    /// The revision that was reviewed; `None` to approve whatever is listed now.
-    pub revision: Option<&'a str>,
-    /// The person who approves.
-    pub by: &'a str,
-}
-
-/// The reason why nothing was approved.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ApprovalRefused {
-    /// The server's definitions have changed since they were reviewed.
-    #[error("the definitions changed after you reviewed them: the revision is {0} now")]
-    Outdated(String),
-    /// There is nothing to approve for a tool.
-    #[error("the tool {0:?} has no change that awaits approval")]
-    Unknown(String),
-}
+const PURPOSE: Purpose =
+    Purpose { mark: 0x6467_6D64, steps: &[FIRST, SECOND], durable: true, examined: true };
 
 /// The file of definitions. Several processes may open it at once.
 #[derive(Debug)]
@@ -152,14 +90,30 @@ impl Definitions {
         file.map(|file| Self::of(file, folder, fresh)).transpose()
     }
 
-    fn of(file: Database, folder: &Path, fresh: &[u8; 32]) -> Result<Self, Error> {
+    fn of(mut file: Database, folder: &Path, fresh: &[u8; 32]) -> Result<Self, Error> {
         file.read(|file| file.execute_batch("PRAGMA foreign_keys = ON"))?;
-        Ok(Self { file, key: VaultKey::of(folder, fresh)? })
+        let key = VaultKey::of(folder, fresh)?;
+        check_key(&mut file, &key)?;
+        Ok(Self { file, key })
     }
 
     /// The digest of a server.
     pub fn digest(&self, server: &[u8]) -> ServerDigest {
         self.key.digest("definitions", server)
+    }
+
+    /// A code for everything that awaits approval. The code changes whenever one of these definitions does. It depends on the
+    /// folder's key, so a server cannot choose definitions that have the code of other ones.
+    pub fn revision(&self, all: &[StoredDefinition]) -> String {
+        revision(&self.key, all)
+    }
+
+    /// Returns true if the file contains this server, or has room for another one.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn has_room(&self, server: &ServerDigest) -> Result<bool, Error> {
+        self.file.read(|file| has_room(file, server))
     }
 
     /// A number that changes when another process, or another connection, changes the file.
@@ -170,12 +124,12 @@ impl Definitions {
         self.file.number("PRAGMA data_version")
     }
 
-    /// The servers, the most recently seen first.
+    /// The servers, those first whose lists were stored most recently.
     ///
     /// # Errors
     /// If the file cannot be read.
     pub fn servers(&self) -> Result<Vec<RecordedServer>, Error> {
-        let query = "SELECT server, name, audiences FROM servers ORDER BY seen_ms DESC, name";
+        let query = "SELECT server, name, audiences, incomplete FROM servers ORDER BY seen_ms DESC, name";
         self.file.read(|file| file.prepare_cached(query)?.query_map([], server)?.collect())
     }
 
@@ -184,7 +138,7 @@ impl Definitions {
     /// # Errors
     /// If the file cannot be read.
     pub fn server(&self, digest: &ServerDigest) -> Result<Option<RecordedServer>, Error> {
-        let query = "SELECT server, name, audiences FROM servers WHERE server = ?1";
+        let query = "SELECT server, name, audiences, incomplete FROM servers WHERE server = ?1";
         self.file.read(|file| file.prepare_cached(query)?.query_row([digest], server).optional())
     }
 
@@ -201,7 +155,8 @@ impl Definitions {
         self.file.read(|file| stored(file, server, with_bodies))
     }
 
-    /// Stores what a server lists. Definitions that are neither listed nor approved are deleted.
+    /// Stores what a server lists. Definitions that are neither listed nor approved are deleted. Returns false if the file has
+    /// no room for the server.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -210,12 +165,17 @@ impl Definitions {
         server: &ServerDigest,
         now: &ListedDefinitions,
         now_ms: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         self.file.write(|file| {
+            if !has_room(file, server)? {
+                return Ok(false);
+            }
             let audiences: Vec<String> = now.audiences.iter().map(u32::to_string).collect();
-            let sql = "INSERT INTO servers VALUES (?1, ?2, ?3, ?4) ON CONFLICT (server)
-                       DO UPDATE SET name = excluded.name, audiences = excluded.audiences, seen_ms = excluded.seen_ms";
-            file.execute(sql, params![server, now.name, audiences.join(" "), kept(now_ms)])?;
+            let sql = "INSERT INTO servers (server, name, audiences, incomplete, seen_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+                       ON CONFLICT (server) DO UPDATE SET name = excluded.name, audiences = excluded.audiences,
+                           incomplete = max(incomplete, excluded.incomplete), seen_ms = excluded.seen_ms";
+            let audiences = audiences.join(" ");
+            file.execute(sql, params![server, now.name, audiences, now.incomplete, kept(now_ms)])?;
             for one in &now.new {
                 insert(file, server, one, now_ms)?;
             }
@@ -227,9 +187,7 @@ impl Definitions {
             }
             let sql = "DELETE FROM definitions WHERE server = ?1 AND listed = 0 AND approved_ms IS NULL";
             file.execute(sql, [server])?;
-            let prune = "DELETE FROM servers WHERE server IN
-                         (SELECT server FROM servers ORDER BY seen_ms DESC LIMIT -1 OFFSET ?1)";
-            file.execute(prune, [MOST_SERVERS]).map(drop)
+            Ok(true)
         })
     }
 
@@ -244,31 +202,72 @@ impl Definitions {
         request: ApprovalRequest<'_>,
         now_ms: u64,
     ) -> Result<Result<Vec<String>, ApprovalRefused>, Error> {
-        self.file.write(|file| {
+        let Self { file, key } = self;
+        file.write(|file| {
             let all = stored(file, server, false)?;
-            let now = revision(&all);
-            if request.revision.is_some_and(|reviewed| reviewed != now) {
-                return Ok(Err(ApprovalRefused::Outdated(now)));
-            }
-            let open = open_tools(&all);
-            let tools = match request.tools {
-                None => open,
-                Some(named) => match named.iter().find(|tool| !open.contains(tool)) {
-                    Some(unknown) => return Ok(Err(ApprovalRefused::Unknown(unknown.clone()))),
-                    None => named.to_vec(),
-                },
+            let tools = match approvable(key, &all, request) {
+                Ok(tools) => tools,
+                Err(refused) => return Ok(Err(refused)),
             };
             for tool in &tools {
                 let sql = "DELETE FROM definitions WHERE server = ?1 AND tool = ?2 AND listed = 0";
                 file.execute(sql, params![server, tool])?;
                 let sql = "UPDATE definitions SET approved_ms = ?3, approved_by = ?4
-                           WHERE id IN (SELECT id FROM definitions WHERE server = ?1 AND tool = ?2
-                                        AND approved_ms IS NULL ORDER BY id LIMIT ?5)";
-                file.execute(sql, params![server, tool, kept(now_ms), request.by, MOST_APPROVED])?;
+                           WHERE server = ?1 AND tool = ?2 AND approved_ms IS NULL";
+                file.execute(sql, params![server, tool, kept(now_ms), request.by])?;
             }
             Ok(Ok(tools))
         })
     }
+}
+
+/// The tools that a request approves.
+fn approvable(
+    key: &VaultKey,
+    all: &[StoredDefinition],
+    request: ApprovalRequest<'_>,
+) -> Result<Vec<String>, ApprovalRefused> {
+    let now = revision(key, all);
+    if request.revision.is_some_and(|reviewed| reviewed != now) {
+        return Err(ApprovalRefused::Outdated(now));
+    }
+    let open = open_tools(all);
+    let tools = match request.tools {
+        None => open,
+        Some(named) => match named.iter().find(|tool| !open.contains(tool)) {
+            Some(unknown) => return Err(ApprovalRefused::Unknown(unknown.clone())),
+            None => named.to_vec(),
+        },
+    };
+    let listed = |tool: &String| all.iter().filter(|one| one.tool == *tool && one.is_listed).count();
+    match tools.iter().find(|tool| listed(tool) > MOST_APPROVED) {
+        Some(tool) => Err(ApprovalRefused::TooMany(tool.clone())),
+        None => Ok(tools),
+    }
+}
+
+/// Checks that the file was written with this key. If it was not, no server would be found in it, and everything would be
+/// approved again.
+fn check_key(file: &mut Database, key: &VaultKey) -> Result<(), Error> {
+    fn stored_check(file: &Connection) -> rusqlite::Result<Option<[u8; 32]>> {
+        file.query_row("SELECT digest FROM key_check", [], |row| row.get(0)).optional()
+    }
+    let own = key.digest("key of definitions", b"");
+    let known = match file.read(stored_check)? {
+        Some(known) => known,
+        // Another process may be faster.
+        None => file.write(|file| {
+            file.execute("INSERT INTO key_check VALUES (1, ?1) ON CONFLICT DO NOTHING", params![own])?;
+            Ok(stored_check(file)?.unwrap_or(own))
+        })?,
+    };
+    if known == own { Ok(()) } else { Err(Error::OtherKey { path: file.path().to_path_buf() }) }
+}
+
+fn has_room(file: &Connection, server: &ServerDigest) -> rusqlite::Result<bool> {
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM servers WHERE server = ?1) OR (SELECT count(*) FROM servers) < ?2";
+    file.prepare_cached(sql)?.query_row(params![server, MOST_SERVERS], |row| row.get(0))
 }
 
 /// The tools with something to approve: a listed definition that is not approved, or an approved tool without a listed definition.
@@ -283,22 +282,27 @@ pub fn open_tools(all: &[StoredDefinition]) -> Vec<String> {
     tools
 }
 
-/// A short code for everything that awaits approval. The code changes whenever one of these definitions does.
-pub fn revision(all: &[StoredDefinition]) -> String {
+/// A code for everything that awaits approval.
+fn revision(key: &VaultKey, all: &[StoredDefinition]) -> String {
     let open = open_tools(all);
-    let mut context = digest::Context::new(&digest::SHA256);
+    let mut text = Vec::new();
     for one in all.iter().filter(|one| open.contains(&one.tool)) {
-        context.update(&one.tool.len().to_le_bytes());
-        context.update(one.tool.as_bytes());
-        context.update(&one.fingerprint);
-        context.update(&[u8::from(one.is_listed), u8::from(one.approved_ms.is_some())]);
+        text.extend_from_slice(&one.tool.len().to_le_bytes());
+        text.extend_from_slice(one.tool.as_bytes());
+        text.extend_from_slice(&one.fingerprint);
+        text.extend_from_slice(&[u8::from(one.is_listed), u8::from(one.approved_ms.is_some())]);
     }
-    short_code(context.finish().as_ref())
+    let mut code = hex(&key.digest("revision of definitions", &text));
+    code.truncate(REVISION);
+    code
 }
 
-/// The first eight digits of a digest, for people.
-pub fn short_code(digest: &[u8]) -> String {
-    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+/// A digest in hexadecimal digits.
+pub fn hex(digest: &[u8; 32]) -> String {
+    digest.iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn insert(
@@ -347,7 +351,7 @@ fn stored(
 fn server(row: &Row<'_>) -> rusqlite::Result<RecordedServer> {
     let audiences: String = row.get(2)?;
     let audiences = audiences.split(' ').filter_map(|number| number.parse().ok()).collect();
-    Ok(RecordedServer { digest: row.get(0)?, name: row.get(1)?, audiences })
+    Ok(RecordedServer { digest: row.get(0)?, name: row.get(1)?, audiences, incomplete: row.get(3)? })
 }
 
 #[cfg(test)]

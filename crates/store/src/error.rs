@@ -48,6 +48,12 @@ pub enum Error {
         /// The damage that was found.
         why: String,
     },
+    /// The file was written with another key than the one in its folder.
+    #[error("{} was written with another key than the one in vault.key in the same folder", path.display())]
+    OtherKey {
+        /// The path of the file.
+        path: PathBuf,
+    },
     /// The file with the key ring cannot be read.
     #[error("{} cannot be read: {why}", path.display())]
     Unreadable {
@@ -116,6 +122,9 @@ impl Error {
             Self::Foreign { .. } => "choose another folder, or move the file away",
             Self::Corrupt { .. } => {
                 "restore a backup, or recover the readable part with `sqlite3 FILE .recover`, or move the file away (with its -wal and -shm files) to start with an empty one"
+            }
+            Self::OtherKey { .. } => {
+                "restore the vault.key that belongs to the file from a backup; or move the file away (with its -wal and -shm files), after which all that servers list next is approved"
             }
             Self::Unreadable { .. } => "give this user read access, or name another file",
             Self::Damaged { .. } => {

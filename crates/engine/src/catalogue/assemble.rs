@@ -117,7 +117,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         named
     }
 
-    /// Notes that another item of a server has an item's identity as its new name.
+    /// Adds a note if another item was renamed to this item's identity.
     fn note_displaced(
         &mut self,
         kind: ListKind,

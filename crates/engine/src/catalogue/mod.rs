@@ -35,6 +35,7 @@ pub mod stored;
 mod suitability;
 mod suited;
 pub mod template;
+mod template_index;
 mod token_cost;
 mod tool_limits;
 mod tool_search;

@@ -9,7 +9,8 @@ use proto::rpc::Frame;
 
 use super::entry::present;
 use super::part::Part;
-use super::template::{covers, pattern};
+use super::template::pattern;
+use super::template_index::{BudgetExhausted, ComparisonBudget, HasTemplate, TemplateIndex};
 use super::uri_mark::{marked, unmarked};
 use super::uris::{PublicUri, PublicUris, published};
 use super::{ListKind, UpstreamId, View, declares};
@@ -68,9 +69,56 @@ impl TemplateOwner {
         parts.iter().flat_map(of_part).collect()
     }
 
-    /// Returns true if clients see the template as its server wrote it, and it matches a URI.
-    fn covers_plain(&self, uri: &str) -> bool {
-        self.public.is_none() && covers(&self.template, uri)
+    /// Returns true if clients see the template as its server wrote it.
+    fn is_plain(&self) -> bool {
+        self.public.is_none()
+    }
+}
+
+impl HasTemplate for Arc<TemplateOwner> {
+    fn template(&self) -> &str {
+        &self.template
+    }
+}
+
+/// The templates of a view's servers.
+#[derive(Debug)]
+struct TemplateTable {
+    all: TemplateIndex<Arc<TemplateOwner>>,
+    by_server: HashMap<UpstreamId, TemplateIndex<Arc<TemplateOwner>>>,
+}
+
+impl TemplateTable {
+    fn new(templates: Vec<TemplateOwner>) -> Self {
+        let all: Vec<Arc<TemplateOwner>> = templates.into_iter().map(Arc::new).collect();
+        let mut by_server: HashMap<UpstreamId, Vec<Arc<TemplateOwner>>> = HashMap::new();
+        for one in &all {
+            by_server.entry(one.upstream).or_default().push(one.clone());
+        }
+        let by_server = by_server.into_iter().map(|(server, own)| (server, TemplateIndex::new(own)));
+        Self { by_server: by_server.collect(), all: TemplateIndex::new(all) }
+    }
+
+    /// The first template of a server that matches the server's own URI, among those for which `is_candidate` is true.
+    fn of_server(
+        &self,
+        (upstream, own): (UpstreamId, &str),
+        budget: &mut ComparisonBudget,
+        is_candidate: impl FnMut(&Arc<TemplateOwner>) -> bool,
+    ) -> Result<Option<&TemplateOwner>, BudgetExhausted> {
+        let Some(templates) = self.by_server.get(&upstream) else { return Ok(None) };
+        Ok(templates.find(own, budget, is_candidate)?.map(|owner| &**owner))
+    }
+
+    /// The first template of any server that matches a URI as clients see it, among those for which `is_candidate` is true.
+    fn of_any(
+        &self,
+        uri: &str,
+        budget: &mut ComparisonBudget,
+        mut is_candidate: impl FnMut(&TemplateOwner) -> bool,
+    ) -> Result<Option<&TemplateOwner>, BudgetExhausted> {
+        let found = self.all.find(uri, budget, |owner| owner.is_plain() && is_candidate(owner))?;
+        Ok(found.map(|owner| &**owner))
     }
 }
 
@@ -79,7 +127,7 @@ impl TemplateOwner {
 pub(super) struct ResourceTable {
     // The server of each resource. The map is shared with the copy of the view that has no pages.
     resources: Arc<HashMap<String, UpstreamId>>,
-    templates: Arc<[TemplateOwner]>,
+    templates: Arc<TemplateTable>,
     /// The profile's own rules for URIs.
     rules: UriRules,
     /// The servers, present or not, some of whose URIs carry the server's name.
@@ -102,7 +150,7 @@ impl ResourceTable {
         }
         Self {
             resources: Arc::new(table),
-            templates: templates.into(),
+            templates: Arc::new(TemplateTable::new(templates)),
             rules,
             marking: uris.marking().into(),
             withheld: Arc::new(uris.into_withheld()),
@@ -111,7 +159,7 @@ impl ResourceTable {
 
     /// The number of resources and templates.
     pub(super) fn len(&self) -> usize {
-        self.resources.len() + self.templates.len()
+        self.resources.len() + self.templates.all.len()
     }
 
     /// Returns true if the profile's own rules admit a server's URI.
@@ -138,11 +186,16 @@ impl ResourceTable {
     pub(super) fn is_listed(&self, uri: &str) -> bool {
         let marked = self.marked_by(uri);
         let own = marked.as_ref().map_or(uri, |(_, own)| own);
-        let covered = |owner: &TemplateOwner| match &marked {
-            Some((upstream, own)) => owner.upstream == *upstream && covers(&owner.template, own),
-            None => owner.covers_plain(uri),
+        let is_covered = || {
+            let budget = &mut ComparisonBudget::of_message();
+            let covering = match &marked {
+                Some((upstream, own)) => {
+                    self.templates.of_server((*upstream, own), budget, |one| one.is_listed)
+                }
+                None => self.templates.of_any(uri, budget, |one| one.is_listed),
+            };
+            covering.is_ok_and(|owner| owner.is_some())
         };
-        let is_covered = || self.templates.iter().any(|owner| owner.is_listed && covered(owner));
         self.admits(own) && (self.listed(uri).is_some() || is_covered())
     }
 
@@ -151,13 +204,19 @@ impl ResourceTable {
         let is_it = |owner: &&TemplateOwner| {
             owner.is_listed && owner.public.as_ref().unwrap_or(&owner.template) == uri
         };
-        let template = || self.templates.iter().find(is_it);
+        let template = || self.templates.all.iter().map(|owner| &**owner).find(is_it);
         self.resources.get(uri).copied().or_else(|| template().map(|owner| owner.upstream))
     }
 
     /// The public form of a URI in a message of a server; `None` if it is public as it is. A URI that clients know as the URI
-    /// of another server gets the name of its own server.
-    pub(super) fn public(&self, (upstream, server): (UpstreamId, &str), own: &str) -> Option<String> {
+    /// of another server gets the name of its own server. So does a URI for whose comparisons the budget does not suffice:
+    /// clients can use this form as well.
+    fn public(
+        &self,
+        (upstream, server): (UpstreamId, &str),
+        own: &str,
+        budget: &mut ComparisonBudget,
+    ) -> Option<String> {
         let marked = marked(server, own)?;
         if self.resources.get(&marked) == Some(&upstream) || self.marked_by(own).is_some() {
             return Some(marked);
@@ -165,13 +224,25 @@ impl ResourceTable {
         if let Some(owner) = self.resources.get(own) {
             return (*owner != upstream).then_some(marked);
         }
-        let is_own = |owner: &&TemplateOwner| owner.upstream == upstream && covers(&owner.template, own);
-        let mut own_templates = self.templates.iter().filter(is_own).peekable();
-        let is_anothers = match own_templates.peek() {
-            Some(_) => own_templates.all(|owner| owner.public.is_some()),
-            None => self.templates.iter().any(|owner| owner.covers_plain(own)) || self.withheld.contains(own),
-        };
-        is_anothers.then_some(marked)
+        let is_own = self.is_own((upstream, own), budget).unwrap_or_default();
+        (!is_own).then_some(marked)
+    }
+
+    /// Returns true if an unlisted URI in a message of a server is public as it is.
+    fn is_own(
+        &self,
+        (upstream, own): (UpstreamId, &str),
+        budget: &mut ComparisonBudget,
+    ) -> Result<bool, BudgetExhausted> {
+        let templates = &self.templates;
+        if templates.of_server((upstream, own), budget, |owner| owner.is_plain())?.is_some() {
+            return Ok(true);
+        }
+        let is_marked = templates.of_server((upstream, own), budget, |owner| !owner.is_plain())?.is_some();
+        if is_marked || self.withheld.contains(own) {
+            return Ok(false);
+        }
+        Ok(templates.of_any(own, budget, |owner| owner.upstream != upstream)?.is_none())
     }
 }
 
@@ -194,15 +265,20 @@ impl ServerUris {
 
     /// The public form of one of the server's URIs; `None` if it is public as it is.
     pub fn public(&self, own: &str) -> Option<String> {
+        self.public_within(own, &mut ComparisonBudget::of_message())
+    }
+
+    fn public_within(&self, own: &str, budget: &mut ComparisonBudget) -> Option<String> {
         match &self.asked {
             Some((asked, public)) if *asked == *own => Some(public.clone()),
-            _ => self.table.public((self.upstream, &self.server), own),
+            _ => self.table.public((self.upstream, &self.server), own, budget),
         }
     }
 
     /// Replaces the URIs in a message of the server with public ones.
     pub fn published(&self, frame: Frame) -> Frame {
-        published(frame, &|own| self.public(own))
+        let mut budget = ComparisonBudget::of_message();
+        published(frame, &mut |own| self.public_within(own, &mut budget))
     }
 }
 
@@ -239,15 +315,17 @@ impl View {
 
     /// Finds a resource by a URI that carries the name of its server. No other server can have it.
     fn found_at(&self, upstream: UpstreamId, uri: &str, own: &str) -> Option<ResourceMatch<'_>> {
-        if !self.upstream_declares(upstream, "resources", None) || !self.admits_resource(upstream, own) {
+        if !self.admits_resource(upstream, own) {
             return None;
         }
         if self.resources.listed(uri) == Some(upstream) {
             return Some(ResourceMatch::Listed);
         }
-        let mut owners = self.resources.templates.iter();
-        let owner = owners.find(|owner| owner.upstream == upstream && covers(&owner.template, own));
-        Some(owner.map_or(ResourceMatch::Nowhere, |owner| ResourceMatch::Like(&owner.template)))
+        let budget = &mut ComparisonBudget::of_message();
+        if let Some(owner) = self.resources.templates.of_server((upstream, own), budget, |_| true).ok()? {
+            return Some(ResourceMatch::Like(&owner.template));
+        }
+        self.upstream_declares(upstream, "resources", None).then_some(ResourceMatch::Nowhere)
     }
 
     fn found(&self, uri: &str) -> Option<(UpstreamId, ResourceMatch<'_>)> {
@@ -260,8 +338,10 @@ impl View {
             return None;
         }
         let covered = || {
-            let mut owners = self.resources.templates.iter();
-            let owner = owners.find(|owner| owner.covers_plain(uri) && may(owner.upstream))?;
+            let mut admitted: HashMap<UpstreamId, bool> = HashMap::new();
+            let mut may = |server: UpstreamId| *admitted.entry(server).or_insert_with(|| may(server));
+            let budget = &mut ComparisonBudget::of_message();
+            let owner = self.resources.templates.of_any(uri, budget, |owner| may(owner.upstream)).ok()??;
             Some((owner.upstream, ResourceMatch::Like(&owner.template)))
         };
         let nowhere = || Some((self.sole_with("resources")?, ResourceMatch::Nowhere));

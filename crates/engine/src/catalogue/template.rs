@@ -3,10 +3,10 @@
 use crate::config::Glob;
 
 /// The maximum number of expressions in a template; one with more matches nothing.
-const MAX_EXPRESSIONS: usize = 8;
+pub(super) const MAX_EXPRESSIONS: usize = 8;
 
 /// The maximum length of a URI that is matched, in bytes.
-const MAX_URI: usize = 8192;
+pub(super) const MAX_URI: usize = 8192;
 
 /// Returns true if `uri` can be an expansion of `template`: the literal parts appear in order, and each expression
 /// matches some text. Expressions without an operator stay within one path segment, as their expansion does.

@@ -20,6 +20,7 @@ mod overrides;
 mod same_uris;
 mod searched;
 mod settings;
+mod uri_limits;
 mod uri_rules;
 mod withheld;
 

@@ -39,9 +39,9 @@ impl ToolLimits {
     pub(super) fn of(
         setting: &ToolSetting,
         tool: &Item,
-        said: Annotations,
+        annotations: Annotations,
     ) -> (Option<Self>, Option<&'static str>) {
-        let is_repeatable = said.are_repeatable();
+        let is_repeatable = annotations.are_repeatable();
         let keep_for = setting.keep_for.filter(|_| is_repeatable);
         let cache = keep_for.map(|keep_for| CacheRule { keep_for, definition: normal_form(&tool.text) });
         let note = (setting.keep_for.is_some() && !is_repeatable).then_some(NOTHING_KEPT);

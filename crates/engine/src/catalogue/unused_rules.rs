@@ -1,5 +1,6 @@
 //! Rules of a profile that name tools or arguments which their server does not list: a typing error, or a server that has renamed
-//! them. Such a rule protects nothing, so people must learn of it. This module must not know what a rule does.
+//! them. Such a rule may protect nothing, so people must learn of it. Servers may list more for other clients, so a note says only
+//! what these clients see. This module must not know what a rule does.
 
 use std::collections::HashSet;
 
@@ -42,7 +43,7 @@ fn of_tools(profile: &Profile, part: &Part<'_>) -> Vec<String> {
     let unused = all.into_iter().filter(|(_, tool)| !listed.contains(tool));
     unused
         .map(|(key, tool)| {
-            format!("tools.{key}: server {server} lists no tool {tool:?}, so this has no effect")
+            format!("tools.{key}: server {server} lists no tool {tool:?} to these clients; check the name")
         })
         .collect()
 }

@@ -13,6 +13,12 @@ const IMAGE_KEY: &str = "x-imgbb-api-key";
 /// The maximum length of a value, in bytes; longer values are rejected.
 const LONGEST: usize = 2 * 1024;
 
+/// The marks of a part in a digest, before the part itself: without them, an absent part could look like one that contains the
+/// text for its absence.
+const ABSENT: &[u8] = &[0];
+const FAULTY: &[u8] = &[1];
+const PRESENT: &[u8] = &[2];
+
 /// The site credentials of a request; they are never printed.
 #[derive(Clone)]
 pub struct Carried {
@@ -60,25 +66,30 @@ impl Carried {
     /// Passes everything that distinguishes these credentials from others to `see`, for a digest.
     pub fn each_part(&self, see: &mut dyn FnMut(&[u8])) {
         match &self.account {
-            None => see(b"no account"),
-            Some(Err(_)) => see(b"bad account"),
+            None => see(ABSENT),
+            Some(Err(_)) => see(FAULTY),
             Some(Ok(account)) => {
+                see(PRESENT);
                 see(account.url.as_bytes());
                 see(account.username.as_bytes());
                 see(account.password.expose_secret().as_bytes());
             }
         }
         match &self.basic {
-            None => see(b"no basic"),
-            Some(Err(_)) => see(b"bad basic"),
+            None => see(ABSENT),
+            Some(Err(_)) => see(FAULTY),
             Some(Ok(basic)) => {
+                see(PRESENT);
                 see(basic.user.as_bytes());
                 see(basic.password.expose_secret().as_bytes());
             }
         }
         match &self.image_key {
-            None => see(b"no key"),
-            Some(key) => see(key.expose_secret().as_bytes()),
+            None => see(ABSENT),
+            Some(key) => {
+                see(PRESENT);
+                see(key.expose_secret().as_bytes());
+            }
         }
     }
 }
@@ -186,6 +197,23 @@ mod tests {
         let all = [two[0], two[1], ("x-wordpress-password", " ab cd ")];
         let account = Carried::read(&headers(&all)).unwrap().account.unwrap().unwrap();
         assert_eq!((account.url.as_str(), account.password.expose_secret()), ("http://a.example", "ab cd"));
+    }
+
+    /// The parts of these headers for a digest.
+    fn parts(lines: &[(&'static str, &str)]) -> Vec<Vec<u8>> {
+        let mut parts = Vec::new();
+        Carried::read(&headers(lines)).unwrap().each_part(&mut |part| parts.push(part.to_vec()));
+        parts
+    }
+
+    #[test]
+    fn no_text_looks_like_an_absent_part() {
+        let basic = ("authorization", "Basic YW5uOmE6YiBj");
+        for text in ["no key", "0"] {
+            assert_ne!(parts(&[basic]), parts(&[basic, (IMAGE_KEY, text)]), "{text:?}");
+        }
+        let faulty = ("x-wordpress-url", "http://a.example");
+        assert_ne!(parts(&[basic]), parts(&[basic, faulty]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use proto::mcp::Method;
 use proto::rpc::Frame;
 
 use crate::catalogue::View;
-use crate::search::inner_call;
+use crate::exchange::inner_request;
 
 /// A request from a client.
 #[derive(Debug, Clone)]
@@ -38,8 +38,7 @@ impl DialectRequest {
 
     /// The call inside a call of `call_tool`; `None` for any other request, or if the view's tools are all listed.
     pub fn inner(&self, view: &View) -> Option<Self> {
-        let frame = view.search().and_then(|_| inner_call(&self.frame))?;
-        Some(Self { id: self.id.clone(), frame })
+        Some(Self { id: self.id.clone(), frame: inner_request(&self.frame, view)? })
     }
 
     /// The method, with escapes resolved.

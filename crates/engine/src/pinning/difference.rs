@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use proto::json::{Elements, Members, Span};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::layout::{on_one_line, wrapped};
-use super::text_difference::{text_difference, whole_text};
+use super::text_difference::{MOST_WORDS, text_difference, whole_text};
+use super::tree::tree;
 
 /// The width of a line, including indent and sign.
 const COLUMNS: usize = 80;
@@ -75,6 +75,11 @@ impl Extent {
         if self == Self::Full { usize::MAX } else { 14 }
     }
 
+    /// The maximum number of characters of a key in a JSON pointer.
+    fn longest_key(self) -> usize {
+        if self == Self::Full { usize::MAX } else { 200 }
+    }
+
     /// The maximum number of lines for one tool.
     fn lines(self) -> usize {
         if self == Self::Full { usize::MAX } else { 80 }
@@ -85,43 +90,47 @@ impl Extent {
 /// are shortened.
 pub fn difference(old: Option<&[u8]>, new: &[u8], is_full: bool) -> DefinitionDiff {
     let extent = if is_full { Extent::Full } else { Extent::Brief };
-    let mut found = Differences { changes: Vec::new(), lines: Vec::new(), extent };
     let before = old.unwrap_or(b"{}");
-    match (parsed(before), parsed(new)) {
-        (Some(before), Some(now)) => found.members(&before, &now, old.is_some()),
-        // A member occurs twice, or a definition cannot be read: a reader must see the text itself.
-        _ => found.raw(before, new),
+    if let (Some(before), Some(now)) = (tree(before), tree(new)) {
+        let mut found = Differences::new(extent);
+        found.members(&before, &now, old.is_some());
+        // Numbers may differ in their spelling alone.
+        if found.left > 0 || !found.lines.is_empty() || old.is_none_or(|old| old == new) {
+            return found.finish();
+        }
     }
+    // A member occurs twice, or a definition cannot be read: a reader must see the text itself.
+    let mut found = Differences::new(extent);
+    found.raw(before, new);
     found.finish()
 }
 
-/// A definition as a tree; `None` if a tree would not show the whole definition.
-fn parsed(text: &[u8]) -> Option<Value> {
-    if has_duplicates(text, Span::new(0, text.len())) { None } else { serde_json::from_slice(text).ok() }
+/// A step from a value to a value in it.
+#[derive(Clone, Copy)]
+enum PathStep<'a> {
+    Key(&'a str),
+    Index(usize),
 }
 
-/// Returns true if a member occurs twice in an object of a normal form. The members are sorted, so equal keys are neighbors.
-fn has_duplicates(text: &[u8], span: Span) -> bool {
-    match span.of(text).first() {
-        Some(b'{') => Members::of_value(text, span).is_none_or(|members| {
-            let all: Vec<_> = members.iter().collect();
-            all.windows(2).any(|two| two[0].key.of(text) == two[1].key.of(text))
-                || all.iter().any(|member| has_duplicates(text, member.value))
-        }),
-        Some(b'[') => Elements::of_value(text, span)
-            .is_none_or(|elements| elements.iter().any(|one| has_duplicates(text, one))),
-        _ => false,
-    }
-}
-
-struct Differences {
+struct Differences<'a> {
     changes: Vec<String>,
     lines: Vec<DiffLine>,
     extent: Extent,
+    /// The steps from the member of the definition to the current value.
+    path: Vec<PathStep<'a>>,
+    /// The number of differing words that may still be compared one by one.
+    words: usize,
+    /// The number of differences that are not shown, because there are enough lines.
+    left: usize,
 }
 
-impl Differences {
-    fn members(&mut self, old: &Value, new: &Value, is_change: bool) {
+impl<'a> Differences<'a> {
+    fn new(extent: Extent) -> Self {
+        let (changes, lines, path) = (Vec::new(), Vec::new(), Vec::new());
+        Self { changes, lines, extent, path, words: MOST_WORDS, left: 0 }
+    }
+
+    fn members(&mut self, old: &'a Value, new: &'a Value, is_change: bool) {
         for member in MEMBERS {
             let (before, now) = (old.get(member), new.get(member));
             if before == now {
@@ -129,12 +138,13 @@ impl Differences {
             }
             let start = self.lines.len();
             if let (Some(Value::String(_)) | None, Some(Value::String(_)) | None) = (before, now) {
-                let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-                self.texts(text(before).as_deref(), text(now).as_deref());
+                self.texts(before.and_then(Value::as_str), now.and_then(Value::as_str));
             } else {
-                self.walk("", before, now);
+                self.walk(before, now);
             }
-            self.lines.insert(start, DiffLine { sign: DiffSign::Heading, text: member.to_owned() });
+            if self.lines.len() > start {
+                self.lines.insert(start, DiffLine { sign: DiffSign::Heading, text: member.to_owned() });
+            }
             if is_change {
                 self.name_changes(member, before, now);
             }
@@ -150,11 +160,8 @@ impl Differences {
             _ => None,
         };
         let Some((key, what)) = inner else { return self.changes.push(member.to_owned()) };
-        let part = |value: Option<&'_ Value>| {
-            let value = if key.is_empty() { value } else { value.and_then(|value| value.get(key)) };
-            value.and_then(Value::as_object).cloned().unwrap_or_default()
-        };
-        let (before, now) = (part(old), part(new));
+        let (none, before, now) = (Map::new(), part(old, key), part(new, key));
+        let (before, now) = (before.unwrap_or(&none), now.unwrap_or(&none));
         for name in before.keys().chain(now.keys()).collect::<BTreeSet<_>>() {
             let how = match (before.get(name), now.get(name)) {
                 (None, _) => "added",
@@ -170,31 +177,37 @@ impl Differences {
         }
     }
 
-    /// The differences of two values below a JSON pointer.
-    fn walk(&mut self, pointer: &str, old: Option<&Value>, new: Option<&Value>) {
+    /// The differences of two values. Equal objects and arrays are walked as well: if they were compared as a whole first,
+    /// nested values would be compared once for each level.
+    fn walk(&mut self, old: Option<&'a Value>, new: Option<&'a Value>) {
         match (old, new) {
-            _ if old == new => {}
             (Some(Value::Object(before)), Some(Value::Object(now))) => {
                 for key in before.keys().chain(now.keys()).collect::<BTreeSet<_>>() {
-                    self.walk(&below(pointer, key), before.get(key), now.get(key));
+                    self.path.push(PathStep::Key(key));
+                    self.walk(before.get(key), now.get(key));
+                    self.path.pop();
                 }
             }
-            (Some(Value::Array(before)), Some(Value::Array(now))) => self.arrays(pointer, before, now),
+            (Some(Value::Array(before)), Some(Value::Array(now))) => self.arrays(before, now),
+            _ if old == new => {}
             (Some(Value::String(before)), Some(Value::String(now)))
                 if before.chars().count().max(now.chars().count()) > SHORT =>
             {
-                self.push(DiffSign::Heading, pointer);
+                if !self.is_full() {
+                    let pointer = self.pointer();
+                    self.push(DiffSign::Heading, &pointer);
+                }
                 self.texts(Some(before), Some(now));
             }
             _ => {
-                self.leaves(DiffSign::Removed, pointer, old);
-                self.leaves(DiffSign::Added, pointer, new);
+                self.leaves(DiffSign::Removed, old);
+                self.leaves(DiffSign::Added, new);
             }
         }
     }
 
     /// Arrays of plain values are compared like sets, because their order seldom has a meaning.
-    fn arrays(&mut self, pointer: &str, old: &[Value], new: &[Value]) {
+    fn arrays(&mut self, old: &'a [Value], new: &'a [Value]) {
         let is_plain = |all: &[Value]| !all.iter().any(|one| one.is_object() || one.is_array());
         if is_plain(old) && is_plain(new) {
             let texts = |all: &[Value]| all.iter().map(Value::to_string).collect::<BTreeSet<_>>();
@@ -203,49 +216,90 @@ impl Differences {
                 for (sign, one, other) in
                     [(DiffSign::Removed, &before, &now), (DiffSign::Added, &now, &before)]
                 {
-                    one.difference(other).for_each(|value| self.leaf(sign, pointer, value));
+                    one.difference(other).for_each(|value| self.leaf(sign, value));
                 }
                 return;
             }
         }
         for at in 0..old.len().max(new.len()) {
-            self.walk(&format!("{pointer}/{at}"), old.get(at), new.get(at));
+            self.path.push(PathStep::Index(at));
+            self.walk(old.get(at), new.get(at));
+            self.path.pop();
         }
     }
 
     /// A value that exists on one side only, with a line for each plain value in it.
-    fn leaves(&mut self, sign: DiffSign, pointer: &str, value: Option<&Value>) {
+    fn leaves(&mut self, sign: DiffSign, value: Option<&'a Value>) {
         match value {
             None => {}
             Some(Value::Object(members)) if !members.is_empty() => {
                 for (key, value) in members {
-                    self.leaves(sign, &below(pointer, key), Some(value));
+                    self.path.push(PathStep::Key(key));
+                    self.leaves(sign, Some(value));
+                    self.path.pop();
                 }
             }
             Some(Value::Array(elements)) if elements.iter().any(|one| one.is_object() || one.is_array()) => {
                 for (at, value) in elements.iter().enumerate() {
-                    self.leaves(sign, &format!("{pointer}/{at}"), Some(value));
+                    self.path.push(PathStep::Index(at));
+                    self.leaves(sign, Some(value));
+                    self.path.pop();
                 }
             }
-            Some(value) => self.leaf(sign, pointer, &value.to_string()),
+            // Another line would not be shown.
+            Some(_) if self.is_full() => self.left += 1,
+            Some(value) => self.leaf(sign, &value.to_string()),
         }
     }
 
-    fn leaf(&mut self, sign: DiffSign, pointer: &str, value: &str) {
+    fn leaf(&mut self, sign: DiffSign, value: &str) {
+        if self.is_full() {
+            self.left += 1;
+            return;
+        }
+        let pointer = self.pointer();
         let text = if pointer.is_empty() { value.to_owned() } else { format!("{pointer}: {value}") };
         let lines = whole_text(sign, &text, COLUMNS - SIGN, self.extent);
         self.lines.extend(lines);
     }
 
     fn texts(&mut self, old: Option<&str>, new: Option<&str>) {
+        if self.is_full() {
+            self.left += 1;
+            return;
+        }
         let columns = COLUMNS - SIGN;
         let lines = match (old, new) {
-            (Some(old), Some(new)) => text_difference(old, new, columns, self.extent),
+            (Some(old), Some(new)) => text_difference((old, new), columns, self.extent, &mut self.words),
             (Some(old), None) => whole_text(DiffSign::Removed, old, columns, self.extent),
             (None, Some(new)) => whole_text(DiffSign::Added, new, columns, self.extent),
             (None, None) => Vec::new(),
         };
         self.lines.extend(lines);
+    }
+
+    /// Returns true if there are as many lines as are shown.
+    fn is_full(&self) -> bool {
+        self.lines.len() >= self.extent.lines()
+    }
+
+    /// The pointer to the current value, as RFC 6901 writes it.
+    fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for step in &self.path {
+            pointer.push('/');
+            match step {
+                PathStep::Index(at) => pointer.push_str(&at.to_string()),
+                PathStep::Key(key) => {
+                    let most = self.extent.longest_key();
+                    let shown: String = key.chars().take(most).collect();
+                    let ends = if shown.len() < key.len() { "…" } else { "" };
+                    pointer.push_str(&on_one_line(&shown.replace('~', "~0").replace('/', "~1")));
+                    pointer.push_str(ends);
+                }
+            }
+        }
+        pointer
     }
 
     /// The differences of the texts themselves.
@@ -265,10 +319,13 @@ impl Differences {
 
     fn finish(mut self) -> DefinitionDiff {
         let most = self.extent.lines();
-        let left = self.lines.len().saturating_sub(most);
-        if left > 1 {
+        let cut = self.lines.len().saturating_sub(most);
+        if self.left > 0 || cut > 1 {
             self.lines.truncate(most);
-            self.push(DiffSign::Heading, &format!("[{left} more lines]"));
+            // Each difference that was not laid out has a line at least.
+            let about = if self.left > 0 { "at least " } else { "" };
+            let left = self.left.saturating_add(cut);
+            self.push(DiffSign::Heading, &format!("[{about}{left} more lines]"));
         }
         let more = self.changes.len().saturating_sub(MOST_NAMED);
         if more > 1 {
@@ -279,7 +336,8 @@ impl Differences {
     }
 }
 
-/// The pointer to a member, as RFC 6901 writes it.
-fn below(pointer: &str, key: &str) -> String {
-    format!("{pointer}/{}", on_one_line(&key.replace('~', "~0").replace('/', "~1")))
+/// The part of a member of which the summary names each change: the whole member, or what is below a key.
+fn part<'v>(value: Option<&'v Value>, key: &str) -> Option<&'v Map<String, Value>> {
+    let value = if key.is_empty() { value } else { value.and_then(|value| value.get(key)) };
+    value.and_then(Value::as_object)
 }

@@ -12,6 +12,7 @@
 //! | `normal_form` | the part of a definition that is compared, in one spelling for all versions |
 //! | `pins` | the record of one server: which definitions are approved, which are not |
 //! | `difference` | the differences between two definitions, member by member |
+//! | `tree` | a definition as a tree, read in one pass |
 //! | `text_difference` | the differences between two texts, word by word |
 //! | `layout` | foreign text in lines of a terminal, with everything escaped that cannot be seen |
 //!
@@ -23,6 +24,7 @@ mod layout;
 mod normal_form;
 mod pins;
 mod text_difference;
+mod tree;
 
 #[cfg(test)]
 mod tests;

@@ -10,122 +10,252 @@
 //! | `_meta` and unknown members | no: clients do not show them to models, and servers put changing values there |
 //!
 //! If one of these members occurs twice, both occurrences are kept, because readers disagree about which one counts. Numbers keep
-//! their spelling.
+//! their spelling. In a definition of more than 256 KiB, the members above are compared as they are written: a server could
+//! nest such a definition so that sorting it at each level takes too long.
 
 use bytes::Bytes;
-use proto::json::{Elements, Members, Span, quote_into, unquote};
+use proto::json::{Members, Span, quote_into, unquote};
 
 /// The members that are compared.
-const MEMBERS: [&str; 6] = ["annotations", "description", "inputSchema", "name", "outputSchema", "title"];
+const MEMBERS: [&[u8]; 6] =
+    [b"annotations", b"description", b"inputSchema", b"name", b"outputSchema", b"title"];
+
+/// The length of a definition, in bytes, above which its members keep their spelling.
+const LARGE: usize = 256 * 1024;
 
 /// The normal form of a tool, JSON text; `tool` is its validated text.
 pub fn normal_form(tool: &[u8]) -> Bytes {
-    let tool = tool.trim_ascii();
-    let mut out = Vec::with_capacity(tool.len());
-    let Some(members) = Members::of_value(tool, Span::new(0, tool.len())) else {
+    let text = tool.trim_ascii();
+    if text.first() != Some(&b'{') {
         // Items are objects, so this fallback is never used; the text itself is a safe answer.
-        return Bytes::copy_from_slice(tool);
-    };
-    let is_compared = |key: &str, value: Span| {
-        MEMBERS.contains(&key) && (key != "outputSchema" || describes_object(tool, value))
-    };
-    object(&mut out, tool, &members, &is_compared);
-    Bytes::from(out)
+        return Bytes::copy_from_slice(text);
+    }
+    let mut form =
+        FormWriter { text, at: 0, out: Vec::with_capacity(text.len()), is_large: text.len() > LARGE };
+    form.object(ObjectRole::Tool);
+    Bytes::from(form.out)
 }
 
 /// Returns true if a schema describes an object: every version with output schemas allows such a schema. In some versions, a
 /// schema without a type describes an object.
-fn describes_object(text: &[u8], schema: Span) -> bool {
-    let Some(members) = Members::of_value(text, schema) else { return false };
-    members.get(text, "type").is_none_or(|kind| kind.of(text) == b"\"object\"")
+fn describes_object(schema: &[u8]) -> bool {
+    let Some(members) = Members::of_value(schema, Span::new(0, schema.len())) else { return false };
+    members.get(schema, "type").is_none_or(|kind| kind.of(schema) == b"\"object\"")
 }
 
-/// Writes an object with its members in the order of their keys.
-fn object(out: &mut Vec<u8>, text: &[u8], members: &Members, is_compared: &dyn Fn(&str, Span) -> bool) {
-    let mut all: Vec<(Vec<u8>, String, Span)> = Vec::with_capacity(members.len());
-    for member in members.iter() {
-        let written = member.key.of(text);
-        let key = unquote(written).map(std::borrow::Cow::into_owned).unwrap_or_default();
-        if is_compared(&key, member.value) {
-            all.push((string(written), key, member.value));
+/// The meaning of an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ObjectRole {
+    /// The whole tool, of which only some members are compared.
+    Tool,
+    /// An output schema, which gets a type if it has none.
+    OutputSchema,
+    /// Any other object.
+    Plain,
+}
+
+/// A member or an element that has been written.
+struct WrittenPart {
+    start: usize,
+    /// The end of the text by which the part is sorted.
+    key_end: usize,
+    end: usize,
+}
+
+/// Reads a validated text once, from its beginning to its end, and writes the normal form.
+struct FormWriter<'a> {
+    text: &'a [u8],
+    at: usize,
+    out: Vec<u8>,
+    /// True if the members of the tool are written as they are.
+    is_large: bool,
+}
+
+impl<'a> FormWriter<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    /// Moves to the next byte that is not white space.
+    fn space(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
         }
     }
-    // A stable order: members with the same key stay in the order of the text.
-    all.sort_by(|a, b| a.0.cmp(&b.0));
-    out.push(b'{');
-    for (at, (key, name, span)) in all.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
+
+    /// Writes an object with its members in the order of their keys.
+    fn object(&mut self, role: ObjectRole) {
+        self.at += 1;
+        self.out.push(b'{');
+        let mut members: Vec<WrittenPart> = Vec::new();
+        loop {
+            self.space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'"') => members.extend(self.member(role, members.is_empty())),
+                _ => break,
+            }
         }
-        out.extend_from_slice(key);
-        out.push(b':');
-        let start = out.len();
-        value(out, text, *span, name == "required");
-        if name == "outputSchema" {
-            complete(out, start);
+        self.at += 1;
+        if role == ObjectRole::OutputSchema
+            && !members.iter().any(|part| self.out[part.start..part.key_end] == *b"\"type\"")
+        {
+            if !members.is_empty() {
+                self.out.push(b',');
+            }
+            let start = self.out.len();
+            self.out.extend_from_slice(b"\"type\":\"object\"");
+            members.push(WrittenPart { start, key_end: start + b"\"type\"".len(), end: self.out.len() });
+        }
+        self.sort(members);
+        self.out.push(b'}');
+    }
+
+    /// Writes a member, unless it is not compared.
+    fn member(&mut self, role: ObjectRole, is_first: bool) -> Option<WrittenPart> {
+        let before = self.out.len();
+        if !is_first {
+            self.out.push(b',');
+        }
+        let start = self.out.len();
+        let written = self.string();
+        string(&mut self.out, written);
+        let key_end = self.out.len();
+        let name = self.out.get(start + 1..key_end - 1).unwrap_or_default();
+        let is_set = name == b"required";
+        let is_schema = role == ObjectRole::Tool && name == b"outputSchema";
+        let is_compared = role != ObjectRole::Tool || MEMBERS.contains(&name);
+        self.space();
+        self.at += usize::from(self.peek() == Some(b':'));
+        self.space();
+        self.out.push(b':');
+        let value = self.out.len();
+        match role {
+            ObjectRole::Tool if self.is_large => self.value_as_written(),
+            _ if is_schema => self.value(ObjectRole::OutputSchema, is_set),
+            _ => self.value(ObjectRole::Plain, is_set),
+        }
+        if is_compared && (!is_schema || describes_object(&self.out[value..])) {
+            return Some(WrittenPart { start, key_end, end: self.out.len() });
+        }
+        self.out.truncate(before);
+        None
+    }
+
+    /// Writes a value. `is_set` is true if the order of the value's elements has no meaning: `required` lists names, and some
+    /// servers list them in a new order each time.
+    fn value(&mut self, role: ObjectRole, is_set: bool) {
+        match self.peek() {
+            Some(b'{') => self.object(role),
+            Some(b'[') => self.array(is_set),
+            Some(b'"') => {
+                let written = self.string();
+                string(&mut self.out, written);
+            }
+            _ => self.scalar(),
         }
     }
-    out.push(b'}');
-}
 
-/// Adds the type to an output schema without one, which starts at `start`.
-fn complete(out: &mut Vec<u8>, start: usize) {
-    let schema = out[start..].to_vec();
-    let typed = Members::of_value(&schema, Span::new(0, schema.len()))
-        .is_none_or(|members| members.get(&schema, "type").is_some());
-    if !typed {
-        let (kind, end): (&[u8], _) = (b"\"type\":\"object\"}", schema.len() - 1);
-        out.truncate(start + end);
-        if end > 1 {
-            out.push(b',');
+    fn array(&mut self, is_set: bool) {
+        self.at += 1;
+        self.out.push(b'[');
+        let (mut elements, mut is_first) = (Vec::new(), true);
+        loop {
+            self.space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') | None => break,
+                Some(_) => {
+                    if !is_first {
+                        self.out.push(b',');
+                    }
+                    is_first = false;
+                    let start = self.out.len();
+                    self.value(ObjectRole::Plain, false);
+                    if is_set {
+                        elements.push(WrittenPart { start, key_end: self.out.len(), end: self.out.len() });
+                    }
+                }
+            }
         }
-        out.extend_from_slice(kind);
+        self.at += 1;
+        if elements.iter().all(|part| self.out.get(part.start) == Some(&b'"')) {
+            self.sort(elements);
+        }
+        self.out.push(b']');
+    }
+
+    /// Writes a number, `true`, `false` or `null` as it is.
+    fn scalar(&mut self) {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let is_end = |byte: &u8| matches!(byte, b',' | b']' | b'}') || byte.is_ascii_whitespace();
+        let length = rest.iter().position(is_end).unwrap_or(rest.len()).max(1);
+        self.out.extend_from_slice(rest.get(..length).unwrap_or_default());
+        self.at += length;
+    }
+
+    /// Writes a member's value as it is.
+    fn value_as_written(&mut self) {
+        let (start, mut depth) = (self.at, 0_usize);
+        while let Some(byte) = self.peek() {
+            match byte {
+                b',' | b'}' | b']' if depth == 0 => break,
+                b'"' => {
+                    self.string();
+                    continue;
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        let written = self.text.get(start..self.at).unwrap_or_default();
+        self.out.extend_from_slice(written.trim_ascii_end());
+    }
+
+    /// Reads a string, and returns the text between its quotes.
+    fn string(&mut self) -> &'a [u8] {
+        let start = self.at + 1;
+        let mut end = start;
+        while let Some(byte) = self.text.get(end) {
+            match byte {
+                b'"' => break,
+                b'\\' => end += 2,
+                _ => end += 1,
+            }
+        }
+        self.at = end + 1;
+        self.text.get(start..end.min(self.text.len())).unwrap_or_default()
+    }
+
+    /// Sorts the parts that were written last, with a comma between them. The order is stable: members with the same key
+    /// stay in the order of the text.
+    fn sort(&mut self, mut parts: Vec<WrittenPart>) {
+        let key = |part: &WrittenPart| self.out.get(part.start..part.key_end).unwrap_or_default();
+        let Some(first) = parts.first().map(|part| part.start) else { return };
+        if parts.is_sorted_by(|a, b| key(a) <= key(b)) {
+            return;
+        }
+        parts.sort_by(|a, b| key(a).cmp(key(b)));
+        let written = self.out.split_off(first);
+        for (at, part) in parts.iter().enumerate() {
+            if at > 0 {
+                self.out.push(b',');
+            }
+            self.out.extend_from_slice(&written[part.start - first..part.end - first]);
+        }
     }
 }
 
-/// Writes a value. `is_set` is true if the order of the value's elements has no meaning: `required` lists names, and some
-/// servers list them in a new order each time.
-fn value(out: &mut Vec<u8>, text: &[u8], span: Span, is_set: bool) {
-    let written = span.of(text);
-    match written.first() {
-        Some(b'{') => match Members::of_value(text, span) {
-            Some(members) => object(out, text, &members, &|_, _| true),
-            None => out.extend_from_slice(written),
-        },
-        Some(b'[') => match Elements::of_value(text, span) {
-            Some(elements) => array(out, text, &elements, is_set),
-            None => out.extend_from_slice(written),
-        },
-        Some(b'"') => out.append(&mut string(written.get(1..written.len() - 1).unwrap_or_default())),
-        _ => out.extend_from_slice(written),
-    }
-}
-
-fn array(out: &mut Vec<u8>, text: &[u8], elements: &Elements, is_set: bool) {
-    let one = |span: Span| {
-        let mut out = Vec::new();
-        value(&mut out, text, span, false);
-        out
-    };
-    let mut all: Vec<Vec<u8>> = elements.iter().map(one).collect();
-    if is_set && all.iter().all(|one| one.starts_with(b"\"")) {
-        all.sort();
-    }
-    out.push(b'[');
-    out.extend_from_slice(&all.join(&b','));
-    out.push(b']');
-}
-
-/// A string in its shortest spelling; `written` is the text between its quotes.
-fn string(written: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(written.len() + 2);
+/// Writes a string in its shortest spelling; `written` is the text between its quotes.
+fn string(out: &mut Vec<u8>, written: &[u8]) {
     if let Some(text) = unquote(written) {
-        quote_into(&mut out, &text);
+        quote_into(out, &text);
     } else {
         // Half of a surrogate pair, which no `str` can hold.
         out.push(b'"');
         out.extend_from_slice(written);
         out.push(b'"');
     }
-    out
 }

@@ -7,9 +7,13 @@ use std::sync::Arc;
 
 use crate::config::DefinitionPolicy;
 
-/// The audience of the lists that every client may see. Any other audience is a class of clients that can be asked
-/// something, to which a server may list more tools.
+/// The audience of the lists that every client may see. Any other audience is a class of clients that can be asked, to
+/// which a server may list more tools.
 pub const COMMON: u32 = 0;
+
+/// The number of incomplete common lists after which the first lists count as seen. A complete list that arrives earlier
+/// still belongs to them; a server whose lists never end must not add approved tools for ever.
+const MOST_INCOMPLETE: u32 = 5;
 
 /// The SHA-256 digest of a definition's normal form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,8 +59,10 @@ pub struct Pins {
     /// The known definitions by tool; true if the definition is approved. A tool has several approved definitions if the
     /// server shows different ones at the same time, for example to different callers.
     tools: HashMap<Arc<str>, Vec<(Fingerprint, bool)>>,
-    /// The audiences whose lists have been seen completely.
+    /// The audiences whose first lists have been seen.
     audiences: BTreeSet<u32>,
+    /// The number of common lists that were incomplete, until the first common lists count as seen.
+    incomplete: u32,
 }
 
 impl Pins {
@@ -77,6 +83,25 @@ impl Pins {
     /// The audiences whose lists have been seen.
     pub fn audiences(&self) -> impl Iterator<Item = u32> + '_ {
         self.audiences.iter().copied()
+    }
+
+    /// The number of common lists that were incomplete, until the first common lists count as seen.
+    pub fn incomplete(&self) -> u32 {
+        self.incomplete
+    }
+
+    /// Sets the number of incomplete lists, as known from the stored record.
+    pub fn set_incomplete(&mut self, lists: u32) {
+        self.incomplete = lists;
+    }
+
+    /// Forgets the definitions that are neither approved nor listed. Otherwise, a server that lists another definition
+    /// each time would fill the memory.
+    pub fn forget_unlisted(&mut self, is_listed: impl Fn(&Arc<str>, Fingerprint) -> bool) {
+        self.tools.retain(|tool, known| {
+            known.retain(|(one, is_approved)| *is_approved || is_listed(tool, *one));
+            !known.is_empty()
+        });
     }
 
     /// Returns true if the definition is in the record, approved or not.
@@ -106,30 +131,55 @@ impl Pins {
 
     /// Takes the list that an audience sees, and returns true if the record changed.
     ///
-    /// The very first lists of a server are approved: there is nothing to compare them with. If a server shows more tools to a
+    /// The very first list of a server is approved: there is nothing to compare it with. If it was incomplete, the first
+    /// complete list is approved as well, unless too many incomplete ones arrive before. If a server shows more tools to a
     /// class of clients, the first list for that class does not count as a change, except under `hold`, where a person sees
-    /// each tool before clients do. A definition that differs from an approved one is never approved here.
+    /// each tool before clients do. A tool of which any definition is known is never approved here.
     pub fn take(
         &mut self,
         seen: &[Sighting],
         (audience, is_complete): (u32, bool),
         policy: DefinitionPolicy,
     ) -> bool {
-        let is_first = self.audiences.is_empty();
-        let approves_new =
-            is_first || (policy != DefinitionPolicy::Hold && !self.audiences.contains(&audience));
+        // Some servers list nothing until they have started completely; later lists cannot be compared with an empty one.
+        if seen.is_empty() {
+            return false;
+        }
+        let approves_new = self.approves_new(audience, is_complete, policy);
         let mut changed = false;
         for one in seen {
             if !self.knows(one) {
-                let is_approved = approves_new && self.judge(one) == PinVerdict::New;
+                let is_approved = approves_new && !self.tools.contains_key(&one.tool);
                 self.add(one.tool.clone(), one.fingerprint, is_approved);
                 changed = true;
             }
         }
-        // Some servers list nothing until they have started completely; later lists cannot be compared with an empty one.
-        if is_complete && !seen.is_empty() {
-            changed |= self.audiences.insert(audience);
+        self.note_list(audience, is_complete) || changed
+    }
+
+    /// Returns true if the tools of this list are approved if no definition of them is known.
+    fn approves_new(&self, audience: u32, is_complete: bool, policy: DefinitionPolicy) -> bool {
+        if self.audiences.contains(&audience) {
+            return false;
         }
-        changed
+        let is_very_first = self.incomplete == 0 && self.tools.is_empty() && self.audiences.is_empty();
+        let completes_first = audience == COMMON && is_complete && self.incomplete > 0;
+        let is_first_of_audience =
+            policy != DefinitionPolicy::Hold && (audience != COMMON || self.incomplete == 0);
+        is_very_first || completes_first || is_first_of_audience
+    }
+
+    /// Notes that an audience has seen a list with tools. Returns true if this changed the record.
+    fn note_list(&mut self, audience: u32, is_complete: bool) -> bool {
+        if self.audiences.contains(&audience) {
+            return false;
+        }
+        if audience == COMMON && !is_complete {
+            self.incomplete = self.incomplete.saturating_add(1);
+            if self.incomplete < MOST_INCOMPLETE {
+                return true;
+            }
+        }
+        self.audiences.insert(audience)
     }
 }

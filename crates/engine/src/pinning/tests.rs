@@ -41,6 +41,34 @@ fn one_definition_has_one_form_in_every_spelling_and_version() {
 }
 
 #[test]
+fn a_large_definition_is_compared_as_it_is_written() {
+    let tool = |members: &str| format!(r#"{{ "x":[1], "title":"{}", {members} }}"#, "t".repeat(300_000));
+    let schema = r#""inputSchema": {"b": 1, "a": ["]", {}] }"#;
+    let one = normal(&tool(&format!(r#""name":"a", {schema}"#)));
+    assert_eq!(one, normal(&tool(&format!(r#"{schema} , "_meta": {{"v":2}}, "name":"a""#))));
+    assert!(
+        one.starts_with(r#"{"inputSchema":{"b": 1, "a": ["]", {}] },"name":"a","title":"tt"#),
+        "{}",
+        &one[..60]
+    );
+    assert_ne!(one, normal(&tool(r#""name":"a","inputSchema": {"b": 2, "a": ["]", {}] }"#)));
+    let spaced = one.replace("{\"b\": 1", "{\"b\":1");
+    assert!(!diff(&one, &spaced).is_empty(), "a change is shown, even if only the spelling differs");
+}
+
+#[test]
+fn members_are_sorted_at_each_level() {
+    let tool = |inner: &str| {
+        format!(r#"{{"name":"a","inputSchema":{}{inner}{}}}"#, "{\"z\":0,\"b\":".repeat(100), "}".repeat(100))
+    };
+    let sorted =
+        format!(r#"{{"inputSchema":{}{{}}{},"name":"a"}}"#, "{\"b\":".repeat(100), ",\"z\":0}".repeat(100));
+    assert_eq!(normal(&tool("{ }")), sorted);
+    let schema = r#"{"name":"a","outputSchema":{"$id":"x","x-own":[ ]}}"#;
+    assert_eq!(normal(schema), r#"{"name":"a","outputSchema":{"$id":"x","type":"object","x-own":[]}}"#);
+}
+
+#[test]
 fn everything_that_a_model_reads_counts() {
     let base = r#"{"name":"a","title":"T","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"string","enum":["r"]}}},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":false}}"#;
     let others = [
@@ -135,6 +163,31 @@ fn a_long_text_makes_no_long_difference_and_none_of_it_is_lost() {
 }
 
 #[test]
+fn many_long_texts_take_no_longer_than_one() {
+    // Each text differs in 4000 words, which is few enough for one comparison word by word, but not for 200 of them.
+    let tool = |word: &str| {
+        let argument = |n: usize| {
+            let words: Vec<String> = (0..2000).map(|at| format!("{word}{at}")).collect();
+            format!(r#""p{n}":{{"description":"{}"}}"#, words.join(" "))
+        };
+        let all: Vec<String> = (0..200).map(argument).collect();
+        format!(r#"{{"name":"a","inputSchema":{{"properties":{{{}}}}}}}"#, all.join(","))
+    };
+    let lines = diff(&tool("a"), &tool("b"));
+    assert!(lines.len() <= 82, "{}", lines.len());
+    assert!(lines.last().is_some_and(|line| line.contains("[at least ")), "{lines:?}");
+    let full = difference(Some(tool("a").as_bytes()), tool("b").as_bytes(), true);
+    assert!(full.lines.iter().any(|line| line.text == "/properties/p199/description"));
+}
+
+#[test]
+fn a_number_that_is_only_spelled_differently_is_shown() {
+    let tool = |number: &str| format!(r#"{{"name":"a","inputSchema":{{"maximum":{number}}}}}"#);
+    let all = diff(&tool("1.0"), &tool("1.00")).join("\n");
+    assert!(all.contains("1.00"), "{all}");
+}
+
+#[test]
 fn a_member_that_occurs_twice_is_shown_whatever_else_changed() {
     let old = r#"{"name":"a","title":"T","description":"fine"}"#;
     let new = r#"{"name":"a","title":"t","description":"evil","description":"fine"}"#;
@@ -184,6 +237,58 @@ fn a_first_list_counts_once_it_is_complete() {
     assert_eq!(pins.judge(&seen("b", 1)), PinVerdict::Approved, "the first complete list");
     pins.take(&[seen("c", 1)], (COMMON, true), HOLD);
     assert_eq!(pins.judge(&seen("c", 1)), PinVerdict::New);
+}
+
+#[test]
+fn lists_that_never_end_add_no_approved_tools() {
+    let mut pins = Pins::default();
+    pins.take(&[seen("a", 1)], (COMMON, false), HOLD);
+    assert_eq!(pins.judge(&seen("a", 1)), PinVerdict::Approved);
+    pins.take(&[seen("a", 1), seen("evil", 1)], (COMMON, false), HOLD);
+    assert_eq!(pins.judge(&seen("evil", 1)), PinVerdict::New, "the second incomplete list");
+    pins.take(&[seen("a", 1), seen("evil", 1), seen("b", 1)], (COMMON, true), HOLD);
+    assert_eq!(pins.judge(&seen("b", 1)), PinVerdict::Approved, "the rest of a list that was cut off");
+    assert_eq!(pins.judge(&seen("evil", 1)), PinVerdict::New);
+
+    for policy in [HOLD, WARN] {
+        let mut pins = Pins::default();
+        for _ in 0..5 {
+            // A restart does not begin again.
+            let (incomplete, audiences) = (pins.incomplete(), pins.audiences().collect::<Vec<_>>());
+            let mut after = Pins::default();
+            pins.approved_tools().for_each(|tool| after.add(tool.clone(), Fingerprint([1; 32]), true));
+            after.set_incomplete(incomplete);
+            audiences.into_iter().for_each(|audience| after.add_audience(audience));
+            pins = after;
+            assert!(pins.take(&[seen("a", 1)], (COMMON, false), policy));
+        }
+        assert!(!pins.take(&[seen("a", 1)], (COMMON, false), policy), "nothing is left to count");
+        pins.take(&[seen("a", 1), seen("late", 1)], (COMMON, true), policy);
+        assert_eq!(pins.judge(&seen("late", 1)), PinVerdict::New, "the first lists are long over");
+    }
+}
+
+#[test]
+fn a_tool_that_awaits_approval_is_not_approved_through_another_definition() {
+    let mut pins = Pins::default();
+    pins.take(&[seen("a", 1)], (COMMON, true), WARN);
+    pins.take(&[seen("a", 1), seen("x", 1)], (COMMON, true), WARN);
+    pins.take(&[seen("x", 2)], (5, true), WARN);
+    assert_eq!([1, 2].map(|one| pins.judge(&seen("x", one))), [PinVerdict::New, PinVerdict::New]);
+}
+
+#[test]
+fn definitions_that_nobody_lists_or_approves_are_forgotten() {
+    let mut pins = Pins::default();
+    pins.take(&[seen("a", 1)], (COMMON, true), WARN);
+    for number in 2..200 {
+        pins.take(&[seen("a", number), seen("x", number)], (COMMON, true), WARN);
+        pins.forget_unlisted(|_, one| one == Fingerprint([number; 32]));
+    }
+    let known = (1..200).filter(|number| pins.knows(&seen("a", *number)));
+    assert_eq!(known.collect::<Vec<_>>(), [1, 199]);
+    pins.forget_unlisted(|_, _| false);
+    assert!(!pins.knows(&seen("x", 199)) && pins.judge(&seen("a", 1)) == PinVerdict::Approved);
 }
 
 #[test]

@@ -12,15 +12,21 @@ const CONTEXT: usize = 8;
 /// The maximum number of words at the beginning or end of a text that are shown instead of an ellipsis.
 const FEW: usize = 4;
 
-/// The number of differing words, in both texts together, above which the texts are not compared word by word: the time
-/// grows with the square of this number.
-const MOST_WORDS: usize = 6000;
+/// The number of differing words, in all texts of a definition together, that are compared one by one: the time grows with
+/// the square of this number.
+pub(super) const MOST_WORDS: usize = 6000;
 
-/// The lines for the difference of two texts, each at most `columns` wide.
-pub(super) fn text_difference(old: &str, new: &str, columns: usize, extent: Extent) -> Vec<DiffLine> {
+/// The lines for the difference of two texts, each at most `columns` wide. If more than `budget` words differ, the whole
+/// differing part counts as replaced; otherwise, these words are subtracted from the budget.
+pub(super) fn text_difference(
+    (old, new): (&str, &str),
+    columns: usize,
+    extent: Extent,
+    budget: &mut usize,
+) -> Vec<DiffLine> {
     let (old, new) = (words(old), words(new));
     let mut lines = Vec::new();
-    for group in group_diff_ops(operations(&old, &new), CONTEXT) {
+    for group in group_diff_ops(operations(&old, &new, budget), CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let (mut from, mut to) =
             (first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end);
@@ -64,12 +70,13 @@ fn words(text: &str) -> Vec<&str> {
     text.split_inclusive(char::is_whitespace).collect()
 }
 
-fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+fn operations(old: &[&str], new: &[&str], budget: &mut usize) -> Vec<DiffOp> {
     let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| pairs.take_while(|(a, b)| a == b).count();
     let prefix = same(&mut old.iter().zip(new));
     let suffix = same(&mut old[prefix..].iter().rev().zip(new[prefix..].iter().rev()));
     let (old_len, new_len) = (old.len() - prefix - suffix, new.len() - prefix - suffix);
-    if old_len + new_len <= MOST_WORDS {
+    if let Some(left) = budget.checked_sub(old_len + new_len) {
+        *budget = left;
         return capture_diff_slices(Algorithm::Myers, old, new);
     }
     let equal = |old_index, new_index, len| DiffOp::Equal { old_index, new_index, len };

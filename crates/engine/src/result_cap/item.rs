@@ -39,7 +39,7 @@ impl ContentItem {
         let data = Members::of_value(text, span).map_or(Data::Block, |members| data(text, &members));
         let size = match data {
             Data::Text(inner) => string_length(inner.of(text)),
-            Data::Blob(inner, _) => decoded_length(inner.of(text)),
+            Data::Blob(inner, _) => blob_length(inner.of(text)),
             Data::Resource(contents) => resource_size(text, contents),
             Data::Block => span.len(),
         };
@@ -113,7 +113,12 @@ fn resource_size(text: &[u8], contents: Span) -> usize {
     let members = Members::of_value(text, contents);
     let string = |key: &str| inner(text, members.as_ref()?.get(text, key)?);
     let written = string("text").map(|inner| string_length(inner.of(text)));
-    written.or_else(|| Some(decoded_length(string("blob")?.of(text)))).unwrap_or_else(|| contents.len())
+    written.or_else(|| Some(blob_length(string("blob")?.of(text)))).unwrap_or_else(|| contents.len())
+}
+
+/// The decoded length of Base64, as written between its quotes. Many encoders of JSON write `/` as `\/`.
+fn blob_length(written: &[u8]) -> usize {
+    decoded_length(string_value(written).as_bytes())
 }
 
 /// The span between the quotes of a string.

@@ -50,7 +50,7 @@ pub enum TooLong {
 
 /// The place of a block in a shortened result.
 #[derive(Debug)]
-enum Place {
+enum BlockPlacement {
     Whole,
     /// The text is cut at this offset.
     Cut(usize),
@@ -62,7 +62,7 @@ enum Place {
 pub struct Shortened {
     text: Bytes,
     content: Span,
-    items: Vec<(ContentItem, Place)>,
+    items: Vec<(ContentItem, BlockPlacement)>,
     /// The contents of the rest, a JSON array; `None` if only white space is left out.
     pub rest: Option<Bytes>,
     kind: Option<String>,
@@ -113,24 +113,24 @@ fn without_copy(text: &Bytes) -> Bytes {
 
 /// Places blocks in their order, as long as there is room. One text is cut; blocks behind it get up to a quarter of the room
 /// that was left, so that a short remark behind a long text stays.
-fn placed(text: &[u8], items: Vec<ContentItem>, mut room: usize) -> Vec<(ContentItem, Place)> {
+fn placed(text: &[u8], items: Vec<ContentItem>, mut room: usize) -> Vec<(ContentItem, BlockPlacement)> {
     let sizes: Vec<usize> = items.iter().map(|item| item.span.len() + 1).collect();
     let mut is_cut = false;
     let place = |(index, item): (usize, ContentItem)| {
         let size = sizes[index];
         if size <= room {
             room -= size;
-            return (item, Place::Whole);
+            return (item, BlockPlacement::Whole);
         }
-        let Some(inner) = item.text().filter(|_| !is_cut) else { return (item, Place::Out) };
+        let Some(inner) = item.text().filter(|_| !is_cut) else { return (item, BlockPlacement::Out) };
         let behind = fitting(&sizes[index + 1..], room / 4);
         let around = size - inner.len() + behind;
         let Some(most) = room.checked_sub(around).filter(|most| *most >= SMALLEST_CUT) else {
-            return (item, Place::Out);
+            return (item, BlockPlacement::Out);
         };
         let at = cut_string(inner.of(text), most);
         (is_cut, room) = (true, behind);
-        (item, Place::Cut(at))
+        (item, BlockPlacement::Cut(at))
     };
     items.into_iter().enumerate().map(place).collect()
 }
@@ -141,14 +141,18 @@ fn fitting(sizes: &[usize], room: usize) -> usize {
 }
 
 /// The contents of the rest, their media type if all have the same, and their size.
-fn rest(text: &[u8], items: &[(ContentItem, Place)], uri: &str) -> (Option<Bytes>, Option<String>, usize) {
+fn rest(
+    text: &[u8],
+    items: &[(ContentItem, BlockPlacement)],
+    uri: &str,
+) -> (Option<Bytes>, Option<String>, usize) {
     let (mut out, mut missing) = (b"[".to_vec(), 0);
     let mut kinds: Vec<Option<String>> = Vec::new();
     for (item, place) in items {
         let from = match place {
-            Place::Whole => continue,
-            Place::Cut(at) => *at,
-            Place::Out => 0,
+            BlockPlacement::Whole => continue,
+            BlockPlacement::Cut(at) => *at,
+            BlockPlacement::Out => 0,
         };
         let own = if kinds.is_empty() { uri.to_owned() } else { format!("{uri}#{}", kinds.len() + 1) };
         if !kinds.is_empty() {
@@ -172,19 +176,19 @@ impl Shortened {
         let notice = notice(rules, self.sizes, is_kept);
         let mut content = Vec::with_capacity(rules.most);
         content.push(b'[');
-        let mut is_told = self.rest.is_none();
+        let mut has_notice = self.rest.is_none();
         for (item, place) in &self.items {
             let block = match (place, item.text()) {
-                (Place::Out, _) => continue,
-                (Place::Cut(at), Some(inner)) => {
-                    is_told = true;
+                (BlockPlacement::Out, _) => continue,
+                (BlockPlacement::Cut(at), Some(inner)) => {
+                    has_notice = true;
                     self.cut(item, inner, *at, &notice)
                 }
                 _ => item.span.share(&self.text),
             };
             push(&mut content, &block);
         }
-        if !is_told {
+        if !has_notice {
             let text = proto::json::quote(&notice);
             push(&mut content, format!("{{\"type\":\"text\",\"text\":{text}}}").as_bytes());
         }

@@ -87,6 +87,23 @@ fn other_blocks_move_as_a_whole_and_short_ones_stay() {
 }
 
 #[test]
+fn escapes_in_base64_do_not_count() {
+    for (four, written) in [("QU/D", "QU\\/D"), ("QU+D", "QU\\u002bD")] {
+        for block in [
+            format!(r#"{{"type":"image","data":"{}","mimeType":"image/png"}}"#, written.repeat(2000)),
+            format!(r#"{{"type":"resource","resource":{{"uri":"x:y","blob":"{}"}}}}"#, written.repeat(2000)),
+        ] {
+            let text = Bytes::from(format!("{{\"content\":[{block}]}}"));
+            let short = shorten(&text, &rules(4096)).unwrap().unwrap();
+            let finished: Value = serde_json::from_slice(&short.finish(&rules(4096), true)).unwrap();
+            assert_eq!(finished["content"][1]["size"], 6000, "{written}");
+            let rest: Value = serde_json::from_slice(short.rest.as_ref().unwrap()).unwrap();
+            assert_eq!(rest[0]["blob"], four.repeat(2000));
+        }
+    }
+}
+
+#[test]
 fn a_remark_behind_a_long_text_stays() {
     let (short, _) =
         shortened(&json!({ "content": [text(&"x".repeat(9000)), text("3 files")] }), &rules(4096));

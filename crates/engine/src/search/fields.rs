@@ -114,8 +114,8 @@ impl Schema<'_, '_> {
         let text = self.text;
         let Some(members) = Members::of_value(text, schema) else { return };
         for key in ["title", "description", "const"] {
-            if let Some(said) = members.get(text, key).and_then(|span| string(text, span)) {
-                (self.each)(ToolField::ArgumentText, &said);
+            if let Some(content) = members.get(text, key).and_then(|span| string(text, span)) {
+                (self.each)(ToolField::ArgumentText, &content);
             }
         }
         let values = members.get(text, "enum").and_then(|span| Elements::of_value(text, span));

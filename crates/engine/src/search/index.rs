@@ -140,12 +140,12 @@ impl Collected {
         let mut lengths = [0; ToolField::COUNT];
         let mut own: HashMap<u32, [u8; ToolField::COUNT]> = HashMap::new();
         let numbers = &mut self.numbers;
-        text.read(&mut |field, said| {
+        text.read(&mut |field, content| {
             // Once the tool has enough words, the rest of its texts need not be read.
             if own.len() >= WORDS_A_TOOL {
                 return;
             }
-            words(said, |word| {
+            words(content, |word| {
                 if own.len() < WORDS_A_TOOL {
                     let counts = own.entry(number(numbers, word)).or_default();
                     let count = &mut counts[field.index()];

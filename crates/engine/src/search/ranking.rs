@@ -12,6 +12,9 @@ const MAX_WORDS: usize = 24;
 /// The maximum number of misspelt words that are corrected: each is compared with many words.
 const MAX_CORRECTED: usize = 3;
 
+/// The maximum number of words of the index that are considered for all corrections of a request together.
+const MAX_COMPARED: usize = 20_000;
+
 /// The maximum number of words that complete an unknown one.
 const MAX_COMPLETED: usize = 8;
 
@@ -51,7 +54,7 @@ impl ToolIndex {
     fn alternatives(&self, request: &str) -> Vec<Vec<Alternative>> {
         let mut wanted: Vec<Vec<Alternative>> = Vec::new();
         let mut seen: Vec<String> = Vec::new();
-        let mut corrected = 0;
+        let (mut corrected, mut left) = (0, MAX_COMPARED);
         words(request, |word| {
             if seen.len() >= MAX_WORDS || seen.iter().any(|known| known == word) {
                 return;
@@ -64,7 +67,7 @@ impl ToolIndex {
                 all.extend(self.completed(word));
                 if all.is_empty() && corrected < MAX_CORRECTED {
                     corrected += 1;
-                    all.extend(self.corrected(word));
+                    all.extend(self.corrected(word, &mut left));
                 }
             }
             wanted.push(all);
@@ -94,15 +97,23 @@ impl ToolIndex {
         longer.chain(shorter).map(|at| (at, CHANGED)).collect()
     }
 
-    /// The words that a misspelt `word` may stand for: words that begin with the same letter and differ in few other letters.
-    fn corrected(&self, word: &str) -> Vec<Alternative> {
+    /// The words that a misspelt `word` may stand for: words that begin with the same letter and differ in few other letters. At
+    /// most `left` words of the index are considered; `left` is reduced by their number.
+    fn corrected(&self, word: &str, left: &mut usize) -> Vec<Alternative> {
         let first = word.chars().next().map(String::from).unwrap_or_default();
         let tolerated = if word.len() < 8 { 1 } else { 2 };
-        let near = self.beginning_with(&first).filter(|at| {
-            let known = self.word(*at);
-            known.len().abs_diff(word.len()) <= tolerated && osa_distance(known, word) <= tolerated
-        });
-        near.take(MAX_COMPLETED).map(|at| (at, CHANGED)).collect()
+        let mut near = Vec::new();
+        for at in self.beginning_with(&first) {
+            if *left == 0 || near.len() == MAX_COMPLETED {
+                break;
+            }
+            *left -= 1;
+            let known = self.word(at);
+            if known.len().abs_diff(word.len()) <= tolerated && osa_distance(known, word) <= tolerated {
+                near.push((at, CHANGED));
+            }
+        }
+        near
     }
 }
 
@@ -162,5 +173,26 @@ impl Scores {
         ranked.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         ranked.truncate(limit);
         ranked.into_iter().map(|(_, tool)| tool).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::ToolText;
+
+    #[test]
+    fn a_request_is_compared_with_few_words() {
+        let text = br#"{"name":"x","description":"alpha bravo bread break"}"#;
+        let tool = ToolText { server: "s", name: "s__x", own_name: "x", text };
+        let index = ToolIndex::build(std::iter::once(tool));
+        let mut left = MAX_COMPARED;
+        let found: Vec<usize> = index.corrected("brvao", &mut left).into_iter().map(|(at, _)| at).collect();
+        assert_eq!(found, [index.find("bravo").unwrap()]);
+        assert_eq!(MAX_COMPARED - left, 3, "only words with the same first letter are considered");
+        assert!(index.corrected("brvao", &mut 0).is_empty());
+        let mut two = 2;
+        index.corrected("bz", &mut two);
+        assert_eq!(two, 0);
     }
 }

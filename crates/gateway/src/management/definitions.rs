@@ -47,10 +47,14 @@ pub(crate) async fn review(shard: &Shard, server: &str, is_full: bool) -> Result
     let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
     let read = tokio::task::spawn_blocking(move || store.of_server(&digest)).await;
     let all = read.map_err(|e| Refusal::internal(e.to_string()))?;
-    let all = all.map_err(|e| Refusal::internal(format!("{e}; {}", e.help())))?;
+    let (all, revision) = all.map_err(|e| Refusal::internal(format!("{e}; {}", e.help())))?;
     let policy = one.common.server.definitions.policy().name();
     let name = server.to_owned();
-    let made = tokio::task::spawn_blocking(move || Review::of(&all, is_full).to_json(&name, is_full)).await;
+    let made = tokio::task::spawn_blocking(move || {
+        let review = Review::of(&all, revision, is_full);
+        review.to_json(&name, is_full)
+    });
+    let made = made.await;
     let mut review = made.map_err(|e| Refusal::internal(e.to_string()))?;
     review["policy"] = json!(policy);
     Ok(review)
@@ -75,6 +79,7 @@ pub(crate) async fn approve(
         let code = match refused {
             ApprovalRefused::Outdated(_) => (409, "DEFINITIONS_CHANGED"),
             ApprovalRefused::Unknown(_) => (404, "NOTHING_TO_APPROVE"),
+            ApprovalRefused::TooMany(_) => (409, "TOO_MANY_DEFINITIONS"),
         };
         Refusal::new(code.0, code.1, refused.to_string())
     })?;
@@ -83,10 +88,13 @@ pub(crate) async fn approve(
     Ok(tools)
 }
 
-/// Applies approvals that another process has written to the file.
-pub(crate) async fn follow_file(shard: &Arc<Shard>) {
+/// Applies approvals that another process has written to the file. If `has_changed` is false, only those are applied that
+/// could not be read before.
+pub(crate) async fn follow_file(shard: &Arc<Shard>, has_changed: bool) {
     for one in shard.view.state.upstreams.all().iter() {
-        follow(shard, one).await;
+        if has_changed || one.common.server.definitions.is_outdated() {
+            follow(shard, one).await;
+        }
     }
 }
 
@@ -110,6 +118,7 @@ pub(crate) fn named(tools: &[String]) -> String {
 
 async fn follow(shard: &Arc<Shard>, one: &Arc<PerCaller>) {
     let record = one.common.server.definitions.clone();
+    let was_outdated = record.is_outdated();
     match tokio::task::spawn_blocking(move || record.reload()).await {
         Ok(Ok(true)) => {
             for upstream in one.family() {
@@ -117,7 +126,10 @@ async fn follow(shard: &Arc<Shard>, one: &Arc<PerCaller>) {
             }
         }
         Ok(Ok(false)) => {}
-        Ok(Err(why)) => tracing::warn!(server = %one.common.name(), "{why}"),
+        Ok(Err(_)) if was_outdated => {}
+        Ok(Err(why)) => {
+            tracing::warn!(server = %one.common.name(), "approvals are not applied yet; Dragoman will try again: {why}");
+        }
         Err(e) => tracing::warn!(server = %one.common.name(), "cannot apply approvals: {e}"),
     }
 }

@@ -8,14 +8,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use engine::config::{DefinitionPolicy, Link};
-use engine::pinning::{Fingerprint, Pins};
+use engine::pinning::Fingerprint;
 use engine::snapshot::UpstreamSpec;
 use parking_lot::{Condvar, Mutex};
 use store::catalogues::ServerDigest;
 use store::definitions::{
     ApprovalRefused, ApprovalRequest, Definitions, ListedDefinitions, StoredDefinition,
 };
-use upstream::definitions::DefinitionStore;
+use upstream::definitions::{DefinitionStore, StoredRecord};
 
 /// The time between two attempts to write lists to a file that cannot be written.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -78,13 +78,14 @@ impl KeptDefinitions {
             folder.ok_or("there is no state folder for approvals; set `stateFolder` in the configuration")?;
         let mut fresh = [0; 32];
         getrandom::fill(&mut fresh).map_err(|e| e.to_string())?;
-        let told = |e: store::Error| format!("{e}; {}", e.help());
-        let file = Definitions::open(folder, &fresh).map_err(told)?;
-        let version = file.version().map_err(told)?;
+        let described = |e: store::Error| format!("{e}; {}", e.help());
+        let file = Definitions::open(folder, &fresh).map_err(described)?;
+        let version = file.version().map_err(described)?;
         let (file, waiting) = (Mutex::new(OpenRecord { file, version }), Mutex::default());
         let state = Arc::new(RecordFile { file, waiting, changed: Condvar::new() });
-        let its = state.clone();
-        let writer = std::thread::Builder::new().name("definitions".to_owned()).spawn(move || its.write());
+        let written = state.clone();
+        let writer =
+            std::thread::Builder::new().name("definitions".to_owned()).spawn(move || written.write());
         let writer =
             writer.map_err(|e| format!("the thread that writes the record cannot be started: {e}"))?;
         Ok(Arc::new(Self { state, writer: Mutex::new(Some(writer)) }))
@@ -102,14 +103,19 @@ impl KeptDefinitions {
         }
     }
 
-    /// Returns the definitions of a server, with their texts. This blocks.
+    /// Returns the definitions of a server, with their texts, and the code of everything that awaits approval. This blocks.
     ///
     /// # Errors
     /// Fails if the file cannot be read or written.
-    pub(crate) fn of_server(&self, server: &ServerDigest) -> Result<Vec<StoredDefinition>, store::Error> {
+    pub(crate) fn of_server(
+        &self,
+        server: &ServerDigest,
+    ) -> Result<(Vec<StoredDefinition>, String), store::Error> {
         let mut open = self.state.file.lock();
         self.state.flush(&mut open.file)?;
-        open.file.of_server(server, true)
+        let all = open.file.of_server(server, true)?;
+        let revision = open.file.revision(&all);
+        Ok((all, revision))
     }
 
     /// Approves definitions; returns the names of the approved tools. This blocks.
@@ -177,7 +183,13 @@ impl RecordFile {
         let mut outcome = Ok(());
         for (server, listed) in rows {
             if outcome.is_ok() {
-                outcome = file.record(&server, &listed, now_ms());
+                outcome = file.record(&server, &listed, now_ms()).map(|has_room| {
+                    if !has_room {
+                        // Another process added servers after this one had been checked.
+                        let name = &listed.name;
+                        tracing::warn!(server = %name, "the record of definitions has no room for another server");
+                    }
+                });
             }
             if outcome.is_err() {
                 let mut waiting = self.waiting.lock();
@@ -207,23 +219,32 @@ fn now_ms() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Reads the record of a server.
+fn read_record(file: &Definitions, server: &ServerDigest) -> Result<StoredRecord, store::Error> {
+    let mut record = StoredRecord { is_full: !file.has_room(server)?, ..StoredRecord::default() };
+    if let Some(known) = file.server(server)? {
+        known.audiences.into_iter().for_each(|audience| record.pins.add_audience(audience));
+        record.pins.set_incomplete(known.incomplete);
+    }
+    for one in file.of_server(server, false)? {
+        let (tool, fingerprint): (Arc<str>, _) = (one.tool.into(), Fingerprint(one.fingerprint));
+        if one.is_listed {
+            record.listed.insert((tool.clone(), fingerprint));
+        }
+        record.pins.add(tool, fingerprint, one.approved_ms.is_some());
+    }
+    Ok(record)
+}
+
 impl DefinitionStore for KeptDefinitions {
     fn digest(&self, server: &[u8]) -> ServerDigest {
         self.state.file.lock().file.digest(server)
     }
 
-    fn load(&self, server: &ServerDigest) -> Result<Pins, String> {
-        let told = |e: store::Error| format!("the definitions of tools cannot be read: {e}; {}", e.help());
+    fn load(&self, server: &ServerDigest) -> Result<StoredRecord, String> {
         let mut open = self.state.file.lock();
-        self.state.flush(&mut open.file).map_err(told)?;
-        let mut pins = Pins::default();
-        if let Some(known) = open.file.server(server).map_err(told)? {
-            known.audiences.into_iter().for_each(|audience| pins.add_audience(audience));
-        }
-        for one in open.file.of_server(server, false).map_err(told)? {
-            pins.add(one.tool.into(), Fingerprint(one.fingerprint), one.approved_ms.is_some());
-        }
-        Ok(pins)
+        let read = self.state.flush(&mut open.file).and_then(|()| read_record(&open.file, server));
+        read.map_err(|e| format!("the definitions of tools cannot be read: {e}; {}", e.help()))
     }
 
     fn record(&self, server: &ServerDigest, listed: ListedDefinitions) {

@@ -118,7 +118,8 @@ pub(super) fn watch_keys(process: &ProcessState) {
     });
 }
 
-/// Applies approvals of definitions by another process, for example by the command line, until the gateway stops.
+/// Applies approvals of definitions by another process, for example by the command line, until the gateway stops. Approvals
+/// that cannot be read are tried again every second.
 pub(super) fn watch_definitions(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
@@ -130,9 +131,8 @@ pub(super) fn watch_definitions(thread: Arc<Thread>) {
             let shard = thread.now();
             let Some(record) = shard.gateway.process.definitions.get().cloned() else { continue };
             // The file may be on a slow medium.
-            if tokio::task::spawn_blocking(move || record.look()).await.unwrap_or(false) {
-                definitions::follow_file(&shard).await;
-            }
+            let has_changed = tokio::task::spawn_blocking(move || record.look()).await.unwrap_or(false);
+            definitions::follow_file(&shard, has_changed).await;
         }
     });
 }

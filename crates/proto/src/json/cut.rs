@@ -8,8 +8,15 @@ use memchr::memchr;
 /// The length of `\uXXXX`.
 const HEX_ESCAPE: usize = 6;
 
+/// The maximum number of characters by which a cut moves back so that joined characters stay together.
+const LOOK_BACK: usize = 32;
+
+/// The character between two emojis that are shown as one.
+const JOINER: char = '\u{200d}';
+
 /// The offset at which a string, as written between its quotes, is cut so that the first part has at most `most` bytes.
-/// Characters, escapes and surrogate pairs stay whole. The cut is after a line break if one is in the last quarter.
+/// Characters, escapes and surrogate pairs stay whole. Characters that are shown as one, such as a letter with accents, or emojis
+/// that are joined, stay together if they are at most 32. The cut is after a line break if one is in the last quarter.
 pub fn cut_string(written: &[u8], most: usize) -> usize {
     if written.len() <= most {
         return written.len();
@@ -27,6 +34,7 @@ pub fn cut_string(written: &[u8], most: usize) -> usize {
         }
         at = behind;
     };
+    let end = joined_boundary(written, end);
     if line >= end - end / 4 { line } else { end }
 }
 
@@ -42,7 +50,8 @@ pub fn string_length(written: &[u8]) -> usize {
     length + rest.len()
 }
 
-/// A string's value in UTF-8; `written` is the text between its quotes. Halves of surrogate pairs are replaced.
+/// A string's value in UTF-8; `written` is the text between its quotes. If the string contains half of a surrogate pair, which no
+/// `str` can hold, this is the text as it is written, with all escapes.
 pub fn string_value(written: &[u8]) -> Cow<'_, str> {
     super::unquote(written).unwrap_or_else(|| Cow::Owned(String::from_utf8_lossy(written).into_owned()))
 }
@@ -88,6 +97,74 @@ fn character_boundary(text: &[u8], most: usize) -> usize {
     (most.saturating_sub(3)..=most).rev().find(|at| !is_inside(*at)).unwrap_or(most)
 }
 
+/// The greatest offset, at most `end`, at which no characters are split that are shown as one; `end` if it is too far away.
+fn joined_boundary(written: &[u8], end: usize) -> usize {
+    let (mut at, mut next) = (end, first_character(&written[end..]));
+    for _ in 0..LOOK_BACK {
+        if at == 0 {
+            return 0;
+        }
+        let start = last_start(&written[..at]);
+        let last = first_character(&written[start..at]);
+        if !are_joined(last, next) {
+            return at;
+        }
+        (at, next) = (start, last);
+    }
+    end
+}
+
+/// Returns true if two neighbouring characters are shown as one.
+fn are_joined(first: Option<char>, second: Option<char>) -> bool {
+    first == Some(JOINER) || second.is_some_and(|second| second == JOINER || is_mark(second))
+}
+
+/// Returns true if a character changes the one before it: an accent, a variation selector, a skin tone, or a part of a flag's name.
+fn is_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{300}'..='\u{36f}'
+            | '\u{483}'..='\u{489}'
+            | '\u{1ab0}'..='\u{1aff}'
+            | '\u{1dc0}'..='\u{1dff}'
+            | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{fe20}'..='\u{fe2f}'
+            | '\u{1f3fb}'..='\u{1f3ff}'
+            | '\u{e0020}'..='\u{e007f}'
+            | '\u{e0100}'..='\u{e01ef}'
+    )
+}
+
+/// The first character of a string as written; `None` if there is none, or for half of a surrogate pair.
+fn first_character(written: &[u8]) -> Option<char> {
+    let length = match written.first()? {
+        b'\\' => escape_length(written),
+        0..0x80 => 1,
+        0x80..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        0xF0.. => 4,
+    };
+    super::unquote(written.get(..length)?)?.chars().next()
+}
+
+/// The offset of the last character of a string as written, which must not be empty.
+fn last_start(written: &[u8]) -> usize {
+    for length in [2 * HEX_ESCAPE, HEX_ESCAPE, 2] {
+        let at = written.len().checked_sub(length).filter(|at| starts_escape(written, *at));
+        if let Some(at) = at.filter(|at| escape_length(&written[*at..]) == length) {
+            return at;
+        }
+    }
+    character_boundary(written, written.len() - 1)
+}
+
+/// Returns true if an escape starts at this offset. A backslash after an odd number of backslashes belongs to an escape before it.
+fn starts_escape(written: &[u8], at: usize) -> bool {
+    let backslashes = || written[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+    written[at] == b'\\' && backslashes().is_multiple_of(2)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -121,6 +198,32 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_are_shown_as_one_stay_together() {
+        let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+        let escaped = r"\ud83d\udc68\u200d\ud83d\udc69\u200d\ud83d\udc67";
+        for (written, first) in [
+            (format!("ab{family}"), "ab"),
+            (format!("ab{escaped}"), "ab"),
+            (format!(r"a\\{escaped}"), r"a\\"),
+            (format!(r"a\n{escaped}"), r"a\n"),
+            ("abe\u{301}\u{302}".to_owned(), "ab"),
+            (r"abe\u0301\u0302".to_owned(), "ab"),
+            ("ab\u{2764}\u{fe0f}".to_owned(), "ab"),
+            (r"ab\u2764\ufe0f".to_owned(), "ab"),
+            ("ab\u{1f44d}\u{1f3fd}".to_owned(), "ab"),
+        ] {
+            for most in first.len()..written.len() {
+                assert_eq!(cut_at(&written, most).0, first, "{written} at {most}");
+            }
+            assert_eq!(cut_at(&format!("{written}cd"), written.len() + 1).0, format!("{written}c"));
+        }
+        assert_eq!(cut_at(r"ab\\u200d", 5).0, r"ab\\u", "a backslash and letters");
+        assert_eq!(cut_at(r"\ud83d\u200dx", 7).0, "", "half of a pair is joined like any character");
+        let many = format!("ab{}", "\u{301}".repeat(100));
+        assert_eq!(cut_at(&many, 150).0.len(), 150, "the look-back is limited");
+    }
+
+    #[test]
     fn a_line_break_near_the_end_is_preferred() {
         assert_eq!(cut_at(r"123456\n78x", 10).0, r"123456\n");
         assert_eq!(cut_at(r"12\n3456789", 9).0, r"12\n34567", "that line is too far away");
@@ -146,8 +249,9 @@ mod tests {
                 quoted[1..quoted.len() - 1].to_owned()
             }
         };
-        let character = prop_oneof![any::<char>(), Just('\n'), Just('\\'), Just('😀'), Just('a')];
-        prop::collection::vec((character, any::<bool>()).prop_map(spelt), 0..40)
+        let joined = prop::sample::select(vec![JOINER, '\u{fe0f}', '\u{301}', '\u{1f3fb}']);
+        let character = prop_oneof![any::<char>(), Just('\n'), Just('\\'), Just('😀'), Just('a'), joined];
+        prop::collection::vec((character, any::<bool>()).prop_map(spelt), 0..LOOK_BACK)
             .prop_map(|parts| parts.concat())
     }
 
@@ -160,8 +264,12 @@ mod tests {
             let (whole, first_value, rest_value) = (whole.unwrap(), first_value.unwrap(), rest_value.unwrap());
             prop_assert_eq!(format!("{first_value}{rest_value}"), &*whole);
             prop_assert_eq!(string_length(text.as_bytes()), whole.len());
-            // At most the longest escape, or a quarter with a line break, is missing.
-            prop_assert!(first.len() == text.len() || first.len() + 12 > most || first.ends_with("\\n"));
+            let is_after_line = first.len() == text.len() || first.ends_with("\\n");
+            let neighbours = (first_value.chars().next_back(), rest_value.chars().next());
+            prop_assert!(is_after_line || first.is_empty() || !are_joined(neighbours.0, neighbours.1));
+            // At most the longest escape, or a quarter with a line break, is missing, and joined characters.
+            let has_joined = whole.chars().any(|c| c == JOINER || is_mark(c));
+            prop_assert!(is_after_line || has_joined || first.len() + 12 > most);
         }
     }
 }

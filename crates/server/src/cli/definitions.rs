@@ -22,7 +22,8 @@ Examples:
   dragoman definitions                            list the servers with changed, new or vanished tools
   dragoman definitions files                      show what changed
   dragoman definitions approve files read_file    approve one tool
-  dragoman definitions approve files --all --revision 3f9a12bc
+  dragoman definitions approve files --all \\
+      --revision 3f9a12bc5d0e47a19b6c2f8e7d413a05
                                                   approve all, unless something changed since the review
 
 A running gateway applies an approval within a second or two.";
@@ -126,7 +127,7 @@ fn list(state: &StateFolder, console: &Console) -> Result<(), Failure> {
         let servers = record.servers().map_err(|e| failed(&e))?;
         for one in distinct(&servers) {
             let all = record.of_server(&one.digest, true).map_err(|e| failed(&e))?;
-            let review = Review::of(&all, false);
+            let review = Review::of(&all, record.revision(&all), false);
             let kinds = [ChangeKind::Changed, ChangeKind::New, ChangeKind::Vanished];
             let counts = kinds.map(|kind| review.count(kind));
             if counts.iter().any(|count| *count > 0) {
@@ -156,7 +157,7 @@ fn list(state: &StateFolder, console: &Console) -> Result<(), Failure> {
 fn review(state: &StateFolder, name: &str, is_full: bool, console: &Console) -> Result<(), Failure> {
     let (record, server) = find(state, name)?;
     let all = record.of_server(&server.digest, true).map_err(|e| failed(&e))?;
-    let review = Review::of(&all, is_full);
+    let review = Review::of(&all, record.revision(&all), is_full);
     if console.json {
         return console.print(&review.to_json(name, true).to_string());
     }
@@ -171,7 +172,7 @@ fn review(state: &StateFolder, name: &str, is_full: bool, console: &Console) -> 
     console.print(text.trim_end())?;
     let (name, revision) = (visible(name), &review.revision);
     console.note(&format!(
-        "\nTo approve all of this:\n  dragoman definitions approve {name} --all --revision {revision}"
+        "\nTo approve all of this:\n  dragoman definitions approve {name} --all \\\n    --revision {revision}"
     ));
     Ok(())
 }
@@ -179,7 +180,10 @@ fn review(state: &StateFolder, name: &str, is_full: bool, console: &Console) -> 
 fn show(text: &mut String, one: &ToolChange, console: &Console) {
     let title = format!("{}: {}", console.out.bold(&visible(&one.tool).replace('\n', " ")), one.kind);
     let _ = match one.kind {
-        ChangeKind::Vanished => writeln!(text, "{title}, the server no longer lists it"),
+        ChangeKind::Vanished => writeln!(
+            text,
+            "{title}\n  no longer listed, or left out because its new definition is invalid\n  (the log says which)"
+        ),
         _ => writeln!(text, "{title}, first listed {} UTC", short(one.first_seen_ms)),
     };
     for line in &one.lines {
@@ -196,7 +200,7 @@ fn show(text: &mut String, one: &ToolChange, console: &Console) {
 fn approve(args: &Approve, global: &Global, console: &Console) -> Result<(), Failure> {
     let state = args.place.find(global, console)?;
     let (mut record, server) = find(&state, &args.server)?;
-    // An approval that cannot be recorded is not given.
+    // If the record of calls cannot be opened, nothing is approved.
     let log = audit_log(&state)?;
     let request = ApprovalRequest {
         tools: (!args.all).then_some(args.tools.as_slice()),
@@ -205,16 +209,25 @@ fn approve(args: &Approve, global: &Global, console: &Console) -> Result<(), Fai
     };
     let made = record.approve(&server.digest, request, moment::now()).map_err(|e| failed(&e))?;
     let tools = made.map_err(|refused| {
-        let help = match refused {
-            ApprovalRefused::Outdated(_) => "review them again",
-            ApprovalRefused::Unknown(_) => "name tools as the review shows them",
-        };
         let name = visible(&args.server);
-        Failure::new(refused.to_string()).help(format!("{help}: dragoman definitions {name}"))
+        let help = match refused {
+            ApprovalRefused::Outdated(_) => format!("review them again: dragoman definitions {name}"),
+            ApprovalRefused::Unknown(_) => {
+                format!("name tools as the review shows them: dragoman definitions {name}")
+            }
+            ApprovalRefused::TooMany(_) => format!(
+                "approve other tools by their names; to use this one, set `definitions: warn` for {name}"
+            ),
+        };
+        Failure::new(refused.to_string()).help(help)
     })?;
     let names: Vec<String> = tools.iter().map(|tool| visible(tool)).collect();
     if let Some(mut log) = log.filter(|_| !tools.is_empty()) {
-        log.append(&[entry(&args.server, &names)]).map_err(|e| failed(&e))?;
+        log.append(&[entry(&args.server, &names)]).map_err(|e| {
+            let names = names.join(", ");
+            Failure::new(format!("approved {names}, but the record of calls has no entry for it: {e}"))
+                .help(e.help())
+        })?;
     }
     if console.json {
         return console.print(&json!({ "id": args.server, "approved": tools }).to_string());

@@ -32,6 +32,13 @@ fn second() -> Value {
     }, tool("upload", "Sends a file.")])
 }
 
+const VANISHED: &str = "\
+old_tool: vanished
+  no longer listed, or left out because its new definition is invalid
+  (the log says which)
+
+";
+
 const REVIEW: &str = "\
 read_file: changed, first listed DATE UTC
   description
@@ -68,8 +75,8 @@ async fn a_review_on_the_command_line_fits_a_terminal_and_an_approval_takes_effe
     let (_, list, _) = place.definitions(&[]).await;
     assert_eq!(list, "SERVER  CHANGED    NEW  VANISHED\nup            1      1         1\n");
     let (_, out, err) = place.definitions(&["up"]).await;
-    assert_eq!(undated(&out), format!("old_tool: vanished, the server no longer lists it\n\n{REVIEW}"));
-    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    assert_eq!(undated(&out), format!("{VANISHED}{REVIEW}"));
+    assert!(out.lines().chain(err.lines()).all(|line| line.chars().count() <= 80), "{out}{err}");
     let code = err.trim().rsplit(' ').next().expect("a code").to_owned();
 
     let (status, _, err) = place.definitions(&["up", "approve", "up", "read_file"]).await;
@@ -86,10 +93,10 @@ async fn a_review_on_the_command_line_fits_a_terminal_and_an_approval_takes_effe
     assert_eq!((status, approved), (Some(0), json!({"id": "up", "approved": ["old_tool", "upload"]})));
     place.shows(&["up__read_file", "up__upload"]).await;
     assert_eq!(text(&place.call("up__upload").await), "ok");
-    let told = place.audit().await;
+    let entries = place.audit().await;
     for tools in ["read_file", "old_tool, upload"] {
         let wanted = json!(["cli", format!("definitions approve: approved: {tools}"), "up", "ok"]);
-        assert!(told.contains(&wanted), "{told:?}");
+        assert!(entries.contains(&wanted), "{entries:?}");
     }
     let (_, out, err) = place.definitions(&["up"]).await;
     assert!(out.is_empty() && err.contains("awaits approval"), "{err}");
@@ -133,11 +140,11 @@ async fn a_review_and_an_approval_over_the_api() {
         json!({"all": true, "revision": place.get("/api/mcp-servers/up/definitions").await["revision"]});
     assert_eq!(place.ask("POST", APPROVE, &body).await.0, 200);
     assert_eq!((place.counts().await, place.tools().await.len()), ([0, 0, 0], 2));
-    soon("the record", async { while place.audit().await.len() < 3 {} }).await;
-    let told = place.audit().await;
     let wanted = json!(["anyone", format!("POST {APPROVE}: approved: upload"), "up", "ok"]);
-    assert!(told.contains(&wanted), "{told:?}");
-    assert!(told.iter().any(|one| one[3] == "error"), "{told:?}");
+    soon("the record", async { while !place.audit().await.contains(&wanted) {} }).await;
+    // Entries are written in order, so the refused requests before this one are there, too.
+    let entries = place.audit().await;
+    assert!(entries.iter().any(|one| one[3] == "error"), "{entries:?}");
     let (status, answer) = place.ask("GET", "/api/mcp-servers/none/definitions", &Value::Null).await;
     assert_eq!((status, &answer["error"]["code"]), (404, &json!("SERVER_NOT_FOUND")));
     let (status, _) = place.ask("PUT", APPROVE, &json!({})).await;

@@ -1,6 +1,8 @@
 //! Changes that a server tries to slip past its reviewers.
 
-use serde_json::json;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
 
 use crate::place::{Place, tool};
 use crate::support::*;
@@ -83,10 +85,10 @@ async fn hostile_texts_reach_neither_terminal_nor_log_as_they_are() {
     assert!(list.contains("up"), "{list}");
     let log = place.gateway.log();
     log.has("tools that nobody has approved").await;
-    let told = log.text();
-    let line = told.lines().find(|line| line.contains("nobody has approved")).expect("a line");
+    let all = log.text();
+    let line = all.lines().find(|line| line.contains("nobody has approved")).expect("a line");
     assert!(line.contains("\\\\u{fe0f}x") || line.contains("\\u{fe0f}x"), "{line}");
-    assert!(!told.contains("owned") && !line.contains('\u{fe0f}'), "{line}");
+    assert!(!all.contains("owned") && !line.contains('\u{fe0f}'), "{line}");
 }
 
 #[tokio::test]
@@ -116,6 +118,52 @@ async fn an_approval_counts_for_what_was_reviewed() {
     let (status, _, err) = place.definitions(&["approve", "up", "--all", "--revision", code]).await;
     assert!(status == Some(1) && err.contains("changed after you reviewed them"), "{err}");
     assert_eq!((place.tools().await, place.counts().await), (Vec::<String>::new(), [1, 0, 0]));
+}
+
+#[tokio::test]
+async fn a_change_that_comes_back_can_be_reviewed_again() {
+    let (good, evil) = (json!([tool("read", "Fine.")]), json!([tool("read", "Evil.")]));
+    let place = Place::new(good.clone(), HOLD).await;
+    for _ in 0..2 {
+        place.change(evil.clone()).await;
+        let review = place.get("/api/mcp-servers/up/definitions").await;
+        assert_eq!(review["tools"][0]["state"], "changed", "{review}");
+        assert!(review["tools"][0]["diff"].to_string().contains("Evil."), "{review}");
+        place.change(good.clone()).await;
+        assert_eq!(place.get("/api/mcp-servers/up/definitions").await["tools"], json!([]));
+    }
+    // The same after a restart.
+    place.change(evil.clone()).await;
+    let place = place.again(HOLD).await;
+    place.change(good).await;
+    place.change(evil).await;
+    let review = place.get("/api/mcp-servers/up/definitions").await;
+    assert_eq!(review["tools"][0]["state"], "changed", "{review}");
+}
+
+#[tokio::test]
+async fn lists_that_never_end_bring_in_no_tools() {
+    let tools = Arc::new(Mutex::new(json!([tool("read", "Fine.")])));
+    let own = tools.clone();
+    let puppet = Puppet::start(move |_, received| match received.method() {
+        // The second page never comes.
+        "tools/list" if received.body["params"]["cursor"].is_null() => {
+            let tools = own.lock().expect("no test panicked here").clone();
+            Said::Result(json!({ "tools": tools, "nextCursor": "more" }), String::new())
+        }
+        "tools/list" => Said::Result(json!({}), String::new()),
+        _ => Said::Proper,
+    })
+    .await;
+    let profile = "profiles: { default: { servers: [two] } }\n";
+    let place =
+        Place::beside(json!([]), &format!("  two: {}\n", puppet.config()), &format!("{HOLD}{profile}")).await;
+    place.shows(&["two__read"]).await;
+    *tools.lock().expect("no test panicked here") = json!([tool("read", "Fine."), tool("evil", "New.")]);
+    place.ask("POST", "/api/mcp-servers/two/refresh", &Value::Null).await;
+    let held = async { while !place.call("two__evil").await.to_string().contains("is held") {} };
+    soon("the new list", held).await;
+    place.shows(&["two__read"]).await;
 }
 
 #[tokio::test]

@@ -26,9 +26,9 @@ async fn a_warning_serves_the_change_and_says_so_until_it_is_approved() {
     for _ in 0..3 {
         place.change(json!([tool("read", "Other."), tool("more", "New.")])).await;
     }
-    let told = place.gateway.log().text();
-    let lines: Vec<&str> = told.lines().filter(|line| line.contains(NOTE) && line.contains("WARN")).collect();
-    assert_eq!(lines.len(), 1, "{told}");
+    let log = place.gateway.log().text();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains(NOTE) && line.contains("WARN")).collect();
+    assert_eq!(lines.len(), 1, "{log}");
     for part in ["changed: \"read\"", "new: \"more\"", "dragoman definitions up"] {
         assert!(lines[0].contains(part), "{part}: {}", lines[0]);
     }
@@ -104,6 +104,20 @@ async fn without_a_sound_record_nothing_is_approved_again_in_silence() {
     );
     let gateway = Gateway::start(&config.replace("definitions: hold", "definitions: warn")).await;
     gateway.log().has("changes of tools' definitions are not noticed").await;
+}
+
+#[tokio::test]
+async fn without_the_key_of_the_record_nothing_is_approved_again() {
+    let place = Place::new(json!([tool("read", "Fine.")]), "definitions: hold\n").await;
+    let config = place.config("definitions: hold\n");
+    assert_eq!(place.gateway.stop().await.code, Some(0));
+    std::fs::remove_file(place.state.path().join("vault.key")).expect("a key");
+    place.server.lists(json!([tool("read", "Evil.")]));
+    let ended = run_to_end("serve", &Start { config: &config, ..Start::default() }).await;
+    assert_ne!(ended.code, Some(0));
+    for part in ["definitions.db", "another key", "restore the vault.key"] {
+        assert!(ended.err.contains(part), "{part}: {}", ended.err);
+    }
 }
 
 #[tokio::test]

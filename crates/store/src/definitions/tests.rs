@@ -22,6 +22,7 @@ fn listing(tools: &[(&str, u8, bool)]) -> ListedDefinitions {
     ListedDefinitions {
         name: "files".to_owned(),
         audiences: vec![0, 5],
+        incomplete: 2,
         new: tools.iter().map(new).collect(),
         listed: tools.iter().map(|(tool, number, _)| ((*tool).to_owned(), [*number; 32])).collect(),
     }
@@ -57,7 +58,8 @@ fn what_was_seen_and_approved_is_found_by_the_next_process() {
     drop(file);
     let (file, server) = open(&folder);
     let known = file.servers().unwrap();
-    let wanted = RecordedServer { digest: server, name: "files".to_owned(), audiences: vec![0, 5] };
+    let wanted =
+        RecordedServer { digest: server, name: "files".to_owned(), audiences: vec![0, 5], incomplete: 2 };
     assert_eq!((known, file.server(&server).unwrap()), (vec![wanted.clone()], Some(wanted)));
     let one = file.of_server(&server, true).unwrap().remove(0);
     assert_eq!((one.body, one.first_seen_ms, one.approved_ms), (b"1".to_vec(), 7, Some(7)));
@@ -98,9 +100,9 @@ fn nothing_is_approved_that_changed_after_the_review() {
     let (mut file, server) = open(&folder);
     file.record(&server, &listing(&[("a", 1, true)]), 1).unwrap();
     file.record(&server, &listing(&[("a", 2, false)]), 2).unwrap();
-    let reviewed = revision(&file.of_server(&server, false).unwrap());
+    let reviewed = file.revision(&file.of_server(&server, false).unwrap());
     file.record(&server, &listing(&[("a", 3, false)]), 3).unwrap();
-    let now = revision(&file.of_server(&server, false).unwrap());
+    let now = file.revision(&file.of_server(&server, false).unwrap());
     assert_eq!(approve(&mut file, None, Some(&reviewed)), Err(ApprovalRefused::Outdated(now.clone())));
     assert_eq!(all(&file, &server), [row("a", 1, false, true), row("a", 3, true, false)]);
     assert_eq!(approve(&mut file, None, Some(&now)), Ok(vec!["a".to_owned()]));
@@ -127,4 +129,68 @@ fn a_second_process_approves_no_other_definition_on_first_sight() {
     assert_ne!(other.version().unwrap(), before, "it learns of the change");
     other.record(&server, &listing(&[("a", 2, true)]), 1).unwrap();
     assert_eq!(all(&file, &server), [row("a", 1, false, true), row("a", 2, true, false)]);
+}
+
+#[test]
+fn a_revision_cannot_be_computed_without_the_key() {
+    let (folder, other) = (Folder::new(), Folder::new());
+    let (mut file, server) = open(&folder);
+    file.record(&server, &listing(&[("a", 1, true)]), 1).unwrap();
+    file.record(&server, &listing(&[("a", 2, false)]), 2).unwrap();
+    let all = file.of_server(&server, false).unwrap();
+    let code = file.revision(&all);
+    assert!(code.len() == 32 && code.chars().all(|c| c.is_ascii_hexdigit()), "{code}");
+    let elsewhere = Definitions::open(other.path(), &[2; 32]).unwrap();
+    assert_ne!(elsewhere.revision(&all), code);
+}
+
+#[test]
+fn without_its_key_the_file_is_refused_and_unchanged() {
+    let folder = Folder::new();
+    let (mut file, server) = open(&folder);
+    file.record(&server, &listing(&[("a", 1, true)]), 1).unwrap();
+    drop(file);
+    let key = folder.path().join("vault.key");
+    let saved = std::fs::read(&key).unwrap();
+    std::fs::remove_file(&key).unwrap();
+    for _ in 0..2 {
+        let refused = Definitions::open(folder.path(), &[9; 32]).unwrap_err();
+        assert!(matches!(refused, Error::OtherKey { .. }), "{refused}");
+        assert!(refused.to_string().contains("vault.key") && refused.help().contains("restore"), "{refused}");
+    }
+    std::fs::write(&key, saved).unwrap();
+    let (file, server) = open(&folder);
+    assert_eq!(all(&file, &server), [row("a", 1, true, true)]);
+}
+
+#[test]
+fn a_new_server_is_refused_when_the_file_is_full_and_none_is_deleted() {
+    let folder = Folder::new();
+    let (mut file, server) = open(&folder);
+    assert!(file.record(&server, &listing(&[("a", 1, true)]), 1).unwrap());
+    let fill = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1 - 1)
+                INSERT INTO servers (server, name, audiences, seen_ms)
+                SELECT CAST(printf('%032d', n) AS BLOB), 'x', '0', 9 FROM numbers";
+    file.file.write(|file| file.execute(fill, [MOST_SERVERS])).unwrap();
+    let other = file.digest(b"another server");
+    assert!(!file.has_room(&other).unwrap() && file.has_room(&server).unwrap());
+    assert!(!file.record(&other, &listing(&[("a", 1, true)]), 2).unwrap());
+    assert_eq!((file.server(&other).unwrap(), all(&file, &other).len()), (None, 0));
+    assert!(file.record(&server, &listing(&[("a", 1, true)]), 3).unwrap());
+    assert_eq!(all(&file, &server), [row("a", 1, true, true)]);
+}
+
+#[test]
+fn a_tool_has_no_more_approved_definitions_than_the_maximum() {
+    let folder = Folder::new();
+    let (mut file, server) = open(&folder);
+    let many: Vec<(&str, u8, bool)> = (0..65).map(|number| ("a", number, false)).collect();
+    file.record(&server, &listing(&many), 1).unwrap();
+    assert_eq!(approve(&mut file, None, None), Err(ApprovalRefused::TooMany("a".to_owned())));
+    file.record(&server, &listing(&many[1..]), 2).unwrap();
+    assert_eq!(approve(&mut file, None, None), Ok(vec!["a".to_owned()]));
+    file.record(&server, &listing(&many), 3).unwrap();
+    assert_eq!(approve(&mut file, None, None), Err(ApprovalRefused::TooMany("a".to_owned())));
+    let approved = all(&file, &server).into_iter().filter(|(.., is_approved)| *is_approved).count();
+    assert_eq!(approved, MOST_APPROVED);
 }

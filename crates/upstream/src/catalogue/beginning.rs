@@ -1,16 +1,14 @@
 //! The first lists of a caller that has its own upstream: the lists of the common catalogue, until lists have been
 //! fetched over the caller's own link. This module must not know callers.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use engine::catalogue::{ListKind, UpstreamCatalogue};
+use engine::catalogue::ListKind;
 use proto::era::Era;
 
 use super::cell::Catalogue;
 use super::face::Face;
 use super::served::ServedLists;
-use crate::definitions::ListSlot;
 use crate::health::HealthEvent;
 
 impl Catalogue {
@@ -25,23 +23,17 @@ impl Catalogue {
         self.is_borrowed.store(true, Ordering::Relaxed);
         self.introductions.lock().clone_from(&common.introductions.lock());
         for (face, lists) in shown {
-            self.server.health.note(HealthEvent::ListsKept(lists.list(ListKind::Tools).len()));
-            let slot = ListSlot::Face(face.index());
-            let definitions = &self.server.definitions;
-            definitions.adopt(common.source(slot), self.source(slot));
-            face.keep(ServedLists::without(
-                Arc::new(unconfirmed(&lists)),
-                &definitions.held(self.source(slot)),
-            ));
+            self.server.health.note(HealthEvent::ListsKept(lists.listed.list(ListKind::Tools).len()));
+            self.show_borrowed(face, &lists);
         }
     }
 
     /// Returns the common lists, if everybody may see them. The common upstream of a server to which each caller gives
     /// consent sends no token, so anybody could fetch the same lists. But lists from an earlier run may have been
     /// fetched with somebody's token, and a server that now refuses to list its items may require consent for listing.
-    fn public(&self, common: &Face) -> Option<Arc<UpstreamCatalogue>> {
-        let lists = common.known()?;
-        let is_public = !self.server.spec.own_consent || (lists.is_confirmed && !common.has_failed());
+    fn public(&self, common: &Face) -> Option<ServedLists> {
+        let lists = common.lists()?;
+        let is_public = !self.server.spec.own_consent || (lists.listed.is_confirmed && !common.has_failed());
         is_public.then_some(lists)
     }
 
@@ -52,19 +44,13 @@ impl Catalogue {
     }
 }
 
-/// Returns the same lists, marked as unconfirmed; they share the bytes of the original lists.
-fn unconfirmed(lists: &UpstreamCatalogue) -> UpstreamCatalogue {
-    let mut lists = lists.clone();
-    lists.is_confirmed = false;
-    lists
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::sync::Arc;
     use std::time::Duration;
 
-    use engine::catalogue::{Absence, Gather, GatherLimits, UpstreamId};
+    use engine::catalogue::{Absence, Gather, GatherLimits, UpstreamCatalogue, UpstreamId};
     use engine::config::{Lookup, load};
     use engine::{Snapshot, principal::Principal};
     use proto::era::{ServerHello, V2025_11_25};
@@ -91,7 +77,14 @@ mod tests {
     }
 
     fn keep(face: &Face, lists: UpstreamCatalogue) {
-        face.keep(ServedLists::without(Arc::new(lists), &HashSet::new()));
+        face.keep(ServedLists::without(Arc::new(lists), None, &HashSet::new()));
+    }
+
+    /// Returns the same lists, marked as unconfirmed.
+    fn unconfirmed(lists: &UpstreamCatalogue) -> UpstreamCatalogue {
+        let mut lists = lists.clone();
+        lists.is_confirmed = false;
+        lists
     }
 
     /// The lists of a new caller's catalogue, and true if they are borrowed. The server has these keys; `prepare` is given its

@@ -34,6 +34,8 @@ pub struct Catalogue {
     /// The server's introductions, by the version of the clients for which the link was opened.
     pub(super) introductions: Mutex<HashMap<&'static Era, ServerHello>>,
     pub(super) gated: Gated,
+    /// Held while lists are judged and stored, so that the record of definitions knows the lists that are served.
+    pub(super) judging: Mutex<()>,
     pub(super) kept_in: KeptIn,
     /// The number of fetches that have ended; callers that wait for a fetch watch this counter.
     pub(super) done: watch::Sender<u64>,
@@ -57,6 +59,7 @@ impl Catalogue {
             faces: [Face::new(Lifecycle::Handshake), Face::new(Lifecycle::Stateless)],
             introductions: Mutex::default(),
             gated: Gated::default(),
+            judging: Mutex::default(),
             kept_in: KeptIn::default(),
             done: watch::Sender::new(0),
             busy: Mutex::default(),

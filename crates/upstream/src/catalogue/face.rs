@@ -1,7 +1,6 @@
 //! The lists of a server in one lifecycle. A server that supports both lifecycles may list different items in each.
 //! This module must not know how lists are fetched.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -74,6 +73,11 @@ impl Face {
         self.state.load().known.as_ref().map(|(lists, _)| lists.listed.clone())
     }
 
+    /// Returns the lists in both forms, if they are known.
+    pub(super) fn lists(&self) -> Option<ServedLists> {
+        self.state.load().known.as_ref().map(|(lists, _)| lists.clone())
+    }
+
     /// Returns the lists as they are served to clients, if they are known.
     pub(super) fn served(&self) -> Option<Arc<UpstreamCatalogue>> {
         self.state.load().known.as_ref().map(|(lists, _)| lists.served.clone())
@@ -133,30 +137,89 @@ impl Face {
         self.state.store(Arc::new(FaceState { known: Some((lists, Instant::now())), failed: None }));
     }
 
-    /// Replaces the set of withheld tools. Returns true if the new set differs from the previous one.
-    pub(super) fn judge_again(&self, held: &HashSet<Arc<str>>) -> bool {
+    /// Replaces the lists by the same lists as judged by `judge`. Returns true if other tools are withheld now. If lists are
+    /// stored in the meantime, these are judged instead.
+    pub(super) fn judge_again(&self, judge: impl Fn(&ServedLists) -> ServedLists) -> bool {
         let mut differs = false;
         self.state.rcu(|state| {
-            let known = state.known.as_ref();
-            let again = known.and_then(|(lists, at)| Some((lists.again(held)?, *at)));
-            differs = again.is_some();
-            again.map_or_else(
-                || state.clone(),
-                |known| Arc::new(FaceState { known: Some(known), failed: state.failed.clone() }),
-            )
+            let Some((before, at)) = &state.known else {
+                differs = false;
+                return state.clone();
+            };
+            let again = judge(before);
+            differs = again.differs(before);
+            Arc::new(FaceState { known: Some((again, *at)), failed: state.failed.clone() })
         });
         differs
     }
 
     /// Notes the reason why a fetch failed. Known lists are kept: old lists are better than none.
     pub(super) fn miss(&self, absence: Absence) {
-        let before = self.state.load_full();
-        let failed = Some(Failed { absence, at: Instant::now() });
-        self.state.store(Arc::new(FaceState { known: before.known.clone(), failed }));
+        let failed = Failed { absence, at: Instant::now() };
+        self.state.rcu(|before| FaceState { known: before.known.clone(), failed: Some(failed.clone()) });
     }
 
     /// Forgets the lists, because they belong to another caller.
     pub(super) fn forget(&self) {
         self.state.store(Arc::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::HashSet;
+
+    use bytes::Bytes;
+    use engine::catalogue::{Gather, GatherLimits, ListKind};
+    use proto::era::{ServerHello, V2025_11_25};
+    use proto::rpc::{Frame, FrameLimits};
+
+    use super::*;
+
+    fn lists(tool: &str) -> ServedLists {
+        let hello = ServerHello {
+            era: &V2025_11_25,
+            capabilities: Bytes::from_static(br#"{"tools":{}}"#),
+            info: Bytes::from_static(b"{}"),
+            instructions: None,
+        };
+        let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: 10 }, "{}");
+        while gather.wants().is_some() {
+            let tools = format!(r#"[{{"name":"{tool}","inputSchema":{{"type":"object"}}}}]"#);
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":{tools}}}}}"#);
+            gather.feed(&Frame::parse(text.into(), FrameLimits::default()).unwrap()).unwrap();
+        }
+        ServedLists::without(Arc::new(gather.finish()), None, &HashSet::new())
+    }
+
+    #[test]
+    fn lists_that_are_stored_during_a_judgment_are_judged_themselves() {
+        let (face, is_first) = (Face::new(Lifecycle::Handshake), Cell::new(true));
+        face.keep(lists("good"));
+        let differs = face.judge_again(|lists_now| {
+            let tools = lists_now.listed.list(ListKind::Tools);
+            let held: HashSet<Arc<str>> = tools.iter().map(|tool| tool.key.as_str().into()).collect();
+            if is_first.take() {
+                // A fetch ends at this moment.
+                face.keep(lists("evil"));
+            }
+            lists_now.again(&held)
+        });
+        let served = face.served().unwrap();
+        assert!(differs && served.list(ListKind::Tools).is_empty());
+        assert_eq!(served.held()[0].key, "evil");
+    }
+
+    #[test]
+    fn a_failure_keeps_what_is_withheld() {
+        let face = Face::new(Lifecycle::Handshake);
+        face.keep(lists("evil"));
+        let held = HashSet::from(["evil".into()]);
+        assert!(
+            face.judge_again(|lists| lists.again(&held)) && !face.judge_again(|lists| lists.again(&held))
+        );
+        face.miss(Absence { reason: "503".to_owned(), retry: true });
+        assert!(face.has_failed() && face.served().unwrap().held().len() == 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Items that a server shows only to clients that can be asked something. The gateway learns these items once for each
 //! class of clients, over links that such clients open anyway. This module must not know who these clients are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -104,16 +104,15 @@ impl Gated {
         }
     }
 
-    /// Replaces each class's set of withheld tools. Returns true if any set has changed.
-    pub(super) fn judge_again(&self, held: impl Fn(Askable) -> HashSet<Arc<str>>) -> bool {
-        let known: Vec<Askable> = self.all().into_iter().map(|(class, _)| class).collect();
-        let held: Vec<_> = known.into_iter().map(|class| (class, held(class))).collect();
-        let (mut differs, mut classes) = (false, self.classes.lock());
-        for (class, held) in held {
-            if let Some(ClassState::Known(lists, _)) = classes.get_mut(&class)
-                && let Some(again) = lists.again(&held)
-            {
-                (*lists, differs) = (again, true);
+    /// Replaces the items of each class by the same items as judged by `judge`. Returns true if other tools are withheld
+    /// now.
+    pub(super) fn judge_again(&self, judge: impl Fn(Askable, &ServedLists) -> ServedLists) -> bool {
+        let mut differs = false;
+        for (class, state) in self.classes.lock().iter_mut() {
+            if let ClassState::Known(lists, _) = state {
+                let again = judge(*class, lists);
+                differs |= again.differs(lists);
+                *lists = again;
             }
         }
         differs
@@ -218,6 +217,8 @@ fn is_due(state: Option<&ClassState>, now: Instant) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use engine::catalogue::{Gather, GatherLimits, ListKind};
     use proto::era::{ServerHello, V2025_11_25};
     use proto::rpc::{Frame, FrameLimits};
@@ -240,7 +241,7 @@ mod tests {
     }
 
     fn keep(gated: &Gated, class: Askable, more: UpstreamCatalogue) -> bool {
-        gated.keep(class, ServedLists::without(Arc::new(more), &HashSet::new()))
+        gated.keep(class, ServedLists::without(Arc::new(more), None, &HashSet::new()))
     }
 
     fn tool(name: &str, description: &str) -> String {

@@ -5,25 +5,45 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use engine::catalogue::UpstreamCatalogue;
+use engine::pinning::Sighting;
 
 /// Lists as the server sent them, and as they are served to clients.
 #[derive(Clone)]
 pub(super) struct ServedLists {
     pub(super) listed: Arc<UpstreamCatalogue>,
     pub(super) served: Arc<UpstreamCatalogue>,
+    /// The definitions in exactly these lists; `None` if they were not compared with the record.
+    pub(super) sightings: Option<Arc<[Sighting]>>,
 }
 
 impl ServedLists {
     /// Creates the lists with these tools withheld.
-    pub(super) fn without(listed: Arc<UpstreamCatalogue>, held: &HashSet<Arc<str>>) -> Self {
+    pub(super) fn without(
+        listed: Arc<UpstreamCatalogue>,
+        sightings: Option<Arc<[Sighting]>>,
+        held: &HashSet<Arc<str>>,
+    ) -> Self {
         let served = if held.is_empty() { listed.clone() } else { Arc::new(listed.holding(held)) };
-        Self { listed, served }
+        Self { listed, served, sightings }
     }
 
-    /// Returns the same lists with exactly these tools withheld; `None` if exactly these tools are withheld already.
-    pub(super) fn again(&self, held: &HashSet<Arc<str>>) -> Option<Self> {
+    /// Returns the same lists with exactly these tools withheld.
+    pub(super) fn again(&self, held: &HashSet<Arc<str>>) -> Self {
+        if self.withholds(held) {
+            return self.clone();
+        }
+        Self::without(self.listed.clone(), self.sightings.clone(), held)
+    }
+
+    /// Returns true if other tools are withheld from the lists than from these.
+    pub(super) fn differs(&self, before: &Self) -> bool {
+        let held: HashSet<Arc<str>> =
+            before.served.held().iter().map(|tool| tool.key.as_str().into()).collect();
+        !self.withholds(&held)
+    }
+
+    fn withholds(&self, held: &HashSet<Arc<str>>) -> bool {
         let now = self.served.held();
-        let is_same = now.len() == held.len() && now.iter().all(|tool| held.contains(&*tool.key));
-        (!is_same).then(|| Self::without(self.listed.clone(), held))
+        now.len() == held.len() && now.iter().all(|tool| held.contains(&*tool.key))
     }
 }

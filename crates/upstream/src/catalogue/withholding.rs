@@ -14,7 +14,7 @@ use crate::egress::{Egress, Updating};
 
 impl Catalogue {
     /// Compares a list with the record of definitions, and withholds the tools that must not be served.
-    pub(super) fn serve(&self, slot: ListSlot, listed: UpstreamCatalogue) -> ServedLists {
+    fn serve(&self, slot: ListSlot, listed: Arc<UpstreamCatalogue>) -> ServedLists {
         let is_complete = listed.failure(ListKind::Tools).is_none();
         let tools = listed.list(ListKind::Tools);
         let judged = self.server.definitions.judge(self.server.name(), self.source(slot), tools, is_complete);
@@ -22,60 +22,84 @@ impl Catalogue {
             let name = self.server.name();
             tracing::warn!(server = %name, "{note}; review them with: dragoman definitions {name}");
         }
-        ServedLists::without(Arc::new(listed), &judged.held)
+        ServedLists::without(listed, judged.sightings, &judged.held)
     }
 
     /// Stores the lists of a lifecycle, and withholds the tools that must not be served.
     pub(super) fn keep(&self, face: &Face, listed: UpstreamCatalogue) {
+        let _turn = self.judging.lock();
         let revision = self.server.definitions.revision();
-        face.keep(self.serve(ListSlot::Face(face.index()), listed));
+        face.keep(self.serve(ListSlot::Face(face.index()), Arc::new(listed)));
         self.judge_if_newer(revision);
     }
 
     /// Stores the items of a class; returns `true` if they differ from the previous ones.
     pub(super) fn keep_class(&self, class: Askable, listed: UpstreamCatalogue) -> bool {
+        let _turn = self.judging.lock();
         let revision = self.server.definitions.revision();
-        let differs = self.gated.keep(class, self.serve(ListSlot::Class(class), listed));
+        let differs = self.gated.keep(class, self.serve(ListSlot::Class(class), Arc::new(listed)));
         self.judge_if_newer(revision);
         differs
+    }
+
+    /// Shows the lists of another catalogue of the same server as unconfirmed.
+    pub(super) fn show_borrowed(&self, face: &Face, lists: &ServedLists) {
+        let _turn = self.judging.lock();
+        let definitions = &self.server.definitions;
+        let revision = definitions.revision();
+        let mut shown = UpstreamCatalogue::clone(&lists.listed);
+        shown.is_confirmed = false;
+        let held = lists.sightings.as_ref().map(|seen| {
+            definitions.adopt(self.source(ListSlot::Face(face.index())), seen.clone());
+            definitions.held(seen)
+        });
+        face.keep(ServedLists::without(Arc::new(shown), lists.sightings.clone(), &held.unwrap_or_default()));
+        self.judge_if_newer(revision);
     }
 
     /// Judges the lists again if the record was replaced after this revision: a list that was being judged during the
     /// replacement may have been judged by the earlier record.
     fn judge_if_newer(&self, revision: u64) {
         if self.server.definitions.revision() != revision {
-            self.judge_again();
+            self.judge_all(|slot, lists| self.judge_again(slot, lists));
         }
     }
 
-    /// Withholds the tools that the current record does not allow to be served. Returns true if the set of withheld
-    /// tools has changed.
-    fn judge_again(&self) -> bool {
-        let held = |slot| self.server.definitions.held(self.source(slot));
+    /// Withholds the tools of a list that the current record does not allow to be served.
+    fn judge_again(&self, slot: ListSlot, lists: &ServedLists) -> ServedLists {
+        match &lists.sightings {
+            Some(seen) => lists.again(&self.server.definitions.held(seen)),
+            // The previous policy did not require a comparison.
+            None => self.serve(slot, lists.listed.clone()),
+        }
+    }
+
+    /// Replaces all lists by the same lists as judged by `judge`. Returns true if the set of withheld tools has changed.
+    fn judge_all(&self, judge: impl Fn(ListSlot, &ServedLists) -> ServedLists) -> bool {
         let mut differs = false;
         for face in &self.faces {
-            differs |= face.judge_again(&held(ListSlot::Face(face.index())));
+            differs |= face.judge_again(|lists| judge(ListSlot::Face(face.index()), lists));
         }
-        self.gated.judge_again(|class| held(ListSlot::Class(class))) | differs
+        self.gated.judge_again(|class, lists| judge(ListSlot::Class(class), lists)) | differs
     }
 
-    /// Applies a changed record or a changed policy to the known lists, and notifies the clients that see the server.
+    /// Applies a changed policy to the known lists, and notifies the clients that see the server. All lists are compared
+    /// again: a list that was not compared under the previous policy may have to be recorded under the new one.
     pub fn follow_definitions(&self, egress: &Egress) -> Updating {
-        // A list that was not compared under the previous policy may have to be recorded under the new one.
-        for face in &self.faces {
-            if let Some(listed) = face.known() {
-                self.serve(ListSlot::Face(face.index()), (*listed).clone());
-            }
-        }
-        for (class, listed) in self.gated.all() {
-            self.serve(ListSlot::Class(class), (*listed).clone());
-        }
-        if self.judge_again() { self.tell(egress) } else { Updating::done() }
+        let differs = {
+            let _turn = self.judging.lock();
+            self.judge_all(|slot, lists| self.serve(slot, lists.listed.clone()))
+        };
+        if differs { self.tell(egress) } else { Updating::done() }
     }
 
     /// Applies a record that somebody changed to the known lists, and notifies the clients that see the server.
     pub fn follow_approvals(&self, egress: &Egress) -> Updating {
-        if self.judge_again() { self.tell(egress) } else { Updating::done() }
+        let differs = {
+            let _turn = self.judging.lock();
+            self.judge_all(|slot, lists| self.judge_again(slot, lists))
+        };
+        if differs { self.tell(egress) } else { Updating::done() }
     }
 
     pub(super) fn source(&self, slot: ListSlot) -> ListSource {

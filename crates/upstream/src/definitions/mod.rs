@@ -5,9 +5,13 @@
 //! | file | is for |
 //! |---|---|
 //! | `record` | the record of one server, shared by its per-caller upstreams |
+//! | `state` | the record in memory, and the lists that were compared with it |
+//! | `note` | the description of the tools that nobody has approved, for the log |
 //! | `store` | the port to the stored record, and the identity of a server in it |
 
+mod note;
 mod record;
+mod state;
 mod store;
 
 #[cfg(test)]
@@ -15,4 +19,4 @@ mod tests;
 
 pub use record::{DefinitionCounts, DefinitionRecord};
 pub(crate) use record::{ListSlot, ListSource};
-pub use store::DefinitionStore;
+pub use store::{DefinitionStore, StoredRecord};

@@ -2,31 +2,24 @@
 //! applies to all callers, and a definition counts as listed if any caller is shown it. This module must not know how lists
 //! are fetched.
 
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{Hash as _, Hasher as _};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use aws_lc_rs::digest;
 use bytes::Bytes;
 use engine::catalogue::Item;
 use engine::config::DefinitionPolicy;
-use engine::pinning::{COMMON, Fingerprint, PinVerdict, Pins, Sighting, normal_form, visible};
+use engine::pinning::{COMMON, Fingerprint, PinVerdict, Sighting, normal_form};
 use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
 use proto::bridge::input::Askable;
 use store::catalogues::ServerDigest;
-use store::definitions::{ListedDefinitions, NewDefinition};
+use store::definitions::NewDefinition;
 
+use super::note::note;
+use super::state::RecordState;
 use super::store::{DefinitionStore, OpenedRecord, identity};
-
-/// The maximum number of tools that a log line names, and the maximum length of each name in it.
-const NAMED: usize = 8;
-const NAME: usize = 64;
-
-/// The number of descriptions that are remembered.
-const MOST_TOLD: usize = 256;
 
 /// A list of one catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,31 +48,16 @@ pub struct DefinitionCounts {
 pub struct DefinitionRecord {
     opened: OnceLock<OpenedRecord>,
     state: Mutex<RecordState>,
+    /// True if the stored record has changed, but could not be read.
+    is_outdated: AtomicBool,
     /// The number of catalogues so far.
     catalogues: AtomicU64,
 }
 
-struct RecordState {
-    policy: DefinitionPolicy,
-    pins: Pins,
-    /// The number of times that the record or the policy has been replaced. Lists that were judged at an earlier
-    /// revision are judged again.
-    revision: u64,
-    /// The number of lists that have changed the record.
-    taken: u64,
-    /// The definitions that each list contains now. Equal lists share one allocation.
-    sources: HashMap<ListSource, Arc<[Sighting]>>,
-    /// The texts of tools as last listed, with the fingerprints of their definitions. The texts share memory with the
-    /// lists.
-    texts: HashMap<Arc<str>, (Bytes, Sighting)>,
-    /// The digests of the descriptions that were returned before, for any caller.
-    told: HashSet<u64>,
-    /// The definitions that the stored record marks as listed.
-    stored: BTreeSet<(Arc<str>, Fingerprint)>,
-}
-
 /// A list after it was compared with the record.
 pub(crate) struct Judged {
+    /// The definitions in the list; `None` if the list was not compared.
+    pub(crate) sightings: Option<Arc<[Sighting]>>,
     /// The tools that must not be served.
     pub(crate) held: HashSet<Arc<str>>,
     /// A description of the tools that nobody has approved; `None` if there are none, or if the same description was
@@ -90,29 +68,32 @@ pub(crate) struct Judged {
 impl DefinitionRecord {
     /// Creates an empty record. Nothing is compared until the record is opened.
     pub(crate) fn new(policy: DefinitionPolicy) -> Arc<Self> {
-        let state = RecordState {
-            policy,
-            pins: Pins::default(),
-            revision: 0,
-            taken: 0,
-            sources: HashMap::new(),
-            texts: HashMap::new(),
-            told: HashSet::new(),
-            stored: BTreeSet::new(),
-        };
-        Arc::new(Self { opened: OnceLock::new(), state: Mutex::new(state), catalogues: AtomicU64::new(0) })
+        Arc::new(Self {
+            opened: OnceLock::new(),
+            state: Mutex::new(RecordState::new(policy)),
+            is_outdated: AtomicBool::new(false),
+            catalogues: AtomicU64::new(0),
+        })
     }
 
-    /// Reads the stored record of a server, and stores every change from now on. May wait for a disk.
+    /// Reads the stored record of a server, and stores every change from now on. If the store has no room for the server,
+    /// nothing is compared, and nothing is approved. May wait for a disk.
     ///
     /// # Errors
     /// Returns why the stored record cannot be read.
     pub(crate) fn open(&self, store: &Arc<dyn DefinitionStore>, spec: &UpstreamSpec) -> Result<(), String> {
         let Some(identity) = identity(spec) else { return Ok(()) };
         let digest = store.digest(&identity);
-        let pins = store.load(&digest)?;
+        let stored = store.load(&digest)?;
+        if stored.is_full {
+            let name = &spec.name;
+            tracing::warn!(server = %name, "the record of definitions has no room for another server: its tools are not \
+                compared, and with `definitions: hold` they are hidden; move definitions.db away to begin a new record");
+            return Ok(());
+        }
         if self.opened.set((store.clone(), digest)).is_ok() {
-            self.state.lock().pins = pins;
+            // The first list is stored in any case, so `stored` stays empty until then.
+            self.state.lock().pins = stored.pins;
         }
         Ok(())
     }
@@ -145,18 +126,31 @@ impl DefinitionRecord {
     /// # Errors
     /// Returns why the stored record cannot be read.
     pub fn reload(&self) -> Result<bool, String> {
+        let reloaded = self.read_again();
+        self.is_outdated.store(reloaded.is_err(), Ordering::Relaxed);
+        reloaded
+    }
+
+    /// Returns true if the last attempt to read the stored record again has failed.
+    pub fn is_outdated(&self) -> bool {
+        self.is_outdated.load(Ordering::Relaxed)
+    }
+
+    fn read_again(&self) -> Result<bool, String> {
         let Some((store, digest)) = self.opened.get() else { return Ok(false) };
         loop {
             let before = self.state.lock().taken;
-            let pins = store.load(digest)?;
+            let stored = store.load(digest)?;
             let mut state = self.state.lock();
             // A list that arrived in the meantime may have been approved on first sight.
             if state.taken != before {
                 continue;
             }
-            let differs = state.pins != pins;
+            // Another process may have deleted rows, because the server lists other definitions to it.
+            state.stored = stored.listed;
+            let differs = state.pins != stored.pins;
             if differs {
-                state.pins = pins;
+                state.pins = stored.pins;
                 state.revision += 1;
             }
             return Ok(differs);
@@ -179,31 +173,34 @@ impl DefinitionRecord {
         let (opened, policy) = (self.opened.get(), self.policy());
         if policy == DefinitionPolicy::Allow || (opened.is_none() && policy != DefinitionPolicy::Hold) {
             self.forget_list(source);
-            return Judged { held: HashSet::new(), note: None };
+            return Judged { sightings: None, held: HashSet::new(), note: None };
         }
         let (seen, bodies) = self.sightings(tools);
         let mut state = self.state.lock();
-        let all = seen.iter().zip(tools).zip(bodies);
-        let new = all
-            .filter(|((one, _), _)| !state.pins.knows(one))
-            .map(|((one, tool), body)| (one.clone(), body.unwrap_or_else(|| normal_form(&tool.text))));
-        let new: Vec<(Sighting, Bytes)> = new.collect();
+        let known: Vec<bool> = seen.iter().map(|one| state.pins.knows(one)).collect();
         let mut changed = false;
         if opened.is_some() {
             let policy = state.policy;
             changed = state.pins.take(&seen, (audience(source.1), is_complete), policy);
             state.taken += u64::from(changed);
         }
-        let judged =
-            Judged { held: state.held(&seen), note: state.note(&seen).filter(|note| state.is_news(note)) };
-        state.insert(source, seen);
-        if let Some((store, digest)) = opened
-            && let Some(now) = state.news(server, new, changed)
-        {
-            // This happens under the lock, so that lists are stored in the order in which they were judged.
-            store.record(digest, now);
+        let (held, note) = (state.held(&seen), note(&state.pins, state.policy, &seen));
+        let note = note.filter(|note| state.is_news(note)).map(|note| note.text);
+        let seen = state.insert(source, seen);
+        let listed = state.listed();
+        state.pins.forget_unlisted(|tool, one| listed.contains(&(tool.clone(), one)));
+        if let Some((store, digest)) = opened {
+            let all = seen.iter().zip(known).zip(tools.iter().zip(bodies));
+            let new = all
+                .filter(|((one, is_known), _)| !is_known || !state.is_stored(one))
+                .map(|((one, _), (tool, body))| (one, body.unwrap_or_else(|| normal_form(&tool.text))));
+            let new: Vec<NewDefinition> = new.map(|(one, body)| state.new_definition(one, &body)).collect();
+            if let Some(now) = state.news(server, new, listed, changed) {
+                // This happens under the lock, so that lists are stored in the order in which they were judged.
+                store.record(digest, now);
+            }
         }
-        judged
+        Judged { sightings: Some(seen), held, note }
     }
 
     /// Returns the definitions in a list (each as a tool's name and a fingerprint), and the normal forms that had to be
@@ -237,17 +234,13 @@ impl DefinitionRecord {
     }
 
     /// Returns the tools of a list that must not be served according to the current record.
-    pub(crate) fn held(&self, source: ListSource) -> HashSet<Arc<str>> {
-        let state = self.state.lock();
-        state.sources.get(&source).map(|seen| state.held(seen)).unwrap_or_default()
+    pub(crate) fn held(&self, seen: &[Sighting]) -> HashSet<Arc<str>> {
+        self.state.lock().held(seen)
     }
 
-    /// Notes that a list is the same as another one.
-    pub(crate) fn adopt(&self, from: ListSource, to: ListSource) {
-        let mut state = self.state.lock();
-        if let Some(seen) = state.sources.get(&from).cloned() {
-            state.sources.insert(to, seen);
-        }
+    /// Notes that a list has the same definitions as another one.
+    pub(crate) fn adopt(&self, source: ListSource, seen: Arc<[Sighting]>) {
+        self.state.lock().sources.insert(source, seen);
     }
 
     /// Returns a number for a new catalogue of the server.
@@ -269,7 +262,7 @@ impl DefinitionRecord {
     pub fn counts(&self) -> DefinitionCounts {
         let state = self.state.lock();
         let (mut open, mut listed) = (HashMap::new(), HashSet::new());
-        for one in state.sources.values().flat_map(|seen| seen.iter()) {
+        for one in state.distinct().flat_map(|seen| seen.iter()) {
             listed.insert(&*one.tool);
             match state.pins.judge(one) {
                 PinVerdict::Approved => {}
@@ -283,90 +276,6 @@ impl DefinitionRecord {
             state.pins.approved_tools().filter(|tool| !listed.contains(&***tool)).count()
         };
         DefinitionCounts { changed, new: open.len() - changed, vanished }
-    }
-}
-
-impl RecordState {
-    fn held(&self, seen: &[Sighting]) -> HashSet<Arc<str>> {
-        if self.policy != DefinitionPolicy::Hold {
-            return HashSet::new();
-        }
-        let is_held = |one: &&Sighting| self.pins.judge(one) != PinVerdict::Approved;
-        seen.iter().filter(is_held).map(|one| one.tool.clone()).collect()
-    }
-
-    /// Returns a description of the tools that nobody has approved.
-    fn note(&self, seen: &[Sighting]) -> Option<String> {
-        let of = |verdict: PinVerdict| {
-            let all: Vec<&Sighting> = seen.iter().filter(|one| self.pins.judge(one) == verdict).collect();
-            let shown = all.iter().take(NAMED).map(|one| {
-                let name: String = one.tool.chars().take(NAME).collect();
-                format!("{:?} ({:?})", visible(&name), one.fingerprint)
-            });
-            let mut text = shown.collect::<Vec<_>>().join(", ");
-            if all.len() > NAMED {
-                text = format!("{text} and {} more", all.len() - NAMED);
-            }
-            (!all.is_empty()).then_some(text)
-        };
-        let parts = [("changed", PinVerdict::Changed), ("new", PinVerdict::New)];
-        let parts: Vec<String> = parts
-            .into_iter()
-            .filter_map(|(what, verdict)| Some(format!("{what}: {}", of(verdict)?)))
-            .collect();
-        let effect = match self.policy {
-            DefinitionPolicy::Hold => "they are hidden until somebody approves them",
-            _ => "they are served nevertheless",
-        };
-        (!parts.is_empty()).then(|| format!("tools that nobody has approved: {}; {effect}", parts.join("; ")))
-    }
-
-    /// Returns the definitions to store after a list was judged; `None` if they are stored already.
-    fn news(
-        &mut self,
-        server: &Arc<str>,
-        new: Vec<(Sighting, Bytes)>,
-        changed: bool,
-    ) -> Option<ListedDefinitions> {
-        let listed = self.listed();
-        if !changed && listed == self.stored {
-            return None;
-        }
-        let new = new.into_iter().map(|(one, body)| self.new_definition(&one, &body)).collect();
-        let all = listed.iter().map(|(tool, one)| (tool.to_string(), one.0)).collect();
-        self.stored = listed;
-        let audiences = self.pins.audiences().collect();
-        Some(ListedDefinitions { name: server.to_string(), audiences, new, listed: all })
-    }
-
-    /// Returns true if a description was not returned before.
-    fn is_news(&mut self, note: &str) -> bool {
-        if self.told.len() >= MOST_TOLD {
-            self.told.clear();
-        }
-        let mut digest = DefaultHasher::new();
-        note.hash(&mut digest);
-        self.told.insert(digest.finish())
-    }
-
-    fn insert(&mut self, source: ListSource, seen: Vec<Sighting>) {
-        let known = self.sources.values().find(|known| known[..] == seen[..]).cloned();
-        self.sources.insert(source, known.unwrap_or_else(|| seen.into()));
-    }
-
-    fn listed(&self) -> BTreeSet<(Arc<str>, Fingerprint)> {
-        let all = self.sources.values().flat_map(|seen| seen.iter());
-        all.map(|one| (one.tool.clone(), one.fingerprint)).collect()
-    }
-
-    fn new_definition(&self, one: &Sighting, body: &Bytes) -> NewDefinition {
-        let is_approved = self.pins.judge(one) == PinVerdict::Approved;
-        NewDefinition {
-            tool: one.tool.to_string(),
-            fingerprint: one.fingerprint.0,
-            body: body.to_vec(),
-            is_approved,
-        }
     }
 }
 

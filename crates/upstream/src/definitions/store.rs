@@ -1,13 +1,25 @@
 //! The port to the stored record of definitions, and the identity of a server in that record. This module must not know
 //! files.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engine::config::{Link, Text};
-use engine::pinning::Pins;
+use engine::pinning::{Fingerprint, Pins};
 use engine::snapshot::UpstreamSpec;
 use store::catalogues::ServerDigest;
 use store::definitions::ListedDefinitions;
+
+/// The record of a server as it is stored.
+#[derive(Debug, Clone, Default)]
+pub struct StoredRecord {
+    /// The approved and the known definitions.
+    pub pins: Pins,
+    /// The definitions that the record marks as listed.
+    pub listed: BTreeSet<(Arc<str>, Fingerprint)>,
+    /// True if the record has no room for a server that is not in it yet.
+    pub is_full: bool,
+}
 
 /// The port to the stored record. [`DefinitionStore::record`] returns immediately; the other calls may wait for a disk.
 pub trait DefinitionStore: Send + Sync {
@@ -18,7 +30,7 @@ pub trait DefinitionStore: Send + Sync {
     ///
     /// # Errors
     /// Returns the reason why the record cannot be read.
-    fn load(&self, server: &ServerDigest) -> Result<Pins, String>;
+    fn load(&self, server: &ServerDigest) -> Result<StoredRecord, String>;
 
     /// Stores the definitions that a server lists, in the background. If several lists wait, only the last one counts.
     fn record(&self, server: &ServerDigest, listed: ListedDefinitions);
@@ -26,19 +38,23 @@ pub trait DefinitionStore: Send + Sync {
 
 /// Returns everything that identifies a server in the record; `None` for an embedded server.
 ///
-/// Unlike the identity of a stored catalogue, this identity contains no credentials: if each new token began a new record,
-/// that record would approve, on first sight, whatever the server lists at that moment. The identity contains the server's
-/// name, because several servers at one address may differ only in their credentials.
+/// Unlike the identity of a stored catalogue, this identity contains no value that was filled in for `${…}`, and no query of
+/// a URL, because both may be credentials: if each new token began a new record, that record would approve, on first sight,
+/// whatever the server lists at that moment. Arguments that are written out in the configuration do count. The identity
+/// contains the server's name, because several servers at one address may differ only in their credentials.
 pub(super) fn identity(spec: &UpstreamSpec) -> Option<Vec<u8>> {
     let mut parts: Vec<&str> = vec![&spec.name];
     match &spec.link {
         Link::Native(_) => return None,
         Link::Stdio(stdio) => {
-            parts.extend(["stdio", stdio.command.expose()]);
-            parts.push(stdio.cwd.as_ref().map_or("", |cwd| cwd.expose()));
-            parts.extend(stdio.args.iter().map(Text::expose));
+            parts.extend(["stdio", stdio.command.shown()]);
+            parts.push(stdio.cwd.as_ref().map_or("", |cwd| cwd.shown()));
+            parts.extend(stdio.args.iter().map(Text::shown));
         }
-        Link::Http(http) => parts.extend(["http", http.url.expose()]),
+        Link::Http(http) => {
+            let url = http.url.shown();
+            parts.extend(["http", url.split_once(['?', '#']).map_or(url, |(address, _)| address)]);
+        }
     }
     // Each part is preceded by its length, so that different parts never join into the same text.
     let mut text = Vec::new();

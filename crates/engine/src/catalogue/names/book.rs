@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::uris::{MOST_URIS, has_uris};
+use super::uris::{MOST_URIS, UriRows, has_uris};
 use crate::list_kind::ListKind;
 
 /// The maximum number of names in one book, and of former names.
@@ -17,7 +17,7 @@ pub(super) const MOST: usize = 20_000;
 const WRITTEN_EVERY: u64 = 24 * 60 * 60;
 
 /// An item by its server and the server's own name for it.
-type ItemOf = (ListKind, Arc<str>, Arc<str>);
+pub(super) type ItemOf = (ListKind, Arc<str>, Arc<str>);
 
 /// Former names, each with the item that it still refers to: the item's server, and the item's name at that server.
 pub type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
@@ -27,9 +27,9 @@ pub type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {
     pub(super) names: BTreeMap<ItemOf, Arc<str>>,
-    /// The number of rows about URIs.
-    pub(super) uris: usize,
-    /// The time of the first view, in seconds since 1970; not stored.
+    /// The numbers of rows about URIs.
+    pub(super) uris: UriRows,
+    /// The time of the profile's first view in this process, in seconds since 1970; not stored.
     pub(super) began: Option<u64>,
     /// Digests of each server's URIs that are public as the server wrote them. They are not stored.
     pub(super) seen: HashMap<Arc<str>, HashSet<u64>>,
@@ -132,27 +132,34 @@ impl NameBook {
                 self.remember(kind, before, item.clone());
             }
         }
-        if !is_usual && self.has_room(kind) {
-            self.has_changed = true;
+        if !is_usual && self.has_room(&item, name) {
             self.insert(item, name.into());
         }
     }
 
-    fn has_room(&self, kind: ListKind) -> bool {
-        if has_uris(kind) { self.uris < MOST_URIS } else { self.names.len() - self.uris < MOST }
+    fn has_room(&self, (kind, server, own): &ItemOf, name: &str) -> bool {
+        if has_uris(*kind) {
+            self.uris.have_room(server, **own != *name)
+        } else {
+            self.names.len() - self.uris.count() < MOST
+        }
     }
 
-    fn insert(&mut self, item: ItemOf, name: Arc<str>) {
-        self.holders.insert((item.0, name.clone()), item.clone());
-        let is_uri = has_uris(item.0);
-        if self.names.insert(item, name).is_none() && is_uri {
-            self.uris += 1;
+    pub(super) fn insert(&mut self, item: ItemOf, name: Arc<str>) {
+        self.remove(&item);
+        self.has_changed = true;
+        if has_uris(item.0) {
+            self.uris.add(&item.1, item.2 != name);
         }
+        self.holders.insert((item.0, name.clone()), item.clone());
+        self.names.insert(item, name);
     }
 
     fn remove(&mut self, item: &ItemOf) -> Option<Arc<str>> {
         let name = self.names.remove(item)?;
-        self.uris -= usize::from(has_uris(item.0));
+        if has_uris(item.0) {
+            self.uris.remove(&item.1, item.2 != name);
+        }
         Some(name)
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::uris::MOST_URIS;
 use super::*;
 use crate::config::{Glob, Naming, Profile};
 use crate::list_kind::ListKind;
@@ -216,4 +217,50 @@ proptest! {
             }
         }
     }
+}
+
+/// Decides whether a server's URI is public as it is.
+fn gives(book: &mut NameBook, server: &Arc<str>, uri: &str, claimant: Option<&Arc<str>>) -> bool {
+    let rule = PlainRule::UnlessHeld { claimant };
+    book.gives_plain(ListKind::Resources, (server, uri), rule, (&mut Provisional::new(), false))
+}
+
+/// The number of stored rows of a server.
+fn stored_rows(text: &str, server: &str) -> usize {
+    text.matches(&format!("\"server\":\"{server}\"")).count()
+}
+
+#[test]
+fn no_server_displaces_the_contests_of_others() {
+    let [evil, good, other]: [Arc<str>; 3] = ["evil", "good", "other"].map(Arc::from);
+    let mut book = NameBook::default();
+    // All these URIs belong to a template of another server.
+    for at in 0..2 * MOST_URIS {
+        assert!(!gives(&mut book, &evil, &format!("x://{at}"), Some(&good)));
+        assert!(!gives(&mut book, &evil, &format!("http://[{at}]"), Some(&good)));
+    }
+    assert!(gives(&mut book, &good, "y://1", None));
+    assert!(!gives(&mut book, &other, "y://1", None));
+    let text = book.unsaved().unwrap();
+    assert!(stored_rows(&text, "evil") + stored_rows(&text, "good") <= MOST_URIS / 4 + 1);
+    // After a restart, the first contest and the last one are still known.
+    let mut book = NameBook::stored(text.as_bytes()).unwrap();
+    assert!(!gives(&mut book, &evil, "x://0", None));
+    assert!(!gives(&mut book, &other, "y://1", None));
+    assert!(gives(&mut book, &good, "y://1", None));
+}
+
+#[test]
+fn uris_that_must_carry_a_name_need_one_row() {
+    let evil: Arc<str> = "evil".into();
+    let mut book = NameBook::default();
+    for at in 0..MOST_URIS {
+        let key = format!("x://shop+{at}");
+        let plain = (&mut Provisional::new(), false);
+        assert!(!book.gives_plain(ListKind::Resources, (&evil, &key), PlainRule::Never, plain));
+    }
+    let text = book.unsaved().unwrap();
+    assert_eq!(stored_rows(&text, "evil"), 1);
+    let (marking, withheld) = NameBook::stored(text.as_bytes()).unwrap().contested_uris(|_| false);
+    assert!(marking.contains(&evil) && withheld.is_empty());
 }

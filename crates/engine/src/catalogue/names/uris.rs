@@ -5,12 +5,54 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use super::book::{MOST, NameBook};
+use super::book::{ItemOf, MOST, NameBook};
 use crate::catalogue::uri_mark::marked;
 use crate::list_kind::ListKind;
 
 /// The maximum number of rows about URIs in one book.
 pub(super) const MOST_URIS: usize = MOST / 4;
+
+/// The maximum number of rows that say that a server's URIs carry the server's name, for each server. With such a row, the book
+/// stores another row for the server that has the URI. So one server causes at most a quarter of all rows, and other servers'
+/// URIs can still be recorded.
+const MOST_OF_ONE: usize = MOST_URIS / 8;
+
+/// The numbers of rows about URIs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UriRows {
+    all: usize,
+    /// The number of each server's URIs that carry the server's name.
+    marked: HashMap<Arc<str>, usize>,
+}
+
+impl UriRows {
+    /// The number of all rows.
+    pub(super) fn count(&self) -> usize {
+        self.all
+    }
+
+    /// Counts a row of a server. `is_marked` is true if the server's URI carries the server's name.
+    pub(super) fn add(&mut self, server: &Arc<str>, is_marked: bool) {
+        self.all += 1;
+        if is_marked {
+            *self.marked.entry(server.clone()).or_default() += 1;
+        }
+    }
+
+    /// Counts a removed row of a server.
+    pub(super) fn remove(&mut self, server: &Arc<str>, is_marked: bool) {
+        self.all -= 1;
+        if let Some(marked) = self.marked.get_mut(server).filter(|_| is_marked) {
+            *marked -= 1;
+        }
+    }
+
+    /// Returns true if there is room for another row of a server.
+    pub(super) fn have_room(&self, server: &Arc<str>, is_marked: bool) -> bool {
+        let marked = self.marked.get(server).copied().unwrap_or_default();
+        self.all < MOST_URIS && (!is_marked || marked < MOST_OF_ONE)
+    }
+}
 
 /// Returns true if items of this kind have URIs.
 pub(super) const fn has_uris(kind: ListKind) -> bool {
@@ -23,8 +65,8 @@ fn digest(kind: ListKind, key: &str) -> u64 {
     digest.finish()
 }
 
-/// The time after startup, in seconds, in which a server that starts slowly still takes precedence over later servers of the
-/// profile.
+/// The time after a profile's first view, in seconds, in which a server that starts slowly still takes precedence over later
+/// servers of the profile.
 const SETTLING: u64 = 60;
 
 /// The URIs that a present server has only until a server before it in the profile has started and lists the same URI.
@@ -43,7 +85,7 @@ enum PlainUri {
 /// The rule by which one server's URI may be public as it is.
 #[derive(Clone, Copy)]
 pub(in crate::catalogue) enum PlainRule<'a> {
-    /// The URI must carry its server's name.
+    /// The URI must carry its server's name. The book does not record the decision, because it is made again for each view.
     Never,
     /// The URI may be public as it is, unless another server has it already. The claimant is a server that had a matching
     /// template before; it has the URI if no other server has it.
@@ -68,18 +110,20 @@ impl NameBook {
         rule: PlainRule<'_>,
         (all, is_provisional): (&mut Provisional, bool),
     ) -> bool {
+        let PlainRule::UnlessHeld { claimant } = rule else {
+            self.note_marking(server, key);
+            return false;
+        };
         let digest = digest(kind, key);
-        let kept =
-            if self.uris == 0 { None } else { self.name(kind, server, key).map(|name| **name == *key) };
-        let holder = match (kept, rule) {
-            (Some(_), PlainRule::Never) | (Some(false), _) => PlainUri::Firm,
-            (Some(true), _) => PlainUri::None,
-            (None, _) if all.get(&digest).is_some_and(|other| other != server) => PlainUri::Provisional,
-            (None, rule) => match (self.holder_of(kind, (server, key), digest), rule) {
-                (_, PlainRule::Never) => PlainUri::Firm,
-                (PlainUri::None, PlainRule::UnlessHeld { claimant: Some(claimant) }) => {
-                    self.give_to(kind, (claimant, key))
-                }
+        let has_rows = self.uris.count() > 0;
+        let name = if has_rows { self.name(kind, server, key) } else { None };
+        let kept = name.map(|name| **name == *key);
+        let holder = match kept {
+            Some(true) => PlainUri::None,
+            Some(false) => PlainUri::Firm,
+            None if all.get(&digest).is_some_and(|other| other != server) => PlainUri::Provisional,
+            None => match (self.holder_of(kind, (server, key), digest), claimant) {
+                (PlainUri::None, Some(claimant)) => self.give_to(kind, claimant, (server, key)),
                 (holder, _) => holder,
             },
         };
@@ -97,15 +141,36 @@ impl NameBook {
     /// Returns true if a server had this URI or template in an earlier view, or if a row says how clients see it.
     pub(in crate::catalogue) fn knows_uri(&self, kind: ListKind, server: &Arc<str>, key: &str) -> bool {
         let is_seen = self.seen.get(server).is_some_and(|seen| seen.contains(&digest(kind, key)));
-        is_seen || (self.uris > 0 && self.name(kind, server, key).is_some())
+        is_seen || (self.uris.count() > 0 && self.name(kind, server, key).is_some())
     }
 
-    /// Records that a server has a URI that only its template matches.
-    fn give_to(&mut self, kind: ListKind, (claimant, key): (&Arc<str>, &str)) -> PlainUri {
-        if self.name(kind, claimant, key).is_none() {
-            self.note(kind, (claimant, key), key, false);
+    /// Gives a URI to the server whose template matches it. A URI that cannot carry the name of the server that lists it is not
+    /// recorded, because that server would then have no row that counts.
+    fn give_to(&mut self, kind: ListKind, claimant: &Arc<str>, (server, key): (&Arc<str>, &str)) -> PlainUri {
+        if marked(server, key).is_some() {
+            self.note_holder(kind, (claimant, key), server);
         }
         PlainUri::Firm
+    }
+
+    /// Records that `holder` has a URI as it is, unless the server that lists it as well has caused too many rows.
+    fn note_holder(&mut self, kind: ListKind, (holder, key): (&Arc<str>, &str), server: &Arc<str>) {
+        if self.uris.have_room(server, true) && self.name(kind, holder, key).is_none() {
+            self.note(kind, (holder, key), key, false);
+        }
+    }
+
+    /// Records that a server has a URI that must carry the server's name: no other server may get requests for such URIs, even
+    /// while the server is away. One row is enough for all these URIs; it looks like a row about an empty URI, which no server
+    /// lists.
+    fn note_marking(&mut self, server: &Arc<str>, key: &str) {
+        let item: ItemOf = (ListKind::Resources, server.clone(), "".into());
+        if self.names.contains_key(&item) || marked(server, key).is_none() {
+            return;
+        }
+        if let Some(name) = marked(server, "") {
+            self.insert(item, name.into());
+        }
     }
 
     fn see(&mut self, server: &Arc<str>, digest: u64) {
@@ -119,12 +184,12 @@ impl NameBook {
 
     /// The server that has a URI as it is. If that is another server, a row in the book records this from then on.
     fn holder_of(&mut self, kind: ListKind, (server, key): (&Arc<str>, &str), digest: u64) -> PlainUri {
-        if self.uris > 0 && self.holder(kind, key).is_some_and(|(holder, _)| *holder != **server) {
+        if self.uris.count() > 0 && self.holder(kind, key).is_some_and(|(holder, _)| *holder != **server) {
             return PlainUri::Firm;
         }
         let mut others = self.seen.iter().filter(|(other, seen)| *other != server && seen.contains(&digest));
         let Some(other) = others.next().map(|(other, _)| other.clone()) else { return PlainUri::None };
-        self.note(kind, (&other, key), key, false);
+        self.note_holder(kind, (&other, key), server);
         PlainUri::Firm
     }
 
@@ -135,7 +200,7 @@ impl NameBook {
         is_present: impl Fn(&str) -> bool,
     ) -> (HashSet<Arc<str>>, HashSet<String>) {
         let (mut marking, mut withheld) = (HashSet::new(), HashSet::new());
-        if self.uris == 0 {
+        if self.uris.count() == 0 {
             return (marking, withheld);
         }
         for ((_, server, key), name) in self.names.iter().filter(|((kind, ..), _)| has_uris(*kind)) {

@@ -226,11 +226,11 @@ profiles:
     let tools = r#"{"name":"read"},{"name":"list","inputSchema":{"type":"object","properties":{"path":{}}}}"#;
     let own = catalogue(&V2025_11_25, [tools, "", "", ""]);
     let view = view(&V2025_11_25, &snapshot.profiles[0].rules, vec![upstream(1, "files", Ok(own))]);
-    let effect = "so this has no effect";
+    let check = "to these clients; check the name";
     let wanted = [
-        format!("tools.deny: server files lists no tool \"delet\", {effect}"),
-        format!("tools.rename: server files lists no tool \"wirte\", {effect}"),
-        format!("tools.overrides: server files lists no tool \"raed\", {effect}"),
+        format!("tools.deny: server files lists no tool \"delet\" {check}"),
+        format!("tools.rename: server files lists no tool \"wirte\" {check}"),
+        format!("tools.overrides: server files lists no tool \"raed\" {check}"),
         "tools.overrides: tool \"list\" of server files has no argument \"pth\"".to_owned(),
     ];
     assert_eq!(view.notes(), wanted);

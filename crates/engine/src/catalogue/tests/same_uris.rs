@@ -12,18 +12,18 @@ use crate::tasks::TaskIds;
 
 /// A server by its name, with its resources, templates, and links of tools.
 #[derive(Debug, Clone, Default)]
-struct Listing {
+pub(super) struct Listing {
     resources: Vec<String>,
     templates: Vec<String>,
     links: Vec<String>,
 }
 
-fn listing(resources: &[&str], templates: &[&str], links: &[&str]) -> Listing {
+pub(super) fn listing(resources: &[&str], templates: &[&str], links: &[&str]) -> Listing {
     let own = |all: &[&str]| all.iter().map(|uri| (*uri).to_owned()).collect();
     Listing { resources: own(resources), templates: own(templates), links: own(links) }
 }
 
-fn source(id: u32, name: &str, listing: &Listing) -> ViewSource {
+pub(super) fn source(id: u32, name: &str, listing: &Listing) -> ViewSource {
     let quoted = |uri: &String| serde_json::to_string(uri).unwrap();
     let list = |key: &str, all: &[String]| {
         all.iter()
@@ -46,24 +46,24 @@ fn source(id: u32, name: &str, listing: &Listing) -> ViewSource {
     upstream(id, name, Ok(Arc::new(catalogue)))
 }
 
-fn away(id: u32, name: &str) -> ViewSource {
+pub(super) fn away(id: u32, name: &str) -> ViewSource {
     upstream(id, name, Err(Absence { reason: "is away".to_owned(), retry: false }))
 }
 
-fn built(book: &Mutex<NameBook>, upstreams: Vec<ViewSource>) -> View {
+pub(super) fn built(book: &Mutex<NameBook>, upstreams: Vec<ViewSource>) -> View {
     let profile = Profile::default();
     View::build(ViewSpec { names: Some(book), ..spec(&V2025_11_25, &profile) }, upstreams)
 }
 
 /// The URIs or templates of a list, in order.
-fn listed(view: &View, kind: ListKind) -> Vec<String> {
+pub(super) fn listed(view: &View, kind: ListKind) -> Vec<String> {
     let page: serde_json::Value =
         serde_json::from_slice(view.pages(kind).page(None).unwrap().text()).unwrap();
     let items = page[kind.member()].as_array().unwrap();
     items.iter().map(|item| item[kind.key()].as_str().unwrap().to_owned()).collect()
 }
 
-fn frame(text: String) -> Frame {
+pub(super) fn frame(text: String) -> Frame {
     Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap()
 }
 
@@ -84,7 +84,7 @@ fn routed<'v>(view: &'v View, method: &str, uri: &str) -> Option<(Frame, Route<'
 }
 
 /// The server that a read goes to, and the URI that the server gets.
-fn read(view: &View, uri: &str) -> Option<(u32, String)> {
+pub(super) fn read(view: &View, uri: &str) -> Option<(u32, String)> {
     let (_, route) = routed(view, "resources/read", uri)?;
     let own = route.rename.map_or(uri.to_owned(), |(_, own)| serde_json::from_slice(&own).unwrap());
     Some((route.upstream.0, own))

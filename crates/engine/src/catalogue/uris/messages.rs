@@ -1,6 +1,8 @@
 //! The URIs in a server's messages to clients: in the contents of resources, in links and embedded resources in results, and in
 //! links to the pages of tools. This module must not know what a message is for.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use proto::json::{Elements, Members, Span, Splice, quote};
 use proto::mcp::Notice;
@@ -14,13 +16,15 @@ const NESTED: u32 = 2;
 /// The URIs to replace in a message.
 struct Replacing<'u> {
     /// The public form of a URI; `None` if it is public as it is.
-    public: &'u dyn Fn(&str) -> Option<String>,
+    public: &'u mut dyn FnMut(&str) -> Option<String>,
+    /// The decisions so far, as JSON: a message may contain the same URI many times.
+    decided: HashMap<String, Option<String>>,
     replaced: Vec<(Span, String)>,
 }
 
 /// The same message with public URIs. `public` returns the public form of a URI, or `None` if it is public as it is.
-pub(in crate::catalogue) fn published(frame: Frame, public: &dyn Fn(&str) -> Option<String>) -> Frame {
-    let mut all = Replacing { public, replaced: Vec::new() };
+pub(in crate::catalogue) fn published(frame: Frame, public: &mut dyn FnMut(&str) -> Option<String>) -> Frame {
+    let mut all = Replacing { public, decided: HashMap::new(), replaced: Vec::new() };
     all.message(&frame);
     if all.replaced.is_empty() {
         return frame;
@@ -121,8 +125,10 @@ impl Replacing<'_> {
     }
 
     fn replace(&mut self, (span, own): (Span, String)) {
-        if let Some(public) = (self.public)(&own) {
-            self.replaced.push((span, quote(&public)));
+        let (public, decided) = (&mut self.public, &mut self.decided);
+        let decision = decided.entry(own).or_insert_with_key(|own| public(own).map(|public| quote(&public)));
+        if let Some(public) = decision {
+            self.replaced.push((span, public.clone()));
         }
     }
 }

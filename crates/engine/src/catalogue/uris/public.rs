@@ -11,9 +11,9 @@ use super::claims::{Claims, UriClaim};
 use super::links::{PAGE_SCHEME, links_of};
 use crate::catalogue::entry::present;
 use crate::catalogue::names::{NameBook, PlainRule, Provisional, opened};
-use crate::catalogue::template::covers;
+use crate::catalogue::template_index::{ComparisonBudget, TemplateIndex};
 use crate::catalogue::uri_mark::{marked, shape, unmarked};
-use crate::catalogue::{Item, ListKind, UpstreamCatalogue, UpstreamId, ViewSource, ViewSpec};
+use crate::catalogue::{ListKind, UpstreamCatalogue, UpstreamId, ViewSource, ViewSpec};
 
 /// The public form of a server's URI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,25 @@ struct Deciding<'a> {
     book: &'a mut NameBook,
     provisional: Provisional,
     claims: Claims<'a>,
+    /// The budget for the current list. Each list has its own, so long lists do not use up the budget of other
+    /// servers.
+    budget: ComparisonBudget,
+}
+
+/// What a server lists besides its tools.
+struct OwnLists<'a> {
+    resources: HashSet<&'a str>,
+    templates: TemplateIndex<&'a str>,
+}
+
+impl<'a> OwnLists<'a> {
+    fn of(catalogue: &'a UpstreamCatalogue) -> Self {
+        let keys = |kind| catalogue.list(kind).iter().map(|item| &*item.key);
+        Self {
+            resources: keys(ListKind::Resources).collect(),
+            templates: TemplateIndex::new(keys(ListKind::Templates).collect()),
+        }
+    }
 }
 
 impl PublicUris {
@@ -69,16 +88,20 @@ impl PublicUris {
         let (mut fresh, mut kept) = (NameBook::default(), spec.names.map(opened));
         let book = kept.as_deref_mut().unwrap_or(&mut fresh);
         let servers = competitors(upstreams, book.is_settled());
-        let claims = Claims::new(&servers);
-        let mut deciding = Deciding { upstreams, book, provisional: Provisional::new(), claims };
+        let (claims, budget) = (Claims::new(&servers, book), ComparisonBudget::of_list());
+        let mut deciding = Deciding { upstreams, book, provisional: Provisional::new(), claims, budget };
         for kind in [ListKind::Resources, ListKind::Templates] {
             for server in &servers {
+                deciding.budget = ComparisonBudget::of_list();
                 for item in server.catalogue.list(kind) {
                     all.decide(kind, server, &item.key, &mut deciding);
                 }
             }
         }
+        // By now, all templates of the servers are known.
+        deciding.claims = Claims::new(&servers, deciding.book);
         for server in &servers {
+            deciding.budget = ComparisonBudget::of_list();
             all.decide_links(server, &mut deciding);
         }
         let is_present = |server: &str| servers.iter().any(|one| *one.source.name == *server);
@@ -95,16 +118,17 @@ impl PublicUris {
     fn decide(&mut self, kind: ListKind, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
         let source = server.source;
         let is_name = |name: &str| deciding.upstreams.iter().any(|one| *one.name == *name);
-        let claim = match kind {
-            ListKind::Resources => deciding.claims.on(server, own, deciding.book),
-            _ => UriClaim::None,
-        };
-        let is_reserved =
-            matches!(claim, UriClaim::Unchecked) || unmarked(own).is_some_and(|(name, _)| is_name(name));
-        let rule = match claim {
-            _ if is_reserved => PlainRule::Never,
-            UriClaim::By(claimant) => PlainRule::UnlessHeld { claimant: Some(claimant) },
-            _ => PlainRule::UnlessHeld { claimant: None },
+        let is_reserved = unmarked(own).is_some_and(|(name, _)| is_name(name));
+        let rule = if is_reserved {
+            PlainRule::Never
+        } else if kind == ListKind::Resources {
+            match deciding.claims.on(server, own, deciding.book, &mut deciding.budget) {
+                UriClaim::None => PlainRule::UnlessHeld { claimant: None },
+                UriClaim::By(claimant) => PlainRule::UnlessHeld { claimant: Some(claimant) },
+                UriClaim::Unchecked => PlainRule::Never,
+            }
+        } else {
+            PlainRule::UnlessHeld { claimant: None }
         };
         let key = if kind == ListKind::Templates { shape(own) } else { own.into() };
         let provisional = (&mut deciding.provisional, server.is_provisional);
@@ -119,25 +143,24 @@ impl PublicUris {
         changed.insert(own.to_owned(), marked(&source.name, own));
     }
 
-    /// Decides about the pages to which the tools of a server link. Servers need not list them.
+    /// Decides about the pages to which the tools of a server link, about each page once. Servers need not list them.
     fn decide_links(&mut self, server: &Competitor<'_>, deciding: &mut Deciding<'_>) {
         let Competitor { source, catalogue, .. } = server;
-        let mut listed: Option<HashSet<&str>> = None;
+        let mut lists: Option<OwnLists<'_>> = None;
+        let mut decided: HashMap<String, String> = HashMap::new();
         for tool in catalogue.list(ListKind::Tools) {
             let mut links = ToolLinks::new();
             for (_, own) in links_of(&tool.text) {
                 if !own.starts_with(PAGE_SCHEME) || links.iter().any(|(known, _)| *known == own) {
                     continue;
                 }
-                let resources =
-                    || catalogue.list(ListKind::Resources).iter().map(|item| &*item.key).collect();
-                let is_listed = listed.get_or_insert_with(resources).contains(&*own);
-                if !is_listed {
-                    self.decide_page(server, &own, deciding);
-                }
-                let public = match self.shown(ListKind::Resources, source.id, &own) {
-                    PublicUri::Marked(public) => public.to_owned(),
-                    PublicUri::Own | PublicUri::Taken => own.clone(),
+                let public = if let Some(public) = decided.get(&own) {
+                    public.clone()
+                } else {
+                    let lists = lists.get_or_insert_with(|| OwnLists::of(catalogue));
+                    let public = self.page(server, &own, lists, deciding);
+                    decided.insert(own.clone(), public.clone());
+                    public
                 };
                 links.push((own, public));
             }
@@ -147,12 +170,41 @@ impl PublicUris {
         }
     }
 
+    /// The public form of a link to a page.
+    fn page(
+        &mut self,
+        server: &Competitor<'_>,
+        own: &str,
+        lists: &OwnLists<'_>,
+        deciding: &mut Deciding<'_>,
+    ) -> String {
+        if !lists.resources.contains(own) {
+            self.decide_page(server, own, &lists.templates, deciding);
+        }
+        match self.shown(ListKind::Resources, server.source.id, own) {
+            PublicUri::Marked(public) => public.to_owned(),
+            PublicUri::Own | PublicUri::Taken => own.to_owned(),
+        }
+    }
+
     /// Decides about a page that is not listed. If all templates that match the page carry their server's name, so does the page.
-    fn decide_page(&mut self, server: &Competitor<'_>, own: &str, deciding: &mut Deciding<'_>) {
-        let (source, templates) = (server.source, server.catalogue.list(ListKind::Templates));
-        let mut covering = templates.iter().filter(|item| covers(&item.key, own)).peekable();
-        let is_plain = |item: &Item| self.shown(ListKind::Templates, source.id, &item.key) == PublicUri::Own;
-        if covering.peek().is_some() && !covering.any(is_plain) {
+    /// It also carries the name if there are too many templates to compare it with.
+    fn decide_page(
+        &mut self,
+        server: &Competitor<'_>,
+        own: &str,
+        templates: &TemplateIndex<&str>,
+        deciding: &mut Deciding<'_>,
+    ) {
+        let (source, budget) = (server.source, &mut deciding.budget);
+        let is_plain =
+            |template: &&str| self.shown(ListKind::Templates, source.id, template) == PublicUri::Own;
+        let is_marked = match templates.find(own, budget, is_plain) {
+            Ok(Some(_)) => false,
+            Ok(None) => templates.find(own, budget, |template| !is_plain(template)) != Ok(None),
+            Err(_) => true,
+        };
+        if is_marked {
             return self.change(ListKind::Resources, source, own);
         }
         self.decide(ListKind::Resources, server, own, deciding);
@@ -194,7 +246,7 @@ impl PublicUris {
     }
 }
 
-/// The present servers, in the order of the profile. `is_settled` is false for a short time after startup.
+/// The present servers, in the order of the profile. `is_settled` is false for a short time after the profile's first view.
 fn competitors(upstreams: &[ViewSource], is_settled: bool) -> Vec<Competitor<'_>> {
     let is_awaited = |source: &ViewSource| source.catalogue.as_ref().is_err_and(|absence| absence.retry);
     let awaited = upstreams.iter().position(is_awaited).filter(|_| !is_settled);
