@@ -76,7 +76,7 @@ pub struct HttpRequest {
     /// and so are IPv6 forms that contain such an IPv4 address.
     pub public_only: bool,
     /// True if the configuration, and no caller, chose the host. Only such a host may see the server's client certificate.
-    pub is_configured: bool,
+    pub is_fixed_host: bool,
     /// The deadline for the last byte of the answer.
     pub patience: Duration,
     /// The largest body of an answer, in bytes.

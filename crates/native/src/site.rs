@@ -195,7 +195,7 @@ impl RequestTargets for WordPressSite {
                 url: self.images.clone(),
                 authorization: None,
                 public_only: false,
-                is_configured: false,
+                is_fixed_host: false,
                 entry: None,
             });
         }
@@ -208,7 +208,7 @@ impl RequestTargets for WordPressSite {
             url: format!("{url}{path}"),
             authorization: Some(basic(login)?),
             public_only: chosen && !self.settings.private_sites,
-            is_configured: !chosen,
+            is_fixed_host: !chosen,
             entry: Some(EntryCheck { url: format!("{url}{WHO_AM_I}"), base: WORDPRESS.base }),
         })
     }

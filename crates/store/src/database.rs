@@ -229,7 +229,7 @@ fn make(path: &Path) -> Result<(), Error> {
             }
             // SQLite would mistake a file that is shorter than its header for an empty database, and overwrite it.
             if (1..HEADER).contains(&kind.len()) {
-                let why = format!("{} bytes are not a database", kind.len());
+                let why = format!("it has only {} bytes, too few for a database", kind.len());
                 return Err(Error::Corrupt { path: path.to_path_buf(), why });
             }
             let rights = kind.permissions().mode() & 0o777;

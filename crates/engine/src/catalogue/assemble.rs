@@ -283,8 +283,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (entries, shown)
     }
 
-    /// The resources or templates. A URI that another server also has gets the name of its own server; if that is impossible,
-    /// the item is left out.
+    /// The resources or templates, with their public URIs. If another server has the same public URI, the item is left out.
     pub(super) fn uris(&mut self, kind: ListKind) -> (Vec<(String, UpstreamId)>, Vec<Shown<'p>>) {
         let mut taken: HashMap<&str, &str> = HashMap::new();
         let (mut owners, mut shown) = (Vec::new(), Vec::new());
@@ -316,8 +315,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (owners, shown)
     }
 
-    /// The servers from which the clients may use nothing: servers that list items of which the clients may use none, and
-    /// servers that list nothing and from which the rules allow nothing.
+    /// The servers from which the clients may use nothing. If a server lists items, this means that all of them are
+    /// denied; if it lists nothing, it means that the rules allow nothing from it.
     pub(super) fn denied(&self, upstreams: &[ViewSource]) -> Vec<UpstreamId> {
         let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &[Glob::any()]));
         let is_shut = |u: &&ViewSource| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));

@@ -25,7 +25,7 @@ impl View {
         self.tool(tool).map(|tool| tool.identity().clone())
     }
 
-    /// Returns true if clients can call a tool with this name, a server's or one of the gateway's own.
+    /// Returns true if clients can call a tool by this name, either a server's tool or one of the gateway's own.
     pub fn has_tool(&self, name: &str) -> bool {
         self.is_own_tool(name) || self.tool(name).is_some()
     }

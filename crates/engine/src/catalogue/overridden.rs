@@ -56,7 +56,7 @@ fn members(text: &[u8]) -> Option<Members> {
     Members::of_value(text, Span::new(0, text.len()))
 }
 
-/// The annotations with these hints replaced.
+/// The annotations, with these values of hints.
 fn hinted(annotations: &[u8], hints: &[(AnnotationHint, bool)]) -> Bytes {
     let written = if members(annotations).is_some() { annotations } else { b"{}" };
     let Some(members) = members(written) else { return Bytes::copy_from_slice(annotations) };
@@ -95,7 +95,7 @@ fn with_arguments(schema: &[u8], settings: &IndexMap<String, ArgumentSetting>) -
     Some(splice.finish())
 }
 
-/// The schema of an argument with the description of its setting.
+/// The schema of an argument, with the description from the argument's setting.
 fn described(properties: &[u8], name: &str, own: &ArgumentSetting) -> Option<Bytes> {
     let description = quote(own.description.as_deref().filter(|_| !own.hidden)?);
     let property = members(properties)?.get(properties, name)?.of(properties);

@@ -130,7 +130,7 @@ pub(super) struct ResourceTable {
     templates: Arc<TemplateTable>,
     /// The profile's own rules for URIs.
     rules: UriRules,
-    /// The servers, present or not, some of whose URIs carry the server's name.
+    /// The servers, present or not, that have URIs with the server's name in them.
     marking: Arc<[(Arc<str>, UpstreamId)]>,
     /// URIs that belong to absent servers, and that other servers have as well.
     withheld: Arc<HashSet<String>>,
@@ -208,9 +208,9 @@ impl ResourceTable {
         self.resources.get(uri).copied().or_else(|| template().map(|owner| owner.upstream))
     }
 
-    /// The public form of a URI in a message of a server; `None` if it is public as it is. A URI that clients know as the URI
-    /// of another server gets the name of its own server. So does a URI for whose comparisons the budget does not suffice:
-    /// clients can use this form as well.
+    /// The public form of a URI in a message of a server; `None` if it is public as it is. If clients know the URI as
+    /// another server's, the public form carries the name of this server. It also carries the name if the budget does not
+    /// suffice for the comparisons, because clients can use this form as well.
     fn public(
         &self,
         (upstream, server): (UpstreamId, &str),
@@ -257,7 +257,7 @@ pub struct ServerUris {
 }
 
 impl ServerUris {
-    /// Returns the same URIs for the answer to a request about `own`, which the client knows as `public`.
+    /// Returns these URIs for the answer to a request in which the client wrote `public` for the server's URI `own`.
     #[must_use]
     pub(crate) fn asked(self, own: String, public: String) -> Self {
         Self { asked: Some((own, public)), ..self }
@@ -366,8 +366,8 @@ impl View {
         having.next().is_none().then_some(first.0.id)
     }
 
-    /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or, without
-    /// `like`, any resource.
+    /// Returns true if a rule can deny the clients one of a server's resources: one whose URI matches `like`
+    /// or, without `like`, any of them.
     fn bounds(&self, upstream: UpstreamId, like: Option<&Glob>) -> bool {
         self.restrictions.bound_resources(self.server(upstream), like)
     }

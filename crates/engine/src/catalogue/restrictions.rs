@@ -87,8 +87,8 @@ impl Restrictions {
         guard.opens(server, &like)
     }
 
-    /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or, without `like`, any
-    /// resource.
+    /// Returns true if a rule can deny the clients one of a server's resources: one whose URI matches `like` or, without
+    /// `like`, any of them.
     pub(super) fn bound_resources(&self, server: &str, like: Option<&Glob>) -> bool {
         self.guard.as_ref().is_some_and(|guard| guard.bounds_resources(server, like.unwrap_or(&Glob::any())))
     }

@@ -27,8 +27,8 @@ impl HasTemplate for &str {
     }
 }
 
-/// The work that may still be spent on comparisons: the number of bytes of URIs, each counted once for each expression of the
-/// template that the URI is compared with.
+/// The remaining budget for comparisons, in bytes. A comparison costs the URI's length times the number of expressions in the
+/// template, plus the template's length. Finding the templates to compare also has a cost.
 #[derive(Debug)]
 pub(super) struct ComparisonBudget(usize);
 
@@ -58,7 +58,7 @@ impl ComparisonBudget {
 /// The position of a template in a list, and the number of its expressions.
 type Indexed = (usize, usize);
 
-/// Templates, in order, that are found by the URIs that they match.
+/// Templates in order, with an index for finding those that match a URI.
 #[derive(Debug)]
 pub(super) struct TemplateIndex<T> {
     templates: Vec<T>,
@@ -122,7 +122,7 @@ impl<T: HasTemplate> TemplateIndex<T> {
         Ok(None)
     }
 
-    /// The templates whose text before the first expression is at the start of the URI, in order.
+    /// The templates whose text before the first expression is a prefix of the URI, in order.
     fn beginning_like(
         &self,
         uri: &str,
@@ -147,7 +147,7 @@ impl<T: HasTemplate> TemplateIndex<T> {
     }
 }
 
-/// The longest text with which both texts begin.
+/// The longest common prefix of two texts.
 fn common<'t>(one: &'t str, other: &str) -> &'t str {
     let length = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
     &one[..one.floor_char_boundary(length)]

@@ -11,7 +11,7 @@ use super::item::listed;
 use super::suitability::RefusalsCell;
 use super::{Item, ListKind};
 
-/// The interpretation of a call's arguments by a server whose changes to arguments are known.
+/// A server's interpretation of a call's arguments, for servers that are known to change arguments.
 pub trait ReadsArguments: fmt::Debug + Send + Sync {
     /// The forms in which the server may interpret the arguments, a JSON object; each form is a JSON object as well. A caller
     /// may call the tool only if every form is allowed. Empty if the server takes the arguments unchanged, or rejects them.

@@ -36,8 +36,8 @@ pub(in crate::catalogue) fn unmarked(uri: &str) -> Option<(&str, String)> {
     Some((server, format!("{head}{rest}")))
 }
 
-/// A template without the names of those variables that do not appear in its expansions: two templates with the same shape have
-/// the same expansions.
+/// The shape of a template: the template without the variable names that do not appear in its expansions. Two templates
+/// with the same shape have the same expansions.
 pub(in crate::catalogue) fn shape(template: &str) -> Cow<'_, str> {
     if !template.contains('{') {
         return Cow::Borrowed(template);

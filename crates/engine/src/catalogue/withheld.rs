@@ -1,5 +1,5 @@
-//! Withheld tools: the names that nobody else gets while somebody has yet to approve the tools, and the answer to calls. This
-//! module must not know why a tool is withheld.
+//! Withheld tools: their names, which no other tool gets until the tools are approved, and the answer to calls. This module
+//! must not know why a tool is withheld.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -52,7 +52,7 @@ fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &
     }
 }
 
-/// Calls a function on each of one or more texts, except for texts that contain a variable.
+/// Calls `advise` on a string, or on each string of a list; strings that contain a variable are skipped.
 pub(super) fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut Reader<'_>, &Node, &str)) {
     reader.within(&entry.key, |reader| {
         each(reader, &entry.value, |reader, node| {

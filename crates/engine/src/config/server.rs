@@ -58,7 +58,7 @@ section! {
         /// The total time that a call may take, even if it reports progress, at most `24h`, written like `timeout`.
         "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "`limits.callTimeout`";
         /// Rules for calls to individual tools, by the server's own names for them (`*` matches any characters, `?`
-        /// one). The first matching name applies.
+        /// one). The first rule whose name matches applies.
         "toolCalls" tool_calls: IndexMap<String, ToolCalls> = Mapping {
             what: "a mapping from tool names to rules",
             key: tool_name,

@@ -85,15 +85,15 @@ words! {
 
     /// A requirement for `initialize`.
     Needed {
-        /// The protocol version, which is a string.
+        /// The protocol version, a string.
         ProtocolVersion = "protocolVersion",
-        /// The capabilities, which are an object.
+        /// The object that contains the capabilities.
         Capabilities = "capabilities",
-        /// The information about the client, which is an object.
+        /// The object that contains the information about the client.
         ClientInfo = "clientInfo",
-        /// The client's name, which is a string.
+        /// The client's name, a string.
         ClientName = "clientInfo.name",
-        /// The client's version, which is a string.
+        /// The client's version, a string.
         ClientVersion = "clientInfo.version",
     }
 
@@ -189,9 +189,9 @@ words! {
 
     /// A part of an input schema.
     SchemaPart {
-        /// The properties, which are an object.
+        /// The object that contains the properties.
         Properties = "properties",
-        /// The names of required properties, which are a list.
+        /// The list of the names of required properties.
         Required = "required",
     }
 

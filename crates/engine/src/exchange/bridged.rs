@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The maximum number of times that one request may ask its client through a result.
 const MAX_PARKINGS: u32 = 64;
 
-/// The maximum number of notifications that are kept for a client that received questions in a result, until the client returns.
+/// The maximum number of notifications that are kept while a client is away to answer questions from a result.
 const MAX_KEPT: usize = 16;
 
 impl Exchange {
@@ -188,7 +188,8 @@ impl Exchange {
         }
     }
 
-    /// The answer that first sends a client's user to pages, instead of the upstream's error that names the pages.
+    /// The answer that asks a client's user to visit pages first. It replaces the upstream's error, which names
+    /// the pages.
     fn pages_first(
         &self,
         frame: &Frame,

@@ -1,4 +1,4 @@
-//! Requests that refer to a resource or a template by its URI, and completions. This module must not know how URIs of servers
+//! Requests that refer to a resource or a template by its URI, and completions. This module must not know how servers' URIs
 //! are told apart.
 
 use std::borrow::Cow;

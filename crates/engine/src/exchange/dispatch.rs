@@ -54,7 +54,7 @@ pub struct Route<'v> {
     pub uris: Option<Box<ServerUris>>,
     /// True if only the upstream checks the arguments.
     pub unchecked: bool,
-    /// True if the loop that runs the exchange can keep a task's state beyond it; set by that loop.
+    /// True if a task's state can be kept after the end of the exchange; set by the loop that runs the exchange.
     pub keeps_tasks: bool,
     /// The fault to report if the request fails, whatever the upstream answers: a denied item must be
     /// indistinguishable from a missing one.
@@ -361,7 +361,7 @@ fn task<'v>(
     }))
 }
 
-/// Forwards a method outside the core protocol to the only upstream that declares anything outside the core protocol.
+/// Forwards a method outside the core protocol, if only one upstream can own it.
 fn extension<'v>(name: &str, view: &'v View) -> Result<Route<'v>, Fault> {
     let owners = view.extension_owners(name);
     match owners.as_slice() {

@@ -39,7 +39,7 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// The mirror of a message that the gateway itself sends; it has no name.
+    /// The mirror of a message from the gateway itself; such a message has no name.
     pub fn of_method(method: Method) -> Self {
         Self { method: Cow::Borrowed(method.name()), name: None, params: Vec::new() }
     }

@@ -132,7 +132,7 @@ fn spliced(
     Ok(splice.finish())
 }
 
-/// The span of the name or URI in a request that was rewritten after it was found.
+/// The span of the name or URI in a rewritten request; the span that was found earlier belongs to the original.
 fn name_span(frame: &Frame) -> Option<Span> {
     match Method::from_name(&frame.method()) {
         Some(Method::Complete) => {

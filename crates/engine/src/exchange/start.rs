@@ -46,14 +46,15 @@ pub struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Writes the arguments that the upstream gets into the request, if they are not those that the client sent.
+    /// Replaces the request's arguments with those for the upstream, if they differ from the client's.
     pub(super) fn set_arguments(&mut self) -> Result<(), Fault> {
         let Some(arguments) = self.route.arguments.take() else { return Ok(()) };
         let Some(params) = self.frame.params() else { return Ok(()) };
         let mut splice = Splice::new(self.frame.text());
         splice.set(&params.members, b"arguments", &arguments);
-        self.frame = Frame::parse(splice.finish(), FrameLimits::default())
-            .map_err(|e| Fault::gateway(format!("the arguments cannot be written: {e}")))?;
+        self.frame = Frame::parse(splice.finish(), FrameLimits::default()).map_err(|e| {
+            Fault::gateway(format!("the request cannot be rebuilt with the changed arguments: {e}"))
+        })?;
         if let (Some((span, _)), Some(name)) = (&mut self.route.rename, self.frame.param("name")?) {
             *span = name;
         }

@@ -25,7 +25,7 @@ pub enum Made {
         /// The number that the client's id refers to.
         home: u64,
     },
-    /// A task that the upstream may send notifications about, under both names.
+    /// A task that the upstream may send notifications about, with the upstream's id and the client's id.
     Known(KnownTask),
     /// An outcome, a JSON object in the client's form, for a client that waits for a task.
     Outcome(Bytes),

@@ -258,7 +258,9 @@ fn lists_that_never_end_add_no_approved_tools() {
             let mut after = Pins::default();
             pins.approved_tools().for_each(|tool| after.add(tool.clone(), Fingerprint([1; 32]), true));
             after.set_incomplete(incomplete);
-            audiences.into_iter().for_each(|audience| after.add_audience(audience));
+            for audience in audiences {
+                after.add_audience(audience);
+            }
             pins = after;
             assert!(pins.take(&[seen("a", 1)], (COMMON, false), policy));
         }

@@ -29,7 +29,7 @@ pub(super) struct ContentItem {
     /// The whole block.
     pub(super) span: Span,
     data: Data,
-    /// The size of the block's data, in bytes: the length of a text in UTF-8, or the decoded length of Base64.
+    /// The size of the block's data, in bytes: the length of a text in UTF-8, or the decoded length of a Base64 string.
     pub(super) size: usize,
 }
 
@@ -116,7 +116,8 @@ fn resource_size(text: &[u8], contents: Span) -> usize {
     written.or_else(|| Some(blob_length(string("blob")?.of(text)))).unwrap_or_else(|| contents.len())
 }
 
-/// The decoded length of Base64, as written between its quotes. Many encoders of JSON write `/` as `\/`.
+/// The decoded length of a Base64 string; `written` is the JSON text between the quotes. It is unescaped first, because
+/// many JSON encoders write `/` as `\/`.
 fn blob_length(written: &[u8]) -> usize {
     decoded_length(string_value(written).as_bytes())
 }

@@ -21,9 +21,9 @@ static ANY: Value = Value::Bool(true);
 pub(super) struct Root<'a> {
     /// The keywords other than `properties`, `required` and lists of alternatives.
     pub(super) keywords: IndexMap<&'a str, &'a Value>,
-    /// The schemas of each argument, of which one must hold.
+    /// The schemas of each argument; a value must match at least one of them.
     pub(super) properties: IndexMap<&'a str, Vec<&'a Value>>,
-    /// The arguments that are required in any case.
+    /// The arguments that the root itself or every alternative requires.
     pub(super) required: IndexSet<&'a str>,
     /// The schemas to which references led.
     pub(super) entered: Vec<&'a Value>,

@@ -100,7 +100,7 @@ impl FindTools {
         };
         let query = member("query")?.and_then(|written| serde_json::from_slice::<String>(written).ok());
         let query = query.filter(|query| !query.trim().is_empty());
-        let query = query.ok_or_else(|| fault("\"query\" must be a text with at least one character"))?;
+        let query = query.ok_or_else(|| fault("\"query\" must be a string that is not blank"))?;
         if query.chars().count() > MAX_QUERY {
             return Err(fault(&format!("\"query\" can have at most {MAX_QUERY} characters")));
         }

@@ -19,7 +19,7 @@ pub struct TaskRoute {
     pub home: Option<u64>,
     /// The span of the client's id, and the id for the upstream, a JSON string.
     pub rename: (Span, Bytes),
-    /// The task under both names.
+    /// The task, with the upstream's id and the client's id.
     pub task: KnownTask,
 }
 
@@ -93,7 +93,7 @@ fn declared(frame: &Frame, era: &Era) -> Result<(), Fault> {
 pub struct Heard {
     /// The upstream that runs the task.
     pub upstream: UpstreamId,
-    /// The task under both names.
+    /// The task, with the upstream's id and the client's id.
     pub task: KnownTask,
 }
 

@@ -1,4 +1,4 @@
-//! The limit of calls of one tool that run at the same time in one profile. This module must not know how a call runs.
+//! The limit on concurrent calls of one tool in one profile. This module must not know how a call runs.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -24,7 +24,7 @@ use crate::view::ViewCell;
 #[derive(Clone, Copy)]
 pub(super) struct CachedCall<'a> {
     pub(super) identity: &'a Identity,
-    /// The caller as it is recorded: in a session, its identity contains the client's name.
+    /// The caller's identity for the record of calls; in a session, it contains the client's name.
     pub(super) recorded: &'a Identity,
     pub(super) headers: Option<&'a dyn Headers>,
     /// True if the result is never shortened.

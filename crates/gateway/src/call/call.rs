@@ -27,7 +27,7 @@ use upstream::Upstream;
 use upstream::link::Inbound;
 use upstream::link::reply::{Item, Reply};
 
-/// The time for which the notification that cancels a request waits while the request is still being sent.
+/// The maximum time that a cancellation waits while its request is still being sent.
 const SETTLE: Duration = Duration::from_millis(250);
 
 /// A result or message that a running call produces.
@@ -58,7 +58,7 @@ pub(crate) struct Call {
     pub(crate) client: WaitingClient,
     pub(crate) retries: Retries,
     pub(crate) over: bool,
-    /// The permit by which the call counts among its caller's calls, if the caller has no session.
+    /// The permit that counts the call toward its caller's limit, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
     /// The call's turn among all calls to its server.
     pub(super) turn: CallTurn,

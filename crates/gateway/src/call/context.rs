@@ -29,11 +29,11 @@ pub(crate) struct CallState {
     pub(crate) homes: Homes,
     /// Outcomes that are kept for tasks.
     pub(crate) held: Mutex<HeldOutcomes>,
-    /// The quota of streams of notifications.
+    /// The quota of notification streams.
     pub(crate) listens: Arc<Quota>,
-    /// The tools about which it was logged that their arguments are not validated.
+    /// The tools with unvalidated arguments that have already been logged.
     pub(crate) unchecked: Unchecked,
-    /// The running calls of tools that have a limit of concurrent calls.
+    /// The running calls of tools that have a limit on concurrent calls.
     pub(crate) running_by_tool: RunningByTool,
     /// Results that are kept for later requests.
     pub(crate) results: ResultStore,

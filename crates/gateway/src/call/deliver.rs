@@ -22,8 +22,8 @@ use upstream::link::{HeldLink, LinkUser, OpenLink};
 use upstream::pool::single::{LinkTurn, SingleLink};
 use upstream::pool::{DedicatedLink, TurnParty};
 
-/// The maximum number of times that a call looks for another link because the link that the call was about to use was
-/// given to another owner.
+/// The maximum number of times that a call looks for another link, after the link that it was about to use has gone
+/// to another owner.
 const TRIES: usize = 8;
 
 /// The destination of a call's request, and the call's owner.

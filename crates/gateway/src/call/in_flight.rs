@@ -1,4 +1,4 @@
-//! The limit of running calls: per session, and per caller for clients without a session. A call above the limit is
+//! The limit on running calls: per session, and per caller for clients without a session. A call above the limit is
 //! refused as rate-limited, with the same message everywhere. Sessions of the standard protocol count their calls
 //! themselves.
 

@@ -149,7 +149,7 @@ impl Filter {
         format!("{{{}}}", members.join(","))
     }
 
-    /// Removes the resources of an upstream for which it sends no updates.
+    /// Removes those resources of an upstream for which it refuses to send updates.
     fn leave_out(&mut self, owner: UpstreamId, refused: &[String]) {
         self.uris.retain(|one| one.owner != owner || !refused.contains(&one.own));
     }
@@ -163,7 +163,7 @@ impl Filter {
         found
     }
 
-    /// Returns an upstream's notification about a resource under the URI that the client knows.
+    /// Returns an upstream's notification about a resource, with the URI that the client knows.
     fn shown(&self, context: &CallContext, owner: UpstreamId, told: ResourceNotice) -> ResourceNotice {
         let names = self.uris.iter().filter(|one| one.owner == owner && one.own != one.shown);
         let known = |own: &str| {
@@ -292,7 +292,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
     let _ = sink.send(listen_result(id)).await;
 }
 
-/// Returns the notification of a changed list, under the client's subscription id.
+/// Returns the notification of a changed list, with the client's subscription id.
 fn list_changed(list: Notice, id: &Id) -> Bytes {
     let params = format!("\"_meta\":{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);
     notice(list.name(), params.as_bytes())
@@ -336,7 +336,7 @@ async fn next(heard: &mut [(UpstreamId, Heard)]) -> Option<(UpstreamId, Resource
     .await
 }
 
-/// Returns the text of a notification under the client's own subscription id.
+/// Returns the text of a notification, with the client's own subscription id.
 fn notice_under(told: &ResourceNotice, id: &Id) -> Bytes {
     match told {
         ResourceNotice::Notice(frame) => under(frame, id),

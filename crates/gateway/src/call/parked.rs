@@ -64,7 +64,8 @@ impl Parked {
         call.await.ok()
     }
 
-    /// Gives up the calls whose clients did not come back, and forgets the calls that made way for others.
+    /// Abandons calls whose clients did not come back, and removes the entries of calls that had to give up their
+    /// connection.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
         let late: Vec<ParkedCall> = {

@@ -31,8 +31,8 @@ impl Call {
         None
     }
 
-    /// Refuses a question on a pipe that clients use in turn, if it may belong to another client's abandoned call;
-    /// returns `false` if this is ruled out.
+    /// Refuses a question on a pipe that clients use in turn, if the question may belong to another client's
+    /// abandoned call; returns `false` if it cannot belong to one.
     pub(super) fn refuses_doubtful(&self, frame: &Frame) -> bool {
         let Some(link) = self.link().filter(|_| frame.kind() == FrameKind::Request) else { return false };
         // Over HTTP, the question came on the call's own stream.

@@ -19,7 +19,7 @@ pub(crate) struct Requester<'a> {
     pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
     /// True if only the server validates the arguments; Dragoman does not.
     pub(crate) unchecked: bool,
-    /// True if a call counts among its caller's calls; false in a session, which counts its own.
+    /// True if a call counts toward its caller's limit here; false in a session, which counts its calls itself.
     pub(crate) counted: bool,
     /// True if no result is shortened, because the endpoint's dialect documents its results.
     pub(crate) whole: bool,

@@ -125,7 +125,7 @@ pub(crate) fn set_profile_tools(
         Refusal::request(format!("send a list of {{\"toolName\", \"isEnabled\", \"customName\", …}}: {e}"))
     })?;
     if named.len() > MOST {
-        return Err(Refusal::request(format!("more than {MOST} tools at once")));
+        return Err(Refusal::request(format!("at most {MOST} tools can be changed at once")));
     }
     let set = change.tools.entry(server.to_owned()).or_default();
     for Named { tool_name, setting } in named {
@@ -137,7 +137,7 @@ pub(crate) fn set_profile_tools(
         }
     }
     if set.len() > MOST {
-        return Err(Refusal::request(format!("more than {MOST} tools of one server have settings")));
+        return Err(Refusal::request(format!("at most {MOST} tools of one server can have settings")));
     }
     refuse_same_names(&change)?;
     standing.changed(|changes| drop(changes.profiles.insert(slug.to_owned(), Some(change))))

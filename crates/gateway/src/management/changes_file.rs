@@ -30,7 +30,10 @@ impl ChangesFile {
         };
         let changes = match text {
             Some(text) => Changes::parse(&text).map_err(|e| {
-                format!("changes.db in {} holds unreadable changes ({e}); move it away", folder.display())
+                format!(
+                    "changes.db in {} contains unreadable changes ({e}); move the file to another folder",
+                    folder.display()
+                )
             })?,
             None => Changes::default(),
         };

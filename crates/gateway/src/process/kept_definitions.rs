@@ -205,13 +205,13 @@ impl RecordFile {
 /// Merges two lists of one server that wait to be written. Definitions that are no longer listed are dropped, unless they
 /// were approved.
 fn merged(old: ListedDefinitions, newer: ListedDefinitions) -> ListedDefinitions {
-    let ListedDefinitions { name, audiences, new, listed } = newer;
+    let ListedDefinitions { name, audiences, incomplete, new, listed } = newer;
     let is_listed: HashSet<(&str, &[u8; 32])> =
         listed.iter().map(|(tool, one)| (tool.as_str(), one)).collect();
     let mut all = old.new;
     all.retain(|one| one.is_approved || is_listed.contains(&(one.tool.as_str(), &one.fingerprint)));
     all.extend(new);
-    ListedDefinitions { name, audiences, new: all, listed }
+    ListedDefinitions { name, audiences, incomplete, new: all, listed }
 }
 
 fn now_ms() -> u64 {

@@ -54,13 +54,19 @@ fn rows(answer: &Value, at: &str) -> Vec<Value> {
     answer.pointer(at).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
+/// A number of things, with their name in the singular or plural: `1 article`, `2 articles`.
+pub(super) fn counted(number: usize, name: &str) -> String {
+    format!("{number} {name}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The hits of a search in Wikipedia, as Markdown.
 pub(super) fn wikipedia_hits(answer: &Value, values: &Values) -> String {
     let hits = rows(answer, "/query/search");
     if hits.is_empty() {
         return format!("Wikipedia has no article about \"{}\".", values.text("query"));
     }
-    let mut out = format!("Found {} Wikipedia articles about \"{}\":\n", hits.len(), values.text("query"));
+    let found = counted(hits.len(), "Wikipedia article");
+    let mut out = format!("Found {found} about \"{}\":\n", values.text("query"));
     for (at, hit) in hits.iter().enumerate() {
         let _ = write!(out, "\n{}. **{}**", at + 1, said(hit, &["title"]));
         let snippet = said(hit, &["snippet"]);
@@ -106,7 +112,7 @@ pub(super) fn wikipedia_near(answer: &Value, values: &Values) -> String {
         let radius = values.int("radius").unwrap_or_default();
         return format!("Wikipedia has no article about a place within {radius} m of ({point}).");
     }
-    let mut out = format!("Found {} Wikipedia articles near ({point}):\n", hits.len());
+    let mut out = format!("Found {} near ({point}):\n", counted(hits.len(), "Wikipedia article"));
     for (at, hit) in hits.iter().enumerate() {
         let away = hit.get("dist").and_then(Value::as_f64).map(|m| format!(" ({m:.0} m away)"));
         let _ = write!(out, "\n{}. **{}**{}", at + 1, said(hit, &["title"]), away.unwrap_or_default());
@@ -129,11 +135,8 @@ pub(super) fn snl_hits(answer: &Value, values: &Values) -> String {
     if hits.is_empty() {
         return format!("Store norske leksikon has no article about \"{}\".", values.text("query"));
     }
-    let mut out = format!(
-        "Found {} articles of Store norske leksikon about \"{}\":\n",
-        hits.len(),
-        values.text("query")
-    );
+    let found = counted(hits.len(), "article");
+    let mut out = format!("Found {found} in Store norske leksikon about \"{}\":\n", values.text("query"));
     for (at, hit) in hits.iter().enumerate() {
         let _ = write!(out, "\n{}. **{}**", at + 1, said(hit, &["headword", "title"]));
         let number = said(hit, &["article_id"]);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::articles::{line, link, said, said_number};
+use super::articles::{counted, line, link, said, said_number};
 use crate::tools::Values;
 
 /// The details that are shown for a place: for each, a label, and the lower-case names of properties that may contain
@@ -92,7 +92,7 @@ fn told(answer: &Value, none: &str, center: Option<(f64, f64)>, values: &Values)
     let all = answer.get("numberMatched").and_then(Value::as_u64).filter(|all| *all > places.len() as u64);
     let mut out = match all {
         Some(all) => format!("Found {all} places; these are {}:\n", places.len()),
-        None => format!("Found {} places:\n", places.len()),
+        None => format!("Found {}:\n", counted(places.len(), "place")),
     };
     for (at, place) in places.iter().enumerate() {
         let _ = write!(out, "\n{}. {}\n", at + 1, described(place, center));

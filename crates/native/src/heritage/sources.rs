@@ -43,7 +43,7 @@ impl RequestTargets for Sources {
         let url = found.unwrap_or_default();
         let url =
             if url.contains(LANGUAGE) { url.replace(LANGUAGE, language(values)?) } else { url.to_owned() };
-        Ok(RequestTarget { url, authorization: None, public_only: false, is_configured: true, entry: None })
+        Ok(RequestTarget { url, authorization: None, public_only: false, is_fixed_host: true, entry: None })
     }
 
     fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {

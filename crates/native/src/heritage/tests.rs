@@ -103,7 +103,7 @@ fn answers_are_markdown() {
     assert_eq!(content(&echo).0, "Echo: Hello, World!");
     let hits = json!({"query": {"search": [{"title": "Bryggen", "snippet": "<span class=\"x\">Bryggen</span> er &amp;"}]}});
     let text = said("wikipedia-search", &json!({"query": "bryggen"}), hits);
-    assert_eq!(text, "Found 1 Wikipedia articles about \"bryggen\":\n\n1. **Bryggen**\n   Bryggen er &");
+    assert_eq!(text, "Found 1 Wikipedia article about \"bryggen\":\n\n1. **Bryggen**\n   Bryggen er &");
     let page = json!({"query": {"pages": {"7": {"pageid": 7, "title": "Bryggen", "extract": "Tekst.",
         "fullurl": "https://no.wikipedia.org/wiki/Bryggen"}}}});
     let text = said("wikipedia-summary", &json!({"title": "Bryggen"}), page);

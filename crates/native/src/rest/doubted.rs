@@ -64,7 +64,7 @@ impl Run<'_> {
             authorization: place.authorization.clone(),
             body: Bytes::new(),
             public_only: place.public_only,
-            is_configured: place.is_configured,
+            is_fixed_host: place.is_fixed_host,
             patience: world.limits.patience,
             most: world.limits.answer,
         };

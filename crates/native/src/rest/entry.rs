@@ -42,7 +42,7 @@ impl World {
             authorization: place.authorization.clone(),
             body: Bytes::new(),
             public_only: place.public_only,
-            is_configured: place.is_configured,
+            is_fixed_host: place.is_fixed_host,
             patience: PATIENCE.min(self.limits.patience),
             most: ANSWER,
         };

@@ -43,7 +43,7 @@ impl Run<'_> {
                 authorization: None,
                 body: Bytes::new(),
                 public_only: !limits.private_files,
-                is_configured: false,
+                is_fixed_host: false,
                 patience: limits.patience,
                 most: limits.file,
             };

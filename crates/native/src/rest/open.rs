@@ -97,7 +97,7 @@ pub(super) fn request(
         authorization: place.authorization,
         body,
         public_only: place.public_only,
-        is_configured: place.is_configured,
+        is_fixed_host: place.is_fixed_host,
         patience: std::time::Duration::ZERO,
         most: 0,
     })

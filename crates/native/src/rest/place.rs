@@ -122,7 +122,7 @@ pub(crate) struct RequestTarget {
     /// Allows requests to public addresses only.
     pub(crate) public_only: bool,
     /// True if the configuration, and no caller, chose the host.
-    pub(crate) is_configured: bool,
+    pub(crate) is_fixed_host: bool,
     /// The request that checks the credentials first, if there is one.
     pub(crate) entry: Option<EntryCheck>,
 }

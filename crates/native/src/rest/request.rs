@@ -66,8 +66,8 @@ impl Making<'_> {
                 body = bytes;
             }
         }
-        let (authorization, public_only, is_configured) =
-            (place.authorization, place.public_only, place.is_configured);
+        let (authorization, public_only, is_fixed_host) =
+            (place.authorization, place.public_only, place.is_fixed_host);
         let (patience, most) = (std::time::Duration::ZERO, 0);
         Ok(HttpRequest {
             method: ask.verb,
@@ -76,7 +76,7 @@ impl Making<'_> {
             authorization,
             body,
             public_only,
-            is_configured,
+            is_fixed_host,
             patience,
             most,
         })

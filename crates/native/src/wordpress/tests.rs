@@ -135,7 +135,7 @@ fn each_request_goes_to_its_own_site() {
     );
     let request = &fake.asked.lock().unwrap()[0];
     assert!(
-        !request.public_only && !request.is_configured,
+        !request.public_only && !request.is_fixed_host,
         "callers' sites never see the client certificate"
     );
 }
@@ -150,7 +150,7 @@ fn where_files_come_from_is_a_matter_of_its_own() {
         shown(&asked(&server, "wp_upload_media_from_url", &url));
         let asked = fake.asked.lock().unwrap();
         assert_eq!((asked[0].url.as_str(), asked[0].public_only), ("http://10.0.0.7/a.png", !private_files));
-        assert!(!asked[0].is_configured, "the caller has chosen the host");
+        assert!(!asked[0].is_fixed_host, "the caller has chosen the host");
     }
 }
 

@@ -16,7 +16,7 @@ pub enum Spoken {
     Session,
 }
 
-/// The reason why the era of a message cannot be served.
+/// The reason why a message's era cannot be determined or is not supported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EraFault {
     /// A required field of the envelope is missing or malformed.

@@ -213,7 +213,7 @@ fn approve(args: &Approve, global: &Global, console: &Console) -> Result<(), Fai
         let help = match refused {
             ApprovalRefused::Outdated(_) => format!("review them again: dragoman definitions {name}"),
             ApprovalRefused::Unknown(_) => {
-                format!("name tools as the review shows them: dragoman definitions {name}")
+                format!("use the tool names that this command prints: dragoman definitions {name}")
             }
             ApprovalRefused::TooMany(_) => format!(
                 "approve other tools by their names; to use this one, set `definitions: warn` for {name}"

@@ -178,7 +178,8 @@ impl Credential {
         Self { header, how }
     }
 
-    /// Returns an option of a command, such as `--header "Authorization: Bearer KEY"`.
+    /// Returns the command-line option that sends the header, such as `--header "Authorization: Bearer KEY"`; empty if
+    /// no header is needed.
     fn option(&self, name: &str) -> String {
         self.header.map(|value| format!(" {name} \"Authorization: {value}\"")).unwrap_or_default()
     }

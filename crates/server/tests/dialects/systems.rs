@@ -23,7 +23,7 @@ pub(crate) const SYSTEMS: &[System] = &[
     System {
         number: 1,
         preset: "bb",
-        about: "A small server over pipes and POST that is strict about the form and the order of messages.",
+        about: "A small server, reached over stdio or HTTP POST, that is strict about the format and order of messages.",
         rules: 30,
     },
     System {

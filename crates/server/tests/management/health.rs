@@ -64,7 +64,12 @@ async fn a_server_that_goes_and_returns_is_told_truly_without_being_asked() {
     assert_eq!(lists(&status), ["stale", "connection lost"]);
     let (code, text) = ready(&place.gateway).await;
     assert_eq!(code, 503, "{text}");
-    assert!(text.starts_with("not ready (ready: all): 1 of 2 servers\nfar: unreachable for "), "{text}");
+    assert!(
+        text.starts_with(
+            "not ready: 1 of 2 servers are missing (setting `ready: all`)\nfar: unreachable for "
+        ),
+        "{text}"
+    );
     assert!(!text.contains("127.0.0.1"), "{text}");
 
     mood.store(WELL, Ordering::SeqCst);
@@ -249,7 +254,7 @@ async fn it_is_ready_when_each_server_was_tried_unless_it_is_optional() {
     let gateway = Gateway::start(&servers(false)).await;
     let (code, text) = ready(&gateway).await;
     assert_eq!(code, 503, "nothing is known of it: {text}");
-    assert!(text.starts_with("not ready (ready: started): "), "{text}");
+    assert!(text.starts_with("not ready: ") && text.contains("(setting `ready: started`)\n"), "{text}");
     assert!(text.contains("\nsilent: starting for "), "{text}");
     for mode in ["started", "any", "all"] {
         let gateway = Gateway::start(&format!("{}ready: {mode}\n", servers(true))).await;

@@ -168,10 +168,11 @@ fn a_new_server_is_refused_when_the_file_is_full_and_none_is_deleted() {
     let folder = Folder::new();
     let (mut file, server) = open(&folder);
     assert!(file.record(&server, &listing(&[("a", 1, true)]), 1).unwrap());
-    let fill = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1 - 1)
+    let numbered =
+        "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1 - 1)
                 INSERT INTO servers (server, name, audiences, seen_ms)
                 SELECT CAST(printf('%032d', n) AS BLOB), 'x', '0', 9 FROM numbers";
-    file.file.write(|file| file.execute(fill, [MOST_SERVERS])).unwrap();
+    file.file.write(|file| file.execute(numbered, [MOST_SERVERS])).unwrap();
     let other = file.digest(b"another server");
     assert!(!file.has_room(&other).unwrap() && file.has_room(&server).unwrap());
     assert!(!file.record(&other, &listing(&[("a", 1, true)]), 2).unwrap());

@@ -88,11 +88,12 @@ impl DefinitionRecord {
         if stored.is_full {
             let name = &spec.name;
             tracing::warn!(server = %name, "the record of definitions has no room for another server: its tools are not \
-                compared, and with `definitions: hold` they are hidden; move definitions.db away to begin a new record");
+                compared, and with `definitions: hold` they are hidden; move definitions.db to another folder to \
+                begin a new record");
             return Ok(());
         }
         if self.opened.set((store.clone(), digest)).is_ok() {
-            // The first list is stored in any case, so `stored` stays empty until then.
+            // The first list is always stored, so `stored` stays empty until then.
             self.state.lock().pins = stored.pins;
         }
         Ok(())

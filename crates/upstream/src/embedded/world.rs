@@ -107,7 +107,7 @@ impl HttpClient for World {
         }
         let client = if request.public_only { &self.public } else { &self.any }.clone();
         // A host that a caller may have chosen must not see the client certificate.
-        let route = if request.is_configured { &self.routes.server } else { &self.routes.others }.clone();
+        let route = if request.is_fixed_host { &self.routes.server } else { &self.routes.others }.clone();
         Box::pin(async move {
             let deadline = tokio::time::Instant::now() + request.patience;
             let most = request.most;

@@ -55,12 +55,12 @@ pub struct OpenLink {
     pub dead: Stop,
 }
 
-/// The numbers by which users notice that the link has another owner.
+/// The link's number in its pool, and the number of its current tenancy.
 pub(crate) struct LinkTenancy {
     /// The link's number in the pool of dedicated links; 0 if it belongs to no pool.
     pub(crate) slot: AtomicU64,
-    /// The number of the current tenancy, under which the users know the link. It changes each time the link is handed
-    /// to another owner.
+    /// The number of the current tenancy. It changes each time the link is handed to another owner, so that users
+    /// notice this.
     number: AtomicU64,
 }
 
@@ -107,8 +107,7 @@ impl Drop for HeldLink {
 /// The maximum time for an upstream to accept a message that needs no answer.
 const NOTICE_TIME: Duration = Duration::from_secs(10);
 
-/// The reason that is given to a server if its question is refused because nobody can tell for which client it is
-/// meant.
+/// The reason that a server gets if its question is refused because it is unclear which client the question is for.
 pub const DOUBTFUL: &str = "an abandoned call of another client may have caused this question";
 
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
@@ -194,8 +193,8 @@ impl OpenLink {
         self.wire.close(client).await;
     }
 
-    /// Returns the number of the current tenancy, under which the users know the link. A user that knows another
-    /// number has to send its state to the server again.
+    /// Returns the number of the current tenancy. A user that remembers another number has to send its state to
+    /// the server again.
     pub fn tenancy(&self) -> u64 {
         self.tenancy.number.load(Ordering::Acquire)
     }

@@ -1,4 +1,4 @@
-//! A client with a session, as the links that its calls use see it. This module must not know what a session is.
+//! A client with a session, as seen by the links that its calls use. This module must not know what a session is.
 
 use std::sync::Arc;
 

@@ -235,7 +235,7 @@ impl Dedicated {
 
 impl State {
     /// Returns the link that a caller without a session had last, if that link is free: the state that the server keeps
-    /// for it is the caller's own.
+    /// for this link belongs to the caller.
     pub(super) fn link_of_caller(&self, cell: &LinkCell, now: Instant) -> Option<SlotId> {
         let caller = cell.caller()?;
         let had = self.links.iter().filter(|(_, pooled)| pooled.caller.as_ref() == Some(caller));

@@ -227,7 +227,7 @@ impl Dispatch {
         goes
     }
 
-    /// Returns the number of times that an owner lost its link to another owner.
+    /// Returns the number of times that a link was taken from one owner and given to another.
     pub fn moves(&self) -> u64 {
         self.moves
     }

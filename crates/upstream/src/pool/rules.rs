@@ -46,7 +46,7 @@ const CHILDREN: PoolRules = PoolRules {
     unowned_rest: UNOWNED,
 };
 
-/// The maximum number of processes if each session or each caller has its own.
+/// The maximum number of processes if each session or each caller has a process of its own.
 const OWN_CHILDREN: usize = 16;
 
 /// The limits of a pool of sessions. A session costs only one request. Therefore, each owner has its own session as

@@ -43,7 +43,7 @@ pub struct SingleLink {
 struct SingleState {
     queue: TurnQueue,
     waiting: HashMap<Ticket, oneshot::Sender<()>>,
-    /// The link on which the owner whose turn it is can be asked.
+    /// The link on which the owner of the current turn can be asked.
     used: Option<Arc<OpenLink>>,
 }
 

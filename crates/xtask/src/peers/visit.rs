@@ -121,7 +121,7 @@ pub(crate) fn cases(said: &str, good: bool) -> Tally {
 pub(super) struct Place<'a> {
     /// The name of the world.
     pub(super) world: &'static str,
-    /// The topics of its visitors.
+    /// The topics that clients in this world ask about, unless a visit has its own.
     pub(super) asked: Topics,
     /// The preset that it serves, if any.
     pub(super) preset: Option<&'a Preset>,

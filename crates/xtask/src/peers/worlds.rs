@@ -21,7 +21,7 @@ pub(crate) struct World {
     pub(super) preset: Option<Preset>,
     pub(super) naming: Naming,
     pub(super) upstreams: &'static [(&'static str, Kind)],
-    /// The topics of visitors without specific ones.
+    /// The topics that clients in this world ask about, unless a visit has its own.
     pub(super) asked: Topics,
     pub(super) visits: &'static [&'static [Visit]],
 }

@@ -22,8 +22,8 @@ pub(super) type ItemOf = (ListKind, Arc<str>, Arc<str>);
 /// Former names, each with the item that it still refers to: the item's server, and the item's name at that server.
 pub type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
 
-/// The names of a profile's tools and prompts, except those that follow from the item alone; former names; and the URIs that
-/// several servers have.
+/// The names of a profile's tools and prompts, their former names, and the URIs that several servers have. Names that
+/// follow from the item alone are not in the book.
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {
     pub(super) names: BTreeMap<ItemOf, Arc<str>>,
@@ -81,8 +81,8 @@ impl NameBook {
         self.expire(now);
     }
 
-    /// Forgets former names that have expired by `now`, in seconds since 1970. Returns the names that are still valid, if any
-    /// name is no longer valid.
+    /// Forgets former names that have expired by `now`, in seconds since 1970. If any name has expired, returns the names
+    /// that are still valid.
     pub fn expire(&mut self, now: u64) -> Option<Arc<FormerNames>> {
         self.former.retain(|_, (_, until)| *until > now);
         if self.former.len() == self.shown.len() {

@@ -90,7 +90,7 @@ impl NameLimit {
         format!("{}_{:08x}", head.chars().take(self.most - DIGITS).collect::<String>(), fold(full, turn))
     }
 
-    /// The name with the characters replaced that the family refuses; `None` if there are none.
+    /// A name in which the characters that the family refuses are replaced; `None` if the family accepts the name.
     fn spelled(self, name: &str) -> Option<String> {
         let family = self.family.filter(|family| !family.admits_name(name))?;
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };

@@ -12,8 +12,8 @@ use crate::list_kind::ListKind;
 /// The maximum number of rows about URIs in one book.
 pub(super) const MOST_URIS: usize = MOST / 4;
 
-/// The maximum number of rows that say that a server's URIs carry the server's name, for each server. With such a row, the book
-/// stores another row for the server that has the URI. So one server causes at most a quarter of all rows, and other servers'
+/// For each server, the maximum number of rows about URIs that must carry the server's name. Each such row comes with
+/// another row, for the server that has the URI. So one server causes at most a quarter of all rows, and other servers'
 /// URIs can still be recorded.
 const MOST_OF_ONE: usize = MOST_URIS / 8;
 
@@ -69,7 +69,7 @@ fn digest(kind: ListKind, key: &str) -> u64 {
 /// servers of the profile.
 const SETTLING: u64 = 60;
 
-/// The URIs that a present server has only until a server before it in the profile has started and lists the same URI.
+/// The URIs that a present server loses if a server before it in the profile starts and lists the same URI.
 pub(in crate::catalogue) type Provisional = HashMap<u64, Arc<str>>;
 
 /// The server that already has a URI without a server's name in it.
@@ -144,8 +144,8 @@ impl NameBook {
         is_seen || (self.uris.count() > 0 && self.name(kind, server, key).is_some())
     }
 
-    /// Gives a URI to the server whose template matches it. A URI that cannot carry the name of the server that lists it is not
-    /// recorded, because that server would then have no row that counts.
+    /// Gives a URI to the server whose template matches it. Nothing is recorded if the URI cannot carry the name of the
+    /// server that lists it, because that server would then have no row that counts.
     fn give_to(&mut self, kind: ListKind, claimant: &Arc<str>, (server, key): (&Arc<str>, &str)) -> PlainUri {
         if marked(server, key).is_some() {
             self.note_holder(kind, (claimant, key), server);
@@ -153,7 +153,7 @@ impl NameBook {
         PlainUri::Firm
     }
 
-    /// Records that `holder` has a URI as it is, unless the server that lists it as well has caused too many rows.
+    /// Records that `holder` has a URI as it is, unless `server`, which lists the URI as well, has caused too many rows.
     fn note_holder(&mut self, kind: ListKind, (holder, key): (&Arc<str>, &str), server: &Arc<str>) {
         if self.uris.have_room(server, true) && self.name(kind, holder, key).is_none() {
             self.note(kind, (holder, key), key, false);
@@ -193,8 +193,8 @@ impl NameBook {
         PlainUri::Firm
     }
 
-    /// The servers some of whose URIs carry the server's name, and the URIs that several servers have and that belong to a
-    /// server for which `is_present` is false.
+    /// The servers that have URIs with the server's name in them, and the URIs of absent servers that other servers have
+    /// as well. A server is absent if `is_present` is false for it.
     pub(in crate::catalogue) fn contested_uris(
         &self,
         is_present: impl Fn(&str) -> bool,

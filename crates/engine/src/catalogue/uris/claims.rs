@@ -51,7 +51,8 @@ impl<'a> Claims<'a> {
         Self(TemplateIndex::new(all))
     }
 
-    /// The server that claims a URI of another server, if that server has not had the URI before.
+    /// The claim of another server's template on the URI `own` of `server`. There is none if `server` already
+    /// had the URI.
     pub(super) fn on(
         &self,
         server: &Competitor<'_>,

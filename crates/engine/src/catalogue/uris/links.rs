@@ -10,7 +10,7 @@ use crate::catalogue::{Item, ListKind};
 /// The scheme of the pages of MCP Apps.
 pub(in crate::catalogue) const PAGE_SCHEME: &str = "ui://";
 
-/// The end of the name of each member with a link.
+/// The last part of the name of each member that contains a link.
 const LINK: &[u8] = b"resourceUri";
 
 /// The value of a JSON string with its span.

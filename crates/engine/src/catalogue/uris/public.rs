@@ -32,7 +32,7 @@ pub(in crate::catalogue) type ToolLinks = SmallVec<[(String, String); 1]>;
 /// The public URIs of a profile's servers.
 #[derive(Debug, Default)]
 pub(in crate::catalogue) struct PublicUris {
-    /// The servers, present or not, some of whose public URIs carry the server's name.
+    /// The servers, present or not, that have public URIs with the server's name in them.
     marking: Vec<(Arc<str>, UpstreamId)>,
     /// The URIs and templates that are not public as they are, with their public forms.
     changed: HashMap<(ListKind, UpstreamId), HashMap<String, Option<String>>>,
@@ -143,7 +143,7 @@ impl PublicUris {
         changed.insert(own.to_owned(), marked(&source.name, own));
     }
 
-    /// Decides about the pages to which the tools of a server link, about each page once. Servers need not list them.
+    /// Decides, once for each page, about the pages to which a server's tools link. Servers need not list these pages.
     fn decide_links(&mut self, server: &Competitor<'_>, deciding: &mut Deciding<'_>) {
         let Competitor { source, catalogue, .. } = server;
         let mut lists: Option<OwnLists<'_>> = None;
@@ -235,7 +235,7 @@ impl PublicUris {
         links.is_some_and(|tools| tools.values().flatten().any(|(own, public)| own != public))
     }
 
-    /// The servers, present or not, some of whose public URIs carry the server's name.
+    /// The servers, present or not, that have public URIs with the server's name in them.
     pub(in crate::catalogue) fn marking(&self) -> &[(Arc<str>, UpstreamId)] {
         &self.marking
     }

@@ -33,8 +33,8 @@ const BEHIND: usize = 64;
 /// The first and the longest delay before a lost stream is reopened.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Returns the tasks in a filter about which the client can be notified: the client's own tasks, at servers that send
-/// notifications about tasks.
+/// Returns those tasks of a filter about which the client can be notified: the client's own tasks, at servers that
+/// send notifications about tasks.
 ///
 /// # Errors
 /// Returns the fault to answer the listen request with.
@@ -72,8 +72,8 @@ impl Drop for Following {
     }
 }
 
-/// Listens to tasks at their upstreams; notifications go to the receiver. They contain results, so the client must get the URIs that
-/// it knows: those of `view`, if the client has one.
+/// Listens to tasks at their upstreams and sends their notifications to the returned receiver. Notifications contain
+/// results, so their URIs are translated to those in the client's `view`, if it has one.
 pub(crate) fn follow(
     context: &Arc<CallContext>,
     (tasks, view): (&[Heard], Option<Arc<View>>),
@@ -140,7 +140,7 @@ struct Follower {
     context: Arc<CallContext>,
     upstream: Arc<Upstream>,
     tasks: Vec<KnownTask>,
-    /// The upstream's URIs as the client knows them, if they differ from its own.
+    /// The upstream's URIs as the client knows them, if they differ from those that the upstream uses.
     uris: Option<Box<ServerUris>>,
     sender: mpsc::Sender<ResourceNotice>,
     settle: watch::Sender<bool>,
@@ -203,8 +203,8 @@ impl Follower {
         }
     }
 
-    /// Forwards a notification to the client, with the task ids and URIs that the client knows. A client that reads too slowly misses
-    /// notifications, but loses no tasks.
+    /// Forwards a notification to the client, with the task ids and URIs that the client knows. A client that reads too
+    /// slowly misses notifications, but loses no tasks.
     fn forward(&self, frame: &Frame) {
         let Some(edits) = notice_edits(frame, &self.tasks) else { return };
         let mut splice = Splice::new(frame.text());

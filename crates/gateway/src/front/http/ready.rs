@@ -62,7 +62,11 @@ fn missing(mode: Readiness, servers: &[CountedServer]) -> Option<String> {
         return None;
     }
     let mode = mode.name();
-    let mut text = format!("not ready (ready: {mode}): {} of {} servers\n", away.len(), servers.len());
+    let mut text = format!(
+        "not ready: {} of {} servers are missing (setting `ready: {mode}`)\n",
+        away.len(),
+        servers.len()
+    );
     for CountedServer { name, health } in away {
         let name = name.as_deref().unwrap_or("a server");
         let (word, cause) = (health.word, &health.cause.brief);
@@ -115,7 +119,7 @@ mod tests {
         let text = missing(Readiness::All, &servers).expect("two are missing");
         assert_eq!(
             text,
-            "not ready (ready: all): 2 of 3 servers\nfar: unreachable for 0 s: in brief\n\
+            "not ready: 2 of 3 servers are missing (setting `ready: all`)\nfar: unreachable for 0 s: in brief\n\
              other: backing_off for 0 s: in brief\n"
         );
         servers[0].name = None;

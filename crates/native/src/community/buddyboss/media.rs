@@ -6,8 +6,7 @@ use crate::tools::{Form, Literal, ToolArgument, ToolRow, int, raw, text, tool};
 
 const PRIVACY: ToolArgument =
     text("privacy", "Visibility.").among(&["public", "loggedin", "onlyme", "friends", "grouponly"]);
-const FILE: ToolArgument =
-    raw("file", "File in base64, as a data URL, or as its public URL.").required().kept();
+const FILE: ToolArgument = raw("file", "The file: base64, a data URL, or a public URL.").required().kept();
 const ACTIVITY: ToolArgument = int("activity_id", "ID of the activity.");
 const ALBUM: ToolArgument = int("album_id", "ID of the album.");
 const FOLDER: ToolArgument = int("folder_id", "ID of the folder.");

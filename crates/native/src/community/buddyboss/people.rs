@@ -231,14 +231,14 @@ pub(super) const FRIENDS_AND_PROFILES: &[ToolRow] = &[
     ),
     tool(
         "buddyboss_get_xprofile_data",
-        "Returns a member's value of one profile field.",
+        "Returns a member's value for one profile field.",
         &[FIELD, PROFILE],
         &[get("buddyboss", "/xprofile/{field_id}/data/{user_id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_update_xprofile_data",
-        "Sets a member's value of one profile field and returns the value.",
+        "Sets a member's value for one profile field and returns the value.",
         &[FIELD, PROFILE, text("value", "New value.").required()],
         &[post("buddyboss", "/xprofile/{field_id}/data/{user_id}").step()],
         Shape::Whole,

@@ -108,7 +108,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
     ),
     tool(
         "buddyboss_delete_message_thread",
-        "Deletes a message thread for the caller and returns the result.",
+        "Deletes a message thread from the caller's mailbox and returns the result.",
         &[THREAD],
         &[
             get("wp", "/users/me").alone().with(NUMBER_ONLY).binds(&[caller("caller")]).step(),

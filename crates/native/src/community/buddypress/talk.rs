@@ -50,7 +50,7 @@ pub(super) const TALK: &[ToolRow] = &[
     row(
         "buddypress_delete_message",
         "Delete a message thread",
-        "Deletes a message thread for the caller and returns the result.",
+        "Deletes a message thread from the caller's mailbox and returns the result.",
         &[id("ID of the message thread.")],
         &[
             get("wp", "/users/me").alone().with(NUMBER_ONLY).binds(&[caller("caller")]).step(),

@@ -240,7 +240,7 @@ fn a_row_that_is_wrong_is_found() {
             authorization: None,
             body: Bytes::from(body.to_owned()),
             public_only: false,
-            is_configured: true,
+            is_fixed_host: true,
             patience: Duration::ZERO,
             most: 0,
         };

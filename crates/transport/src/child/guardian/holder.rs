@@ -72,7 +72,7 @@ enum HolderStart {
     Server(u8),
     Holder {
         server: Pid,
-        /// The pipe that reports whether the server's program runs.
+        /// The pipe that reports whether the server's program has started.
         starting: PipeReader,
     },
 }
@@ -103,7 +103,7 @@ struct Holder {
     server: Pid,
     /// True until the server has been reaped.
     alive: bool,
-    /// The pipe from the server's process; `None` once the program runs or has failed to start.
+    /// The pipe from the server's process; `None` once the program has started or has failed to start.
     starting: Option<PipeReader>,
     /// The socket to the gateway, until the gateway is gone.
     control: Option<OwnedFd>,

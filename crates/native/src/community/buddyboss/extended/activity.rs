@@ -47,14 +47,14 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_list_member_reactions", "List reactions of members", "Returns a page of the reactions of members to activities and comments.",
         [PAGE, PER_PAGE, int("reaction_id", "ID of the reaction."),
          text("item_type", "Return only reactions to this type of item.").among(&["activity", "activity_comment"]),
-         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."), int("user_id", "ID of the member."),
+         int("item_id", "ID of the activity or activity comment."), int("user_id", "ID of the member."),
          text("order", "Sort order.").among(&["asc", "desc"]),
          text("order_by", "Field to sort by.").among(&["id", "date_created"])];
         get "/user-reactions";
     "buddyboss_create_member_reaction", "Add a reaction", "Adds a member's reaction to an activity or comment and returns the reaction.",
         [int("reaction_id", "ID of the reaction.").required(),
          text("item_type", "Type of the item.").among(&["activity", "activity_comment"]).required(),
-         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group.").required(),
+         int("item_id", "ID of the activity or activity comment.").required(),
          int("user_id", "ID of the member. Default: the caller.")];
         post "/user-reactions" as "user_id";
     "buddyboss_get_member_reaction", "Get a reaction of a member", "Returns one reaction of a member.", [int("id", "ID of the reaction.").required()];
@@ -68,7 +68,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("orderby", "Field to sort by.")
              .among(&["id", "name", "date_created", "menu_order", "date_updated"]),
          text("order", "Sort order.").among(&["ASC", "DESC"]),
-         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."), text("item_type", "Type of the item.")];
+         int("item_id", "ID of the group that the topics belong to."), text("item_type", "Scope of the topics: activity for all activities, groups for a single group.")];
         get "/bb-topics";
     "buddyboss_create_activity_topic", "Create an activity topic", "Creates a topic for activities and returns it.",
         [text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,

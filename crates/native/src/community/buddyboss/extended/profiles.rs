@@ -55,7 +55,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_delete_xprofile_group", "Delete a profile field group", "Deletes a group of profile fields and all its fields, and returns the result.",
         [int("id", "ID of the field group.").required()];
         delete "/xprofile/groups/{id}";
-    "buddyboss_delete_xprofile_data", "Delete a profile value", "Deletes a member's value of one profile field and returns the result.",
+    "buddyboss_delete_xprofile_data", "Delete a profile value", "Deletes a member's value for one profile field and returns the result.",
         [int("field_id", "ID of the profile field.").required(), int("user_id", "ID of the member.").required()];
         delete "/xprofile/{field_id}/data/{user_id}";
     "buddyboss_update_xprofile", "Update the current member's profile", "Sets several fields of the caller's profile and returns the profile.",

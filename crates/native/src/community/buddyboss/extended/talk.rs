@@ -38,7 +38,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          flag("include_group_thread", "Include group threads in the search.")];
         get "/messages/search-thread" as "user_id";
     "buddyboss_create_notification", "Create a notification", "Creates a notification for a member and returns it.",
-        [int("user_id", "ID of the member."), int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."),
+        [int("user_id", "ID of the member."), int("item_id", "ID of the item that the notification is about, such as an activity, forum, topic or group."),
          int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."),
          text("component", "Component that the notification belongs to."), text("action", "Name of the component's action that the notification is about."),
          text("date", "Date and time of the notification."), int("is_new", "Read state: 1 is unread, 0 is read.")];
@@ -52,14 +52,14 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("order", "Sort order.").among(&["asc", "desc"]),
          text("order_by", "Field to sort by.").among(&["id", "type", "item_id", "date_recorded"]),
          text("type", "Type.").among(&["group", "forum", "topic"]),
-         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."),
+         int("item_id", "ID of the forum, topic or group."),
          int("secondary_id", "Secondary ID, whose meaning depends on the component or type."),
          int("status", "Return only subscriptions with this status: 1 is active, 0 is inactive.")];
         get "/subscriptions";
     "buddyboss_create_subscription", "Create a subscription", "Subscribes a member to a forum, topic or group and returns the subscription.",
         [int("user_id", "ID of the member. Default: the caller."),
          text("type", "Type.").among(&["group", "forum", "topic"]).required(),
-         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group.").required(),
+         int("item_id", "ID of the forum, topic or group.").required(),
          int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."),
          int("status", "Status of the subscription: 1 is active, 0 is inactive.").required()];
         post "/subscriptions" as "user_id";
@@ -68,7 +68,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_delete_subscription", "Delete a subscription", "Deletes a subscription and returns the result.",
         [int("id", "ID of the subscription.").required(), int("user_id", "ID of the member."),
          text("type", "Type.").among(&["group", "forum", "topic"]),
-         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."),
+         int("item_id", "ID of the forum, topic or group."),
          int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."), int("status", "Status.")];
         delete "/subscriptions/{id}";
     "buddyboss_list_subscription_types", "List subscription types", "Returns the types of content that members can subscribe to.", [];
