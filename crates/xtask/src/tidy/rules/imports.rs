@@ -45,7 +45,8 @@ const PURE: &[(&str, &[&str])] = &[
             "url",
         ],
     ),
-    ("pages", &["maud"]),
+    // `flate2` compresses the style sheet and the scripts in the build script; the crate itself does not use it.
+    ("pages", &["flate2", "maud"]),
 ];
 
 /// Crates that move bytes or threads, which are never allowed behind the ports.
