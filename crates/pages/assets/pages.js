@@ -155,13 +155,13 @@ document.addEventListener('click', ({ target }) => {
 });
 document.addEventListener('input', ({ target }) => { if (target.matches?.('[data-json]')) checkJson(target); });
 document.addEventListener('toggle', ({ target }) => {
-  if (!target.matches?.('.when, .confirm') || !target.open) return;
-  if (target.matches('.when')) localTime(target);
-  // Only one floating sheet is open at a time.
-  for (const other of document.querySelectorAll('.when[open], .confirm[open]')) if (other !== target) other.open = false;
+  if (!target.matches?.('.when') || !target.open) return;
+  localTime(target);
+  // Only one is open at a time.
+  for (const other of document.querySelectorAll('.when[open]')) if (other !== target) other.open = false;
 }, true);
 document.addEventListener('keydown', ({ key, target }) => {
-  const details = key === 'Escape' && target.closest?.('.when[open], .confirm[open]');
+  const details = key === 'Escape' && target.closest?.('.when[open]');
   if (details) { details.open = false; details.querySelector('summary').focus(); }
 });
 document.addEventListener('htmx:after:swap', () => improve(document.body));

@@ -3,8 +3,8 @@
 use super::tools::options;
 use crate::model::{AccessPage, AccessStep, AccessVerdict, PageFrame, RuleEffect};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, count, empty, field, page, select, submit,
-    table,
+    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, count, empty, faults, field, page, select,
+    submit, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -21,7 +21,7 @@ pub fn access(frame: &PageFrame, data: &AccessPage) -> Markup {
         &head,
         &html! {
             (form(data))
-            @if let Some(fault) = &data.fault { ul.faults role="alert" { li { (Glyph::Bad) (fault) } } }
+            (faults("", data.fault.as_slice()))
             @if let Some(answer) = &data.verdict { section aria-labelledby="answer" { h2 id="answer" { "Answer" } (verdict(answer)) (steps(&answer.steps)) } }
             section aria-labelledby="rules" { h2 id="rules" { "Rules" } (rules(data)) }
         },

@@ -3,7 +3,7 @@
 use super::tools::options;
 use crate::model::{CallRow, CallsFilter, CallsPage, Outcome, PageFrame, RecordState};
 use crate::part::{
-    Empty, Glyph, Head, InputLine, Section, at_row, bytes, count, duration, empty, field, filter,
+    Empty, Glyph, Head, InputLine, Section, at_row, bytes, count, duration, empty, faults, field, filter,
     outcome_badge, page, pager, select, table, when,
 };
 use crate::route;
@@ -94,7 +94,7 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
         ("When", ""),
     ];
     html! {
-        @if let Some(fault) = &data.fault { ul.faults role="alert" { li { (Glyph::Bad) (fault) } } }
+        (faults("", data.fault.as_slice()))
         @if data.rows.is_empty() {
             (empty(&Empty { icon: Glyph::Search, title: "No call matches", text: "Widen the period or clear the filter.", link: Some((route::CALLS, "All calls")) }))
         } @else {

@@ -23,13 +23,13 @@ pub fn configuration(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
         frame,
         &head,
         &html! {
-            (faults(frame, data))
+            (file_faults(frame, data))
             @if !data.needs_restart.is_empty() {
                 div.notice.warn { (Glyph::Warning) div { p { strong { "Restart needed. " } "New values of these keys take effect at the next start: "
                     @for (at, key) in data.needs_restart.iter().enumerate() { @if at > 0 { ", " } code { (key.name()) } } } } }
             }
             @if !data.notes.is_empty() {
-                section aria-labelledby="notes" { h2 id="notes" { "Notes" } ul.plain { @for note in &data.notes { li { (Glyph::Note) (note) } } } }
+                section aria-labelledby="notes" { h2 id="notes" { "Notes" } ul.bullets { @for note in &data.notes { li { (Glyph::Note) (note) } } } }
             }
             section aria-labelledby="difference" {
                 h2 id="difference" { "Changes on top of the file" }
@@ -49,7 +49,7 @@ pub fn configuration(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
     )
 }
 
-fn faults(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
+fn file_faults(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
     html! {
         @if !data.faults.is_empty() {
             section.panel.broken aria-labelledby="faults" {

@@ -2,8 +2,8 @@
 
 use crate::model::{ForeignText, KeyRow, KeyStanding, KeysPage, PageFrame};
 use crate::part::{
-    Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, badge, confirmed, count, empty, field,
-    filter, page, pager, post, snippet, submit, table, until, when,
+    Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, badge, confirmed, count, empty, faults,
+    field, filter, page, pager, post, snippet, submit, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -120,7 +120,7 @@ fn form(frame: &PageFrame, data: &KeysPage) -> Markup {
                         }
                     } }
                 }
-                @if let Some(fault) = &entered.fault { ul.faults role="alert" { li { (Glyph::Bad) (fault) } } }
+                (faults("", entered.fault.as_slice()))
                 (submit(Button::Main, Glyph::Key, "Make the key"))
             }))
         }

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 pub fn login(data: &LoginPage) -> Markup {
     document(
         "Log in",
+        "alone",
         &html! {
             main.door id="main" {
                 (brand())
@@ -40,6 +41,7 @@ pub fn login(data: &LoginPage) -> Markup {
 pub fn error(data: &ErrorPage) -> Markup {
     document(
         &data.title,
+        "alone",
         &html! {
             main.door id="main" {
                 (brand())

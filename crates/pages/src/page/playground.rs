@@ -101,7 +101,7 @@ fn form(frame: &PageFrame, data: &PlaygroundPage, tool: &PlaygroundTool) -> Mark
         section.panel aria-labelledby="tool" {
             div.row { h2 id="tool" { code { (tool.name.name()) } } (hints(tool.hints)) a href=(route::server(tool.server.raw())) { (tool.server.name()) } }
             @if !tool.title.is_empty() { p { strong { (tool.title) } } }
-            @if !tool.description.is_empty() { div.prose.clamp-more { (tool.description.block()) } }
+            @if !tool.description.is_empty() { div.prose.clamp-more tabindex="0" role="group" aria-label="Description" { (tool.description.block()) } }
             @if let Some(answer) = &tool.verdict {
                 (verdict(answer))
                 p.hint { "Only the rules of " code { (data.caller.name()) } " are tested. The call uses your own session, and never that caller's logins or credentials." }

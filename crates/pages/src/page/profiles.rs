@@ -2,8 +2,8 @@
 
 use crate::model::{PageFrame, ProfilesPage};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, at_row, count, defined_in, empty, field, page, post,
-    submit, table,
+    Button, Empty, Glyph, Head, InputLine, Section, at_row, count, defined_in, empty, faults, field, page,
+    post, submit, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -89,7 +89,7 @@ fn add(frame: &PageFrame, data: &ProfilesPage) -> Markup {
                             }
                         } }
                     }
-                    @if let Some(fault) = &data.fault { ul.faults role="alert" { li { (Glyph::Bad) (fault) } } }
+                    (faults("", data.fault.as_slice()))
                     (submit(Button::Main, Glyph::Add, "Add the profile"))
                 }))
             } @else {

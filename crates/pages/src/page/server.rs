@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::part::{
     Button, Glyph, Head, Section, Tone, badge, button, bytes, count, defined_in, definition_badge, diff,
-    duration, facts, page, percent, post, server_badge, submit, table, until, when,
+    duration, facts, jump, page, percent, post, server_badge, submit, table, until, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -28,12 +28,13 @@ pub fn server(frame: &PageFrame, data: &ServerPage) -> Markup {
         &head,
         &html! {
             (state(frame, data))
-            (changes(frame, data))
-            section aria-labelledby="facts" { h2 id="facts" { "At a glance" } (glance(frame, data)) }
+                (changes(frame, data))
+        (jump(&contents(data)))
+        section aria-labelledby="facts" { h2 id="facts" { "At a glance" } (glance(frame, data)) }
             @if !data.refusals.is_empty() {
                 section aria-labelledby="refusals" {
                     h2 id="refusals" { "Clients that refuse tools of this server" }
-                    ul.plain { @for refusal in &data.refusals { li { (Glyph::Warning) (refusal) } } }
+                    ul.bullets { @for refusal in &data.refusals { li { (Glyph::Warning) (refusal) } } }
                     p.hint { "Set " code { "tools.schemas" } " of the profile to the family of the client, and Dragoman sends a form that it accepts." }
                 }
             }
@@ -48,6 +49,27 @@ pub fn server(frame: &PageFrame, data: &ServerPage) -> Markup {
             (server_config::configuration(frame, data))
         },
     )
+}
+
+/// The sections of the page, for the links at its top.
+fn contents(data: &ServerPage) -> Vec<(&'static str, &'static str)> {
+    let mut contents = vec![("#facts", "At a glance")];
+    if !data.processes.is_empty() {
+        contents.push(("#processes", "Processes"));
+    }
+    if has_stderr(data) {
+        contents.push(("#stderr", "Output on stderr"));
+    }
+    contents.extend([
+        ("#history", "State history"),
+        ("#failures", "Latest failures"),
+        ("#configuration", "Configuration"),
+    ]);
+    contents
+}
+
+fn has_stderr(data: &ServerPage) -> bool {
+    data.row.transport.raw() == "stdio" || !data.stderr.is_empty()
 }
 
 fn actions(frame: &PageFrame, row: &ServerRow) -> Markup {
@@ -171,7 +193,7 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
 fn processes(frame: &PageFrame, data: &ServerPage) -> Markup {
     let rows = html! {
         @for process in &data.processes { tr {
-            td.n data-label="Process" { (process.pid) }
+            td data-label="Process" { code { (process.pid) } }
             td data-label="Used by" { (process.role.name()) }
             td.n data-label="Memory" { (bytes(process.memory)) }
             td.n data-label="Descendants" { (count(process.children)) }
@@ -182,7 +204,7 @@ fn processes(frame: &PageFrame, data: &ServerPage) -> Markup {
         @if !data.processes.is_empty() {
             section aria-labelledby="processes" {
                 h2 id="processes" { "Processes" }
-                (table("Processes", &[("Process", "n"), ("Used by", ""), ("Memory", "n"), ("Descendants", "n"), ("Started", "")], &rows))
+                (table("Processes", &[("Process", ""), ("Used by", ""), ("Memory", "n"), ("Descendants", "n"), ("Started", "")], &rows))
             }
         }
     }
@@ -190,11 +212,11 @@ fn processes(frame: &PageFrame, data: &ServerPage) -> Markup {
 
 fn stderr(frame: &PageFrame, data: &ServerPage) -> Markup {
     html! {
-        @if data.row.transport.raw() == "stdio" || !data.stderr.is_empty() {
+        @if has_stderr(data) {
             section aria-labelledby="stderr" {
                 h2 id="stderr" { "Output on stderr" }
                 @if data.stderr.is_empty() { p.quiet { "The process has written nothing to stderr." } } @else {
-                    div.log role="region" tabindex="0" aria-label="Output on stderr" {
+                    div.log role="group" tabindex="0" aria-label="Output on stderr" {
                         @for line in &data.stderr { div {
                             @if let Some(at) = line.at { (when(frame.now, at)) }
                             code { (line.text) }

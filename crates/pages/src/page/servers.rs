@@ -2,8 +2,8 @@
 
 use crate::model::{AddServer, PageFrame, ServerRow, ServerState, ServersPage};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, defined_in, empty, field,
-    filter, page, pager, percent, post, select, server_badge, state_name, submit, table, when,
+    Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, defined_in, empty, faults,
+    field, filter, page, pager, percent, post, select, server_badge, state_name, submit, table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -111,7 +111,7 @@ fn add(frame: &PageFrame, add: &AddServer) -> Markup {
                             placeholder="{ \"mcpServers\": { \"files\": { \"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"] } } }" { "\n" (add.text.raw()) }
                     }
                     (field(InputLine { form: "add", name: "name", label: "Name", value: add.name.raw(), example: "files", hint: "Only for a URL. A block has names already.", ..InputLine::default() }))
-                    @if !add.faults.is_empty() { ul.faults id="add-faults" role="alert" { @for fault in &add.faults { li { (Glyph::Bad) (fault) } } } }
+                    (faults("add-faults", &add.faults))
                     @if add.preview.is_empty() {
                         (submit(Button::Main, Glyph::Go, "Check"))
                     } @else {

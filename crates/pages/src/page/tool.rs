@@ -3,8 +3,8 @@
 use super::overview::call_table;
 use crate::model::{DefinitionState, PageFrame, ToolPage};
 use crate::part::{
-    Button, Glyph, Head, Section, at_row, code, count, definition_badge, diff, hints, meter, page, percent,
-    post, submit, table, when,
+    Button, Glyph, Head, Section, at_row, code, count, definition_badge, diff, hints, jump, meter, page,
+    percent, post, submit, table, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -33,7 +33,8 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
         &head,
         &html! {
             (change(frame, data))
-            section aria-labelledby="description" {
+            (jump(&[("#description", "Description"), ("#arguments", "Arguments"), ("#profiles", "Cost and visibility"), ("#calls", "Latest calls"), ("#approvals", "Approvals")]))
+        section aria-labelledby="description" {
                 h2 id="description" { "Description" }
                 @if !row.title.is_empty() { p { strong { (row.title) } } }
                 @if row.description.is_empty() { p.quiet { "The server describes this tool with no word, so models have only its name." } }

@@ -127,6 +127,7 @@ fn tool_row(row: &ToolRow, choice: Option<usize>) -> Markup {
                     @if let Some(state) = row.pending { (definition_badge(state)) }
                     @if row.findings > 0 { (badge(Tone::Warn, Glyph::Warning, &format!("{} findings", count(row.findings)))) }
                 } }
+                @if row.hidden.is_none() && row.client_name != row.name { div.sub { "for clients " code { (row.client_name.name()) } } }
                 div.sub.clamp { (row.description) }
             }
             td data-label="Server" { (row.server.name()) }
@@ -136,7 +137,7 @@ fn tool_row(row: &ToolRow, choice: Option<usize>) -> Markup {
             td.n data-label="Failed, 24 h" { (percent(row.errors, row.calls)) }
             td data-label="Clients" {
                 @if let Some(reason) = &row.hidden { (badge(Tone::Quiet, Glyph::Hidden, "hidden")) div.sub { (reason) } }
-                @else { (badge(Tone::Good, Glyph::Shown, "visible")) @if row.client_name != row.name { div.sub { "as " code { (row.client_name.name()) } } } }
+                @else { (badge(Tone::Good, Glyph::Shown, "visible")) }
             }
         }
     }

@@ -89,7 +89,7 @@ pub(crate) fn numbers(points: &[TrafficPoint]) -> Markup {
     html! {
         details.numbers {
             summary { "The numbers as a table" }
-            div.table role="region" tabindex="0" aria-label="Calls and durations over time" {
+            div.table role="group" tabindex="0" aria-label="Calls and durations over time" {
                 table {
                     thead { tr {
                         th scope="col" { "Start (UTC)" } th.n scope="col" { "Ok" } th.n scope="col" { "Failed" } th.n scope="col" { "Denied" }

@@ -111,6 +111,15 @@ pub(crate) fn button(
     post(frame, action, "inline", &html! { (hidden) (submit(look, icon, words)) })
 }
 
+/// The reasons why a form was refused, which screen readers announce.
+pub(crate) fn faults(id: &str, list: &[ForeignText]) -> Markup {
+    html! {
+        @if !list.is_empty() {
+            div.faults id=[non_empty(id)] role="alert" { ul { @for fault in list { li { (Glyph::Bad) span { (fault) } } } } }
+        }
+    }
+}
+
 /// A form that is sent by POST, with the token.
 pub(crate) fn post(frame: &PageFrame, action: &str, class: &str, content: &Markup) -> Markup {
     html! {
@@ -136,23 +145,22 @@ pub(crate) struct Confirmed<'a> {
     pub(crate) fields: &'a [(&'a str, &'a str)],
 }
 
-/// A form that removes something. It opens with a click, and asks to type the name.
+/// A form that removes something. It opens above the page, and asks to type the name.
 pub(crate) fn confirmed(frame: &PageFrame, action: &str, ask: Confirmed<'_>) -> Markup {
     let id = format!("{}-confirm", ask.form);
+    let sheet = format!("{}-sheet", ask.form);
     html! {
-        details.confirm {
-            summary.button.danger { (Glyph::Remove) (ask.words) }
-            div.sheet {
-                p { (ask.effect) }
-                (post(frame, action, "stack", &html! {
-                    @for (name, value) in ask.fields { input type="hidden" name=(name) value=(value); }
-                    div.field {
-                        label for=(id) { "Type " code { (ask.name.name()) } " to confirm" }
-                        input id=(id) name="confirm" type="text" required autocomplete="off" spellcheck="false" autocapitalize="off";
-                    }
-                    (submit(Button::Danger, Glyph::Remove, ask.words))
-                }))
-            }
+        button.button.danger type="button" popovertarget=(sheet) { (Glyph::Remove) (ask.words) }
+        div.sheet id=(sheet) popover role="dialog" aria-label=(ask.words) {
+            p { (ask.effect) }
+            (post(frame, action, "stack", &html! {
+                @for (name, value) in ask.fields { input type="hidden" name=(name) value=(value); }
+                div.field.wide {
+                    label for=(id) { "Type " code { (ask.name.name()) } " to confirm" }
+                    input id=(id) name="confirm" type="text" required autocomplete="off" spellcheck="false" autocapitalize="off";
+                }
+                (submit(Button::Danger, Glyph::Remove, ask.words))
+            }))
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn filter(action: &str, target: &str, fields: &Markup) -> Markup {
         form.filter method="get" action=(action) role="search" hx-get=(action) hx-trigger="input delay:250ms, change, submit"
             hx-target=(selector) hx-select=(selector) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace" {
             (fields)
-            div.field { (submit(Button::Plain, Glyph::Search, "Filter")) }
+            div.field.go { (submit(Button::Plain, Glyph::Search, "Filter")) }
         }
     }
 }
@@ -22,7 +22,7 @@ pub(crate) fn filter(action: &str, target: &str, fields: &Markup) -> Markup {
 /// A table that scrolls by itself, with a head that stays. `label` is read by screen readers; `columns` are words and classes.
 pub(crate) fn table(label: &str, columns: &[(&str, &str)], rows: &Markup) -> Markup {
     html! {
-        div.table role="region" tabindex="0" aria-label=(label) {
+        div.table role="group" tabindex="0" aria-label=(label) {
             table {
                 thead { tr { @for (words, class) in columns {
                     th scope="col" class=[(!class.is_empty()).then_some(class)] { @if words.is_empty() { span.vh { "Actions" } } @else { (words) } }
@@ -57,6 +57,11 @@ pub(crate) fn pager(path: &str, pairs: &[(&str, &str)], paging: &Paging, shown: 
             @if let Some(at) = &paging.next { a.button.plain rel="next" href=(link(at)) { "Next" (Glyph::Next) } }
         }
     }
+}
+
+/// Links to the sections of a long page.
+pub(crate) fn jump(contents: &[(&str, &str)]) -> Markup {
+    html! { nav.jump aria-label="On this page" { @for (href, words) in contents { a href=(href) { (words) } } } }
 }
 
 /// An empty list: what is missing, and what to do.

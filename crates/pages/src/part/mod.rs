@@ -29,10 +29,10 @@ pub(crate) use badge::{
 pub(crate) use chart::{latency_chart, meter, numbers, traffic_chart};
 pub(crate) use figures::{bytes, compact, count, duration, per_second, percent};
 pub(crate) use form::{
-    Button, Confirmed, InputLine, button, confirmed, field, post, schema_field, select, submit,
+    Button, Confirmed, InputLine, button, confirmed, faults, field, post, schema_field, select, submit,
 };
 pub(crate) use icon::Glyph;
-pub(crate) use list::{Empty, at_row, empty, facts, filter, pager, table};
+pub(crate) use list::{Empty, at_row, empty, facts, filter, jump, pager, table};
 pub(crate) use shell::{Head, Section, brand, document, note, page};
 pub(crate) use text::{code, copyable, diff, messages, snippet};
 pub(crate) use time::{exact, until, when};

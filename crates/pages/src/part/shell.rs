@@ -113,6 +113,7 @@ impl Head<'_> {
 pub(crate) fn page(frame: &PageFrame, head: &Head<'_>, content: &Markup) -> Markup {
     document(
         &head.title,
+        "framed",
         &html! {
             a.skip href="#main" { "Skip to content" }
             header.bar {
@@ -138,7 +139,7 @@ pub(crate) fn page(frame: &PageFrame, head: &Head<'_>, content: &Markup) -> Mark
 }
 
 /// A document without navigation.
-pub(crate) fn document(title: &str, body: &Markup) -> Markup {
+pub(crate) fn document(title: &str, class: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -153,7 +154,7 @@ pub(crate) fn document(title: &str, body: &Markup) -> Markup {
                 script src=(HTMX.path()) defer {}
                 script src=(SCRIPT.path()) type="module" {}
             }
-            body { (body) }
+            body class=(class) { (body) }
         }
     }
 }

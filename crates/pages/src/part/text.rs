@@ -7,14 +7,14 @@ use maud::{Markup, html};
 
 /// A text in a box that scrolls. `label` is read by screen readers.
 pub(crate) fn code(label: &str, text: &ForeignText) -> Markup {
-    html! { pre.code tabindex="0" role="region" aria-label=(label) { (text.block()) } }
+    html! { pre.code tabindex="0" role="group" aria-label=(label) { (text.block()) } }
 }
 
 /// A text in a box, with a button that copies it. The button appears if the script can copy.
 pub(crate) fn snippet(id: &str, label: &str, text: &ForeignText) -> Markup {
     html! {
         div.snippet {
-            pre.code id=(id) tabindex="0" role="region" aria-label=(label) { (text.block()) }
+            pre.code id=(id) tabindex="0" role="group" aria-label=(label) { (text.block()) }
             (copy_button(id, label))
         }
     }
@@ -32,7 +32,7 @@ fn copy_button(id: &str, label: &str) -> Markup {
 /// A comparison of two texts. Each line begins with its mark, so color is not needed.
 pub(crate) fn diff(label: &str, lines: &[DiffLine]) -> Markup {
     html! {
-        pre.code.diff tabindex="0" role="region" aria-label=(label) {
+        pre.code.diff tabindex="0" role="group" aria-label=(label) {
             @for line in lines {
                 @match line.mark {
                     DiffMark::Same => span { "  " (line.text) },

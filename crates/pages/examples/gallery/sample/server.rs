@@ -35,7 +35,7 @@ pub(crate) fn server(s: &Sample) -> ServerPage {
         freshness: s.t("stale: connection lost"),
         login: None,
         connections: ConnectionCounts { shared: 1, dedicated: 2, waiting: 3, running: 1, moves: 0 },
-        processes: s.few(40, |number| ProcessRow {
+        processes: s.few(3, |number| ProcessRow {
             pid: [41_207, 41_390, 41_391][number % 3],
             role: s.t(if number == 0 { "shared" } else { "dedicated" }),
             started: ago(140 + number as u64),
@@ -52,7 +52,7 @@ pub(crate) fn server(s: &Sample) -> ServerPage {
         changes: if s.rows > 0 { vec![change(s), second] } else { Vec::new() },
         revision: "r1".to_owned(),
         refusals: s.list(&["1 tool does not suit gemini: run_query (/properties/params/items: there is no `type`)"]),
-        failures: s.few(6, |number| call_row(s, number * 4 + 1)),
+        failures: s.few(6, |number| call_row(s, number * 6 + 3)),
         config: ServerConfig {
             text: s.t("{\n  \"command\": \"npx\",\n  \"args\": [\"-y\", \"@example/mcp-postgres\", \"--schema\", \"public\"],\n  \"env\": { \"PGUSER\": \"reports\", \"PGPASSWORD\": \"***\" }\n}"),
             etag: "\"e1\"".to_owned(),
