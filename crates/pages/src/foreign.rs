@@ -2,6 +2,7 @@
 //! marks in place of characters that nobody sees. This module must not know any page.
 
 use maud::{Escaper, Markup, PreEscaped, Render};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Longer texts are cut when they are taken over.
@@ -34,6 +35,11 @@ impl ForeignText {
     /// The text as it is: for addresses, which encode it, and for comparisons.
     pub fn raw(&self) -> &str {
         &self.text
+    }
+
+    /// The text as the value of a field. HTML cannot contain control characters, so they are replaced.
+    pub fn value(&self) -> Cow<'_, str> {
+        field_value(&self.text)
     }
 
     /// Returns true if the text is empty.
@@ -127,6 +133,15 @@ impl Render for ForeignText {
     }
 }
 
+/// A text as the value of a field, without characters that HTML cannot contain.
+pub(crate) fn field_value(text: &str) -> Cow<'_, str> {
+    let fits = |c: char| matches!(c, '\n' | '\r' | '\t') || !(c.is_control() || is_noncharacter(c));
+    if text.chars().all(fits) {
+        return Cow::Borrowed(text);
+    }
+    text.chars().map(|c| if fits(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
 /// The mark in place of a character that nobody sees, or that changes how other characters look.
 fn code_of(character: char, lines: bool, joiners: bool) -> Option<String> {
     match character {
@@ -150,7 +165,11 @@ fn is_hidden(character: char) -> bool {
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}'
         | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')
-        || u32::from(character) & 0xfffe == 0xfffe
+        || is_noncharacter(character)
+}
+
+fn is_noncharacter(character: char) -> bool {
+    u32::from(character) & 0xfffe == 0xfffe || matches!(character, '\u{fdd0}'..='\u{fdef}')
 }
 
 fn is_accent(character: char) -> bool {

@@ -4,7 +4,7 @@ use super::tools::options;
 use crate::model::{AccessPage, AccessStep, AccessVerdict, PageFrame, RuleEffect};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, count, empty, faults, field, page, select,
-    submit, table,
+    shown, submit, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -47,7 +47,7 @@ fn form(data: &AccessPage) -> Markup {
             }
             div.field.wide {
                 label for="ask-arguments" { "Arguments as JSON" }
-                textarea.mono id="ask-arguments" name="arguments" rows="3" data-json spellcheck="false" aria-describedby="ask-arguments-hint" { "\n" (form.arguments.raw()) }
+                textarea.mono id="ask-arguments" name="arguments" rows="3" data-json spellcheck="false" aria-describedby="ask-arguments-hint" { "\n" (form.arguments.value()) }
                 p.hint id="ask-arguments-hint" { "Only for rules with " code { "when: { arguments }" } }
             }
             (submit(Button::Main, Glyph::Access, "Check"))
@@ -62,8 +62,8 @@ fn listed(name: &str, label: &str, value: &str, example: &str, list: &[crate::mo
     html! {
         div.field {
             label for=(id) { (label) }
-            input id=(id) name=(name) type="text" value=(value) placeholder=(example) list=(list_id) autocomplete="off" spellcheck="false" autocapitalize="off";
-            datalist id=(list_id) { @for item in list.iter().take(500) { option value=(item.raw()) {} } }
+            input id=(id) name=(name) type="text" value=(crate::foreign::field_value(value)) placeholder=(example) list=(list_id) autocomplete="off" spellcheck="false" autocapitalize="off";
+            datalist id=(list_id) { @for item in list.iter().take(500) { option value=(item.value()) {} } }
         }
     }
 }
@@ -85,7 +85,7 @@ fn steps(steps: &[AccessStep]) -> Markup {
 
 fn rules(data: &AccessPage) -> Markup {
     let rows = html! {
-        @for rule in &data.rules { tr {
+        @for rule in shown(&data.rules) { tr {
             td.n data-label="Rule" { (rule.number) }
             td data-label="Effect" { @if rule.allows { (badge(Tone::Good, Glyph::Check, "allow")) } @else { (badge(Tone::Bad, Glyph::Deny, "deny")) } }
             td data-label="Items" { code { (rule.patterns) } }

@@ -4,7 +4,7 @@ use super::tools::options;
 use crate::model::{CallRow, CallsFilter, CallsPage, Outcome, PageFrame, RecordState};
 use crate::part::{
     Empty, Glyph, Head, InputLine, Section, at_row, bytes, count, duration, empty, faults, field, filter,
-    outcome_badge, page, pager, select, table, when,
+    outcome_badge, page, pager, select, shown, table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -82,7 +82,7 @@ fn filters(data: &CallsPage) -> Markup {
 }
 
 fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
-    let rows = html! { @for row in &data.rows { (call_row(frame, row)) } };
+    let rows = html! { @for row in shown(&data.rows) { (call_row(frame, row)) } };
     let columns = [
         ("Outcome", ""),
         ("Tool", ""),
@@ -99,7 +99,7 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
             (empty(&Empty { icon: Glyph::Search, title: "No call matches", text: "Widen the period or clear the filter.", link: Some((route::CALLS, "All calls")) }))
         } @else {
             (table("Calls", &columns, &rows))
-            (pager(route::CALLS, pairs, &data.paging, data.rows.len()))
+            (pager(route::CALLS, pairs, &data.paging, shown(&data.rows).len()))
         }
     }
 }

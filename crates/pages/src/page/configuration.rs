@@ -2,7 +2,8 @@
 
 use crate::model::{ConfigFault, ConfigurationPage, PageFrame};
 use crate::part::{
-    Button, Glyph, Head, Section, Tone, badge, button, count, diff, facts, page, snippet, table, until, when,
+    Button, Glyph, Head, Section, Tone, badge, button, count, diff, facts, page, shown, snippet, table,
+    until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -55,7 +56,7 @@ fn file_faults(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
             section.panel.broken aria-labelledby="faults" {
                 h2 id="faults" { (Glyph::Bad) "The file has " (count(data.faults.len() as u64)) " errors, so the old configuration stays in force" }
                 div.lead { "Last attempt: " (until(frame.now, data.failed, "unknown")) }
-                ol.config-faults { @for fault in &data.faults { (config_fault(fault)) } }
+                ol.config-faults { @for fault in shown(&data.faults) { (config_fault(fault)) } }
             }
         }
     }
@@ -73,7 +74,7 @@ fn config_fault(fault: &ConfigFault) -> Markup {
 
 fn changes(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
     let rows = html! {
-        @for change in &data.changes { tr {
+        @for change in shown(&data.changes) { tr {
             td data-label="When" { (when(frame.now, change.at)) }
             td data-label="By" { (change.by.name()) }
             td.text data-label="Change" { (change.what) }

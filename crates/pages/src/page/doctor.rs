@@ -2,7 +2,8 @@
 
 use crate::model::{CheckGroup, DoctorPage, PageFrame, Severity};
 use crate::part::{
-    Button, Empty, Glyph, Head, Section, button, count, empty, page, severity_icon, severity_word, until,
+    Button, Empty, Glyph, Head, Section, button, count, empty, page, severity_icon, severity_word, shown,
+    until,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -51,7 +52,7 @@ fn group(group: &CheckGroup, number: usize) -> Markup {
         section aria-labelledby=(id) {
             h2 id=(id) { (group.title) }
             ul.advice {
-                @for check in &group.checks {
+                @for check in shown(&group.checks) {
                     @let (word, class) = severity_word(check.severity);
                     li.(class) {
                         (severity_icon(check.severity))

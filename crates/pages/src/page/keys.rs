@@ -3,7 +3,7 @@
 use crate::model::{ForeignText, KeyRow, KeyStanding, KeysPage, PageFrame};
 use crate::part::{
     Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, badge, confirmed, count, empty, faults,
-    field, filter, page, pager, post, snippet, submit, table, until, when,
+    field, filter, page, pager, post, shown, snippet, submit, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -38,7 +38,7 @@ pub fn keys(frame: &PageFrame, data: &KeysPage) -> Markup {
 }
 
 fn list(frame: &PageFrame, data: &KeysPage) -> Markup {
-    let rows = html! { @for (number, row) in data.rows.iter().enumerate() { (key_row(frame, row, number)) } };
+    let rows = html! { @for (number, row) in shown(&data.rows).iter().enumerate() { (key_row(frame, row, number)) } };
     let columns = [
         ("Key", ""),
         ("Profiles", ""),
@@ -58,7 +58,7 @@ fn list(frame: &PageFrame, data: &KeysPage) -> Markup {
         div id="list" {
             @if !data.rows.is_empty() {
                 (table("Keys", &columns, &rows))
-                (pager(route::KEYS, &[("q", data.q.raw())], &data.paging, data.rows.len()))
+                (pager(route::KEYS, &[("q", data.q.raw())], &data.paging, shown(&data.rows).len()))
             } @else if !data.q.is_empty() {
                 (empty(&Empty { icon: Glyph::Search, title: "No key matches", text: "Clear the filter to see all keys.", link: Some((route::KEYS, "All keys")) }))
             } @else {
@@ -116,7 +116,7 @@ fn form(frame: &PageFrame, data: &KeysPage) -> Markup {
                     fieldset { legend { "Profiles (none means all)" } div.choices {
                         @for (number, profile) in data.profiles.iter().enumerate() {
                             @let id = format!("new-profile-{number}");
-                            span { input type="checkbox" id=(id) name="profile" value=(profile.raw()) checked[entered.profiles.contains(profile)]; label for=(id) { (profile.name()) } }
+                            span { input type="checkbox" id=(id) name="profile" value=(profile.value()) checked[entered.profiles.contains(profile)]; label for=(id) { (profile.name()) } }
                         }
                     } }
                 }

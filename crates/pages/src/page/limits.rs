@@ -1,7 +1,7 @@
 //! Limits and how much of them is used.
 
 use crate::model::{CapRow, LimitsPage, PageFrame, RateRow};
-use crate::part::{Empty, Glyph, Head, Section, count, empty, meter, page, percent, table, until};
+use crate::part::{Empty, Glyph, Head, Section, count, empty, meter, page, percent, shown, table, until};
 use crate::route;
 use maud::{Markup, html};
 
@@ -25,7 +25,7 @@ pub fn limits(frame: &PageFrame, data: &LimitsPage) -> Markup {
                         text: "Callers may call as often as they like. Limits are written under rateLimits in the configuration.",
                         link: Some((route::CONFIGURATION, "Open the configuration")),
                     }))
-                } @else { div.cards { @for rate in &data.rates { (rate_card(frame, rate)) } } }
+                } @else { div.cards { @for rate in shown(&data.rates) { (rate_card(frame, rate)) } } }
             }
             section aria-labelledby="caps" { h2 id="caps" { "Caps" } (caps(&data.caps)) }
         },
@@ -50,11 +50,11 @@ fn rate_card(frame: &PageFrame, rate: &RateRow) -> Markup {
 
 fn caps(caps: &[CapRow]) -> Markup {
     let rows = html! {
-        @for cap in caps { tr {
+        @for cap in shown(caps) { tr {
             td data-label="Key" { code { (cap.key.name()) } }
             td.text data-label="Meaning" { (cap.means) }
             td.n data-label="Limit" { (cap.limit.name()) }
-            td data-label="In use" { @match cap.used {
+            td.nb data-label="In use" { @match cap.used {
                 Some((used, most)) => { (meter(used, most)) " " (percent(used, most)) },
                 None => span.quiet { "for each message" },
             } }

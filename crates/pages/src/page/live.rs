@@ -2,7 +2,7 @@
 
 use crate::model::{LiveEvent, LiveEventKind, LivePage, PageFrame, Severity};
 use crate::part::{
-    Glyph, Head, InputLine, Section, Tone, at_row, badge, field, filter, page, select, table, when,
+    Glyph, Head, InputLine, Section, Tone, at_row, badge, field, filter, page, select, shown, table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -16,7 +16,7 @@ pub fn live(frame: &PageFrame, data: &LivePage) -> Markup {
     );
     let pairs = [("q", data.q.raw()), ("kind", data.kind.map_or("", LiveEventKind::name))];
     let rows = html! {
-        @for event in &data.events { (live_row(frame, event)) }
+        @for event in shown(&data.events) { (live_row(frame, event)) }
     };
     let columns = [("When", ""), ("Kind", ""), ("Who", ""), ("What", ""), ("Result", "")];
     page(

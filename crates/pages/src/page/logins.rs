@@ -3,7 +3,7 @@
 use crate::model::{ConsentRow, ConsentStanding, LoginsPage, PageFrame};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, empty, field, filter, page,
-    pager, table, until, when,
+    pager, shown, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -15,7 +15,7 @@ pub fn logins(frame: &PageFrame, data: &LoginsPage) -> Markup {
         "Upstream logins",
         "Who allowed Dragoman to act at which server, and for how long. Tokens are never shown.",
     );
-    let rows = html! { @for row in &data.rows { (consent_row(frame, row)) } };
+    let rows = html! { @for row in shown(&data.rows) { (consent_row(frame, row)) } };
     let columns = [
         ("Server", ""),
         ("Consent of", ""),
@@ -38,7 +38,7 @@ pub fn logins(frame: &PageFrame, data: &LoginsPage) -> Markup {
             div id="list" {
                 @if !data.rows.is_empty() {
                     (table("Consents", &columns, &rows))
-                    (pager(route::LOGINS, &[("q", data.q.raw())], &data.paging, data.rows.len()))
+                    (pager(route::LOGINS, &[("q", data.q.raw())], &data.paging, shown(&data.rows).len()))
                 } @else if !data.q.is_empty() {
                     (empty(&Empty { icon: Glyph::Search, title: "No consent matches", text: "Clear the filter to see all.", link: Some((route::LOGINS, "All consents")) }))
                 } @else {

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, button, code, duration, empty, field,
-    filter, hints, messages, page, post, schema_field, select, submit,
+    filter, hints, messages, page, post, schema_field, select, shown, submit,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -85,7 +85,7 @@ fn tools(data: &PlaygroundPage) -> Markup {
     html! {
         @if data.tools.is_empty() { p.quiet { "No tool matches." } }
         ul {
-            @for row in &data.tools {
+            @for row in shown(&data.tools) {
                 @let pairs = [("profile", data.profile.raw()), ("caller", data.caller.raw()), ("q", data.q.raw()), ("tool", row.client_name.raw())];
                 li { a href=(route::with_query(route::PLAYGROUND, &pairs)) aria-current=[(chosen == Some(row.client_name.raw())).then_some("true")] {
                     (row.client_name.name())
@@ -107,9 +107,9 @@ fn form(frame: &PageFrame, data: &PlaygroundPage, tool: &PlaygroundTool) -> Mark
                 p.hint { "Only the rules of " code { (data.caller.name()) } " are tested. The call uses your own session, and never that caller's logins or credentials." }
             }
             (post(frame, route::PLAYGROUND_RUN, "stack", &html! {
-                input type="hidden" name="profile" value=(data.profile.raw());
-                input type="hidden" name="caller" value=(data.caller.raw());
-                input type="hidden" name="tool" value=(tool.name.raw());
+                input type="hidden" name="profile" value=(data.profile.value());
+                input type="hidden" name="caller" value=(data.caller.value());
+                input type="hidden" name="tool" value=(tool.name.value());
                 (arguments(tool))
                 (submit(Button::Main, Glyph::Run, "Call the tool"))
             }))

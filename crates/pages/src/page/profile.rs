@@ -5,7 +5,7 @@ use crate::model::{DefinedIn, ForeignText, PageFrame, ProfilePage, ProfileServer
 use crate::part::{
     Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, confirmed,
     copyable, count, defined_in, empty, facts, field, filter, hints, meter, page, pager, percent, post,
-    select, server_badge, submit, table,
+    select, server_badge, shown, submit, table,
 };
 use crate::route::{self, ProfileAction};
 use maud::{Markup, html};
@@ -80,7 +80,7 @@ fn patterns_as_list(list: &[ForeignText]) -> Markup {
 
 fn servers(frame: &PageFrame, data: &ProfilePage) -> Markup {
     let action = route::profile_action(data.row.slug.raw(), ProfileAction::Servers);
-    let rows = html! { @for server in &data.servers { (server_row(frame, &action, server)) } };
+    let rows = html! { @for server in shown(&data.servers) { (server_row(frame, &action, server)) } };
     let mut columns = vec![("Server", ""), ("State", ""), ("Shown tools", "n"), ("Tokens", "n")];
     if frame.manages {
         columns.push(("", "acts"));
@@ -120,7 +120,7 @@ fn server_row(frame: &PageFrame, action: &str, server: &ProfileServer) -> Markup
 fn tools(data: &ProfilePage) -> Markup {
     let path = route::profile(data.row.slug.raw());
     let rows = html! {
-        @for row in &data.tools { tr {
+        @for row in shown(&data.tools) { tr {
             td.text data-label="Name for clients" {
                 (at_row(&route::tool(row.server.raw(), row.name.raw()), &row.client_name.name()))
                 div.sub.clamp { (row.description) }
@@ -128,7 +128,7 @@ fn tools(data: &ProfilePage) -> Markup {
             td data-label="Server" { (row.server.name()) }
             td data-label="May" { (hints(row.hints)) }
             td.n data-label="Tokens" { (count(row.tokens)) }
-            td data-label="Share" { (meter(row.tokens, data.row.tokens)) " " (percent(row.tokens, data.row.tokens)) }
+            td.nb data-label="Share" { (meter(row.tokens, data.row.tokens)) " " (percent(row.tokens, data.row.tokens)) }
         } }
     };
     html! {
@@ -140,7 +140,7 @@ fn tools(data: &ProfilePage) -> Markup {
                 (empty(&Empty { icon: Glyph::Tool, title: "No tools here", text: "Check the servers of the profile and its rules: both decide what clients see.", link: None }))
             } @else {
                 (table("Tools as clients see them", &[("Name for clients", ""), ("Server", ""), ("May", ""), ("Tokens", "n"), ("Share", "")], &rows))
-                (pager(&path, &[("q", data.q.raw())], &data.paging, data.tools.len()))
+                (pager(&path, &[("q", data.q.raw())], &data.paging, shown(&data.tools).len()))
             }
         }
     }
@@ -152,7 +152,7 @@ fn clone(frame: &PageFrame, data: &ProfilePage) -> Markup {
         section.panel aria-labelledby="clone" {
             h2 id="clone" { "Clone or remove" }
             (post(frame, route::PROFILES_ADD, "row", &html! {
-                input type="hidden" name="from" value=(slug.raw());
+                input type="hidden" name="from" value=(slug.value());
                 (field(InputLine { form: "clone", name: "slug", label: "Name of the clone", example: "office-2", ..InputLine::default() }))
                 (field(InputLine { form: "clone", name: "title", label: "Title of the clone", ..InputLine::default() }))
                 div.field { (submit(Button::Plain, Glyph::Clone, "Clone")) }

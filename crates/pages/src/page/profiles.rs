@@ -3,7 +3,7 @@
 use crate::model::{PageFrame, ProfilesPage};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, at_row, count, defined_in, empty, faults, field, page,
-    post, submit, table,
+    post, shown, submit, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -37,7 +37,7 @@ pub fn profiles(frame: &PageFrame, data: &ProfilesPage) -> Markup {
 
 fn list(data: &ProfilesPage) -> Markup {
     let rows = html! {
-        @for row in &data.rows { tr {
+        @for row in shown(&data.rows) { tr {
             td data-label="Profile" {
                 (at_row(&route::profile(row.slug.raw()), &row.slug.name()))
                 @if !row.title.is_empty() { div.sub { (row.title) } }
@@ -73,8 +73,8 @@ pub(super) fn mode(mode: &str) -> &'static str {
 
 fn add(frame: &PageFrame, data: &ProfilesPage) -> Markup {
     html! {
-        section.panel id="add" aria-labelledby="add-title" {
-            h2 id="add-title" { "Add a profile" }
+        section.panel id="add" aria-labelledby="add-heading" {
+            h2 id="add-heading" { "Add a profile" }
             @if frame.manages {
                 (post(frame, route::PROFILES_ADD, "stack", &html! {
                     div.fields {
@@ -83,9 +83,9 @@ fn add(frame: &PageFrame, data: &ProfilesPage) -> Markup {
                     }
                     @if !data.servers.is_empty() {
                         fieldset { legend { "Servers" } div.choices {
-                            @for (number, server) in data.servers.iter().enumerate() {
+                            @for (number, server) in shown(&data.servers).iter().enumerate() {
                                 @let id = format!("add-server-{number}");
-                                span { input type="checkbox" id=(id) name="server" value=(server.raw()); label for=(id) { (server.name()) } }
+                                span { input type="checkbox" id=(id) name="server" value=(server.value()); label for=(id) { (server.name()) } }
                             }
                         } }
                     }

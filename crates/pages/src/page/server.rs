@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::part::{
     Button, Glyph, Head, Section, Tone, badge, button, bytes, count, defined_in, definition_badge, diff,
-    duration, facts, jump, page, percent, post, server_badge, submit, table, until, when,
+    duration, facts, jump, page, percent, post, server_badge, shown, submit, table, until, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -133,7 +133,7 @@ fn changes(frame: &PageFrame, data: &ServerPage) -> Markup {
                 }
                 (post(frame, &route::server_action(data.row.id.raw(), ServerAction::Approve), "stack", &html! {
                     input type="hidden" name="revision" value=(data.revision);
-                    @for (number, change) in data.changes.iter().enumerate() { (self::change(data, change, number)) }
+                    @for (number, change) in shown(&data.changes).iter().enumerate() { (self::change(data, change, number)) }
                     div.row { (submit(Button::Main, Glyph::Check, "Approve the chosen tools")) }
                 }))
             }
@@ -146,7 +146,7 @@ fn change(data: &ServerPage, change: &DefinitionChange, number: usize) -> Markup
     html! {
         div.change {
             div.row {
-                input type="checkbox" id=(id) name="tool" value=(change.tool.raw());
+                input type="checkbox" id=(id) name="tool" value=(change.tool.value());
                 label for=(id) { code { (change.tool.name()) } }
                 (definition_badge(change.state))
                 span.quiet { @for (at, part) in change.parts.iter().enumerate() { @if at > 0 { ", " } (part.name()) } }
@@ -192,7 +192,7 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
 
 fn processes(frame: &PageFrame, data: &ServerPage) -> Markup {
     let rows = html! {
-        @for process in &data.processes { tr {
+        @for process in shown(&data.processes) { tr {
             td data-label="Process" { code { (process.pid) } }
             td data-label="Used by" { (process.role.name()) }
             td.n data-label="Memory" { (bytes(process.memory)) }
@@ -217,7 +217,7 @@ fn stderr(frame: &PageFrame, data: &ServerPage) -> Markup {
                 h2 id="stderr" { "Output on stderr" }
                 @if data.stderr.is_empty() { p.quiet { "The process has written nothing to stderr." } } @else {
                     div.log role="group" tabindex="0" aria-label="Output on stderr" {
-                        @for line in &data.stderr { div {
+                        @for line in shown(&data.stderr) { div {
                             @if let Some(at) = line.at { (when(frame.now, at)) }
                             code { (line.text) }
                         } }
@@ -232,7 +232,7 @@ fn history(frame: &PageFrame, data: &ServerPage) -> Markup {
     html! {
         @if data.history.is_empty() { p.quiet { "The state has not changed since the start." } }
         ol.history {
-            @for change in &data.history { li {
+            @for change in shown(&data.history) { li {
                 (server_badge(change.state))
                 (when(frame.now, change.at))
                 @if let Some(reason) = &change.reason { span.reason { (reason) } }

@@ -29,7 +29,7 @@ fn form(frame: &PageFrame, data: &ServerPage) -> Markup {
             input type="hidden" name="etag" value=(config.etag);
             div.field.wide {
                 label for="config-text" { "Entry as JSON" }
-                textarea.mono id="config-text" name="text" rows="10" data-json spellcheck="false" aria-describedby="config-hint" { "\n" (config.text.raw()) }
+                textarea.mono id="config-text" name="text" rows="10" data-json spellcheck="false" aria-describedby="config-hint" { "\n" (config.text.value()) }
                 p.hint id="config-hint" { "Secrets are shown as " code { "***" } ". Leave them so to keep the stored values." }
             }
             (faults("", &config.faults))

@@ -3,7 +3,7 @@
 use crate::model::{AddServer, PageFrame, ServerRow, ServerState, ServersPage};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, defined_in, empty, faults,
-    field, filter, page, pager, percent, post, select, server_badge, state_name, submit, table, when,
+    field, filter, page, pager, percent, post, select, server_badge, shown, state_name, submit, table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -56,7 +56,7 @@ fn filters(data: &ServersPage) -> Markup {
 }
 
 fn list(frame: &PageFrame, data: &ServersPage) -> Markup {
-    let rows = html! { @for row in &data.rows { (server_row(frame, row)) } };
+    let rows = html! { @for row in shown(&data.rows) { (server_row(frame, row)) } };
     let pairs = [("q", data.filter.q.raw()), ("state", data.filter.state.map_or("", ServerState::name))];
     let columns = [
         ("Server", ""),
@@ -70,7 +70,7 @@ fn list(frame: &PageFrame, data: &ServersPage) -> Markup {
     ];
     html! {
         (table("Servers", &columns, &rows))
-        (pager(route::SERVERS, &pairs, &data.paging, data.rows.len()))
+        (pager(route::SERVERS, &pairs, &data.paging, shown(&data.rows).len()))
     }
 }
 
@@ -100,15 +100,15 @@ fn server_row(frame: &PageFrame, row: &ServerRow) -> Markup {
 
 fn add(frame: &PageFrame, add: &AddServer) -> Markup {
     html! {
-        section.panel id="add" aria-labelledby="add-title" {
-            h2 id="add-title" { "Add servers" }
+        section.panel id="add" aria-labelledby="add-heading" {
+            h2 id="add-heading" { "Add servers" }
             @if frame.manages {
                 p.quiet { "Paste the " code { "mcpServers" } " block of Claude, Cursor or another client, or the URL of one server. You see what would run before anything starts." }
                 (post(frame, route::SERVERS_ADD, "stack", &html! {
                     div.field.wide {
                         label for="add-text" { "Block or URL" }
                         textarea.mono id="add-text" name="text" rows="7" required spellcheck="false" aria-describedby=[(!add.faults.is_empty()).then_some("add-faults")]
-                            placeholder="{ \"mcpServers\": { \"files\": { \"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"] } } }" { "\n" (add.text.raw()) }
+                            placeholder="{ \"mcpServers\": { \"files\": { \"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"] } } }" { "\n" (add.text.value()) }
                     }
                     (field(InputLine { form: "add", name: "name", label: "Name", value: add.name.raw(), example: "files", hint: "Only for a URL. A block has names already.", ..InputLine::default() }))
                     (faults("add-faults", &add.faults))

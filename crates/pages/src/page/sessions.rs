@@ -2,8 +2,8 @@
 
 use crate::model::{PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, at_row, button, count, empty, field, filter, meter, page,
-    pager, table, until, when,
+    Button, Empty, Glyph, Head, InputLine, Section, at_row, button, count, counted, empty, field, filter,
+    meter, page, pager, shown, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -39,7 +39,7 @@ pub fn sessions(frame: &PageFrame, data: &SessionsPage) -> Markup {
 
 fn queues(frame: &PageFrame, queues: &[QueueRow]) -> Markup {
     let rows = html! {
-        @for row in queues { tr {
+        @for row in shown(queues) { tr {
             td data-label="Server" { (at_row(&route::server(row.server.raw()), &row.server.name())) }
             td.n data-label="Running" { (count(row.running)) @match row.limit { Some(limit) => { " of " (count(limit)) } None => "" } }
             td.n data-label="Waiting" { (count(row.waiting)) }
@@ -55,7 +55,7 @@ fn queues(frame: &PageFrame, queues: &[QueueRow]) -> Markup {
 
 fn parked(frame: &PageFrame, parked: &[ParkedRow]) -> Markup {
     let rows = html! {
-        @for row in parked { tr {
+        @for row in shown(parked) { tr {
             td data-label="Tool" { (row.tool.name()) div.sub { (row.server.name()) } }
             td data-label="Caller" { (row.principal.name()) }
             td.text data-label="Question" { (row.question) }
@@ -71,7 +71,7 @@ fn parked(frame: &PageFrame, parked: &[ParkedRow]) -> Markup {
 }
 
 fn list(frame: &PageFrame, data: &SessionsPage) -> Markup {
-    let rows = html! { @for row in &data.sessions { (session_row(frame, row)) } };
+    let rows = html! { @for row in shown(&data.sessions) { (session_row(frame, row)) } };
     let columns = [
         ("Client", ""),
         ("Caller", ""),
@@ -96,7 +96,7 @@ fn list(frame: &PageFrame, data: &SessionsPage) -> Markup {
                 }))
             } @else {
                 (table("Sessions", &columns, &rows))
-                (pager(route::SESSIONS, &[("q", data.q.raw())], &data.paging, data.sessions.len()))
+                (pager(route::SESSIONS, &[("q", data.q.raw())], &data.paging, shown(&data.sessions).len()))
             }
         }
     }
@@ -111,10 +111,10 @@ fn session_row(frame: &PageFrame, row: &SessionRow) -> Markup {
             }
             td data-label="Caller" { (row.principal.name()) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
             td data-label="Profile" { a href=(route::profile(row.profile.raw())) { (row.profile.name()) } }
-            td data-label="Version" { (row.era.name()) div.sub { (row.transport.name()) } }
-            td data-label="Open" {
-                (count(row.calls)) " calls, " (count(row.streams)) " streams"
-                @if row.questions > 0 { div.sub { (count(row.questions)) " open questions" } }
+            td.nb data-label="Version" { (row.era.name()) div.sub { (row.transport.name()) } }
+            td.nb data-label="Open" {
+                (counted(row.calls, "call", "calls")) ", " (counted(row.streams, "stream", "streams"))
+                @if row.questions > 0 { div.sub { (counted(row.questions, "open question", "open questions")) } }
             }
             td data-label="Opened" { (when(frame.now, row.opened)) }
             td data-label="Last used" { (when(frame.now, row.used)) }
@@ -125,7 +125,7 @@ fn session_row(frame: &PageFrame, row: &SessionRow) -> Markup {
 
 fn streams(frame: &PageFrame, data: &SessionsPage) -> Markup {
     let rows = html! {
-        @for row in &data.streams { tr {
+        @for row in shown(&data.streams) { tr {
             td data-label="Client" { (row.client.name()) }
             td data-label="Caller" { (row.principal.name()) }
             td data-label="Purpose" { code { (row.purpose.name()) } }

@@ -4,7 +4,7 @@ use super::overview::call_table;
 use crate::model::{DefinitionState, PageFrame, ToolPage};
 use crate::part::{
     Button, Glyph, Head, Section, at_row, code, count, definition_badge, diff, hints, jump, meter, page,
-    percent, post, submit, table, when,
+    percent, post, shown, submit, table, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -50,7 +50,7 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
             section aria-labelledby="approvals" {
                 h2 id="approvals" { "Approvals" }
                 @if data.approvals.is_empty() { p.quiet { "This definition was never approved." } }
-                ol.history { @for approval in &data.approvals { li { (when(frame.now, approval.at)) " by " (approval.by.name()) } } }
+                ol.history { @for approval in shown(&data.approvals) { li { (when(frame.now, approval.at)) " by " (approval.by.name()) } } }
             }
         },
     )
@@ -73,7 +73,7 @@ fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
             @if !change.lines.is_empty() { (diff("Difference from the approved definition", &change.lines)) }
             (post(frame, &route::server_action(data.row.server.raw(), ServerAction::Approve), "row", &html! {
                 input type="hidden" name="revision" value=(data.revision);
-                input type="hidden" name="tool" value=(change.tool.raw());
+                input type="hidden" name="tool" value=(change.tool.value());
                 (submit(Button::Main, Glyph::Check, "Approve this definition"))
             }))
         }
@@ -82,7 +82,7 @@ fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
 
 fn arguments(data: &ToolPage) -> Markup {
     let rows = html! {
-        @for argument in &data.arguments { tr {
+        @for argument in shown(&data.arguments) { tr {
             td data-label="Argument" { code { (argument.name.name()) } @if argument.required { div.sub { "required" } } }
             td data-label="Type" { code { (argument.kind.name()) } }
             td.text data-label="Description" { @if argument.description.is_empty() { span.quiet { "–" } } @else { (argument.description) } }
@@ -98,12 +98,12 @@ fn arguments(data: &ToolPage) -> Markup {
 
 fn profiles(data: &ToolPage) -> Markup {
     let rows = html! {
-        @for row in &data.profiles { tr {
+        @for row in shown(&data.profiles) { tr {
             td data-label="Profile" { (at_row(&route::profile(row.profile.raw()), &row.profile.name())) }
             td data-label="Name there" { code { (row.client_name.name()) } }
             td data-label="Clients" { (row.visibility) }
             td.n data-label="Tokens" { (count(row.tokens)) }
-            td data-label="Share of the profile" { (meter(row.tokens, row.profile_tokens)) " " (percent(row.tokens, row.profile_tokens)) }
+            td.nb data-label="Share of the profile" { (meter(row.tokens, row.profile_tokens)) " " (percent(row.tokens, row.profile_tokens)) }
         } }
     };
     html! {
@@ -114,7 +114,7 @@ fn profiles(data: &ToolPage) -> Markup {
 
 fn findings(data: &ToolPage) -> Markup {
     let rows = html! {
-        @for finding in &data.findings { tr {
+        @for finding in shown(&data.findings) { tr {
             td data-label="Clients" { (finding.family.name()) }
             td.text data-label="Rule" { (finding.rule) }
             td data-label="Place" { code { @if finding.place.is_empty() { "the whole schema" } @else { (finding.place) } } }

@@ -3,7 +3,7 @@
 use crate::model::{ForeignText, PageFrame, ToolRow, ToolsPage};
 use crate::part::{
     Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, definition_badge, empty, field,
-    filter, hints, page, pager, percent, post, select, table,
+    filter, hints, page, pager, percent, post, select, shown, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -70,7 +70,7 @@ fn filters(data: &ToolsPage) -> Markup {
 fn list(frame: &PageFrame, data: &ToolsPage) -> Markup {
     let filter = &data.filter;
     let bulk = frame.manages && !filter.profile.is_empty();
-    let rows = html! { @for (number, row) in data.rows.iter().enumerate() { (tool_row(row, bulk.then_some(number))) } };
+    let rows = html! { @for (number, row) in shown(&data.rows).iter().enumerate() { (tool_row(row, bulk.then_some(number))) } };
     let mut columns = vec![
         ("Tool", ""),
         ("Server", ""),
@@ -91,13 +91,13 @@ fn list(frame: &PageFrame, data: &ToolsPage) -> Markup {
     ];
     let content = html! {
         (table("Tools", &columns, &rows))
-        (pager(route::TOOLS, &pairs, &data.paging, data.rows.len()))
+        (pager(route::TOOLS, &pairs, &data.paging, shown(&data.rows).len()))
     };
     html! {
         p.sum { strong { (count(data.tokens)) } " tokens for all tools that match" @if !filter.profile.is_empty() { " in profile " code { (filter.profile.name()) } } }
         @if bulk {
             (post(frame, route::TOOLS_VISIBILITY, "bulk", &html! {
-                input type="hidden" name="profile" value=(filter.profile.raw());
+                input type="hidden" name="profile" value=(filter.profile.value());
                 div.bulk-bar {
                     span.quiet { "The chosen tools in profile " code { (filter.profile.name()) } ":" }
                     button.button.plain type="submit" name="action" value="allow" { (Glyph::Check) "Allow" }

@@ -13,6 +13,11 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// A number with the word for one or for many: `1 call`, `2 calls`.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
 /// A number in few characters: `999`, `12.3k`, `4.0M`.
 pub(crate) fn compact(number: u64) -> String {
     match number {

@@ -2,6 +2,7 @@
 //! form leads.
 
 use super::icon::Glyph;
+use crate::foreign::field_value;
 use crate::model::{FieldKind, ForeignText, PageFrame, SchemaField};
 use maud::{Markup, html};
 
@@ -43,7 +44,7 @@ pub(crate) fn field(field: InputLine<'_>) -> Markup {
     html! {
         div.field {
             label for=(id) { (field.label) }
-            input id=(id) name=(field.name) type=(field.kind) value=(field.value) placeholder=[non_empty(field.example)]
+            input id=(id) name=(field.name) type=(field.kind) value=(field_value(field.value)) placeholder=[non_empty(field.example)]
                 autocomplete=(autocomplete) spellcheck="false" autocapitalize="off" aria-describedby=[described];
             @if !field.hint.is_empty() { p.hint id=(hint) { (field.hint) } }
         }
@@ -63,9 +64,9 @@ pub(crate) fn select(
         div.field {
             label for=(id) { (label) }
             select id=(id) name=(name) {
-                @for (value, words) in options { option value=(value) selected[*value == chosen] { (words) } }
+                @for (value, words) in options { option value=(field_value(value)) selected[*value == chosen] { (words) } }
                 @if !chosen.is_empty() && !options.iter().any(|(value, _)| *value == chosen) {
-                    option value=(chosen) selected { (ForeignText::from(chosen).label()) }
+                    option value=(field_value(chosen)) selected { (ForeignText::from(chosen).label()) }
                 }
             }
         }
@@ -107,7 +108,7 @@ pub(crate) fn button(
     words: &str,
     fields: &[(&str, &str)],
 ) -> Markup {
-    let hidden = html! { @for (name, value) in fields { input type="hidden" name=(name) value=(value); } };
+    let hidden = html! { @for (name, value) in fields { input type="hidden" name=(name) value=(field_value(value)); } };
     post(frame, action, "inline", &html! { (hidden) (submit(look, icon, words)) })
 }
 
@@ -154,7 +155,7 @@ pub(crate) fn confirmed(frame: &PageFrame, action: &str, ask: Confirmed<'_>) -> 
         div.sheet id=(sheet) popover role="dialog" aria-label=(ask.words) {
             p { (ask.effect) }
             (post(frame, action, "stack", &html! {
-                @for (name, value) in ask.fields { input type="hidden" name=(name) value=(value); }
+                @for (name, value) in ask.fields { input type="hidden" name=(name) value=(field_value(value)); }
                 div.field.wide {
                     label for=(id) { "Type " code { (ask.name.name()) } " to confirm" }
                     input id=(id) name="confirm" type="text" required autocomplete="off" spellcheck="false" autocapitalize="off";
@@ -168,7 +169,7 @@ pub(crate) fn confirmed(frame: &PageFrame, action: &str, ask: Confirmed<'_>) -> 
 /// A field that was made from a schema.
 pub(crate) fn schema_field(field: &SchemaField, form: &str, number: usize) -> Markup {
     let id = format!("{form}-{number}");
-    let name = format!("arg.{}", field.name.raw());
+    let name = format!("arg.{}", field.name.value());
     let hint = format!("{id}-hint");
     let fault = format!("{id}-fault");
     let described = [
@@ -192,7 +193,7 @@ pub(crate) fn schema_field(field: &SchemaField, form: &str, number: usize) -> Ma
 fn schema_input(field: &SchemaField, id: &str, name: &str, described: &str) -> Markup {
     let describe = non_empty(described);
     let invalid = field.fault.is_some().then_some("true");
-    let value = field.value.raw();
+    let value = &*field.value.value();
     let line = |kind: &str, step: Option<&str>, minimum: Option<i64>, maximum: Option<i64>| {
         html! {
             input id=(id) name=(name) type=(kind) value=(value) step=[step] min=[minimum] max=[maximum] required[field.required]
@@ -222,12 +223,12 @@ fn schema_input(field: &SchemaField, id: &str, name: &str, described: &str) -> M
         FieldKind::One(options) => html! {
             select id=(id) name=(name) required[field.required] aria-describedby=[describe] {
                 @if !field.required || value.is_empty() { option value="" { "not set" } }
-                @for option in options { option value=(option.raw()) selected[option.raw() == value] { (option.label()) } }
+                @for option in options { option value=(option.value()) selected[option.value() == value] { (option.label()) } }
             }
         },
         FieldKind::Some(options) => html! {
             select id=(id) name=(name) multiple size=(options.len().clamp(2, 6)) required[field.required] aria-describedby=[describe] {
-                @for option in options { option value=(option.raw()) selected[value.lines().any(|line| line == option.raw())] { (option.label()) } }
+                @for option in options { option value=(option.value()) selected[value.lines().any(|line| line == option.value())] { (option.label()) } }
             }
         },
     }

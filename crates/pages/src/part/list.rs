@@ -7,6 +7,11 @@ use crate::model::Paging;
 use crate::route::with_query;
 use maud::{Markup, html};
 
+/// The rows of a list that a page shows. Lists are longer only if nobody has split them into pages; the count below says so.
+pub(crate) fn shown<T>(rows: &[T]) -> &[T] {
+    &rows[..rows.len().min(crate::page::MOST_ROWS)]
+}
+
 /// A filter of a list. It is sent when something is typed, and by its button without scripts. `target` is the id of the list.
 pub(crate) fn filter(action: &str, target: &str, fields: &Markup) -> Markup {
     let selector = format!("#{target}");

@@ -8,6 +8,9 @@ mod server;
 mod system;
 mod traffic;
 
+#[allow(unused_imports, reason = "the tests use it, the gallery does not")]
+pub(crate) use traffic::overview;
+
 use dragoman_pages::model::{ErrorPage, ForeignText, LoginPage, Millis, Notice, PageFrame, Paging, Severity};
 use dragoman_pages::{Markup, page};
 
