@@ -86,7 +86,7 @@ fn steps(steps: &[AccessStep]) -> Markup {
 fn rules(data: &AccessPage) -> Markup {
     let rows = html! {
         @for rule in shown(&data.rules) { tr {
-            td.n data-label="Rule" { (rule.number) }
+            td data-label="Rule" { (rule.number) }
             td data-label="Effect" { @if rule.allows { (badge(Tone::Good, Glyph::Check, "allow")) } @else { (badge(Tone::Bad, Glyph::Deny, "deny")) } }
             td data-label="Items" { code { (rule.patterns) } }
             td.text data-label="Applies to" { @if rule.conditions.is_empty() { "everybody, everywhere" } @else { (rule.conditions) } }
@@ -103,7 +103,7 @@ fn rules(data: &AccessPage) -> Markup {
             }))
         } @else {
             p.quiet { "A rule that denies always wins. If there is a rule with allow, only what such rules allow may be used." }
-            (table("Rules", &[("Rule", "n"), ("Effect", ""), ("Items", ""), ("Applies to", ""), ("Stopped, 24 h", "n")], &rows))
+            (table("Rules", &[("Rule", ""), ("Effect", ""), ("Items", ""), ("Applies to", ""), ("Stopped, 24 h", "n")], &rows))
         }
     }
 }

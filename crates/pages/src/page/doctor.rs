@@ -2,8 +2,8 @@
 
 use crate::model::{CheckGroup, DoctorPage, PageFrame, Severity};
 use crate::part::{
-    Button, Empty, Glyph, Head, Section, button, count, empty, page, severity_icon, severity_word, shown,
-    until,
+    Button, Empty, Glyph, Head, Section, button, count, counted, empty, page, severity_icon, severity_word,
+    shown, until,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -41,7 +41,7 @@ fn summary(data: &DoctorPage) -> Markup {
     html! {
         div.notice.(class) { (icon) div { p {
             @if bad + warnings == 0 { strong { "All is well. " } (count(number(Severity::Good))) " checks passed." }
-            @else { strong { (count(bad)) " problems and " (count(warnings)) " warnings. " } "Each says what to do." }
+            @else { strong { (counted(bad, "problem", "problems")) " and " (counted(warnings, "warning", "warnings")) ". " } "Each says what to do." }
         } } }
     }
 }

@@ -22,7 +22,6 @@ pub fn logins(frame: &PageFrame, data: &LoginsPage) -> Markup {
         ("State", ""),
         ("Scopes", ""),
         ("Since", ""),
-        ("Renewed", ""),
         ("Token ends", ""),
         ("", "acts"),
     ];
@@ -70,8 +69,7 @@ fn consent_row(frame: &PageFrame, row: &ConsentRow) -> Markup {
             }
             td data-label="Scopes" { @if row.scopes.is_empty() { span.quiet { "–" } } @for (at, scope) in row.scopes.iter().enumerate() { @if at > 0 { " " } code { (scope.name()) } } }
             td data-label="Since" { (when(frame.now, row.since)) }
-            td data-label="Renewed" { (until(frame.now, row.renewed, "–")) }
-            td data-label="Token ends" { (until(frame.now, row.expires, "unknown")) }
+            td data-label="Token ends" { (until(frame.now, row.expires, "unknown")) @if row.renewed.is_some() { div.sub { "renewed " (until(frame.now, row.renewed, "")) } } }
             td.acts data-label="Actions" { (button(frame, route::LOGINS_REVOKE, Button::Danger, Glyph::Remove, "Revoke", &[("consent", &row.id)])) }
         }
     }

@@ -124,10 +124,15 @@ fn totals(data: &OverviewPage) -> Markup {
             (stat("Calls per second", &per_second(now.calls, data.window.millis()), &html! { "on average" }))
             (stat("Failed", &percent(failed, now.calls), &html! { (count(failed)) " calls" }))
             (stat("Denied", &percent(now.denied, now.calls), &html! { (count(now.denied)) " calls" }))
-            (stat("Median", &duration(now.p50_us), &slower(data.before, |totals| totals.p50_us)))
-            (stat("95 % within", &duration(now.p95_us), &slower(data.before, |totals| totals.p95_us)))
+            (stat("Median", &duration_or_dash(now.p50_us), &slower(data.before, |totals| totals.p50_us)))
+            (stat("95 % within", &duration_or_dash(now.p95_us), &slower(data.before, |totals| totals.p95_us)))
         }
     }
+}
+
+/// A duration, or a dash if there were no calls.
+fn duration_or_dash(us: u64) -> String {
+    if us == 0 { "–".to_owned() } else { duration(us) }
 }
 
 fn stat(words: &str, value: &str, below: &Markup) -> Markup {
