@@ -24,8 +24,9 @@ export async function site(folder) {
       response.write(await stream(folder, path));
       return;
     }
-    // A page is below the name of its data: /lifelike/servers.
-    const file = path.startsWith('/admin/assets/') ? path : `${path}.html`;
+    // A page is below the name of its data: /lifelike/servers. The addresses of the gateway show lifelike data.
+    const page = path === '/admin' ? '/lifelike/overview' : path.replace(/^\/admin\//, '/lifelike/');
+    const file = path.startsWith('/admin/assets/') ? path : `${page}.html`;
     try {
       const body = await readFile(join(folder, file));
       response.writeHead(200, { ...headers, 'content-type': TYPES[file.split('.').pop()] ?? 'text/plain' });

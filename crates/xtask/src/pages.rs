@@ -9,8 +9,8 @@ use crate::tally::Tally;
 use crate::tools::{Tools, for_apps};
 use std::process::Command;
 
-/// The script that looks at the gallery.
-pub(crate) const PAGES: Scripts = Scripts { name: "pages", all: &["gallery"], run: in_browser };
+/// The scripts: one looks at the gallery, one uses it.
+pub(crate) const PAGES: Scripts = Scripts { name: "pages", all: &["gallery", "behavior"], run: in_browser };
 
 /// Writes the gallery, and opens each page of it. The screenshots are in `target/test-work/pages/screenshots`.
 pub(crate) fn in_browser(

@@ -8,8 +8,7 @@ use crate::route;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// Settings of htmx: it adds no style, evaluates nothing, asks no other origin, and replaces parts also if a form is refused.
-const HTMX_CONFIG: &str =
-    r#"{"includeIndicatorCSS":false,"history":false,"mode":"same-origin","transitions":false}"#;
+const HTMX_CONFIG: &str = r#"{"includeIndicatorCSS":false,"mode":"same-origin","transitions":false}"#;
 
 /// A page of the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
