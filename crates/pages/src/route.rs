@@ -20,7 +20,8 @@ pub const SERVERS: &str = "/admin/servers";
 pub const SERVERS_ADD: &str = "/admin/servers-add";
 /// The tools: query `q`, `server`, `profile`, `show`, `at`.
 pub const TOOLS: &str = "/admin/tools";
-/// POST: `profile`, `action` (`allow` or `deny`), `tool` (several, each `server/tool`, encoded as in the address of the tool).
+/// POST: `profile`, `action` (`allow` or `deny`), `tool` (several, each `server/tool`, encoded as in the address of the tool). With `all`,
+/// the action applies to all tools that match the filter in `q`, `server`, `show`.
 pub const TOOLS_VISIBILITY: &str = "/admin/tools-visibility";
 /// The profiles.
 pub const PROFILES: &str = "/admin/profiles";

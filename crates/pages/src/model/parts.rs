@@ -2,6 +2,11 @@
 
 use super::ForeignText;
 
+/// The rows of a list that a page shows at most. Lists with [`Paging`] should come in parts of [`ROWS`].
+pub const MOST_ROWS: usize = 500;
+/// The rows of one part of a list.
+pub const ROWS: usize = 100;
+
 /// The position of the shown rows in a longer list. The values of `previous` and `next` go into the query parameter `at`.
 #[derive(Debug, Clone, Default)]
 pub struct Paging {

@@ -1,11 +1,6 @@
 //! The pages: one function for each, from its data to HTML. They must not know how the data is gathered, or anything of HTTP beyond
 //! addresses.
 
-/// The rows of a list that a page shows at most. Lists with [`crate::model::Paging`] should come in parts of [`ROWS`].
-pub const MOST_ROWS: usize = 500;
-/// The rows of one part of a list.
-pub const ROWS: usize = 100;
-
 mod access;
 mod call;
 mod calls;

@@ -97,9 +97,15 @@ fn list(frame: &PageFrame, data: &ToolsPage) -> Markup {
         p.sum { strong { (count(data.tokens)) } " tokens for all tools that match" @if !filter.profile.is_empty() { " in profile " code { (filter.profile.name()) } } }
         @if bulk {
             (post(frame, route::TOOLS_VISIBILITY, "bulk", &html! {
-                input type="hidden" name="profile" value=(filter.profile.value());
+                @for (name, text) in [("profile", &filter.profile), ("q", &filter.q), ("server", &filter.server), ("show", &filter.show)] {
+                    input type="hidden" name=(name) value=(text.value());
+                }
                 div.bulk-bar {
                     span.quiet { "The chosen tools in profile " code { (filter.profile.name()) } ":" }
+                    span.choice {
+                        input type="checkbox" id="tools-all" name="all" value="yes";
+                        label for="tools-all" { "all" @if let Some(total) = data.paging.total { " " (count(total)) } " that match the filter" }
+                    }
                     button.button.plain type="submit" name="action" value="allow" { (Glyph::Check) "Allow" }
                     button.button.plain type="submit" name="action" value="deny" { (Glyph::Deny) "Deny" }
                 }

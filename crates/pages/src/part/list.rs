@@ -3,13 +3,13 @@
 use super::figures::count;
 use super::form::{Button, submit};
 use super::icon::Glyph;
-use crate::model::Paging;
+use crate::model::{MOST_ROWS, Paging};
 use crate::route::with_query;
 use maud::{Markup, html};
 
 /// The rows of a list that a page shows. Lists are longer only if nobody has split them into pages; the count below says so.
 pub(crate) fn shown<T>(rows: &[T]) -> &[T] {
-    &rows[..rows.len().min(crate::page::MOST_ROWS)]
+    &rows[..rows.len().min(MOST_ROWS)]
 }
 
 /// A filter of a list. It is sent when something is typed, and by its button without scripts. `target` is the id of the list.
