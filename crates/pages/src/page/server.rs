@@ -76,9 +76,9 @@ fn actions(frame: &PageFrame, row: &ServerRow) -> Markup {
     let action = |action| route::server_action(row.id.raw(), action);
     html! {
         a.button.plain href=(route::with_query(route::TOOLS, &[("server", row.id.raw())])) { (Glyph::Tool) "Tools" }
-        (button(frame, &action(ServerAction::Refresh), Button::Plain, Glyph::Refresh, "Fetch lists", &[]))
+        (button(frame, &action(ServerAction::Refresh), Button::Plain, Glyph::Download, "Fetch lists", &[]))
         @if frame.manages && row.state == ServerState::Disabled { (button(frame, &action(ServerAction::Enable), Button::Main, Glyph::Run, "Enable", &[])) }
-        @else { (button(frame, &action(ServerAction::Restart), Button::Plain, Glyph::Off, "Restart", &[])) }
+        @else { (button(frame, &action(ServerAction::Restart), Button::Plain, Glyph::Refresh, "Restart", &[])) }
     }
 }
 
