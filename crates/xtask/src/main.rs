@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | routes`.
 //!
 //! It knows the repository and how to run its tools. This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -13,6 +13,7 @@ mod community;
 mod conformance;
 mod corpus;
 mod first_contact;
+mod pages;
 mod peers;
 mod reach;
 mod root;
@@ -40,6 +41,7 @@ cargo xtask COMMAND
   soak                 an hour of sessions that open and close, with the gateway's memory (--help for more)
   peers                third-party SDKs, clients and servers through Dragoman
   apps                 the official examples of MCP Apps, with their pages in a real browser
+  pages                every admin page with lifelike and hostile data, in a real browser
   corpus               the tools of real third-party servers, and the search over them
   first-contact        real npx and uvx servers from empty caches, and the first client of each era
   auth                 a real identity provider, and clients with its tokens
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::run(rest),
         "corpus" => corpus::CORPUS.run(rest),
         "first-contact" => first_contact::run(rest),
+        "pages" => pages::PAGES.run(rest),
         "peers" => peers::run(rest),
         "reach" => reach::REACH.run(rest),
         "sites" => sites::SITES.run(rest),

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The crates without runtime, clock or files.
-const PURE: [&str; 4] = ["--package", "dragoman-proto", "--package", "dragoman-engine"];
+const PURE: [&str; 6] =
+    ["--package", "dragoman-proto", "--package", "dragoman-engine", "--package", "dragoman-pages"];
 
 fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new("cargo");

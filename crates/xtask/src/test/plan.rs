@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{apps, auth, chaos, corpus, peers, reach, schema_families, sites, tidy};
+use crate::{apps, auth, chaos, corpus, pages, peers, reach, schema_families, sites, tidy};
 use std::time::Duration;
 
 /// The step that builds the programs for later steps.
@@ -129,6 +129,9 @@ fn counterparts() -> Vec<Step> {
         with_peers("apps", 10, |context, log| {
             apps::with_host(context.tools()?, &Context::programs(), &[], log)
         }),
+        beside(with_peers("pages", 10, |context, log| {
+            pages::in_browser(context.tools()?, &Context::programs(), &[], log)
+        })),
         with_peers("chaos", 10, |context, log| {
             Ok(chaos::short(&context.tools()?.node, &Context::programs(), log))
         }),

@@ -9,14 +9,15 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("transport", &["proto", "engine"]),
     ("native", &["proto", "engine"]),
     ("store", &[]),
+    ("pages", &[]),
     ("upstream", &["proto", "engine", "transport", "native", "store"]),
-    ("gateway", &["proto", "engine", "transport", "store", "upstream"]),
+    ("gateway", &["proto", "engine", "transport", "store", "pages", "upstream"]),
     ("server", &["proto", "engine", "transport", "native", "store", "upstream", "gateway"]),
     ("testkit", &["proto", "engine", "transport"]),
     ("xtask", &[]),
 ];
 
-/// The external crates that `proto` and `engine` may use. Each is synchronous and deterministic: no runtime,
+/// The external crates that `proto`, `engine` and `pages` may use. Each is synchronous and deterministic: no runtime,
 /// clock, randomness, files or sockets.
 const PURE: &[(&str, &[&str])] = &[
     ("proto", &["base64", "bytes", "http", "memchr", "serde", "serde_json", "smallvec", "thiserror"]),
@@ -44,6 +45,8 @@ const PURE: &[(&str, &[&str])] = &[
             "url",
         ],
     ),
+    // `flate2` compresses the style sheet and the scripts in the build script; the crate itself does not use it.
+    ("pages", &["flate2", "maud"]),
 ];
 
 /// Crates that move bytes or threads, which are never allowed behind the ports.
@@ -51,7 +54,7 @@ const SHELL_ONLY: &[&str] =
     &["tokio", "hyper", "hyper_util", "axum", "rustls", "reqwest", "rusqlite", "socket2", "notify"];
 
 /// Crates whose code never names anything of [`SHELL_ONLY`]; `native` reaches the network through a port.
-const BEHIND_PORTS: &[&str] = &["proto", "engine", "native"];
+const BEHIND_PORTS: &[&str] = &["proto", "engine", "native", "pages"];
 
 /// Checks that the dependency tables in every crate's `Cargo.toml` follow the directions.
 pub(super) fn dependencies(repo: &Repo) -> Vec<Fault> {

@@ -1,0 +1,179 @@
+// Improves the admin pages where the browser can: streams, relative times, copy buttons, JSON fields. Every page works without it.
+
+const MOST_ROWS = 200;
+
+/** Replaces an element by HTML that the server has rendered, and lets htmx and this script see the new one. */
+function replace(target, html) {
+  const template = document.createElement('template');
+  template.innerHTML = html;
+  const fresh = template.content.firstElementChild;
+  if (!fresh) return;
+  const open = new Set([...target.querySelectorAll('details')].flatMap((each, at) => (each.open ? [at] : [])));
+  const focused = target.contains(document.activeElement) ? document.activeElement.id : '';
+  target.replaceWith(fresh);
+  fresh.querySelectorAll('details').forEach((each, at) => { if (open.has(at)) each.open = true; });
+  if (focused) document.getElementById(focused)?.focus();
+  window.htmx?.process(fresh);
+  improve(fresh);
+}
+
+const streams = new Map();
+
+/** Opens the stream of an element. It sends `replace` (an element with the same id), `prepend` (a row) or `end`. */
+function listen(element) {
+  const url = element.dataset.stream;
+  const known = streams.get(url);
+  if (known) {
+    known.element = element;
+    tell(known);
+    return;
+  }
+  const source = new EventSource(url);
+  const stream = { source, paused: false, waiting: [], element };
+  streams.set(url, stream);
+  const close = () => { source.close(); streams.delete(url); };
+  source.addEventListener('replace', ({ data }) => {
+    const id = /\bid="([\w-]+)"/.exec(data)?.[1];
+    const target = id && document.getElementById(id);
+    if (!target) { close(); return; }
+    // An answer that somebody is typing is worth more than news.
+    if (target.querySelector('.ask')?.contains(document.activeElement)) return;
+    replace(target, data);
+    if (document.getElementById(id)?.dataset.stream !== url) close();
+  });
+  source.addEventListener('prepend', ({ data }) => {
+    if (!stream.element.isConnected) { close(); return; }
+    if (!stream.paused) { prepend(stream.element, [data]); return; }
+    stream.waiting.unshift(data);
+    stream.waiting.length = Math.min(stream.waiting.length, MOST_ROWS);
+    tell(stream);
+  });
+  source.addEventListener('end', close);
+  source.addEventListener('open', () => tell(stream));
+  source.addEventListener('error', () => tell(stream));
+}
+
+/** Holds new rows back, or shows those that were held back. */
+function pause(button) {
+  const stream = streams.get(button.closest('[data-stream]')?.dataset.stream);
+  if (!stream) return;
+  stream.paused = !stream.paused;
+  button.querySelector('.words').textContent = stream.paused ? 'Resume' : 'Pause';
+  prepend(stream.element, stream.waiting.splice(0).reverse());
+  tell(stream);
+}
+
+/** Says how a stream is. */
+function tell({ source, paused, waiting, element }) {
+  const state = element.querySelector('[data-stream-state]');
+  if (!state) return;
+  if (paused) state.textContent = `Paused, ${waiting.length} new`;
+  else if (source.readyState === EventSource.OPEN) state.textContent = 'Live';
+  else state.textContent = source.readyState === EventSource.CONNECTING ? 'Connecting …' : 'Not connected. Load the page again.';
+}
+
+/** Puts rows at the top of a table. */
+function prepend(element, rows) {
+  const body = element.querySelector('tbody');
+  if (!body) return;
+  for (const html of rows) {
+    const template = document.createElement('template');
+    template.innerHTML = `<table><tbody>${html}</tbody></table>`;
+    const row = template.content.querySelector('tr');
+    if (!row) continue;
+    row.classList.add('fresh');
+    body.prepend(row);
+    improve(row);
+  }
+  while (body.rows.length > (Number(element.dataset.most) || MOST_ROWS)) body.lastElementChild.remove();
+  element.querySelector('.empty-line')?.remove();
+}
+
+/** A point in time, relative to now; the same words as the server's. */
+function relative(at) {
+  const distance = Math.abs(Date.now() - at);
+  const later = at > Date.now();
+  if (distance < 5000) return later ? 'in a moment' : 'just now';
+  const [size, unit] = distance < 6e4 ? [1e3, 's'] : distance < 36e5 ? [6e4, 'min'] : distance < 864e5 ? [36e5, 'h'] : [864e5, 'd'];
+  if (distance >= 30 * 864e5) return new Date(at).toISOString().slice(0, 10);
+  const amount = `${Math.floor(distance / size)} ${unit}`;
+  return later ? `in ${amount}` : `${amount} ago`;
+}
+
+function refreshTimes(root = document) {
+  for (const time of root.querySelectorAll('time[data-at]')) {
+    const words = relative(Number(time.dataset.at));
+    if (time.textContent !== words) time.textContent = words;
+  }
+}
+
+/** Adds the local time below the exact one, when it opens. */
+function localTime(details) {
+  const exact = details.querySelector('.exact');
+  if (!exact || exact.dataset.local) return;
+  exact.dataset.local = 'yes';
+  const at = new Date(Number(details.querySelector('time').dataset.at));
+  exact.append(`\n${at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })} here`);
+}
+
+async function copy(button) {
+  const text = document.getElementById(button.dataset.copy)?.textContent ?? '';
+  const words = button.querySelector('.words');
+  try {
+    await navigator.clipboard.writeText(text);
+    words.textContent = 'Copied';
+  } catch {
+    words.textContent = 'Select and copy by hand';
+  }
+  setTimeout(() => { words.textContent = 'Copy'; }, 2000);
+}
+
+/** Says where a JSON text is wrong, before the form is sent. */
+function checkJson(area) {
+  const text = area.value.trim();
+  try {
+    if (text) JSON.parse(text);
+    area.setCustomValidity('');
+  } catch (error) {
+    area.setCustomValidity(`This is not JSON: ${error.message}`);
+  }
+}
+
+/** Improves an element that is new on the page. */
+function improve(root) {
+  const all = (selector) => [...(root.matches?.(selector) ? [root] : []), ...root.querySelectorAll(selector)];
+  if (navigator.clipboard) for (const button of all('[data-copy]')) button.hidden = false;
+  for (const button of all('[data-pause]')) button.hidden = false;
+  all('[data-stream]').forEach(listen);
+  refreshTimes(root);
+}
+
+document.addEventListener('click', ({ target }) => {
+  const button = target.closest?.('[data-copy], [data-pause]');
+  if (button?.matches('[data-copy]')) copy(button);
+  else if (button) pause(button);
+});
+document.addEventListener('input', ({ target }) => { if (target.matches?.('[data-json]')) checkJson(target); });
+document.addEventListener('toggle', ({ target }) => {
+  if (!target.matches?.('.when') || !target.open) return;
+  localTime(target);
+  // Only one is open at a time.
+  for (const other of document.querySelectorAll('.when[open]')) if (other !== target) other.open = false;
+}, true);
+document.addEventListener('keydown', ({ key, target }) => {
+  const details = key === 'Escape' && target.closest?.('.when[open]');
+  if (details) { details.open = false; details.querySelector('summary').focus(); }
+});
+document.addEventListener('htmx:after:swap', () => improve(document.body));
+
+setInterval(refreshTimes, 15_000);
+setInterval(() => {
+  if (document.hidden) return;
+  for (const element of document.querySelectorAll('[data-refresh]')) {
+    // What somebody reads or uses is not taken away.
+    if (element.querySelector('details[open]') || element.contains(document.activeElement)) continue;
+    window.htmx?.trigger(element, 'refresh');
+  }
+}, 10_000);
+
+improve(document.body);

@@ -1,0 +1,159 @@
+//! Keys, access, limits, consents.
+
+use super::{NOW, Sample, ago};
+use dragoman_pages::model::{
+    AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow, ConsentStanding,
+    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, RateUse, RuleEffect,
+};
+
+/// The keys.
+pub(crate) fn keys(s: &Sample) -> KeysPage {
+    let names = ["cursor-ann", "ci", "claude-bob", "old-laptop"];
+    let prefixes = ["dgm_BgTMSuBe", "dgm_k3PqXz71", "dgm_9aKdLmWq", "dgm_Zz81hYtR"];
+    KeysPage {
+        accepted: s.rows > 0,
+        q: s.t(""),
+        rows: s.rows(|number| KeyRow {
+            name: s.numbered(names[number % 4], number / 4),
+            prefix: s.numbered(prefixes[number % 4], number / 4),
+            profiles: if number.is_multiple_of(2) { s.list(&["office"]) } else { Vec::new() },
+            created: ago(86_400 * (number as u64 + 3)),
+            expires: (number % 3 == 1).then_some(NOW + 40 * 86_400_000),
+            used: (number != 2).then(|| ago(61 * (number as u64 + 1))),
+            standing: [KeyStanding::Valid, KeyStanding::Valid, KeyStanding::Expired, KeyStanding::Revoked]
+                [number % 4],
+            calls: 2_214 / (number as u64 + 1),
+        }),
+        paging: s.paging(),
+        profiles: s.list(&["default", "office", "research"]),
+        made: None,
+        form: KeyForm { fault: s.hostile.is_some().then(|| s.t("")), ..KeyForm::default() },
+    }
+}
+
+/// The keys after one was made.
+pub(crate) fn keys_made(s: &Sample) -> KeysPage {
+    KeysPage {
+        made: Some(NewKey {
+            name: s.t("cursor-eve"),
+            text: "dgm_BgTMSuBenbvmslHu1rsGtj2C5proYQbjPlhMCCx1XF21UJThX".to_owned(),
+        }),
+        ..keys(s)
+    }
+}
+
+/// The answer to a question.
+pub(crate) fn verdict(s: &Sample) -> AccessVerdict {
+    let step =
+        |check: &str, effect, why: &str, line| AccessStep { check: s.t(check), effect, why: s.t(why), line };
+    AccessVerdict {
+        allowed: false,
+        reason: s.t("Rule 1 denies blog__wp_delete_post to everybody except user ann."),
+        steps: vec![
+            step("credential", RuleEffect::Allows, "user:bob is accepted for profile office", None),
+            step("profile office", RuleEffect::Allows, "the profile lists the tool", None),
+            step(
+                "rule 1: deny *delete*",
+                RuleEffect::Denies,
+                "the name matches, and user:bob is not user:ann",
+                Some(41),
+            ),
+            step(
+                "rule 2: deny *",
+                RuleEffect::Skipped,
+                "it applies to callers without a credential",
+                Some(42),
+            ),
+        ],
+    }
+}
+
+/// The access check.
+pub(crate) fn access(s: &Sample) -> AccessPage {
+    AccessPage {
+        form: AccessForm {
+            caller: s.t("user:bob"),
+            address: s.t(""),
+            profile: s.t("office"),
+            tool: s.t("blog__wp_delete_post"),
+            arguments: s.t(""),
+        },
+        callers: s.list(&["anyone", "user:ann", "user:bob", "key:dgm_BgTMSuBe"]),
+        profiles: s.list(&["default", "office"]),
+        tools: s.rows(|number| s.numbered("blog__wp_delete_post", number)),
+        verdict: (s.rows > 0).then(|| verdict(s)),
+        rules: s.rows(|number| AccessRuleRow {
+            number: number as u64 + 1,
+            allows: number % 3 == 2,
+            patterns: s.t(["*delete*", "*", "*search*, *read*"][number % 3]),
+            conditions: s
+                .t(["unless the caller is user ann", "servers: blog; callers: anyone", ""][number % 3]),
+            stopped: (number < 2).then_some(31),
+        }),
+        fault: s.hostile.is_some().then(|| s.t("")),
+    }
+}
+
+/// The limits.
+pub(crate) fn limits(s: &Sample) -> LimitsPage {
+    let caps = [
+        ("limits.sessions", "open sessions", "10000", Some((7_720, 10_000)), 0),
+        ("limits.children", "processes of servers", "64", Some((61, 64)), 3),
+        (
+            "limits.buffers",
+            "bytes of all large buffers together",
+            "512MiB",
+            Some((92_000_000, 536_870_912)),
+            0,
+        ),
+        ("limits.requestBody", "bytes of one request", "4MiB", None, 2),
+        ("limits.parkedCalls", "calls that wait for their client", "1000", Some((2, 1_000)), 0),
+    ];
+    LimitsPage {
+        rates: s.few(3, |number| RateRow {
+            scope: s.t(["All calls", "Tools that match blog__*", "Failed logins"][number]),
+            quota: s.t(["600/1m", "60/1m", "10/1m"][number]),
+            per: s.t(["caller", "caller", "address"][number]),
+            refused: [14, 0, 3][number],
+            users: s.few(4, |user| RateUse {
+                who: s.t(["key:dgm_BgTMSuBe", "user:ann", "user:bob", "key:dgm_k3PqXz71"][user]),
+                used: 600 / (user as u64 * 2 + 1),
+                of: 600,
+                free_at: Some(NOW + 42_000),
+            }),
+        }),
+        caps: s.rows(|number| {
+            let (key, means, limit, used, refused) = caps[number % caps.len()];
+            CapRow {
+                key: s.numbered(key, number / caps.len()),
+                means: s.t(means),
+                limit: s.t(limit),
+                used,
+                refused,
+            }
+        }),
+    }
+}
+
+/// The consents.
+pub(crate) fn logins(s: &Sample) -> LoginsPage {
+    let standings =
+        [ConsentStanding::Valid, ConsentStanding::Asked, ConsentStanding::Expired, ConsentStanding::Refused];
+    LoginsPage {
+        q: s.t(""),
+        rows: s.rows(|number| ConsentRow {
+            id: format!("c{number}"),
+            server: s.t(["notion", "linear", "github"][number % 3]),
+            principal: s.t(if number.is_multiple_of(2) { "user:ann" } else { "key:dgm_BgTMSuBe" }),
+            shared: number % 5 == 1,
+            issuer: s.t("https://id.notion.example"),
+            scopes: s.list(&["pages.read", "pages.write"]),
+            since: ago(86_400 * (number as u64 + 1)),
+            renewed: (number % 4 == 0).then(|| ago(1_700)),
+            expires: (number % 4 != 1).then_some(NOW + 1_900_000),
+            standing: standings[number % 4],
+            reason: (number % 4 == 3).then(|| s.t("invalid_grant: the refresh token was revoked")),
+        }),
+        paging: s.paging(),
+    }
+}

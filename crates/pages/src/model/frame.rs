@@ -1,0 +1,81 @@
+//! The parts of every page, and the pages without a session: login and errors.
+
+use super::{ForeignText, Millis};
+
+/// The parts of every page that do not depend on the page.
+#[derive(Debug, Clone, Default)]
+pub struct PageFrame {
+    /// The moment for which the page is rendered.
+    pub now: Millis,
+    /// The value of the field `csrf` in every form.
+    pub csrf: String,
+    /// The administrator who looks at the page.
+    pub admin: ForeignText,
+    /// Dragoman's version.
+    pub version: String,
+    /// The address of the gateway as browsers see it, such as `127.0.0.1:8808`.
+    pub address: ForeignText,
+    /// False if the management API is off: then no form that changes servers or profiles is shown.
+    pub manages: bool,
+    /// The servers that cannot be used at the moment.
+    pub failing_servers: u32,
+    /// The tools whose definitions await approval.
+    pub pending_definitions: u32,
+    /// The result of the last form, shown once at the top of the page.
+    pub notice: Option<Notice>,
+}
+
+/// The importance of a message. Pages show it by an icon and a word, not by color alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Severity {
+    /// Something worked.
+    Good,
+    /// Nothing needs to be done.
+    #[default]
+    Note,
+    /// Something should be looked at.
+    Warning,
+    /// Something does not work.
+    Bad,
+}
+
+/// A message at the top of a page.
+#[derive(Debug, Clone, Default)]
+pub struct Notice {
+    /// The importance of the message.
+    pub severity: Severity,
+    /// One sentence: what happened.
+    pub text: ForeignText,
+    /// Advice: the next step.
+    pub advice: Option<ForeignText>,
+}
+
+/// The login page. It has no session, so it has a token of its own.
+#[derive(Debug, Clone, Default)]
+pub struct LoginPage {
+    /// The value of the field `csrf`.
+    pub csrf: String,
+    /// The address of the gateway as browsers see it.
+    pub address: ForeignText,
+    /// True if administrators with passwords are configured; otherwise the page only explains the one-time link.
+    pub passwords: bool,
+    /// The name that was entered before.
+    pub name: ForeignText,
+    /// The reason why the last attempt failed, or why nobody can log in over this connection.
+    pub notice: Option<Notice>,
+    /// The path to open after the login; one of ours.
+    pub next: String,
+}
+
+/// A page that could not be shown.
+#[derive(Debug, Clone, Default)]
+pub struct ErrorPage {
+    /// The HTTP status.
+    pub status: u16,
+    /// The failure in a few words.
+    pub title: String,
+    /// The failure, with the value at fault.
+    pub text: ForeignText,
+    /// Advice: the next step.
+    pub advice: String,
+}

@@ -1,0 +1,77 @@
+//! The API keys.
+
+use super::{ForeignText, Millis, Paging};
+
+/// The API keys.
+#[derive(Debug, Clone, Default)]
+pub struct KeysPage {
+    /// True if the configuration accepts keys (`auth.keys`).
+    pub accepted: bool,
+    /// The filter: a part of the name or the prefix. The query parameter is `q`.
+    pub q: ForeignText,
+    /// The keys that match the filter, the newest first.
+    pub rows: Vec<KeyRow>,
+    /// The position of the rows.
+    pub paging: Paging,
+    /// The profiles to choose from.
+    pub profiles: Vec<ForeignText>,
+    /// The key that was just made. The page shows it this once.
+    pub made: Option<NewKey>,
+    /// The form that makes a key.
+    pub form: KeyForm,
+}
+
+/// A key.
+#[derive(Debug, Clone, Default)]
+pub struct KeyRow {
+    /// The name.
+    pub name: ForeignText,
+    /// The first twelve characters.
+    pub prefix: ForeignText,
+    /// The profiles; none means all.
+    pub profiles: Vec<ForeignText>,
+    /// The creation.
+    pub created: Millis,
+    /// The end, if there is one.
+    pub expires: Option<Millis>,
+    /// The last use.
+    pub used: Option<Millis>,
+    /// The standing of the key.
+    pub standing: KeyStanding,
+    /// The calls of the last 24 hours.
+    pub calls: u64,
+}
+
+/// The standing of a key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeyStanding {
+    /// The key can be used.
+    #[default]
+    Valid,
+    /// The key has expired.
+    Expired,
+    /// The key was revoked.
+    Revoked,
+}
+
+/// A key that was just made.
+#[derive(Debug, Clone, Default)]
+pub struct NewKey {
+    /// The name.
+    pub name: ForeignText,
+    /// The whole key.
+    pub text: String,
+}
+
+/// The form that makes a key: fields `name`, `profile` (several), `expires`.
+#[derive(Debug, Clone, Default)]
+pub struct KeyForm {
+    /// The name that was entered before.
+    pub name: ForeignText,
+    /// The duration or the date that was entered before.
+    pub expires: ForeignText,
+    /// The profiles that were chosen before.
+    pub profiles: Vec<ForeignText>,
+    /// The reason why the form was refused.
+    pub fault: Option<ForeignText>,
+}

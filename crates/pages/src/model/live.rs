@@ -1,0 +1,72 @@
+//! The live traffic.
+
+use super::{ForeignText, Millis, Severity};
+
+/// The live page. New events arrive as server-sent events.
+#[derive(Debug, Clone, Default)]
+pub struct LivePage {
+    /// The latest events, the newest first.
+    pub events: Vec<LiveEvent>,
+    /// Only events that contain this text: the query parameter `q`.
+    pub q: ForeignText,
+    /// Only events of this kind: the query parameter `kind`.
+    pub kind: Option<LiveEventKind>,
+}
+
+/// Something that just happened.
+#[derive(Debug, Clone, Default)]
+pub struct LiveEvent {
+    /// A number that always increases: the event id of the stream.
+    pub id: u64,
+    /// The moment.
+    pub at: Millis,
+    /// The kind.
+    pub kind: LiveEventKind,
+    /// The importance.
+    pub severity: Severity,
+    /// The caller or the server: who did it.
+    pub who: ForeignText,
+    /// The tool, the session or the state: what it is about.
+    pub what: ForeignText,
+    /// The rest in a few words: `ok in 12 ms`.
+    pub text: ForeignText,
+    /// The page with more about the event.
+    pub href: Option<String>,
+}
+
+/// The kind of an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LiveEventKind {
+    /// A call has ended.
+    #[default]
+    Call,
+    /// A server has changed its state.
+    Server,
+    /// A session was opened or has ended.
+    Session,
+    /// Somebody has changed something.
+    Change,
+    /// A list or a definition has changed.
+    Catalogue,
+}
+
+impl LiveEventKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Call, Self::Server, Self::Session, Self::Change, Self::Catalogue];
+
+    /// The value of the query parameter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Server => "server",
+            Self::Session => "session",
+            Self::Change => "change",
+            Self::Catalogue => "catalogue",
+        }
+    }
+
+    /// The kind with this value of the query parameter.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}

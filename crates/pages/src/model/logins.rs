@@ -1,0 +1,55 @@
+//! Consents: who allowed the gateway to act at a server.
+
+use super::{ForeignText, Millis, Paging};
+
+/// The log-ins at servers.
+#[derive(Debug, Clone, Default)]
+pub struct LoginsPage {
+    /// The filter: a part of the server or the caller. The query parameter is `q`.
+    pub q: ForeignText,
+    /// The consents that match the filter.
+    pub rows: Vec<ConsentRow>,
+    /// The position of the rows.
+    pub paging: Paging,
+}
+
+/// A consent.
+#[derive(Debug, Clone, Default)]
+pub struct ConsentRow {
+    /// The id for the form that revokes the consent.
+    pub id: String,
+    /// The server.
+    pub server: ForeignText,
+    /// The caller who gave the consent.
+    pub principal: ForeignText,
+    /// True if the consent applies to all callers.
+    pub shared: bool,
+    /// The authorization server.
+    pub issuer: ForeignText,
+    /// The scopes.
+    pub scopes: Vec<ForeignText>,
+    /// The beginning: the consent, or the moment at which a caller was asked.
+    pub since: Millis,
+    /// The last renewal of the token.
+    pub renewed: Option<Millis>,
+    /// The end of the token.
+    pub expires: Option<Millis>,
+    /// The standing of the consent.
+    pub standing: ConsentStanding,
+    /// The reason for the standing: the answer of the authorization server.
+    pub reason: Option<ForeignText>,
+}
+
+/// The standing of a consent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ConsentStanding {
+    /// The consent can be used.
+    #[default]
+    Valid,
+    /// A caller was asked, and has not answered yet.
+    Asked,
+    /// The consent has expired, and cannot be renewed.
+    Expired,
+    /// The authorization server refused to renew the token.
+    Refused,
+}

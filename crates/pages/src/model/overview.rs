@@ -1,0 +1,140 @@
+//! The first page: is everything well, what happened, what to do.
+
+use super::{CallRow, ForeignText, Millis, ServerRow, Severity};
+
+/// The overview.
+#[derive(Debug, Clone, Default)]
+pub struct OverviewPage {
+    /// The shown period.
+    pub window: Window,
+    /// The start of this process.
+    pub started: Millis,
+    /// Things to do, the most important first.
+    pub advice: Vec<Advice>,
+    /// The sums of the period.
+    pub totals: TrafficTotals,
+    /// The sums of the period before, for comparison; `None` if they are not known.
+    pub before: Option<TrafficTotals>,
+    /// At most 120 points, the oldest first, at equal distances.
+    pub points: Vec<TrafficPoint>,
+    /// All servers, those with problems first.
+    pub servers: Vec<ServerRow>,
+    /// The tools with the most calls in the period.
+    pub top_tools: Vec<UsageRow>,
+    /// The callers with the most calls in the period.
+    pub top_callers: Vec<UsageRow>,
+    /// The latest calls that failed or were denied.
+    pub failures: Vec<CallRow>,
+    /// The calls that run now.
+    pub running: u64,
+    /// The calls that wait for a server or for their client.
+    pub waiting: u64,
+    /// The open sessions.
+    pub sessions: u64,
+    /// True if the record of calls is on; otherwise there are no failures to show.
+    pub recording: bool,
+}
+
+/// The period that the overview shows. The query parameter is `window`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Window {
+    /// 15 minutes
+    Quarter,
+    /// One hour
+    #[default]
+    Hour,
+    /// 24 hours
+    Day,
+    /// Seven days
+    Week,
+}
+
+impl Window {
+    /// All periods, the shortest first.
+    pub const ALL: [Self; 4] = [Self::Quarter, Self::Hour, Self::Day, Self::Week];
+
+    /// The value of the query parameter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quarter => "15m",
+            Self::Hour => "1h",
+            Self::Day => "24h",
+            Self::Week => "7d",
+        }
+    }
+
+    /// The period with this value of the query parameter.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|window| window.name() == name)
+    }
+
+    /// The length of the period in milliseconds.
+    pub fn millis(self) -> Millis {
+        match self {
+            Self::Quarter => 900_000,
+            Self::Hour => 3_600_000,
+            Self::Day => 86_400_000,
+            Self::Week => 604_800_000,
+        }
+    }
+}
+
+/// Something to do.
+#[derive(Debug, Clone, Default)]
+pub struct Advice {
+    /// The importance.
+    pub severity: Severity,
+    /// The fault: `notion is unreachable`.
+    pub title: ForeignText,
+    /// The reason, and what to do.
+    pub text: ForeignText,
+    /// The page where it can be done.
+    pub href: String,
+    /// The words of the link: `Log in`.
+    pub action: &'static str,
+}
+
+/// The sums of a period.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TrafficTotals {
+    /// All calls.
+    pub calls: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// Calls that were denied.
+    pub denied: u64,
+    /// The duration that half of the calls did not exceed.
+    pub p50_us: u64,
+    /// The duration that 95 % of the calls did not exceed.
+    pub p95_us: u64,
+}
+
+/// The traffic of one step of a chart.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TrafficPoint {
+    /// The start of the step.
+    pub at: Millis,
+    /// Calls that returned a result.
+    pub ok: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// Calls that were denied, or named something unknown.
+    pub denied: u64,
+    /// The median duration.
+    pub p50_us: u64,
+    /// The 95th percentile of the duration.
+    pub p95_us: u64,
+}
+
+/// The use of a tool, a server or by a caller within a period.
+#[derive(Debug, Clone, Default)]
+pub struct UsageRow {
+    /// The name of the tool or the caller.
+    pub name: ForeignText,
+    /// All calls.
+    pub calls: u64,
+    /// Calls that failed or were denied.
+    pub failed: u64,
+    /// The 95th percentile of the duration.
+    pub p95_us: u64,
+}

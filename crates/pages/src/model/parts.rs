@@ -1,0 +1,189 @@
+//! Values that several pages show.
+
+use super::ForeignText;
+
+/// The rows of a list that a page shows at most. Lists with [`Paging`] should come in parts of [`ROWS`].
+pub const MOST_ROWS: usize = 500;
+/// The rows of one part of a list.
+pub const ROWS: usize = 100;
+
+/// The position of the shown rows in a longer list. The values of `previous` and `next` go into the query parameter `at`.
+#[derive(Debug, Clone, Default)]
+pub struct Paging {
+    /// The number of the first shown row, from 1; 0 if it is unknown.
+    pub first: u64,
+    /// The number of all rows that match the filter; `None` if counting them would take too long.
+    pub total: Option<u64>,
+    /// The value of `at` for the rows before these.
+    pub previous: Option<String>,
+    /// The value of `at` for the rows after these.
+    pub next: Option<String>,
+}
+
+/// The state of a server, as `docs/reliability.md` describes it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ServerState {
+    /// A connection is being opened.
+    #[default]
+    Starting,
+    /// The lists are being fetched for the first time.
+    Listing,
+    /// Everything works.
+    Ready,
+    /// The process was stopped because nobody used it.
+    Resting,
+    /// The server can be used, but something is missing.
+    Degraded,
+    /// The process does not start, or ends again and again.
+    BackingOff,
+    /// The server does not answer.
+    Unreachable,
+    /// The server requires a credential.
+    AuthRequired,
+    /// The server is no longer configured.
+    Leaving,
+    /// The server is switched off.
+    Disabled,
+}
+
+impl ServerState {
+    /// All states.
+    pub const ALL: [Self; 10] = [
+        Self::Starting,
+        Self::Listing,
+        Self::Ready,
+        Self::Resting,
+        Self::Degraded,
+        Self::BackingOff,
+        Self::Unreachable,
+        Self::AuthRequired,
+        Self::Leaving,
+        Self::Disabled,
+    ];
+
+    /// The name of the state in the management API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Listing => "listing",
+            Self::Ready => "ready",
+            Self::Resting => "resting",
+            Self::Degraded => "degraded",
+            Self::BackingOff => "backing_off",
+            Self::Unreachable => "unreachable",
+            Self::AuthRequired => "auth_required",
+            Self::Leaving => "leaving",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    /// The state with this name in the management API.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// The end of a call, as in the record of calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// The call returned a result.
+    #[default]
+    Ok,
+    /// The call returned an error, or a result that says that the tool failed.
+    Error,
+    /// A rule or a rate limit stopped the call.
+    Denied,
+    /// The call named something that does not exist.
+    Unknown,
+}
+
+impl Outcome {
+    /// All outcomes.
+    pub const ALL: [Self; 4] = [Self::Ok, Self::Error, Self::Denied, Self::Unknown];
+
+    /// The name of the outcome in the record of calls.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Denied => "denied",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The outcome with this name in the record of calls.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
+}
+
+/// The place where something is defined. Only what was defined over the management API can be removed there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DefinedIn {
+    /// The configuration file.
+    #[default]
+    File,
+    /// The management API or these pages.
+    Api,
+    /// The preset that the configuration extends.
+    Preset,
+}
+
+/// The annotations of a tool; `None` where the server says nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolHints {
+    /// `readOnlyHint`
+    pub read_only: Option<bool>,
+    /// `destructiveHint`
+    pub destructive: Option<bool>,
+    /// `idempotentHint`
+    pub idempotent: Option<bool>,
+    /// `openWorldHint`
+    pub open_world: Option<bool>,
+}
+
+/// The relation of a tool's definition to the approved one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DefinitionState {
+    /// The definition differs from the approved one.
+    #[default]
+    Changed,
+    /// The tool was never approved.
+    New,
+    /// An approved tool is no longer listed.
+    Vanished,
+}
+
+/// A tool whose definition awaits approval.
+#[derive(Debug, Clone, Default)]
+pub struct DefinitionChange {
+    /// The server's own name for the tool.
+    pub tool: ForeignText,
+    /// The relation to the approved definition.
+    pub state: DefinitionState,
+    /// The changed parts, such as `description`.
+    pub parts: Vec<ForeignText>,
+    /// The differences.
+    pub lines: Vec<DiffLine>,
+}
+
+/// One line of a comparison.
+#[derive(Debug, Clone, Default)]
+pub struct DiffLine {
+    /// The version of the text that contains the line.
+    pub mark: DiffMark,
+    /// The text without a mark.
+    pub text: ForeignText,
+}
+
+/// The version of a text that contains a line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DiffMark {
+    /// Both.
+    #[default]
+    Same,
+    /// Only the new one.
+    Added,
+    /// Only the old one.
+    Removed,
+}

@@ -1,0 +1,104 @@
+//! Sessions, streams, and everything that waits.
+
+use super::{ForeignText, Millis, Paging};
+
+/// Sessions and streams.
+#[derive(Debug, Clone, Default)]
+pub struct SessionsPage {
+    /// The filter: a part of the caller, the client or the address. The query parameter is `q`.
+    pub q: ForeignText,
+    /// The sessions that match the filter, the latest used first.
+    pub sessions: Vec<SessionRow>,
+    /// The position of the sessions.
+    pub paging: Paging,
+    /// The open streams of clients without a session.
+    pub streams: Vec<StreamRow>,
+    /// The calls that wait for an answer of their client.
+    pub parked: Vec<ParkedRow>,
+    /// The servers at which calls run or wait.
+    pub queues: Vec<QueueRow>,
+    /// The limit of sessions.
+    pub limit: u64,
+}
+
+/// A session.
+#[derive(Debug, Clone, Default)]
+pub struct SessionRow {
+    /// The id for the form that ends the session; never the id that clients send.
+    pub id: String,
+    /// The caller.
+    pub principal: ForeignText,
+    /// The name and version that the client claims.
+    pub client: ForeignText,
+    /// The protocol version.
+    pub era: ForeignText,
+    /// The transport: `http`, `sse`, `stdio`.
+    pub transport: ForeignText,
+    /// The profile.
+    pub profile: ForeignText,
+    /// The client's address.
+    pub address: Option<ForeignText>,
+    /// The beginning of the session.
+    pub opened: Millis,
+    /// The last request.
+    pub used: Millis,
+    /// The open event streams.
+    pub streams: u64,
+    /// The running calls.
+    pub calls: u64,
+    /// The questions that the client has not answered.
+    pub questions: u64,
+    /// The capabilities that the client declared: `sampling`, `elicitation`.
+    pub capabilities: Vec<ForeignText>,
+}
+
+/// A stream of a client without a session.
+#[derive(Debug, Clone, Default)]
+pub struct StreamRow {
+    /// The caller.
+    pub principal: ForeignText,
+    /// The name and version that the client claims.
+    pub client: ForeignText,
+    /// The purpose: `subscriptions/listen`.
+    pub purpose: ForeignText,
+    /// The profile.
+    pub profile: ForeignText,
+    /// The beginning.
+    pub opened: Millis,
+    /// The events that were sent.
+    pub events: u64,
+}
+
+/// A call that waits for an answer of its client.
+#[derive(Debug, Clone, Default)]
+pub struct ParkedRow {
+    /// The caller.
+    pub principal: ForeignText,
+    /// The tool.
+    pub tool: ForeignText,
+    /// The server.
+    pub server: ForeignText,
+    /// The question.
+    pub question: ForeignText,
+    /// The beginning of the wait.
+    pub since: Millis,
+    /// The moment at which the call is given up.
+    pub until: Millis,
+}
+
+/// The calls at one server.
+#[derive(Debug, Clone, Default)]
+pub struct QueueRow {
+    /// The server.
+    pub server: ForeignText,
+    /// The calls that run.
+    pub running: u64,
+    /// The calls that may run at the same time; `None` if there is no limit.
+    pub limit: Option<u64>,
+    /// The calls that wait.
+    pub waiting: u64,
+    /// The beginning of the longest wait.
+    pub oldest: Option<Millis>,
+    /// The reason for the wait, if the server is the reason.
+    pub reason: Option<ForeignText>,
+}

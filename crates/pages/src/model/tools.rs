@@ -1,0 +1,135 @@
+//! The tools of all servers, and one of them.
+
+use super::{CallRow, DefinitionChange, DefinitionState, ForeignText, Millis, Paging, ToolHints};
+
+/// The list of tools.
+#[derive(Debug, Clone, Default)]
+pub struct ToolsPage {
+    /// The filter of the list.
+    pub filter: ToolsFilter,
+    /// The names of all servers, for the filter.
+    pub servers: Vec<ForeignText>,
+    /// The names of all profiles, for the filter.
+    pub profiles: Vec<ForeignText>,
+    /// The tools that match the filter.
+    pub rows: Vec<ToolRow>,
+    /// The position of the rows.
+    pub paging: Paging,
+    /// The estimated tokens of all tools that match the filter.
+    pub tokens: u64,
+}
+
+/// The filter of the tools. The query parameters have the names of the fields; `show` is `pending`, `findings`, `hidden` or `writes`.
+#[derive(Debug, Clone, Default)]
+pub struct ToolsFilter {
+    /// Words of the name or the description.
+    pub q: ForeignText,
+    /// Only tools of this server.
+    pub server: ForeignText,
+    /// Names, costs and visibility as in this profile; tools can be allowed and denied only with a profile.
+    pub profile: ForeignText,
+    /// Only tools that await approval, that clients refuse, that the profile hides, or that change something.
+    pub show: ForeignText,
+}
+
+/// A tool in a list.
+#[derive(Debug, Clone, Default)]
+pub struct ToolRow {
+    /// The server.
+    pub server: ForeignText,
+    /// The server's own name for the tool.
+    pub name: ForeignText,
+    /// The name that clients see; empty if no profile shows the tool.
+    pub client_name: ForeignText,
+    /// The title, if there is one.
+    pub title: ForeignText,
+    /// The description.
+    pub description: ForeignText,
+    /// The annotations.
+    pub hints: ToolHints,
+    /// The estimated tokens of the definition.
+    pub tokens: u64,
+    /// The number of findings of the schema lint.
+    pub findings: u64,
+    /// The tool's definition awaits approval.
+    pub pending: Option<DefinitionState>,
+    /// The reason why clients of the profile do not see the tool: `denied by the profile`, `awaits approval`.
+    pub hidden: Option<ForeignText>,
+    /// The calls of the last 24 hours.
+    pub calls: u64,
+    /// The failed calls of the last 24 hours.
+    pub errors: u64,
+}
+
+/// One tool with everything that is known about it.
+#[derive(Debug, Clone, Default)]
+pub struct ToolPage {
+    /// The row of the list.
+    pub row: ToolRow,
+    /// The arguments at the root of the input schema.
+    pub arguments: Vec<ArgumentRow>,
+    /// The input schema, indented.
+    pub input_schema: ForeignText,
+    /// The output schema, indented.
+    pub output_schema: Option<ForeignText>,
+    /// The profiles with the tool.
+    pub profiles: Vec<ToolProfileRow>,
+    /// The findings of the schema lint.
+    pub findings: Vec<SchemaFindingRow>,
+    /// The change that awaits approval.
+    pub change: Option<DefinitionChange>,
+    /// The revision of the change: an approval sends it back.
+    pub revision: String,
+    /// The approvals of the tool, the newest first.
+    pub approvals: Vec<ApprovalRow>,
+    /// The latest calls.
+    pub calls: Vec<CallRow>,
+}
+
+/// An argument of a tool.
+#[derive(Debug, Clone, Default)]
+pub struct ArgumentRow {
+    /// The name.
+    pub name: ForeignText,
+    /// The type: `string`, `integer[]`, `"a" | "b"`.
+    pub kind: ForeignText,
+    /// True if calls must have the argument.
+    pub required: bool,
+    /// The description.
+    pub description: ForeignText,
+}
+
+/// A tool in a profile.
+#[derive(Debug, Clone, Default)]
+pub struct ToolProfileRow {
+    /// The profile.
+    pub profile: ForeignText,
+    /// The tool's name there.
+    pub client_name: ForeignText,
+    /// The estimated tokens there.
+    pub tokens: u64,
+    /// The estimated tokens of everything that the profile lists.
+    pub profile_tokens: u64,
+    /// The way in which clients get the tool: `listed`, `searchable`, or the reason why they do not.
+    pub visibility: ForeignText,
+}
+
+/// A finding of the schema lint.
+#[derive(Debug, Clone, Default)]
+pub struct SchemaFindingRow {
+    /// The family of clients that refuses the tool: `gemini`.
+    pub family: ForeignText,
+    /// The broken rule as a sentence.
+    pub rule: ForeignText,
+    /// The place in the schema, as a JSON pointer.
+    pub place: ForeignText,
+}
+
+/// An approval of a tool's definition.
+#[derive(Debug, Clone, Default)]
+pub struct ApprovalRow {
+    /// The moment.
+    pub at: Millis,
+    /// The one who approved: a principal, `first seen`, `cli`.
+    pub by: ForeignText,
+}

@@ -1,0 +1,127 @@
+//! The record of calls.
+
+use super::tools::options;
+use crate::model::{CallRow, CallsFilter, CallsPage, Outcome, PageFrame, RecordState};
+use crate::part::{
+    Empty, Glyph, Head, InputLine, Section, at_row, bytes, count, duration, empty, faults, field, filter,
+    outcome_badge, page, pager, select, shown, table, when,
+};
+use crate::route;
+use maud::{Markup, html};
+
+/// The record of calls.
+pub fn calls(frame: &PageFrame, data: &CallsPage) -> Markup {
+    let mut head = Head::of(Section::Calls, "Calls", "");
+    head.lead = record(&data.record);
+    let pairs = pairs(&data.filter);
+    if data.record.on {
+        head.actions = html! { a.button.plain href=(route::with_query(route::CALLS_CSV, &pairs)) download="calls.csv" { (Glyph::Download) "CSV" } };
+    }
+    page(
+        frame,
+        &head,
+        &html! {
+            @if data.record.on || !data.rows.is_empty() {
+                (filters(data))
+                div id="list" { (list(frame, data, &pairs)) }
+            } @else {
+                (empty(&Empty {
+                    icon: Glyph::Calls,
+                    title: "Calls are not recorded",
+                    text: "Set audit: true in the configuration. Dragoman then records who called what, how it ended and how long it took.",
+                    link: Some((route::CONFIGURATION, "Open the configuration")),
+                }))
+            }
+        },
+    )
+}
+
+/// The filter as the query of an address.
+fn pairs(filter: &CallsFilter) -> [(&str, &str); 8] {
+    [
+        ("since", filter.since.raw()),
+        ("until", filter.until.raw()),
+        ("tool", filter.tool.raw()),
+        ("principal", filter.principal.raw()),
+        ("client", filter.client.raw()),
+        ("profile", filter.profile.raw()),
+        ("server", filter.server.raw()),
+        ("outcome", filter.outcome.map_or("", Outcome::name)),
+    ]
+}
+
+fn record(record: &RecordState) -> Markup {
+    html! {
+        @if record.on {
+            "Who called what, and how it ended. "
+            @if let Some(entries) = record.entries { (count(entries)) " entries, kept for " } @else { "Entries are kept for " }
+            (record.keep.name()) ". "
+            @if record.arguments { "Arguments are recorded, redacted." } @else { "Arguments are not recorded." }
+            @if record.lost > 0 { strong { " " (count(record.lost)) " entries were lost, because the file could not be written." } }
+        } @else { "Who called what, and how it ended." }
+    }
+}
+
+fn filters(data: &CallsPage) -> Markup {
+    let chosen = &data.filter;
+    let mut outcomes = vec![("", "Any outcome".to_owned())];
+    outcomes.extend(Outcome::ALL.map(|outcome| (outcome.name(), outcome.name().to_owned())));
+    html! {
+        (filter(route::CALLS, "list", &html! {
+            (field(InputLine { name: "tool", label: "Tool", value: chosen.tool.raw(), example: "blog__*", kind: "search", ..InputLine::default() }))
+            (field(InputLine { name: "principal", label: "Caller", value: chosen.principal.raw(), example: "key:dgm_*", kind: "search", ..InputLine::default() }))
+            (field(InputLine { name: "client", label: "Client", value: chosen.client.raw(), example: "cursor*", kind: "search", ..InputLine::default() }))
+            (select("f", "outcome", "Outcome", chosen.outcome.map_or("", Outcome::name), &outcomes))
+            (select("f", "server", "Server", chosen.server.raw(), &options("All servers", &data.servers)))
+            (select("f", "profile", "Profile", chosen.profile.raw(), &options("All profiles", &data.profiles)))
+            (field(InputLine { name: "since", label: "Since", value: chosen.since.raw(), example: "1h", ..InputLine::default() }))
+            (field(InputLine { name: "until", label: "Until", value: chosen.until.raw(), example: "now", ..InputLine::default() }))
+        }))
+        p.hint { "In patterns, " code { "*" } " stands for any characters and " code { "?" } " for one." }
+    }
+}
+
+fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
+    let rows = html! { @for row in shown(&data.rows) { (call_row(frame, row)) } };
+    let columns = [
+        ("Outcome", ""),
+        ("Tool", ""),
+        ("Caller", ""),
+        ("Client", ""),
+        ("Server", ""),
+        ("Duration", "n"),
+        ("In / out", "n"),
+        ("When", ""),
+    ];
+    html! {
+        (faults("", data.fault.as_slice()))
+        @if data.rows.is_empty() {
+            (empty(&Empty { icon: Glyph::Search, title: "No call matches", text: "Widen the period or clear the filter.", link: Some((route::CALLS, "All calls")) }))
+        } @else {
+            (table("Calls", &columns, &rows))
+            (pager(route::CALLS, pairs, &data.paging, shown(&data.rows).len()))
+        }
+    }
+}
+
+fn call_row(frame: &PageFrame, row: &CallRow) -> Markup {
+    html! {
+        tr {
+            td data-label="Outcome" { (outcome_badge(row.outcome)) @if let Some(code) = row.code { div.sub { "code " (code) } } }
+            td data-label="Tool" {
+                (at_row(&route::call(row.id), &row.tool.name()))
+                @if let Some(reason) = &row.reason { div.sub.clamp { (reason) } }
+            }
+            td data-label="Caller" { (row.principal.name()) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
+            td data-label="Client" { @if let Some(client) = &row.client { (client.name()) } @else { span.quiet { "–" } } div.sub { (row.profile.name()) } }
+            td data-label="Server" { @if let Some(server) = &row.server { (server.name()) } @else { span.quiet { "–" } } }
+            td.n data-label="Duration" {
+                (duration(row.duration_us))
+                @if row.waited_us >= 10_000 { div.sub { "waited " (duration(row.waited_us)) } }
+                @if row.cached { div.sub { "kept result" } } @else if row.tries > 1 { div.sub { (row.tries) " tries" } }
+            }
+            td.n data-label="In / out" { (bytes(row.request_bytes)) div.sub { (bytes(row.response_bytes)) } }
+            td data-label="When" { (when(frame.now, row.at)) }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Checks of the whole installation.
+
+use crate::model::{CheckGroup, DoctorPage, PageFrame, Severity};
+use crate::part::{
+    Button, Empty, Glyph, Head, Section, button, count, counted, empty, page, severity_icon, severity_word,
+    shown, until,
+};
+use crate::route;
+use maud::{Markup, html};
+
+/// The results of the checks.
+pub fn doctor(frame: &PageFrame, data: &DoctorPage) -> Markup {
+    let mut head = Head::of(Section::Doctor, "Doctor", "");
+    head.lead = html! { "Checks of the configuration, the servers, ports, certificates and clocks. Last run: " (until(frame.now, data.ran, "never")) };
+    head.actions = button(frame, route::DOCTOR_RUN, Button::Main, Glyph::Doctor, "Run the checks", &[]);
+    page(
+        frame,
+        &head,
+        &html! {
+            @if data.groups.is_empty() {
+                (empty(&Empty { icon: Glyph::Doctor, title: "The checks have not run yet", text: "They connect to every server once, and take a few seconds.", link: None }))
+            } @else {
+                (summary(data))
+                @for (number, group) in data.groups.iter().enumerate() { (self::group(group, number)) }
+            }
+        },
+    )
+}
+
+fn summary(data: &DoctorPage) -> Markup {
+    let number = |severity| {
+        data.groups.iter().flat_map(|group| &group.checks).filter(|check| check.severity == severity).count()
+            as u64
+    };
+    let (bad, warnings) = (number(Severity::Bad), number(Severity::Warning));
+    let (class, icon) = match (bad, warnings) {
+        (0, 0) => ("good", Glyph::Good),
+        (0, _) => ("warn", Glyph::Warning),
+        _ => ("bad", Glyph::Bad),
+    };
+    html! {
+        div.notice.(class) { (icon) div { p {
+            @if bad + warnings == 0 { strong { "All is well. " } (count(number(Severity::Good))) " checks passed." }
+            @else { strong { (counted(bad, "problem", "problems")) " and " (counted(warnings, "warning", "warnings")) ". " } "Each says what to do." }
+        } } }
+    }
+}
+
+fn group(group: &CheckGroup, number: usize) -> Markup {
+    let id = format!("group-{number}");
+    html! {
+        section aria-labelledby=(id) {
+            h2 id=(id) { (group.title) }
+            ul.advice {
+                @for check in shown(&group.checks) {
+                    @let (word, class) = severity_word(check.severity);
+                    li.(class) {
+                        (severity_icon(check.severity))
+                        div { p { span.vh { (word) ": " } (check.text) } @if let Some(advice) = &check.advice { p.quiet { (advice) } } }
+                        @if let Some(href) = &check.href { a.button.plain href=(href) { "Open" (Glyph::Go) } }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Limits and how much of them is used.
+
+use crate::model::{CapRow, LimitsPage, PageFrame, RateRow};
+use crate::part::{Empty, Glyph, Head, Section, count, empty, meter, page, percent, shown, table, until};
+use crate::route;
+use maud::{Markup, html};
+
+/// The limits.
+pub fn limits(frame: &PageFrame, data: &LimitsPage) -> Markup {
+    let head = Head::of(
+        Section::Limits,
+        "Limits",
+        "How often callers may call, and how much Dragoman keeps, with the use at this moment.",
+    );
+    page(
+        frame,
+        &head,
+        &html! {
+            section aria-labelledby="rates" {
+                h2 id="rates" { "Rate limits" }
+                @if data.rates.is_empty() {
+                    (empty(&Empty {
+                        icon: Glyph::Limit,
+                        title: "No rate limits",
+                        text: "Callers may call as often as they like. Limits are written under rateLimits in the configuration.",
+                        link: Some((route::CONFIGURATION, "Open the configuration")),
+                    }))
+                } @else { div.cards { @for rate in shown(&data.rates) { (rate_card(frame, rate)) } } }
+            }
+            section aria-labelledby="caps" { h2 id="caps" { "Caps" } (caps(&data.caps)) }
+        },
+    )
+}
+
+fn rate_card(frame: &PageFrame, rate: &RateRow) -> Markup {
+    html! {
+        article.panel {
+            h3 { (rate.scope) }
+            p { strong { (rate.quota.name()) } " for each " (rate.per.name()) ", " (count(rate.refused)) " refused in 24 h" }
+            @if rate.users.is_empty() { p.quiet { "Nobody uses it at this moment." } }
+            ul.uses { @for user in &rate.users { li {
+                span { (user.who.name()) }
+                (meter(user.used, user.of))
+                span.n { (count(user.used)) " of " (count(user.of)) }
+                @if user.free_at.is_some() { (until(frame.now, user.free_at, "")) }
+            } } }
+        }
+    }
+}
+
+fn caps(caps: &[CapRow]) -> Markup {
+    let rows = html! {
+        @for cap in shown(caps) { tr {
+            td data-label="Key" { code { (cap.key.name()) } }
+            td.text data-label="Meaning" { (cap.means) }
+            td.n data-label="Limit" { (cap.limit.name()) }
+            td.nb data-label="In use" { @match cap.used {
+                Some((used, most)) => { (meter(used, most)) " " (percent(used, most)) },
+                None => span.quiet { "for each message" },
+            } }
+            td.n data-label="Refused since the start" { (count(cap.refused)) }
+        } }
+    };
+    html! {
+        @if caps.is_empty() { p.quiet { "No caps are known." } }
+        @else { (table("Caps", &[("Key", ""), ("Meaning", ""), ("Limit", "n"), ("In use", ""), ("Refused since the start", "n")], &rows)) }
+    }
+}

@@ -1,0 +1,231 @@
+//! The overview: is everything well, what happened, what to do.
+
+use crate::model::{
+    Advice, CallRow, OverviewPage, PageFrame, ServerRow, ServerState, TrafficTotals, UsageRow, Window,
+};
+use crate::part::{
+    Empty, Glyph, Head, Section, at_row, compact, count, duration, empty, latency_chart, numbers,
+    outcome_badge, page, per_second, percent, server_badge, severity_icon, severity_word, table,
+    traffic_chart, when,
+};
+use crate::route;
+use maud::{Markup, html};
+
+/// The overview.
+pub fn overview(frame: &PageFrame, data: &OverviewPage) -> Markup {
+    let mut head = Head::of(Section::Overview, "Overview", "");
+    head.lead = html! { "Running since " (when(frame.now, data.started)) };
+    head.actions = windows(data.window);
+    page(
+        frame,
+        &head,
+        &html! {
+            @if data.servers.is_empty() { (first_steps()) } @else { (advice(data)) }
+            (overview_now(data))
+            section.traffic id="traffic" hx-get=(route::with_query(route::ROOT, &[("window", data.window.name())])) hx-trigger="refresh"
+                hx-select="#traffic" hx-swap="outerHTML" data-refresh="10" {
+                h2.vh { "Traffic of the last " (window_words(data.window)) }
+                (totals(data))
+                @if data.totals.calls > 0 {
+                    div.charts { (traffic_chart(&data.points)) (latency_chart(&data.points)) }
+                    (numbers(&data.points))
+                }
+            }
+            @if !data.servers.is_empty() { (servers(frame, data)) }
+            div.pair {
+                (usage("Busiest tools", "Tool", &data.top_tools, |name| route::with_query(route::CALLS, &[("since", data.window.name()), ("tool", name)])))
+                (usage("Busiest callers", "Caller", &data.top_callers, |name| route::with_query(route::CALLS, &[("since", data.window.name()), ("principal", name)])))
+            }
+            (failures(frame, data))
+        },
+    )
+}
+
+/// The numbers of this moment. The stream [`route::NOW_EVENTS`] sends them again when they change.
+pub fn overview_now(data: &OverviewPage) -> Markup {
+    let words = |number: u64, one: &str, many: &str| html! { strong { (count(number)) } " " (if number == 1 { one } else { many }) };
+    html! {
+        div.now id="now" data-stream=(route::NOW_EVENTS) {
+            span.dot aria-hidden="true" {}
+            span { "Now: " (words(data.running, "call running", "calls running")) ", " (words(data.waiting, "call waiting", "calls waiting")) ", "
+                a href=(route::SESSIONS) { (words(data.sessions, "session", "sessions")) } }
+        }
+    }
+}
+
+fn windows(chosen: Window) -> Markup {
+    html! {
+        nav.segments aria-label="Period" {
+            @for window in Window::ALL {
+                a href=(route::with_query(route::ROOT, &[("window", window.name())])) aria-current=[(window == chosen).then_some("true")] { (window.name()) }
+            }
+        }
+    }
+}
+
+fn window_words(window: Window) -> &'static str {
+    match window {
+        Window::Quarter => "15 minutes",
+        Window::Hour => "hour",
+        Window::Day => "24 hours",
+        Window::Week => "7 days",
+    }
+}
+
+fn first_steps() -> Markup {
+    html! {
+        section.steps aria-labelledby="first-steps" {
+            h2 id="first-steps" { "Get started" }
+            ol {
+                li { strong { "Add a server. " } "Paste the " code { "mcpServers" } " block of another client, or a URL. " a href=(route::SERVERS) { "Add servers" } }
+                li { strong { "Connect a client. " } "Copy the snippet for Claude, Cursor, VS Code and others; a self-test waits for the first request. " a href=(route::CONNECT) { "Connect a client" } }
+                li { strong { "Try a tool. " } "Call a tool by hand, and read the messages of both sides. " a href=(route::PLAYGROUND) { "Open the playground" } }
+            }
+        }
+    }
+}
+
+fn advice(data: &OverviewPage) -> Markup {
+    html! {
+        @if data.advice.is_empty() {
+            div.notice.good { (Glyph::Good) div { p { strong { "Nothing to do. " } (all_well(&data.servers)) } } }
+        } @else {
+            section aria-labelledby="to-do" {
+                h2 id="to-do" { "To do" }
+                ul.advice { @for item in &data.advice { (advice_item(item)) } }
+            }
+        }
+    }
+}
+
+fn advice_item(item: &Advice) -> Markup {
+    let (word, class) = severity_word(item.severity);
+    html! {
+        li.(class) {
+            (severity_icon(item.severity))
+            div { p.title { span.vh { (word) ": " } (item.title) } p.quiet { (item.text) } }
+            @if !item.href.is_empty() { a.button.plain href=(item.href) { (item.action) (Glyph::Go) } }
+        }
+    }
+}
+
+fn all_well(servers: &[ServerRow]) -> String {
+    let usable =
+        servers.iter().filter(|row| matches!(row.state, ServerState::Ready | ServerState::Resting)).count();
+    format!("{usable} of {} servers are ready or resting.", servers.len())
+}
+
+fn totals(data: &OverviewPage) -> Markup {
+    let now = data.totals;
+    let failed = now.errors;
+    html! {
+        dl.stats {
+            (stat("Calls", &compact(now.calls), &change(data.before.map(|before| before.calls), now.calls)))
+            (stat("Calls per second", &per_second(now.calls, data.window.millis()), &html! { "on average" }))
+            (stat("Failed", &percent(failed, now.calls), &html! { (count(failed)) " calls" }))
+            (stat("Denied", &percent(now.denied, now.calls), &html! { (count(now.denied)) " calls" }))
+            (stat("Median", &duration_or_dash(now.p50_us), &slower(data.before, |totals| totals.p50_us)))
+            (stat("95 % within", &duration_or_dash(now.p95_us), &slower(data.before, |totals| totals.p95_us)))
+        }
+    }
+}
+
+/// A duration, or a dash if there were no calls.
+fn duration_or_dash(us: u64) -> String {
+    if us == 0 { "–".to_owned() } else { duration(us) }
+}
+
+fn stat(words: &str, value: &str, below: &Markup) -> Markup {
+    html! { div { dt { (words) } dd.value { (value) } dd.below { (below) } } }
+}
+
+fn change(before: Option<u64>, now: u64) -> Markup {
+    match before {
+        Some(before) if before > 0 && now >= before => {
+            html! { (Glyph::Up) (percent(now - before, before)) " more than before" }
+        }
+        Some(before) if before > 0 => {
+            html! { (Glyph::Fall) (percent(before - now, before)) " fewer than before" }
+        }
+        _ => html! { "in this period" },
+    }
+}
+
+fn slower(before: Option<TrafficTotals>, value: impl Fn(&TrafficTotals) -> u64) -> Markup {
+    html! { @match before { Some(before) if before.calls > 0 => { (duration(value(&before))) " before" } _ => "in this period" } }
+}
+
+fn servers(frame: &PageFrame, data: &OverviewPage) -> Markup {
+    let rows = html! {
+        @for row in data.servers.iter().take(12) { tr {
+            td data-label="Server" { (at_row(&route::server(row.id.raw()), &row.id.name())) }
+            td data-label="State" { (server_badge(row.state)) }
+            td.reason data-label="Reason" { @if let Some(reason) = &row.reason { (reason) } @else { span.quiet { "–" } } }
+            td.n data-label="Calls, 24 h" { (count(row.calls)) }
+            td.n data-label="Failed, 24 h" { (count(row.errors)) }
+            td data-label="Since" { (when(frame.now, row.since)) }
+        } }
+    };
+    html! {
+        section aria-labelledby="servers" {
+            h2 id="servers" { "Servers" }
+            (table("Servers", &[("Server", ""), ("State", ""), ("Reason", ""), ("Calls, 24 h", "n"), ("Failed, 24 h", "n"), ("Since", "")], &rows))
+            p.more { a href=(route::SERVERS) { "All " (count(data.servers.len() as u64)) " servers" } }
+        }
+    }
+}
+
+fn usage(title: &str, column: &str, list: &[UsageRow], href: impl Fn(&str) -> String) -> Markup {
+    let id = column.to_lowercase();
+    let rows = html! {
+        @for row in list.iter().take(10) { tr {
+            td data-label=(column) { (at_row(&href(row.name.raw()), &row.name.name())) }
+            td.n data-label="Calls" { (count(row.calls)) }
+            td.n data-label="Failed" { (percent(row.failed, row.calls)) }
+            td.n data-label="p95" { (duration(row.p95_us)) }
+        } }
+    };
+    html! {
+        section aria-labelledby=(id) {
+            h2 id=(id) { (title) }
+            @if list.is_empty() { p.quiet { "No calls in this period." } }
+            @else { (table(title, &[(column, ""), ("Calls", "n"), ("Failed", "n"), ("p95", "n")], &rows)) }
+        }
+    }
+}
+
+fn failures(frame: &PageFrame, data: &OverviewPage) -> Markup {
+    html! {
+        section aria-labelledby="failures" {
+            h2 id="failures" { "Latest failures" }
+            @if !data.recording {
+                (empty(&Empty {
+                    icon: Glyph::Calls,
+                    title: "Calls are not recorded",
+                    text: "Set audit: true in the configuration to see who called what, and why calls failed.",
+                    link: Some((route::CONFIGURATION, "Open the configuration")),
+                }))
+            } @else if data.failures.is_empty() { p.quiet { "No call has failed in this period." } }
+            @else { (call_table(frame, "Latest failures", &data.failures)) }
+        }
+    }
+}
+
+/// Calls in few columns, as several pages show them.
+pub(super) fn call_table(frame: &PageFrame, label: &str, calls: &[CallRow]) -> Markup {
+    let rows = html! {
+        @for row in calls { tr {
+            td data-label="Outcome" { (outcome_badge(row.outcome)) }
+            td data-label="Tool" { (at_row(&route::call(row.id), &row.tool.name())) }
+            td data-label="Caller" { (row.principal.name()) }
+            td.reason data-label="Reason" { @if let Some(reason) = &row.reason { (reason) } @else if let Some(code) = row.code { "code " (code) } @else { span.quiet { "–" } } }
+            td.n data-label="Duration" { (duration(row.duration_us)) }
+            td data-label="When" { (when(frame.now, row.at)) }
+        } }
+    };
+    table(
+        label,
+        &[("Outcome", ""), ("Tool", ""), ("Caller", ""), ("Reason", ""), ("Duration", "n"), ("When", "")],
+        &rows,
+    )
+}

@@ -1,0 +1,242 @@
+//! One server: its state and why, its processes, its changed definitions, its configuration.
+
+use super::overview::call_table;
+use super::server_config;
+use crate::model::{
+    DefinitionChange, ForeignText, PageFrame, ServerLogin, ServerPage, ServerRow, ServerState,
+};
+use crate::part::{
+    Button, Glyph, Head, Section, Tone, badge, button, bytes, count, defined_in, definition_badge, diff,
+    duration, facts, jump, page, percent, post, server_badge, shown, submit, table, until, when,
+};
+use crate::route::{self, ServerAction};
+use maud::{Markup, html};
+
+/// One server.
+pub fn server(frame: &PageFrame, data: &ServerPage) -> Markup {
+    let row = &data.row;
+    let head = Head {
+        section: Section::Servers,
+        title: format!("{} · Servers", row.id.label()),
+        heading: row.id.name(),
+        lead: html! { (server_badge(row.state)) " since " (when(frame.now, row.since)) @if !row.description.is_empty() { " · " (row.description) } },
+        actions: actions(frame, row),
+        above: Some((route::SERVERS, "Servers")),
+    };
+    page(
+        frame,
+        &head,
+        &html! {
+            (state(frame, data))
+                (changes(frame, data))
+        (jump(&contents(data)))
+        section aria-labelledby="facts" { h2 id="facts" { "At a glance" } (glance(frame, data)) }
+            @if !data.refusals.is_empty() {
+                section aria-labelledby="refusals" {
+                    h2 id="refusals" { "Clients that refuse tools of this server" }
+                    ul.bullets { @for refusal in &data.refusals { li { (Glyph::Warning) (refusal) } } }
+                    p.hint { "Set " code { "tools.schemas" } " of the profile to the family of the client, and Dragoman sends a form that it accepts." }
+                }
+            }
+            (processes(frame, data))
+            (stderr(frame, data))
+            section aria-labelledby="history" { h2 id="history" { "State history" } (history(frame, data)) }
+            section aria-labelledby="failures" {
+                h2 id="failures" { "Latest failures" }
+                @if data.failures.is_empty() { p.quiet { "No recorded call to this server has failed." } } @else { (call_table(frame, "Latest failures", &data.failures)) }
+                p.more { a href=(route::with_query(route::CALLS, &[("server", row.id.raw())])) { "All calls to this server" } }
+            }
+            (server_config::configuration(frame, data))
+        },
+    )
+}
+
+/// The sections of the page, for the links at its top.
+fn contents(data: &ServerPage) -> Vec<(&'static str, &'static str)> {
+    let mut contents = vec![("#facts", "At a glance")];
+    if !data.processes.is_empty() {
+        contents.push(("#processes", "Processes"));
+    }
+    if has_stderr(data) {
+        contents.push(("#stderr", "Output on stderr"));
+    }
+    contents.extend([
+        ("#history", "State history"),
+        ("#failures", "Latest failures"),
+        ("#configuration", "Configuration"),
+    ]);
+    contents
+}
+
+fn has_stderr(data: &ServerPage) -> bool {
+    data.row.transport.raw() == "stdio" || !data.stderr.is_empty()
+}
+
+fn actions(frame: &PageFrame, row: &ServerRow) -> Markup {
+    let action = |action| route::server_action(row.id.raw(), action);
+    html! {
+        a.button.plain href=(route::with_query(route::TOOLS, &[("server", row.id.raw())])) { (Glyph::Tool) "Tools" }
+        (button(frame, &action(ServerAction::Refresh), Button::Plain, Glyph::Download, "Fetch lists", &[]))
+        @if frame.manages && row.state == ServerState::Disabled { (button(frame, &action(ServerAction::Enable), Button::Main, Glyph::Run, "Enable", &[])) }
+        @else { (button(frame, &action(ServerAction::Restart), Button::Plain, Glyph::Refresh, "Restart", &[])) }
+    }
+}
+
+fn state(frame: &PageFrame, data: &ServerPage) -> Markup {
+    let row = &data.row;
+    let (class, icon) = match row.state {
+        ServerState::Ready | ServerState::Resting => ("note", Glyph::Note),
+        ServerState::BackingOff | ServerState::Unreachable => ("bad", Glyph::Bad),
+        _ => ("warn", Glyph::Warning),
+    };
+    html! {
+        @if row.reason.is_some() || row.advice.is_some() {
+            div.notice.(class) {
+                (icon)
+                div {
+                    @if let Some(reason) = &row.reason { p { strong { "Reason: " } (reason) } }
+                    @if let Some(advice) = &row.advice { p { (advice) } }
+                    @if let Some(next) = row.next_try { div.quiet { "Next attempt " (when(frame.now, next)) } }
+                }
+            }
+        }
+        @if let Some(login) = &data.login { (self::login(frame, row, login)) }
+    }
+}
+
+fn login(frame: &PageFrame, row: &ServerRow, login: &ServerLogin) -> Markup {
+    let action = route::server_action(row.id.raw(), ServerAction::Login);
+    html! {
+        section.panel aria-labelledby="login" {
+            h2 id="login" { "Login at this server" }
+            div.lead {
+                @if login.valid { (badge(Tone::Good, Glyph::Good, "logged in")) } @else { (badge(Tone::Warn, Glyph::Lock, "not logged in")) }
+                " at " (login.issuer.name()) ", " (count(login.callers)) " callers gave consent"
+                @if login.expires.is_some() { ", the token ends " (until(frame.now, login.expires, "")) }
+            }
+            div.row {
+                @if login.can_start { (button(frame, &action, if login.valid { Button::Plain } else { Button::Main }, Glyph::Login, "Log in", &[])) }
+                a.button.plain href=(route::with_query(route::LOGINS, &[("q", row.id.raw())])) { "All consents" (Glyph::Go) }
+            }
+        }
+    }
+}
+
+fn changes(frame: &PageFrame, data: &ServerPage) -> Markup {
+    html! {
+        @if !data.changes.is_empty() {
+            section.panel id="definitions" aria-labelledby="definitions-title" {
+                h2 id="definitions-title" { "Changed definitions" }
+                p.quiet {
+                    "The server lists " (count(data.changes.len() as u64)) " tools that differ from the approved ones. "
+                    @if data.policy.raw() == "hold" { "Clients do not see them until you approve them." } @else { "Clients see them already; approve them to keep them as the new standard." }
+                }
+                (post(frame, &route::server_action(data.row.id.raw(), ServerAction::Approve), "stack", &html! {
+                    input type="hidden" name="revision" value=(data.revision);
+                    @for (number, change) in shown(&data.changes).iter().enumerate() { (self::change(data, change, number)) }
+                    div.row { (submit(Button::Main, Glyph::Check, "Approve the chosen tools")) }
+                }))
+            }
+        }
+    }
+}
+
+fn change(data: &ServerPage, change: &DefinitionChange, number: usize) -> Markup {
+    let id = format!("change-{number}");
+    html! {
+        div.change {
+            div.row {
+                input type="checkbox" id=(id) name="tool" value=(change.tool.value());
+                label for=(id) { code { (change.tool.name()) } }
+                (definition_badge(change.state))
+                span.quiet { @for (at, part) in change.parts.iter().enumerate() { @if at > 0 { ", " } (part.name()) } }
+                a href=(route::tool(data.row.id.raw(), change.tool.raw())) { "Tool" }
+            }
+            @if !change.lines.is_empty() { (diff(&format!("Differences of {}", change.tool.label()), &change.lines)) }
+        }
+    }
+}
+
+fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
+    let row = &data.row;
+    let dash = || html! { span.quiet { "–" } };
+    facts(&[
+        ("Reached by", html! { code { (data.destination) } }),
+        ("Transport", row.transport.name()),
+        ("Protocol version", row.era.as_ref().map_or_else(dash, ForeignText::name)),
+        ("Server says it is", data.server_info.as_ref().map_or_else(dash, ForeignText::line)),
+        (
+            "Offers",
+            html! { (count(row.tools)) " tools, " (count(data.prompts)) " prompts, " (count(data.resources)) " resources" },
+        ),
+        ("Tools cost", html! { (count(row.tokens)) " tokens" }),
+        ("Lists are", data.freshness.line()),
+        (
+            "Calls, 24 h",
+            html! { (count(row.calls)) ", " (percent(row.errors, row.calls)) " failed, 95 % within " (duration(row.p95_us)) },
+        ),
+        (
+            "Connections",
+            html! { (count(data.connections.shared)) " shared, " (count(data.connections.dedicated)) " dedicated" },
+        ),
+        (
+            "Calls now",
+            html! { (count(data.connections.running)) " running, " (count(data.connections.waiting)) " waiting" },
+        ),
+        ("Clients moved", html! { (count(data.connections.moves)) " times to another connection" }),
+        ("Next attempt", until(frame.now, row.next_try, "not planned")),
+        ("Defined in", defined_in(row.origin)),
+        ("Changed definitions", html! { "policy " code { (data.policy.name()) } }),
+    ])
+}
+
+fn processes(frame: &PageFrame, data: &ServerPage) -> Markup {
+    let rows = html! {
+        @for process in shown(&data.processes) { tr {
+            td data-label="Process" { code { (process.pid) } }
+            td data-label="Used by" { (process.role.name()) }
+            td.n data-label="Memory" { (bytes(process.memory)) }
+            td.n data-label="Descendants" { (count(process.children)) }
+            td data-label="Started" { (when(frame.now, process.started)) }
+        } }
+    };
+    html! {
+        @if !data.processes.is_empty() {
+            section aria-labelledby="processes" {
+                h2 id="processes" { "Processes" }
+                (table("Processes", &[("Process", ""), ("Used by", ""), ("Memory", "n"), ("Descendants", "n"), ("Started", "")], &rows))
+            }
+        }
+    }
+}
+
+fn stderr(frame: &PageFrame, data: &ServerPage) -> Markup {
+    html! {
+        @if has_stderr(data) {
+            section aria-labelledby="stderr" {
+                h2 id="stderr" { "Output on stderr" }
+                @if data.stderr.is_empty() { p.quiet { "The process has written nothing to stderr." } } @else {
+                    div.log role="group" tabindex="0" aria-label="Output on stderr" {
+                        @for line in shown(&data.stderr) { div {
+                            @if let Some(at) = line.at { (when(frame.now, at)) }
+                            code { (line.text) }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn history(frame: &PageFrame, data: &ServerPage) -> Markup {
+    html! {
+        @if data.history.is_empty() { p.quiet { "The state has not changed since the start." } }
+        ol.history {
+            @for change in shown(&data.history) { li {
+                (server_badge(change.state))
+                (when(frame.now, change.at))
+                @if let Some(reason) = &change.reason { span.reason { (reason) } }
+            } }
+        }
+    }
+}

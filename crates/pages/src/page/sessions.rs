@@ -1,0 +1,141 @@
+//! Sessions, streams, and everything that waits.
+
+use crate::model::{PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
+use crate::part::{
+    Button, Empty, Glyph, Head, InputLine, Section, at_row, button, count, counted, empty, field, filter,
+    meter, page, pager, shown, table, until, when,
+};
+use crate::route;
+use maud::{Markup, html};
+
+/// Sessions and streams.
+pub fn sessions(frame: &PageFrame, data: &SessionsPage) -> Markup {
+    let head = Head::of(
+        Section::Sessions,
+        "Sessions and streams",
+        "Connected clients, and everything that runs or waits at this moment.",
+    );
+    let running: u64 = data.queues.iter().map(|row| row.running).sum();
+    let waiting: u64 = data.queues.iter().map(|row| row.waiting).sum();
+    let open = data.paging.total.unwrap_or(data.sessions.len() as u64);
+    page(
+        frame,
+        &head,
+        &html! {
+            dl.stats {
+                div { dt { "Sessions" } dd.value { (count(open)) } dd.below { "of at most " (count(data.limit)) " " (meter(open, data.limit)) } }
+                div { dt { "Streams without session" } dd.value { (count(data.streams.len() as u64)) } dd.below { "of stateless clients" } }
+                div { dt { "Running calls" } dd.value { (count(running)) } dd.below { "at all servers" } }
+                div { dt { "Waiting calls" } dd.value { (count(waiting)) } dd.below { "for their turn or a connection" } }
+                div { dt { "Open questions" } dd.value { (count(data.parked.len() as u64)) } dd.below { "calls that wait for their client" } }
+            }
+            section aria-labelledby="queues" { h2 id="queues" { "Running and waiting, by server" } (queues(frame, &data.queues)) }
+            @if !data.parked.is_empty() { section aria-labelledby="parked" { h2 id="parked" { "Calls that wait for their client" } (parked(frame, &data.parked)) } }
+            section aria-labelledby="sessions" { h2 id="sessions" { "Sessions" } (list(frame, data)) }
+            section aria-labelledby="streams" { h2 id="streams" { "Streams without a session" } (streams(frame, data)) }
+        },
+    )
+}
+
+fn queues(frame: &PageFrame, queues: &[QueueRow]) -> Markup {
+    let rows = html! {
+        @for row in shown(queues) { tr {
+            td data-label="Server" { (at_row(&route::server(row.server.raw()), &row.server.name())) }
+            td.n data-label="Running" { (count(row.running)) @match row.limit { Some(limit) => { " of " (count(limit)) } None => "" } }
+            td.n data-label="Waiting" { (count(row.waiting)) }
+            td data-label="Longest wait since" { (until(frame.now, row.oldest, "–")) }
+            td.reason data-label="Reason" { @if let Some(reason) = &row.reason { (reason) } @else { span.quiet { "–" } } }
+        } }
+    };
+    html! {
+        @if queues.is_empty() { p.quiet { "No call is running, and none is waiting." } }
+        @else { (table("Running and waiting calls", &[("Server", ""), ("Running", "n"), ("Waiting", "n"), ("Longest wait since", ""), ("Reason", "")], &rows)) }
+    }
+}
+
+fn parked(frame: &PageFrame, parked: &[ParkedRow]) -> Markup {
+    let rows = html! {
+        @for row in shown(parked) { tr {
+            td data-label="Tool" { (row.tool.name()) div.sub { (row.server.name()) } }
+            td data-label="Caller" { (row.principal.name()) }
+            td.text data-label="Question" { (row.question) }
+            td data-label="Since" { (when(frame.now, row.since)) }
+            td data-label="Given up" { (when(frame.now, row.until)) }
+        } }
+    };
+    table(
+        "Calls that wait for their client",
+        &[("Tool", ""), ("Caller", ""), ("Question", ""), ("Since", ""), ("Given up", "")],
+        &rows,
+    )
+}
+
+fn list(frame: &PageFrame, data: &SessionsPage) -> Markup {
+    let rows = html! { @for row in shown(&data.sessions) { (session_row(frame, row)) } };
+    let columns = [
+        ("Client", ""),
+        ("Caller", ""),
+        ("Profile", ""),
+        ("Version", ""),
+        ("Open", ""),
+        ("Opened", ""),
+        ("Last used", ""),
+        ("", "acts"),
+    ];
+    html! {
+        (filter(route::SESSIONS, "list", &html! {
+            (field(InputLine { name: "q", label: "Caller, client, profile or address", value: data.q.raw(), kind: "search", ..InputLine::default() }))
+        }))
+        div id="list" {
+            @if data.sessions.is_empty() {
+                (empty(&Empty {
+                    icon: Glyph::Session,
+                    title: if data.q.is_empty() { "No sessions" } else { "No session matches" },
+                    text: "Most clients open a session when they connect. Stateless clients need none; their streams are below.",
+                    link: Some((route::CONNECT, "Connect a client")),
+                }))
+            } @else {
+                (table("Sessions", &columns, &rows))
+                (pager(route::SESSIONS, &[("q", data.q.raw())], &data.paging, shown(&data.sessions).len()))
+            }
+        }
+    }
+}
+
+fn session_row(frame: &PageFrame, row: &SessionRow) -> Markup {
+    html! {
+        tr {
+            td data-label="Client" {
+                (row.client.name())
+                @if !row.capabilities.is_empty() { div.sub { "can be asked: " @for (at, item) in row.capabilities.iter().enumerate() { @if at > 0 { ", " } (item.name()) } } }
+            }
+            td data-label="Caller" { (row.principal.name()) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
+            td data-label="Profile" { a href=(route::profile(row.profile.raw())) { (row.profile.name()) } }
+            td.nb data-label="Version" { (row.era.name()) div.sub { (row.transport.name()) } }
+            td.nb data-label="Open" {
+                (counted(row.calls, "call", "calls")) ", " (counted(row.streams, "stream", "streams"))
+                @if row.questions > 0 { div.sub { (counted(row.questions, "open question", "open questions")) } }
+            }
+            td data-label="Opened" { (when(frame.now, row.opened)) }
+            td data-label="Last used" { (when(frame.now, row.used)) }
+            td.acts data-label="Actions" { (button(frame, route::SESSIONS_END, Button::Danger, Glyph::Close, "End", &[("session", &row.id)])) }
+        }
+    }
+}
+
+fn streams(frame: &PageFrame, data: &SessionsPage) -> Markup {
+    let rows = html! {
+        @for row in shown(&data.streams) { tr {
+            td data-label="Client" { (row.client.name()) }
+            td data-label="Caller" { (row.principal.name()) }
+            td data-label="Purpose" { code { (row.purpose.name()) } }
+            td data-label="Profile" { a href=(route::profile(row.profile.raw())) { (row.profile.name()) } }
+            td.n data-label="Events" { (count(row.events)) }
+            td data-label="Opened" { (when(frame.now, row.opened)) }
+        } }
+    };
+    html! {
+        @if data.streams.is_empty() { p.quiet { "No stateless client listens." } }
+        @else { (table("Streams", &[("Client", ""), ("Caller", ""), ("Purpose", ""), ("Profile", ""), ("Events", "n"), ("Opened", "")], &rows)) }
+    }
+}

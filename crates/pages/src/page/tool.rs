@@ -1,0 +1,132 @@
+//! One tool: its arguments, its cost in each profile, its changes, its calls.
+
+use super::overview::call_table;
+use crate::model::{DefinitionState, PageFrame, ToolPage};
+use crate::part::{
+    Button, Glyph, Head, Section, at_row, code, count, definition_badge, diff, hints, jump, meter, page,
+    percent, post, shown, submit, table, when,
+};
+use crate::route::{self, ServerAction};
+use maud::{Markup, html};
+
+/// One tool.
+pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
+    let row = &data.row;
+    let profile = data.profiles.first();
+    let head = Head {
+        section: Section::Tools,
+        title: format!("{} · Tools", row.name.label()),
+        heading: row.name.name(),
+        lead: html! {
+            "of " a href=(route::server(row.server.raw())) { (row.server.name()) } " · " (count(row.tokens)) " tokens · " (hints(row.hints))
+            @if let Some(state) = row.pending { " " (definition_badge(state)) }
+        },
+        actions: html! {
+            @if let Some(profile) = profile {
+                a.button.main href=(route::with_query(route::PLAYGROUND, &[("profile", profile.profile.raw()), ("tool", profile.client_name.raw())])) { (Glyph::Playground) "Try it" }
+            }
+        },
+        above: Some((route::TOOLS, "Tools")),
+    };
+    page(
+        frame,
+        &head,
+        &html! {
+            (change(frame, data))
+            (jump(&[("#description", "Description"), ("#arguments", "Arguments"), ("#profiles", "Cost and visibility"), ("#calls", "Latest calls"), ("#approvals", "Approvals")]))
+        section aria-labelledby="description" {
+                h2 id="description" { "Description" }
+                @if !row.title.is_empty() { p { strong { (row.title) } } }
+                @if row.description.is_empty() { p.quiet { "The server describes this tool with no word, so models have only its name." } }
+                @else { div.prose { (row.description.block()) } }
+            }
+            section aria-labelledby="arguments" { h2 id="arguments" { "Arguments" } (arguments(data)) }
+            section aria-labelledby="profiles" { h2 id="profiles" { "Cost and visibility by profile" } (profiles(data)) }
+            (findings(data))
+            section aria-labelledby="calls" {
+                h2 id="calls" { "Latest calls" }
+                @if data.calls.is_empty() { p.quiet { "No recorded call." } } @else { (call_table(frame, "Latest calls", &data.calls)) }
+            }
+            section aria-labelledby="approvals" {
+                h2 id="approvals" { "Approvals" }
+                @if data.approvals.is_empty() { p.quiet { "This definition was never approved." } }
+                ol.history { @for approval in shown(&data.approvals) { li { (when(frame.now, approval.at)) " by " (approval.by.name()) } } }
+            }
+        },
+    )
+}
+
+fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
+    let Some(change) = &data.change else { return html! {} };
+    let sentence = match change.state {
+        DefinitionState::Changed => {
+            "The server has changed this tool since it was approved. Read the difference, then approve it or ask the server's operator."
+        }
+        DefinitionState::New => "The server lists this tool for the first time.",
+        DefinitionState::Vanished => "The server no longer lists this tool. Approve the change to forget it.",
+    };
+    html! {
+        section.panel aria-labelledby="change" {
+            h2 id="change" { "Awaits approval" }
+            p.quiet { (sentence) }
+            @if !change.parts.is_empty() { p { "Changed: " @for (at, part) in change.parts.iter().enumerate() { @if at > 0 { ", " } code { (part.name()) } } } }
+            @if !change.lines.is_empty() { (diff("Difference from the approved definition", &change.lines)) }
+            (post(frame, &route::server_action(data.row.server.raw(), ServerAction::Approve), "row", &html! {
+                input type="hidden" name="revision" value=(data.revision);
+                input type="hidden" name="tool" value=(change.tool.value());
+                (submit(Button::Main, Glyph::Check, "Approve this definition"))
+            }))
+        }
+    }
+}
+
+fn arguments(data: &ToolPage) -> Markup {
+    let rows = html! {
+        @for argument in shown(&data.arguments) { tr {
+            td data-label="Argument" { code { (argument.name.name()) } @if argument.required { div.sub { "required" } } }
+            td data-label="Type" { code { (argument.kind.name()) } }
+            td.text data-label="Description" { @if argument.description.is_empty() { span.quiet { "–" } } @else { (argument.description) } }
+        } }
+    };
+    html! {
+        @if data.arguments.is_empty() { p.quiet { "The tool takes no arguments." } }
+        @else { (table("Arguments", &[("Argument", ""), ("Type", ""), ("Description", "")], &rows)) }
+        details.raw { summary { "Input schema" } (code("Input schema", &data.input_schema)) }
+        @if let Some(schema) = &data.output_schema { details.raw { summary { "Output schema" } (code("Output schema", schema)) } }
+    }
+}
+
+fn profiles(data: &ToolPage) -> Markup {
+    let rows = html! {
+        @for row in shown(&data.profiles) { tr {
+            td data-label="Profile" { (at_row(&route::profile(row.profile.raw()), &row.profile.name())) }
+            td data-label="Name there" { code { (row.client_name.name()) } }
+            td data-label="Clients" { (row.visibility) }
+            td.n data-label="Tokens" { (count(row.tokens)) }
+            td.nb data-label="Share of the profile" { (meter(row.tokens, row.profile_tokens)) " " (percent(row.tokens, row.profile_tokens)) }
+        } }
+    };
+    html! {
+        @if data.profiles.is_empty() { p.quiet { "No profile contains this tool's server." } }
+        @else { (table("Profiles", &[("Profile", ""), ("Name there", ""), ("Clients", ""), ("Tokens", "n"), ("Share of the profile", "")], &rows)) }
+    }
+}
+
+fn findings(data: &ToolPage) -> Markup {
+    let rows = html! {
+        @for finding in shown(&data.findings) { tr {
+            td data-label="Clients" { (finding.family.name()) }
+            td.text data-label="Rule" { (finding.rule) }
+            td data-label="Place" { code { @if finding.place.is_empty() { "the whole schema" } @else { (finding.place) } } }
+        } }
+    };
+    html! {
+        @if !data.findings.is_empty() {
+            section aria-labelledby="findings" {
+                h2 id="findings" { "Clients that refuse this tool" }
+                (table("Findings", &[("Clients", ""), ("Rule", ""), ("Place in the schema", "")], &rows))
+                p.hint { "Set " code { "tools.schemas" } " of the profile to the family, and Dragoman sends a form that these clients accept." }
+            }
+        }
+    }
+}

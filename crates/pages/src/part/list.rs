@@ -1,0 +1,100 @@
+//! Lists: filters, tables, paging, empty states. This module must not know what a list contains.
+
+use super::figures::count;
+use super::form::{Button, submit};
+use super::icon::Glyph;
+use crate::model::{MOST_ROWS, Paging};
+use crate::route::with_query;
+use maud::{Markup, html};
+
+/// The rows of a list that a page shows. Lists are longer only if nobody has split them into pages; the count below says so.
+pub(crate) fn shown<T>(rows: &[T]) -> &[T] {
+    &rows[..rows.len().min(MOST_ROWS)]
+}
+
+/// A filter of a list. It is sent when something is typed, and by its button without scripts. `target` is the id of the list.
+pub(crate) fn filter(action: &str, target: &str, fields: &Markup) -> Markup {
+    let selector = format!("#{target}");
+    html! {
+        form.filter method="get" action=(action) role="search" hx-get=(action) hx-trigger="input delay:250ms, change, submit"
+            hx-target=(selector) hx-select=(selector) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace" {
+            (fields)
+            div.field.go { (submit(Button::Plain, Glyph::Search, "Filter")) }
+        }
+    }
+}
+
+/// A table that scrolls by itself, with a head that stays. `label` is read by screen readers; `columns` are words and classes.
+pub(crate) fn table(label: &str, columns: &[(&str, &str)], rows: &Markup) -> Markup {
+    html! {
+        div.table role="group" tabindex="0" aria-label=(label) {
+            table {
+                thead { tr { @for (words, class) in columns {
+                    th scope="col" class=[(!class.is_empty()).then_some(class)] { @if words.is_empty() { span.vh { "Actions" } } @else { (words) } }
+                } } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// The link to a row's own page: the first cell of a row.
+pub(crate) fn at_row(href: &str, words: &Markup) -> Markup {
+    html! { a.name href=(href) { (words) } }
+}
+
+/// The position in a list, with links to the parts before and after. `pairs` is the filter.
+pub(crate) fn pager(path: &str, pairs: &[(&str, &str)], paging: &Paging, shown: usize) -> Markup {
+    let link = |at: &str| {
+        let mut pairs = pairs.to_vec();
+        pairs.push(("at", at));
+        with_query(path, &pairs)
+    };
+    let shown = shown as u64;
+    html! {
+        nav.pager aria-label="Pages" {
+            span.quiet {
+                @if paging.first > 0 && shown > 0 { (count(paging.first)) "–" (count(paging.first + shown - 1)) }
+                @else { (count(shown)) " shown" }
+                @if let Some(total) = paging.total { " of " (count(total)) }
+            }
+            @if let Some(at) = &paging.previous { a.button.plain rel="prev" href=(link(at)) { (Glyph::Previous) "Previous" } }
+            @if let Some(at) = &paging.next { a.button.plain rel="next" href=(link(at)) { "Next" (Glyph::Next) } }
+        }
+    }
+}
+
+/// Links to the sections of a long page.
+pub(crate) fn jump(contents: &[(&str, &str)]) -> Markup {
+    html! { nav.jump aria-label="On this page" { @for (href, words) in contents { a href=(href) { (words) } } } }
+}
+
+/// An empty list: what is missing, and what to do.
+#[derive(Debug)]
+pub(crate) struct Empty<'a> {
+    /// The icon.
+    pub(crate) icon: Glyph,
+    /// The missing thing.
+    pub(crate) title: &'a str,
+    /// The next step.
+    pub(crate) text: &'a str,
+    /// The link to where it can be done: its address and words.
+    pub(crate) link: Option<(&'a str, &'a str)>,
+}
+
+/// An empty list.
+pub(crate) fn empty(empty: &Empty<'_>) -> Markup {
+    html! {
+        div.empty {
+            (empty.icon)
+            p.title { (empty.title) }
+            p { (empty.text) }
+            @if let Some((href, words)) = empty.link { a.button.plain href=(href) { (words) (Glyph::Go) } }
+        }
+    }
+}
+
+/// Pairs of words and values.
+pub(crate) fn facts(pairs: &[(&str, Markup)]) -> Markup {
+    html! { dl.facts { @for (words, value) in pairs { div { dt { (words) } dd { (value) } } } } }
+}

@@ -1,0 +1,85 @@
+//! Longer texts: code, differences, messages, and texts to copy. This module must not know what they say.
+
+use super::figures::{bytes, duration};
+use super::icon::Glyph;
+use crate::model::{DiffLine, DiffMark, ForeignText, MessageLane, WireMessage};
+use maud::{Markup, html};
+
+/// A text in a box that scrolls. `label` is read by screen readers.
+pub(crate) fn code(label: &str, text: &ForeignText) -> Markup {
+    html! { pre.code tabindex="0" role="group" aria-label=(label) { (text.block()) } }
+}
+
+/// A text in a box, with a button that copies it. The button appears if the script can copy.
+pub(crate) fn snippet(id: &str, label: &str, text: &ForeignText) -> Markup {
+    html! {
+        div.snippet {
+            pre.code id=(id) tabindex="0" role="group" aria-label=(label) { (text.block()) }
+            (copy_button(id, label))
+        }
+    }
+}
+
+/// A short text with a button that copies it.
+pub(crate) fn copyable(id: &str, label: &str, text: &ForeignText) -> Markup {
+    html! { span.copyable { code id=(id) { (text.line()) } (copy_button(id, label)) } }
+}
+
+fn copy_button(id: &str, label: &str) -> Markup {
+    html! { button.copy type="button" data-copy=(id) hidden aria-label=(format!("Copy: {label}")) { (Glyph::Copy) span.words { "Copy" } } }
+}
+
+/// A comparison of two texts. Each line begins with its mark, so color is not needed.
+pub(crate) fn diff(label: &str, lines: &[DiffLine]) -> Markup {
+    html! {
+        pre.code.diff tabindex="0" role="group" aria-label=(label) {
+            @for line in lines {
+                @match line.mark {
+                    DiffMark::Same => span { "  " (line.text) },
+                    DiffMark::Added => ins { "+ " (line.text) },
+                    DiffMark::Removed => del { "- " (line.text) },
+                }
+            }
+        }
+    }
+}
+
+/// Messages between client, Dragoman and server, in two columns: the client's side and the server's side.
+pub(crate) fn messages(list: &[WireMessage]) -> Markup {
+    html! {
+        div.lanes {
+            div.lane-heads aria-hidden="true" { span { "Client ↔ Dragoman" } span { "Dragoman ↔ server" } }
+            ol.messages {
+                @for message in list {
+                    li class=(if is_client_side(message.lane) { "client" } else { "server" }) {
+                        details open[list.len() <= 8] {
+                            summary {
+                                span.way { (way(message.lane)) }
+                                code.title { (message.title.name()) }
+                                span.quiet { "+" (duration(message.after_us)) " · " (bytes(message.bytes)) " · " (message.era.name()) }
+                            }
+                            @if !message.headers.is_empty() {
+                                dl.headers { @for (name, value) in &message.headers { div { dt { (name.name()) } dd { (value) } } } }
+                            }
+                            (code("Message", &message.body))
+                            @if message.cut { p.hint { "Only the beginning was kept." } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn is_client_side(lane: MessageLane) -> bool {
+    matches!(lane, MessageLane::FromClient | MessageLane::ToClient)
+}
+
+fn way(lane: MessageLane) -> &'static str {
+    match lane {
+        MessageLane::FromClient => "client → Dragoman",
+        MessageLane::ToServer => "Dragoman → server",
+        MessageLane::FromServer => "server → Dragoman",
+        MessageLane::ToClient => "Dragoman → client",
+    }
+}

@@ -1,0 +1,51 @@
+// The gallery as a site: the files of a folder, with the headers that the gateway sends.
+
+import { createServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { join, normalize } from 'node:path';
+
+const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', svg: 'image/svg+xml', html: 'text/html; charset=utf-8' };
+
+/** Serves a gallery; returns its address, and the function that ends it. */
+export async function site(folder) {
+  const policy = await readFile(join(folder, 'csp.txt'), 'utf8');
+  const headers = {
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-opener-policy': 'same-origin',
+  };
+  const streams = new Set();
+  const server = createServer(async (request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url, 'http://x').pathname));
+    if (path.startsWith('/admin/events/')) {
+      response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' });
+      streams.add(response);
+      response.write(await stream(folder, path));
+      return;
+    }
+    // A page is below the name of its data: /lifelike/servers. The addresses of the gateway show lifelike data.
+    const page = path === '/admin' ? '/lifelike/overview' : path.replace(/^\/admin\//, '/lifelike/');
+    const file = path.startsWith('/admin/assets/') ? path : `${page}.html`;
+    try {
+      const body = await readFile(join(folder, file));
+      response.writeHead(200, { ...headers, 'content-type': TYPES[file.split('.').pop()] ?? 'text/plain' });
+      response.end(body);
+    } catch {
+      response.writeHead(404, headers);
+      response.end();
+    }
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  const close = () => { streams.forEach((open) => open.destroy()); server.close(); };
+  return { url: `http://127.0.0.1:${server.address().port}`, close };
+}
+
+/** The first event of a stream. */
+async function stream(folder, path) {
+  const html = async (name) => (await readFile(join(folder, 'lifelike', `${name}.html`), 'utf8'));
+  const event = (name, data) => `event: ${name}\n${data.split('\n').map((line) => `data: ${line}`).join('\n')}\n\n`;
+  if (path.endsWith('/now')) return event('replace', await html('overview-now'));
+  if (path.endsWith('/live')) return event('prepend', '<tr><td data-label="When">now</td><td>call</td><td>ann</td><td>fresh_tool</td><td>ok</td></tr>');
+  return ': nothing yet\n\n';
+}
