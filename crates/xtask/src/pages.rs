@@ -25,7 +25,8 @@ pub(crate) fn in_browser(
     let gallery = folder.join("gallery");
     let built = programs.folder().file_name().and_then(|name| name.to_str()).unwrap_or("debug");
     let profile = if built == "debug" { "dev" } else { built };
-    let write = ["run", "--quiet", "--package", "dragoman-pages", "--example", "gallery", "--profile", profile, "--"];
+    let write =
+        ["run", "--quiet", "--package", "dragoman-pages", "--example", "gallery", "--profile", profile, "--"];
     log.run(Command::new("cargo").args(write).arg(&gallery).current_dir(root::checkout()))?;
     let screenshots = folder.join("screenshots");
     PAGES.each((&node, &[gallery.as_os_str(), screenshots.as_os_str()]), only, log)
