@@ -62,7 +62,7 @@ impl Call {
                 return Err(Refused::new(fault, masked, record));
             }
         };
-        let side_channel = (is_cross || dedicated.is_some()).then(|| side_channel(context));
+        let side_channel = dedicated.is_some().then(|| SideChannel::new(context));
         // Allocate the box first: a value that is created inside the box need not be copied into it.
         Ok(Box::write(
             Box::new_uninit(),
@@ -137,11 +137,6 @@ impl Call {
     }
 }
 
-/// Creates a side channel.
-fn side_channel(context: &CallContext) -> SideChannel {
-    SideChannel::open(context.egress.next_key())
-}
-
 /// Removes a request from its client's session, because the request is not carried out.
 fn forget(caller: &Caller, id: Option<&Id>) {
     if let (Caller::Session(session), Some(id)) = (caller, id) {
@@ -198,7 +193,6 @@ impl Call {
     /// Returns the fault; the exchange is unchanged.
     pub(super) fn begin_anew(&mut self, request: Request<'_>) -> Result<(), Fault> {
         let introduction = self.introduction(&request);
-        let is_cross = self.caller.era() != request.server;
         if self.connection.dedicated.is_none() {
             self.connection.dedicated =
                 dedicated_link(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
@@ -208,8 +202,8 @@ impl Call {
         if let Some(rules) = &mut self.rules {
             rules.forget_slot();
         }
-        if self.side_channel.is_none() && (is_cross || self.connection.dedicated.is_some()) {
-            self.side_channel = Some(side_channel(&self.context));
+        if self.side_channel.is_none() && self.connection.dedicated.is_some() {
+            self.side_channel = Some(SideChannel::new(&self.context));
         }
         Ok(())
     }
