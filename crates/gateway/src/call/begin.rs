@@ -52,15 +52,17 @@ impl Call {
         let begun = ResultRules::of(context, &caller, &mut request, &upstream).and_then(|rules| {
             let turn = CallTurn::of(&caller, &upstream)?;
             let dedicated = dedicated_link(&context.egress, &caller, &upstream, &request, &said)?;
-            Ok((rules, turn, dedicated, exchange(context, &caller, &upstream, request, &said)?))
+            Ok((rules, turn, dedicated))
         });
         context.state.unchecked.note(upstream.name(), tool);
-        let (rules, turn, dedicated, exchange) = match begun {
+        let (rules, turn, dedicated) = match begun {
             Ok(begun) => begun,
-            Err(fault) => {
-                forget(&caller, id.as_ref());
-                return Err(Refused::new(fault, masked, record));
-            }
+            Err(fault) => return Err(refuse(&caller, id.as_ref(), Refused::new(fault, masked, record))),
+        };
+        // The exchange is large, so it is moved only from here into the box.
+        let exchange = match exchange(context, &caller, &upstream, request, &said) {
+            Ok(exchange) => exchange,
+            Err(fault) => return Err(refuse(&caller, id.as_ref(), Refused::new(fault, masked, record))),
         };
         let side_channel = dedicated.is_some().then(|| SideChannel::new(context));
         // Allocate the box first: a value that is created inside the box need not be copied into it.
@@ -137,11 +139,12 @@ impl Call {
     }
 }
 
-/// Removes a request from its client's session, because the request is not carried out.
-fn forget(caller: &Caller, id: Option<&Id>) {
+/// Removes a request from its client's session, because the request is refused.
+fn refuse(caller: &Caller, id: Option<&Id>, refused: Refused) -> Refused {
     if let (Caller::Session(session), Some(id)) = (caller, id) {
         session.requests.end(id);
     }
+    refused
 }
 
 /// Returns the policy for a request that fails in transit.
