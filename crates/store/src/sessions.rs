@@ -1,9 +1,10 @@
 //! The data that clients have sent in their sessions, stored so that a session continues after the process has ended,
 //! and the sessions that have ended permanently. This module must not know the meaning of this data.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use crate::Error;
 use crate::database::{Database, Purpose};
@@ -11,8 +12,19 @@ use crate::database::{Database, Purpose};
 /// The file's name in its folder.
 const FILE: &str = "sessions.db";
 
-/// The maximum number of stored rows; the least recently used rows are deleted first.
+/// The maximum number of stored sessions; the least recently used ones are deleted first.
 const MOST: i64 = 100_000;
+
+/// The maximum size of all stored ends of sessions, in bytes: as many ends as sessions. The oldest ones are deleted first.
+const MOST_ENDED_BYTES: i64 = MOST * 16;
+
+/// The maximum number of ends that are kept in memory. There may be more than in the file, because other processes
+/// delete ends as well.
+const MOST_KNOWN: usize = 200_000;
+
+/// The number of stored sessions and ends after which the maximum is checked again, because each check reads both
+/// tables.
+const CHECKED_AFTER: usize = 10_000;
 
 const FIRST: &str = "
     CREATE TABLE sessions (
@@ -25,9 +37,20 @@ const FIRST: &str = "
     CREATE INDEX sessions_by_use ON sessions (used_ms);
 ";
 
-const PURPOSE: Purpose = Purpose { mark: 0x6467_6D73, steps: &[FIRST], durable: false, examined: true };
+/// Each row of `ended` contains the keys of the sessions whose ends were written together. A row for each end took 6 %
+/// of the instructions of a session with four requests.
+const ENDED: &str = "
+    CREATE TABLE ended (
+        batch INTEGER PRIMARY KEY AUTOINCREMENT, -- so that no number comes twice, also after pruning
+        at_ms INTEGER NOT NULL,
+        ids BLOB NOT NULL
+    ) STRICT;
+";
 
-/// An ended session stays ended, whatever another process believes.
+const PURPOSE: Purpose =
+    Purpose { mark: 0x6467_6D73, steps: &[FIRST, ENDED], durable: false, examined: true };
+
+/// Earlier versions noted the end of a session as a row without an introduction; such a row stays.
 const OPEN: &str = "
     INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT (id) DO UPDATE SET introduction = excluded.introduction, level = excluded.level,
@@ -35,7 +58,23 @@ const OPEN: &str = "
     WHERE introduction IS NOT NULL
 ";
 
-const END: &str = "INSERT OR REPLACE INTO sessions VALUES (?1, NULL, NULL, '', ?2)";
+/// Deletes the oldest row of `ended`, if it was written before a certain time.
+const PRUNE_ENDED: &str = "DELETE FROM ended WHERE batch = (SELECT min(batch) FROM ended) AND at_ms < ?1";
+
+const SURPLUS: &str = "
+    DELETE FROM sessions WHERE id IN (SELECT id FROM sessions ORDER BY used_ms DESC LIMIT -1 OFFSET ?1)
+";
+
+const SURPLUS_ENDED: &str = "
+    DELETE FROM ended WHERE batch <= (
+        SELECT max(batch) FROM (SELECT batch, sum(length(ids)) OVER (ORDER BY batch DESC) AS size FROM ended)
+        WHERE size > ?1
+    )
+";
+
+/// The time for which an end is kept beyond the time for which sessions are kept, in milliseconds: another process may
+/// have written the session shortly after its end.
+const LONGER_MS: i64 = 60 * 60 * 1000;
 
 /// The number that identifies a session.
 pub type SessionKey = [u8; 16];
@@ -53,18 +92,56 @@ pub struct OpenRow {
     pub used_ms: i64,
 }
 
-/// A row of the file.
+/// The end of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionEnd {
+    /// The time of the end, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// True if the file may contain the session as open.
+    pub was_stored: bool,
+}
+
+/// A session in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionRow {
     /// The session can continue.
     Open(OpenRow),
-    /// The session ended permanently, at this time.
-    Ended(i64),
+    /// The session ended permanently.
+    Ended(SessionEnd),
 }
 
 /// The file with the stored sessions.
 #[derive(Debug)]
-pub struct StoredSessions(Database);
+pub struct StoredSessions {
+    file: Database,
+    ends: KnownEnds,
+    /// The number of sessions and ends that were stored since the maximum was checked; the first write checks it.
+    unchecked: usize,
+}
+
+/// The ends that were read from the file. None are read before the first session is looked up.
+#[derive(Debug, Default)]
+struct KnownEnds {
+    /// The times of the ends.
+    at_ms: HashMap<SessionKey, i64>,
+    /// The last row that was read.
+    last: i64,
+}
+
+impl KnownEnds {
+    /// Reads the rows that were added since the last call.
+    fn read(&mut self, file: &Connection) -> rusqlite::Result<()> {
+        let mut added = file.prepare_cached("SELECT batch, at_ms, ids FROM ended WHERE batch > ?1")?;
+        let mut added = added.query([self.last])?;
+        while let Some(row) = added.next()? {
+            let at_ms = row.get(1)?;
+            let (keys, _) = row.get_ref(2)?.as_blob()?.as_chunks();
+            self.at_ms.extend(keys.iter().map(|key| (*key, at_ms)));
+            self.last = row.get(0)?;
+        }
+        Ok(())
+    }
+}
 
 impl StoredSessions {
     /// Opens the file in this folder, and creates it if it is missing. A damaged file is moved aside; returns the path
@@ -74,19 +151,27 @@ impl StoredSessions {
     /// If the file cannot be used.
     pub fn open(folder: &Path) -> Result<(Self, Option<PathBuf>), Error> {
         let (file, moved) = Database::open_or_replace(&folder.join(FILE), &PURPOSE)?;
-        Ok((Self(file), moved))
+        Ok((Self { file, ends: KnownEnds::default(), unchecked: CHECKED_AFTER }, moved))
     }
 
-    /// The row of a session.
+    /// The row of a session. An ended session stays ended, whatever another process writes.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn load(&self, id: &SessionKey) -> Result<Option<SessionRow>, Error> {
+    pub fn load(&mut self, id: &SessionKey) -> Result<Option<SessionRow>, Error> {
+        let ended = |at_ms| SessionRow::Ended(SessionEnd { at_ms, was_stored: true });
+        if self.ends.at_ms.len() > MOST_KNOWN {
+            self.ends = KnownEnds::default();
+        }
+        self.file.read(|file| self.ends.read(file))?;
+        if let Some(at_ms) = self.ends.at_ms.get(id) {
+            return Ok(Some(ended(*at_ms)));
+        }
         let query = "SELECT introduction, level, subscriptions, used_ms FROM sessions WHERE id = ?1";
-        self.0.read(|file| {
+        self.file.read(|file| {
             let row = |row: &rusqlite::Row<'_>| {
                 let used_ms = row.get(3)?;
-                let Some(introduction) = row.get(0)? else { return Ok(SessionRow::Ended(used_ms)) };
+                let Some(introduction) = row.get(0)? else { return Ok(ended(used_ms)) };
                 let (level, subscriptions) = (row.get(1)?, row.get(2)?);
                 Ok(SessionRow::Open(OpenRow { introduction, level, subscriptions, used_ms }))
             };
@@ -98,34 +183,62 @@ impl StoredSessions {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn save<'a>(
+    pub fn save(
         &mut self,
-        rows: impl IntoIterator<Item = (&'a SessionKey, &'a SessionRow)>,
+        rows: &[(SessionKey, SessionRow)],
         now_ms: i64,
         kept_ms: i64,
     ) -> Result<(), Error> {
-        self.0.write(|transaction| {
-            // The statements are prepared once for all rows, because parsing them costs more than the write.
-            let (mut open, mut end) = (transaction.prepare_cached(OPEN)?, transaction.prepare_cached(END)?);
-            for (id, row) in rows {
-                match row {
-                    SessionRow::Open(row) => open.execute(params![
-                        id,
-                        row.introduction,
-                        row.level,
-                        row.subscriptions,
-                        row.used_ms
-                    ])?,
-                    SessionRow::Ended(at_ms) => end.execute(params![id, at_ms])?,
-                };
+        let unchecked = self.unchecked + rows.len();
+        let is_due = unchecked > CHECKED_AFTER;
+        let has_pruned = self.file.write(|transaction| {
+            write(transaction, rows)?;
+            let oldest = now_ms.saturating_sub(kept_ms);
+            transaction.prepare_cached("DELETE FROM sessions WHERE used_ms < ?1")?.execute([oldest])?;
+            let (mut prune, mut has_pruned) = (transaction.prepare_cached(PRUNE_ENDED)?, false);
+            while prune.execute([oldest.saturating_sub(LONGER_MS)])? > 0 {
+                has_pruned = true;
             }
-            drop((open, end));
-            transaction.execute("DELETE FROM sessions WHERE used_ms < ?1", [now_ms.saturating_sub(kept_ms)])?;
-            let surplus = "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions ORDER BY used_ms DESC LIMIT -1 OFFSET ?1)";
-            transaction.execute(surplus, [MOST])?;
-            Ok(())
-        })
+            if is_due {
+                transaction.execute(SURPLUS, [MOST])?;
+                has_pruned |= transaction.execute(SURPLUS_ENDED, [MOST_ENDED_BYTES])? > 0;
+            }
+            Ok(has_pruned)
+        })?;
+        self.unchecked = if is_due { 0 } else { unchecked };
+        if has_pruned {
+            self.ends = KnownEnds::default();
+        }
+        Ok(())
     }
+}
+
+/// Writes rows.
+fn write(transaction: &Transaction<'_>, rows: &[(SessionKey, SessionRow)]) -> rusqlite::Result<()> {
+    // The statements are prepared once for all rows, because parsing them costs more than the write.
+    let mut open = transaction.prepare_cached(OPEN)?;
+    let mut delete = transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?;
+    let (mut ended, mut last_ms) = (Vec::new(), i64::MIN);
+    for (id, row) in rows {
+        match row {
+            SessionRow::Open(row) => {
+                let OpenRow { introduction, level, subscriptions, used_ms } = row;
+                open.execute(params![id, introduction, level, subscriptions, used_ms])?;
+            }
+            SessionRow::Ended(end) => {
+                ended.extend_from_slice(id);
+                last_ms = last_ms.max(end.at_ms);
+                if end.was_stored {
+                    delete.execute([id])?;
+                }
+            }
+        }
+    }
+    if !ended.is_empty() {
+        let insert = "INSERT INTO ended (at_ms, ids) VALUES (?1, ?2)";
+        transaction.prepare_cached(insert)?.execute(params![last_ms, ended])?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -139,15 +252,19 @@ mod tests {
         SessionRow::Open(OpenRow { introduction, level: Some(b"\"info\"".to_vec()), subscriptions, used_ms })
     }
 
+    fn ended(at_ms: i64) -> SessionRow {
+        SessionRow::Ended(SessionEnd { at_ms, was_stored: true })
+    }
+
     #[test]
     fn a_session_is_found_again_as_it_was_last_written() {
         let folder = Folder::new();
         let (mut file, moved) = StoredSessions::open(folder.path()).unwrap();
         assert_eq!((moved, file.load(&[1; 16]).unwrap()), (None, None));
-        file.save([(&[1; 16], &row("first", 5)), (&[2; 16], &row("other", 6))], 7, 100).unwrap();
-        file.save([(&[1; 16], &row("second", 8))], 9, 100).unwrap();
+        file.save(&[([1; 16], row("first", 5)), ([2; 16], row("other", 6))], 7, 100).unwrap();
+        file.save(&[([1; 16], row("second", 8))], 9, 100).unwrap();
         drop(file);
-        let (file, _) = StoredSessions::open(folder.path()).unwrap();
+        let (mut file, _) = StoredSessions::open(folder.path()).unwrap();
         assert_eq!(file.load(&[1; 16]).unwrap(), Some(row("second", 8)));
         assert_eq!(file.load(&[2; 16]).unwrap(), Some(row("other", 6)));
     }
@@ -156,15 +273,64 @@ mod tests {
     fn what_has_ended_stays_so_until_its_time_is_over() {
         let folder = Folder::new();
         let (mut file, _) = StoredSessions::open(folder.path()).unwrap();
-        file.save([(&[1; 16], &row("open", 5)), (&[2; 16], &row("old", 5))], 5, 100).unwrap();
-        file.save([(&[1; 16], &SessionRow::Ended(50))], 50, 100).unwrap();
-        file.save([(&[1; 16], &row("again", 60))], 60, 100).unwrap();
-        assert_eq!(file.load(&[1; 16]).unwrap(), Some(SessionRow::Ended(50)));
-        file.save([], 106, 100).unwrap();
+        let (mut other, _) = StoredSessions::open(folder.path()).unwrap();
+        file.save(&[([1; 16], row("open", 5)), ([2; 16], row("old", 5))], 5, 100).unwrap();
+        assert_eq!(other.load(&[1; 16]).unwrap(), Some(row("open", 5)));
+        file.save(&[([1; 16], ended(50))], 50, 100).unwrap();
+        other.save(&[([1; 16], row("again", 60))], 60, 100).unwrap();
+        for file in [&mut file, &mut other] {
+            assert_eq!(file.load(&[1; 16]).unwrap(), Some(ended(50)));
+        }
+        file.save(&[], 106, 100).unwrap();
         assert_eq!(file.load(&[2; 16]).unwrap(), None);
-        assert!(file.load(&[1; 16]).unwrap().is_some());
-        file.save([], 151, 100).unwrap();
-        assert_eq!(file.load(&[1; 16]).unwrap(), None);
+        file.save(&[], 150 + LONGER_MS, 100).unwrap();
+        assert_eq!(file.load(&[1; 16]).unwrap(), Some(ended(50)));
+        file.save(&[], 151 + LONGER_MS, 100).unwrap();
+        assert_eq!(
+            file.load(&[1; 16]).unwrap(),
+            None,
+            "neither its end nor what was written after it is left"
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_session_deletes_what_its_client_sent() {
+        let folder = Folder::new();
+        let (mut file, _) = StoredSessions::open(folder.path()).unwrap();
+        file.save(&[([1; 16], row("open", 5)), ([2; 16], row("open", 5))], 5, 100).unwrap();
+        file.save(&[([1; 16], ended(6)), ([3; 16], ended(7))], 7, 100).unwrap();
+        assert_eq!(file.file.number("SELECT count(*) FROM sessions").unwrap(), 1);
+        for (id, at_ms) in [([1; 16], 7), ([3; 16], 7)] {
+            assert_eq!(file.load(&id).unwrap(), Some(ended(at_ms)), "they were written together");
+        }
+    }
+
+    #[test]
+    fn ends_that_an_earlier_version_wrote_are_known() {
+        let folder = Folder::new();
+        let earlier = Purpose { steps: &[FIRST], ..PURPOSE };
+        let mut file = Database::open(&folder.path().join(FILE), &earlier).unwrap();
+        let end = "INSERT INTO sessions VALUES (?1, NULL, NULL, '', 5)";
+        file.write(|transaction| transaction.execute(end, [[1; 16]])).unwrap();
+        drop(file);
+        let (mut file, _) = StoredSessions::open(folder.path()).unwrap();
+        file.save(&[([1; 16], row("again", 6))], 6, 100).unwrap();
+        assert_eq!(file.load(&[1; 16]).unwrap(), Some(ended(5)));
+    }
+
+    #[test]
+    fn the_oldest_ends_are_deleted_if_there_are_too_many() {
+        let folder = Folder::new();
+        let (mut file, _) = StoredSessions::open(folder.path()).unwrap();
+        let key = |number: u32| u128::from(number).to_be_bytes();
+        for (first, last) in [(0, 30_000), (30_000, 70_000), (70_000, 120_000)] {
+            let ends: Vec<_> = (first..last).map(|number| (key(number), ended(i64::from(first)))).collect();
+            file.save(&ends, 0, 100).unwrap();
+        }
+        let size = file.file.number("SELECT sum(length(ids)) FROM ended").unwrap();
+        assert_eq!(size, 90_000 * 16, "a row is deleted as a whole");
+        assert_eq!(file.load(&key(29_999)).unwrap(), None);
+        assert_eq!(file.load(&key(30_000)).unwrap(), Some(ended(30_000)));
     }
 
     #[test]
@@ -174,6 +340,6 @@ mod tests {
         std::fs::write(folder.path().join(FILE), [b'?'; 8192]).unwrap();
         let (mut file, moved) = StoredSessions::open(folder.path()).unwrap();
         assert!(moved.is_some_and(|aside| aside.exists()));
-        file.save([(&[1; 16], &row("x", 5))], 5, 100).unwrap();
+        file.save(&[([1; 16], row("x", 5))], 5, 100).unwrap();
     }
 }

@@ -52,17 +52,19 @@ impl Call {
         let begun = ResultRules::of(context, &caller, &mut request, &upstream).and_then(|rules| {
             let turn = CallTurn::of(&caller, &upstream)?;
             let dedicated = dedicated_link(&context.egress, &caller, &upstream, &request, &said)?;
-            Ok((rules, turn, dedicated, exchange(context, &caller, &upstream, request, &said)?))
+            Ok((rules, turn, dedicated))
         });
         context.state.unchecked.note(upstream.name(), tool);
-        let (rules, turn, dedicated, exchange) = match begun {
+        let (rules, turn, dedicated) = match begun {
             Ok(begun) => begun,
-            Err(fault) => {
-                forget(&caller, id.as_ref());
-                return Err(Refused::new(fault, masked, record));
-            }
+            Err(fault) => return Err(refuse(&caller, id.as_ref(), Refused::new(fault, masked, record))),
         };
-        let side_channel = (is_cross || dedicated.is_some()).then(|| side_channel(context));
+        // The exchange is large, so it is moved only from here into the box.
+        let exchange = match exchange(context, &caller, &upstream, request, &said) {
+            Ok(exchange) => exchange,
+            Err(fault) => return Err(refuse(&caller, id.as_ref(), Refused::new(fault, masked, record))),
+        };
+        let side_channel = dedicated.is_some().then(|| SideChannel::new(context));
         // Allocate the box first: a value that is created inside the box need not be copied into it.
         Ok(Box::write(
             Box::new_uninit(),
@@ -137,16 +139,12 @@ impl Call {
     }
 }
 
-/// Creates a side channel.
-fn side_channel(context: &CallContext) -> SideChannel {
-    SideChannel::open(context.egress.next_key())
-}
-
-/// Removes a request from its client's session, because the request is not carried out.
-fn forget(caller: &Caller, id: Option<&Id>) {
+/// Removes a request from its client's session, because the request is refused.
+fn refuse(caller: &Caller, id: Option<&Id>, refused: Refused) -> Refused {
     if let (Caller::Session(session), Some(id)) = (caller, id) {
         session.requests.end(id);
     }
+    refused
 }
 
 /// Returns the policy for a request that fails in transit.
@@ -198,7 +196,6 @@ impl Call {
     /// Returns the fault; the exchange is unchanged.
     pub(super) fn begin_anew(&mut self, request: Request<'_>) -> Result<(), Fault> {
         let introduction = self.introduction(&request);
-        let is_cross = self.caller.era() != request.server;
         if self.connection.dedicated.is_none() {
             self.connection.dedicated =
                 dedicated_link(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
@@ -208,8 +205,8 @@ impl Call {
         if let Some(rules) = &mut self.rules {
             rules.forget_slot();
         }
-        if self.side_channel.is_none() && (is_cross || self.connection.dedicated.is_some()) {
-            self.side_channel = Some(side_channel(&self.context));
+        if self.side_channel.is_none() && self.connection.dedicated.is_some() {
+            self.side_channel = Some(SideChannel::new(&self.context));
         }
         Ok(())
     }

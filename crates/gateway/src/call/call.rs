@@ -66,7 +66,8 @@ pub(crate) struct Call {
     pub(crate) record: Option<Box<Record>>,
     /// The rules for the call's result and tool, if there are any.
     pub(super) rules: Option<Box<ResultRules>>,
-    /// The channel for messages outside the call's own stream; needed only between different eras.
+    /// The channel for messages outside the call's own stream; needed only on a dedicated link, and for the client's
+    /// replies to questions from a result.
     pub(crate) side_channel: Option<SideChannel>,
 }
 

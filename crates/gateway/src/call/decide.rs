@@ -124,40 +124,44 @@ pub(crate) async fn decide_or_refuse(
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             let slot = CacheSlot::of(context, requester.slot_owner(), (&cell, server), (&route, &frame));
             let forwarded = Forwarded { route, frame, server, slot };
-            forward((context, waiting), requester, (&cell, &view), info, forwarded).await
-        }
-    }
-}
-
-/// Forwards a request to its server, unless the request is answered with a kept result.
-async fn forward(
-    (context, waiting): (&Arc<CallContext>, &Parked),
-    requester: Requester<'_>,
-    (cell, view): (&ViewCell, &View),
-    info: &str,
-    forwarded: Forwarded<'_>,
-) -> Result<Decision, Refused> {
-    let Forwarded { route, frame, server, slot } = &forwarded;
-    if let (Some(slot), Some(tool)) = (slot, route.tool) {
-        let kept =
-            cached::answer(context, requester.cached_call(), (cell, info), (slot, tool), (route, frame))?;
-        if let Some(kept) = kept {
-            return Ok(Decision::Done(200, kept));
-        }
-    }
-    let era = requester.caller.era();
-    match &requester.caller {
-        Caller::Session(_) => in_session(context, requester, view, info, forwarded),
-        Caller::Stateless(..) => {
-            if server.asks != era.asks {
-                let upstream = context.view.state.upstreams.get(route.upstream);
-                let resuming = resumed((context, waiting), requester.identity, frame, era, upstream.name());
+            if let Some(kept) = from_cache(context, &requester, (&cell, info), &forwarded)? {
+                return Ok(Decision::Done(200, kept));
+            }
+            if matches!(caller, Caller::Stateless(..)) && server.asks != era.asks {
+                let upstream = context.view.state.upstreams.get(forwarded.route.upstream);
+                let resuming = resumed((context, waiting), identity, &forwarded.frame, era, upstream.name());
                 if let Some(call) = Box::pin(resuming).await? {
                     return Ok(Decision::Call(call, None));
                 }
             }
-            stateless(context, requester, info, forwarded)
+            forward(context, requester, (&view, info), forwarded)
         }
+    }
+}
+
+/// Returns the answer to a request from the cache, if there is one.
+fn from_cache(
+    context: &Arc<CallContext>,
+    requester: &Requester<'_>,
+    (cell, info): (&ViewCell, &str),
+    forwarded: &Forwarded<'_>,
+) -> Result<Option<Bytes>, Refused> {
+    let Forwarded { route, frame, slot, .. } = forwarded;
+    let (Some(slot), Some(tool)) = (slot, route.tool) else { return Ok(None) };
+    cached::answer(context, requester.cached_call(), (cell, info), (slot, tool), (route, frame))
+}
+
+/// Begins the call that forwards a request to its server. This function does not wait, because its future would be
+/// another place to which the route is copied.
+fn forward(
+    context: &Arc<CallContext>,
+    requester: Requester<'_>,
+    (view, info): (&View, &str),
+    forwarded: Forwarded<'_>,
+) -> Result<Decision, Refused> {
+    match &requester.caller {
+        Caller::Session(_) => in_session(context, requester, view, info, forwarded),
+        Caller::Stateless(..) => stateless(context, requester, info, forwarded),
     }
 }
 

@@ -10,6 +10,7 @@ use upstream::link::{DOUBTFUL, Wire};
 
 use super::call::Call;
 use super::caller::Caller;
+use super::side_channel::SideChannel;
 use crate::session::question_origin::QuestionOrigin;
 
 impl Call {
@@ -47,15 +48,16 @@ impl Call {
     /// asked.
     pub(super) fn put(&mut self, question: &Question) -> Option<Bytes> {
         let limits = self.context.egress.frame_limits();
-        let refusal = match (&self.caller, &mut self.side_channel) {
-            (Caller::Session(session), Some(side_channel)) => {
+        let refusal = match &self.caller {
+            Caller::Session(session) => {
+                let side_channel = self.side_channel.get_or_insert_with(|| SideChannel::new(&self.context));
                 let origin = side_channel.asks(question.index);
                 match session.asks.lock().put(origin, question, limits, Instant::now()) {
                     Ok(text) => return Some(text),
                     Err(fault) => fault.to_string(),
                 }
             }
-            _ => "this client cannot be asked".to_owned(),
+            Caller::Stateless(..) => "this client cannot be asked".to_owned(),
         };
         let refusal = error_response(Some(&Id::number(0)), code::INTERNAL_ERROR, &refusal, None);
         if let Ok(frame) = Frame::parse(refusal, limits) {

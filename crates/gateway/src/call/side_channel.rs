@@ -3,6 +3,7 @@
 
 use upstream::link::{Inbound, Inbox};
 
+use super::CallContext;
 use crate::session::question_origin::QuestionOrigin;
 
 /// The side channel of one call.
@@ -14,8 +15,8 @@ pub(crate) struct SideChannel {
 }
 
 impl SideChannel {
-    pub(crate) fn open(number: u64) -> Self {
-        Self { number, inbox: Inbox::default(), has_asked: false }
+    pub(super) fn new(context: &CallContext) -> Self {
+        Self { number: context.egress.next_key(), inbox: Inbox::default(), has_asked: false }
     }
 
     /// Returns the origin of the call's question with this index.

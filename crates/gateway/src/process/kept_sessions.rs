@@ -1,13 +1,14 @@
 //! Sessions, stored in a file by a separate thread. This module must not know what a session is for.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use store::sessions::{SessionKey, SessionRow, StoredSessions};
+use store::sessions::{SessionEnd, SessionKey, SessionRow, StoredSessions};
 
 use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
 
@@ -35,14 +36,23 @@ struct UnwrittenSessions {
 /// A session that has yet to be written.
 enum Unwritten {
     Open(Arc<dyn RowSource>),
-    Ended(i64),
+    Ended(SessionEnd),
 }
 
 impl Unwritten {
+    /// Returns true if the file may contain the session as open. A session that is waiting to be written for the first
+    /// time is not in the file.
+    fn may_be_stored(&self) -> bool {
+        match self {
+            Self::Open(session) => session.is_stored(),
+            Self::Ended(end) => end.was_stored,
+        }
+    }
+
     fn row(&self) -> SessionRow {
         match self {
             Self::Open(session) => session.row(),
-            Self::Ended(at_ms) => SessionRow::Ended(*at_ms),
+            Self::Ended(end) => SessionRow::Ended(*end),
         }
     }
 }
@@ -99,17 +109,23 @@ impl KeptSessions {
 }
 
 impl SessionsFile {
-    /// Notes a change of a session, to be written a little later.
-    fn note(&self, key: SessionKey, change: impl FnOnce(&mut Option<Unwritten>)) {
+    /// Notes a change of a session, to be written a little later. `change` gets the change that already waits for the
+    /// session, and returns the one that replaces it, if any.
+    fn note(&self, key: SessionKey, change: impl FnOnce(Option<&Unwritten>) -> Option<Unwritten>) {
         let mut waiting = self.waiting.lock();
-        let mut row = waiting.rows.remove(&key);
-        if row.is_none() && waiting.rows.len() >= MOST_WAITING {
-            return tracing::debug!("a session is not stored: too many are waiting to be written");
-        }
-        change(&mut row);
         // The writer sleeps only while nothing is waiting, or during its pause.
-        let is_first = waiting.rows.is_empty();
-        waiting.rows.extend(row.map(|row| (key, row)));
+        let (is_first, is_full) = (waiting.rows.is_empty(), waiting.rows.len() >= MOST_WAITING);
+        match waiting.rows.entry(key) {
+            Entry::Occupied(mut row) => {
+                change(Some(row.get())).map(|changed| row.insert(changed));
+            }
+            Entry::Vacant(_) if is_full => {
+                return tracing::debug!("a session is not stored: too many are waiting to be written");
+            }
+            Entry::Vacant(row) => {
+                change(None).map(|changed| row.insert(changed));
+            }
+        }
         drop(waiting);
         if is_first {
             self.changed.notify_one();
@@ -134,8 +150,7 @@ impl SessionsFile {
             let rows: Vec<(SessionKey, SessionRow)> =
                 rows.iter().map(|(key, one)| (*key, one.row())).collect();
             if !rows.is_empty()
-                && let Err(e) =
-                    file.save(rows.iter().map(|(key, row)| (key, row)), now_ms(), millis(*self.kept.lock()))
+                && let Err(e) = file.save(&rows, now_ms(), millis(*self.kept.lock()))
             {
                 tracing::warn!(help = e.help(), "sessions were not stored: {e}");
             }
@@ -153,11 +168,14 @@ impl SessionsFile {
 impl SessionStore for KeptSessions {
     fn changed(&self, key: SessionKey, session: Arc<dyn RowSource>) {
         // A session that has ended stays ended.
-        self.state.note(key, |row| *row = row.take().or_else(|| Some(Unwritten::Open(session))));
+        self.state.note(key, |waiting| waiting.is_none().then(|| Unwritten::Open(session)));
     }
 
     fn ended(&self, key: SessionKey) {
-        self.state.note(key, |row| *row = Some(Unwritten::Ended(now_ms())));
+        self.state.note(key, |waiting| {
+            let was_stored = waiting.is_none_or(Unwritten::may_be_stored);
+            Some(Unwritten::Ended(SessionEnd { at_ms: now_ms(), was_stored }))
+        });
     }
 
     fn load(&self, key: &SessionKey) -> Option<SessionRow> {

@@ -110,7 +110,7 @@ impl Session {
         let links: Vec<Arc<Used>> = {
             let mut links = self.links.used.lock();
             self.links.has_ended.store(true, Ordering::Relaxed);
-            links.drain().map(|(_, used)| used).collect()
+            std::mem::take(&mut *links).into_values().collect()
         };
         for used in links.iter().filter(|used| used.cell.is_own()) {
             if !used.cell.give_back(&context.egress) {

@@ -1,7 +1,9 @@
 //! The facts that a session's id contains in sealed form: enough to continue a session about which nothing else is
 //! known. This module must not know how ids are sealed.
 
-use aws_lc_rs::digest::{SHA256, digest};
+use std::cell::RefCell;
+
+use aws_lc_rs::digest::{Digest, SHA256, digest};
 use engine::Snapshot;
 use proto::bridge::input::Askable;
 use proto::era::{self, Era};
@@ -38,28 +40,75 @@ struct OwnerDigests {
 impl OwnerDigests {
     fn of(identity: &Identity, profile: usize, snapshot: &Snapshot) -> Self {
         Self {
-            profile: part(b"profile", snapshot.profiles[profile].slug.as_bytes()),
-            principal: part(b"principal", identity.id().as_bytes()),
-            rights: part(b"rights", &rights(identity, snapshot)),
+            profile: recent(DigestPurpose::Profile, snapshot.profiles[profile].slug.as_bytes()),
+            principal: recent(DigestPurpose::Principal, identity.id().as_bytes()),
+            rights: rights(identity, snapshot),
         }
     }
 }
 
-/// Returns the caller's rights, and the headers that are passed on for the caller, as bytes.
-fn rights(identity: &Identity, snapshot: &Snapshot) -> Vec<u8> {
+/// Returns a digest of the caller's rights, and of the headers that are passed on for the caller.
+fn rights(identity: &Identity, snapshot: &Snapshot) -> [u8; 8] {
     let (mut text, passed) = (identity.class(snapshot).text(), identity.passed.key());
-    if !passed.is_empty() {
-        text.extend_from_slice(b"\0passed\0");
-        text.extend_from_slice(&passed);
+    if passed.is_empty() {
+        return recent(DigestPurpose::Rights, &text);
     }
-    text
+    // The headers may contain secrets, so they are not remembered.
+    text.extend_from_slice(b"\0passed\0");
+    text.extend_from_slice(&passed);
+    part(DigestPurpose::Rights, &text)
+}
+
+/// The purpose of a digest.
+#[derive(Clone, Copy)]
+enum DigestPurpose {
+    Profile,
+    Principal,
+    Rights,
+}
+
+/// A text, and its digest.
+type TextDigest = (Box<[u8]>, Digest);
+
+thread_local! {
+    /// The last text for each purpose, with its digest. Most sessions have the same profile and rights as the session
+    /// that this thread opened before.
+    static RECENT: RefCell<[Option<TextDigest>; 3]> = const { RefCell::new([const { None }; 3]) };
+}
+
+/// Returns the same as [`part`]; computes nothing if `text` is the last one for this purpose.
+fn recent<const N: usize>(purpose: DigestPurpose, text: &[u8]) -> [u8; N] {
+    RECENT.with_borrow_mut(|recent| {
+        let last = &mut recent[purpose as usize];
+        match last {
+            Some((known, digest)) if **known == *text => first(digest),
+            _ => {
+                let digest = whole(purpose, text);
+                let bytes = first(&digest);
+                *last = Some((text.into(), digest));
+                bytes
+            }
+        }
+    })
 }
 
 /// Returns the first bytes of a digest of `text`; digests for different purposes differ.
-fn part<const N: usize>(purpose: &[u8], text: &[u8]) -> [u8; N] {
-    let whole = digest(&SHA256, &[purpose, b"\0", text].concat());
+fn part<const N: usize>(purpose: DigestPurpose, text: &[u8]) -> [u8; N] {
+    first(&whole(purpose, text))
+}
+
+fn whole(purpose: DigestPurpose, text: &[u8]) -> Digest {
+    let purpose: &[u8] = match purpose {
+        DigestPurpose::Profile => b"profile",
+        DigestPurpose::Principal => b"principal",
+        DigestPurpose::Rights => b"rights",
+    };
+    digest(&SHA256, &[purpose, b"\0", text].concat())
+}
+
+fn first<const N: usize>(digest: &Digest) -> [u8; N] {
     let mut bytes = [0; N];
-    bytes.copy_from_slice(&whole.as_ref()[..N]);
+    bytes.copy_from_slice(&digest.as_ref()[..N]);
     bytes
 }
 

@@ -62,6 +62,7 @@ impl RowSource for Session {
         let now = now_ms();
         if let Some(kept) = &self.kept {
             kept.saved_ms.store(now, Ordering::Relaxed);
+            kept.is_stored.store(true, Ordering::Relaxed);
         }
         SessionRow::Open(OpenRow {
             introduction: match self.client.params.len() {
@@ -72,5 +73,9 @@ impl RowSource for Session {
             subscriptions: serde_json::to_string(&self.interests.subscriptions.all()).unwrap_or_default(),
             used_ms: now - millis(self.usage.idle()),
         })
+    }
+
+    fn is_stored(&self) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.is_stored.load(Ordering::Relaxed))
     }
 }

@@ -18,6 +18,9 @@ const MOST_ENDED: usize = 1 << 16;
 pub(crate) trait RowSource: Send + Sync {
     /// Returns the row to store.
     fn row(&self) -> SessionRow;
+
+    /// Returns true if a row of the session may have been stored.
+    fn is_stored(&self) -> bool;
 }
 
 /// A store of sessions. Changes are written a little later.
@@ -36,6 +39,8 @@ pub(crate) trait SessionStore: Send + Sync {
 pub(crate) struct KeptState {
     pub(super) key: SessionKey,
     pub(super) saved_ms: AtomicI64,
+    /// True once the session's row may be in the store.
+    pub(super) is_stored: AtomicBool,
     /// True from the moment at which the session is restored until its client has been notified of changes that it may
     /// have missed.
     pub(super) returned: AtomicBool,
@@ -43,7 +48,8 @@ pub(crate) struct KeptState {
 
 impl KeptState {
     pub(super) fn new(key: SessionKey) -> Self {
-        Self { key, saved_ms: AtomicI64::new(now_ms()), returned: AtomicBool::new(false) }
+        let no = || AtomicBool::new(false);
+        Self { key, saved_ms: AtomicI64::new(now_ms()), is_stored: no(), returned: no() }
     }
 }
 

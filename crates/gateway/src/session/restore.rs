@@ -10,7 +10,7 @@ use proto::era::ClientHello;
 use proto::json::quote;
 use proto::mcp::{Method, Notice};
 use proto::rpc::Frame;
-use store::sessions::{OpenRow, SessionKey, SessionRow};
+use store::sessions::{OpenRow, SessionEnd, SessionKey, SessionRow};
 use tokio::time::Instant;
 use upstream::quota::QuotaError;
 
@@ -62,7 +62,9 @@ pub(crate) async fn restore(
     let session = Session::new(birth, &snapshot.limits, state.sealer.clone());
     let (level, subscriptions) = row.map(|row| (row.level, row.subscriptions)).unwrap_or_default();
     *session.interests.level.lock() = level.map(Bytes::from);
-    session.returned().inspect(|returned| returned.store(true, Ordering::Relaxed));
+    for state in session.kept.iter().flat_map(|kept| [&kept.returned, &kept.is_stored]) {
+        state.store(true, Ordering::Relaxed);
+    }
     let pending = PendingSession::new(context, session);
     pending.session().find_view(&context.view).await;
     state.sessions.add(pending.session(), Some(permit));
@@ -77,7 +79,7 @@ pub(crate) async fn restore(
 /// Loads the latest stored state of a session.
 async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
     if state.has_ended(&key) {
-        return Some(SessionRow::Ended(0));
+        return Some(SessionRow::Ended(SessionEnd { at_ms: 0, was_stored: true }));
     }
     let store = state.store.clone()?;
     tokio::task::spawn_blocking(move || store.load(&key)).await.ok().flatten()

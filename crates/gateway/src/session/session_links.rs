@@ -1,6 +1,6 @@
 //! The links to servers that a session uses. This module must not know what is sent over them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -23,7 +23,7 @@ use super::session::Session;
 pub(crate) struct SessionLinks {
     /// The owner of messages that servers send about the session's calls.
     pub(crate) attribution: Owner,
-    pub(super) used: Mutex<HashMap<UpstreamId, Arc<Used>>>,
+    pub(super) used: Mutex<BTreeMap<UpstreamId, Arc<Used>>>,
     /// True once the session has ended; it is set while `used` is locked, and never cleared.
     pub(super) has_ended: AtomicBool,
 }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::envelope_members::{EnvelopeKey, EnvelopeMembers};
 use super::{Id, IdError, Params};
 use crate::json::{Duplicate, JsonError, Members, Scanner, Span, unquote};
+use crate::mcp::Method;
 
 /// The maximum depth and batch size of the messages that are accepted.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +108,8 @@ struct FrameParts {
     id: Option<Id>,
     id_span: Option<Span>,
     method: Option<Span>,
+    /// The method, if the gateway acts on it. It is asked for a dozen times in a call.
+    known: Option<Method>,
     params: Option<Params>,
     payload: Option<Span>,
 }
@@ -122,6 +125,7 @@ impl FrameParts {
             id: None,
             id_span: None,
             method: None,
+            known: None,
             params,
             payload: None,
         }
@@ -162,6 +166,7 @@ impl FrameParts {
         if method.is_some_and(|m| m.of(text)[0] != b'"') {
             return Err(with_id(FrameFault::Method));
         }
+        self.known = method.and_then(|m| Method::from_name(&string(text, m)?));
         match params_span {
             Some(span) if method.is_some() => checked(text, span, &mut self.params).map_err(with_id)?,
             _ => self.params = None,
@@ -227,6 +232,9 @@ impl Frame {
 
     /// The message's method, with escapes resolved; empty for responses.
     pub fn method(&self) -> Cow<'_, str> {
+        if let Some(method) = self.0.known {
+            return Cow::Borrowed(method.name());
+        }
         self.0.method.map_or(Cow::Borrowed(""), |span| self.string(span).unwrap_or_default())
     }
 
@@ -252,9 +260,13 @@ impl Frame {
 
     /// The decoded string at `span`; `None` if it is not a string (or one that no `str` can hold).
     pub fn string(&self, span: Span) -> Option<Cow<'_, str>> {
-        let inner = span.of(&self.0.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        unquote(inner)
+        string(&self.0.text, span)
     }
+}
+
+/// The decoded string at `span`; `None` if it is not a string (or one that no `str` can hold).
+fn string(text: &[u8], span: Span) -> Option<Cow<'_, str>> {
+    unquote(span.of(text).strip_prefix(b"\"")?.strip_suffix(b"\"")?)
 }
 
 fn no_id(fault: FrameFault) -> FrameError {

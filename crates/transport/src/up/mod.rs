@@ -11,6 +11,7 @@
 //! | `messages` | the messages in a body or an event: one, or an array |
 //! | `mirrored` | headers that mirror the body of a request |
 //! | `mux/` | one stream of messages that many exchanges share |
+//! | `numbered` | tables by the gateway's own numbers |
 //! | `open_calls` | the calls that a server has not answered yet, and their owners |
 //! | `pipe` | a child's stdin and stdout as such a shared stream |
 //! | `sse` | HTTP+SSE: one shared event stream, and one POST for each message |
@@ -33,6 +34,7 @@ mod media;
 mod messages;
 mod mirrored;
 mod mux;
+mod numbered;
 mod open_calls;
 mod pipe;
 mod resume;

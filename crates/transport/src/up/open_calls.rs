@@ -1,12 +1,13 @@
 //! The calls that a server has not answered yet, and their owners. A log message does not name its call, so it may
 //! concern any of these calls, including abandoned ones. This module must not know who an owner is.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+
+use super::numbered::Numbered;
 
 /// The maximum number of abandoned calls per link that are tracked. While there are more, no message can be assigned
 /// to an owner.
@@ -45,9 +46,9 @@ impl Owners {
 
 #[derive(Debug, Default)]
 struct OpenCallsState {
-    waited_for: HashMap<u64, Owner>,
+    waited_for: Numbered<Owner>,
     /// The abandoned calls by key, each with the time until which the server may still work on the call.
-    given_up: HashMap<u64, (Owner, Instant)>,
+    given_up: Numbered<(Owner, Instant)>,
     /// The time until which there may be abandoned calls that are not in the table.
     crowded: Option<Instant>,
     /// All owners that have ever used the link.

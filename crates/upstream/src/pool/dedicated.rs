@@ -1,7 +1,7 @@
 //! The links of one server that serve one owner at a time: applies the decisions of [`Dispatch`] to cells and open
 //! links. This module must not know what a call is for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ pub struct Dedicated {
 pub(super) struct State {
     pub(super) dispatch: Dispatch,
     /// The open links.
-    pub(super) links: HashMap<SlotId, PooledLink>,
+    pub(super) links: BTreeMap<SlotId, PooledLink>,
     pub(super) waiting: HashMap<Ticket, (Weak<LinkCell>, oneshot::Sender<Given>)>,
 }
 
@@ -98,7 +98,7 @@ impl Dedicated {
         let rules = rules(spec, are_children);
         let family = family.unwrap_or_else(|| PoolFamily::new(rules.max));
         let dispatch = Dispatch::new(rules, family.budget.clone());
-        let state = State { dispatch, links: HashMap::new(), waiting: HashMap::new() };
+        let state = State { dispatch, links: BTreeMap::new(), waiting: HashMap::new() };
         let pool = Arc::new(Self {
             state: Mutex::new(state),
             dormant: family.dormant.clone(),
@@ -249,11 +249,12 @@ impl State {
 
     pub(super) fn serve(&mut self) -> Aftermath {
         let mut aftermath = Aftermath::default();
-        let dead: Vec<SlotId> =
-            self.links.iter().filter(|(_, pooled)| !pooled.link.is_alive()).map(|(slot, _)| *slot).collect();
-        for slot in dead {
-            self.dispatch.lost(slot);
-            self.links.remove(&slot);
+        if self.links.values().any(|pooled| !pooled.link.is_alive()) {
+            let dead = self.links.extract_if(.., |_, pooled| !pooled.link.is_alive());
+            dead.for_each(|(slot, _)| self.dispatch.lost(slot));
+        }
+        if self.dispatch.waiting() == 0 {
+            return aftermath;
         }
         let mut actions = self.dispatch.dispatch(Instant::now());
         while !actions.is_empty() {

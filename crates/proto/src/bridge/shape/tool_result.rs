@@ -12,20 +12,21 @@ use crate::json::{MAX_DEPTH, Scanner, quote_into, unquote};
 
 static CONTENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"content\""));
 static FIRST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"toolResult"));
-static STRUCTURED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"structuredContent"));
+/// The end of `content` and of `structuredContent`: one search finds both.
+static EITHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"ontent\""));
 /// The start of a hexadecimal escape, which can spell any character of a name.
 static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u"));
 
 /// Returns true if the bytes of a result are enough to know that [`rewrite`] changes nothing: the result begins with
 /// its content, whose blocks `to` knows, and does not contain, in any spelling, the name of a member that could change.
 pub(super) fn is_plain_for(result: &[u8], to: &Era) -> bool {
-    let is_structured = || to.shapes.structured != Structured::Any && STRUCTURED.find(result).is_some();
     let Some(rest) = result.strip_prefix(b"{\"content\":[") else { return false };
     !to.shapes.tool_result
         && content::passes(to.shapes.tool_content, to.shapes)
         // A later member with the same name counts instead of the first.
-        && [&*CONTENT, &*FIRST, &*ESCAPE].iter().all(|name| name.find(rest).is_none())
-        && !is_structured()
+        && [if to.shapes.structured == Structured::Any { &*CONTENT } else { &*EITHER }, &*FIRST, &*ESCAPE]
+            .iter()
+            .all(|name| name.find(rest).is_none())
 }
 
 /// Rewrites the data of a tool's result for `to`.

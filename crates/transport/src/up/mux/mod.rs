@@ -4,7 +4,6 @@
 mod call;
 mod cut;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -19,6 +18,7 @@ use tokio::sync::mpsc;
 
 pub use self::call::MuxCall;
 use super::LinkError;
+use super::numbered::Numbered;
 use super::open_calls::{OpenCalls, Owner};
 use crate::budget::OutOfMemory;
 use crate::child::ChildError;
@@ -93,7 +93,7 @@ struct WaitingExchange {
 
 #[derive(Debug)]
 struct MuxShared {
-    waiting: Mutex<HashMap<u64, WaitingExchange>>,
+    waiting: Mutex<Numbered<WaitingExchange>>,
     calls: Arc<OpenCalls>,
     gone: Mutex<Option<MuxFault>>,
     closed: AtomicBool,
@@ -346,7 +346,7 @@ fn note_dropped() {
 }
 
 /// Returns the key of the only exchange, if there is exactly one.
-fn sole(waiting: &HashMap<u64, WaitingExchange>) -> Option<u64> {
+fn sole(waiting: &Numbered<WaitingExchange>) -> Option<u64> {
     waiting.keys().next().copied().filter(|_| waiting.len() == 1)
 }
 
