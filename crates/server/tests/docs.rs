@@ -44,13 +44,25 @@ fn commands_for(program: &str, name: &str, page: &str) -> Vec<Shown> {
 #[test]
 fn what_the_documentation_shows_works() {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut shown = Vec::new();
-    for name in ["README.md", "docs/terminal.md", "docs/configuration.md", "docs/connect.md"] {
-        shown.extend(commands(name, &fs::read_to_string(checkout.join(name)).unwrap()));
+    let mut count = 0;
+    for name in [
+        "README.md",
+        "docs/terminal.md",
+        "docs/configuration.md",
+        "docs/connect.md",
+        "docs/authentication.md",
+    ] {
+        let shown = commands(name, &fs::read_to_string(checkout.join(name)).unwrap());
+        count += shown.len();
+        in_order(&name.replace('/', "-"), shown);
     }
-    assert!(shown.len() >= 9, "only {} commands were found", shown.len());
-    // A folder without any configuration, so that the demo is served.
-    let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs-without-configuration");
+    assert!(count >= 20, "only {count} commands were found");
+}
+
+/// Runs the commands of a page in a folder of its own without any configuration, so that the demo is served.
+fn in_order(page: &str, shown: Vec<Shown>) {
+    let empty =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("commands-of-{page}-{}", std::process::id()));
     fs::create_dir_all(&empty).unwrap();
     for Shown { place, command, output } in shown {
         let said = Command::new("sh")
@@ -72,6 +84,7 @@ fn what_the_documentation_shows_works() {
             );
         }
     }
+    fs::remove_dir_all(empty).unwrap();
 }
 
 /// A gateway that serves until this is dropped.

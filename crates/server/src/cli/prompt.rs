@@ -2,7 +2,7 @@
 
 use proto::mcp::Method;
 
-use super::target::TargetOptions;
+use super::target::{Questions, TargetOptions};
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
@@ -32,7 +32,7 @@ pub(super) struct Args {
 /// Gets the prompt and shows its messages.
 pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let (name, result) =
-        args.place.visit(args.words, false, global, console, async |connection, desk, words| {
+        args.place.visit(args.words, Questions::Any, global, console, async |connection, desk, words| {
             let Some((name, given)) = words.split_first() else {
                 return Err(
                     Failure::usage("which prompt?").help("`dragoman list TARGET prompts` lists the prompts")

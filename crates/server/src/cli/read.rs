@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use proto::mcp::Method;
 
-use super::target::TargetOptions;
+use super::target::{Questions, TargetOptions};
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
@@ -40,7 +40,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let save = args.save.as_deref().map(Folder::open).transpose()?;
     let (uri, result) =
-        args.place.visit(args.words, false, global, console, async |connection, desk, words| {
+        args.place.visit(args.words, Questions::Any, global, console, async |connection, desk, words| {
             let [uri] = &words[..] else {
                 let help = "`dragoman list TARGET resources templates` lists the resources";
                 return Err(Failure::usage("only one resource can be read at a time").help(help));
