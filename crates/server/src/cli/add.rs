@@ -1,7 +1,5 @@
 //! `dragoman add`: writes a server into the configuration file.
 
-use std::path::PathBuf;
-
 use engine::config::{Config, Profile, add_server, add_to_profile, changed_lines};
 use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -197,16 +195,16 @@ impl Args {
                 "no profile contains {name}, so no client sees it: add it to `servers` of a profile, such as {profile}"
             ));
         }
-        let option = self.config_option(file);
+        let option = config_option(file);
         steps.push(format!("dragoman list {}{option}    shows what the server offers", self.name));
         steps
             .push(format!("dragoman{option}    serves it; a running gateway reads the file within a second"));
         steps
     }
+}
 
-    /// Returns the option that names the file, unless commands find it by themselves.
-    fn config_option(&self, file: &ConfigFile) -> String {
-        let is_found = super::settings::found().is_some_and(|found| found == file.shown);
-        if is_found { String::new() } else { format!(" --config {}", PathBuf::from(&file.shown).display()) }
-    }
+/// Returns the option that names the file, unless commands find it by themselves.
+fn config_option(file: &ConfigFile) -> String {
+    let is_found = super::settings::found().is_some_and(|found| found == file.shown);
+    if is_found { String::new() } else { format!(" --config {}", file.shown.display()) }
 }

@@ -1,6 +1,6 @@
 //! The command line: global options and commands. Each command's own options are in its file.
 
-use clap::{Command, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::output::layout::{columns, wrap, wrap_command};
 use crate::output::options::Global;
@@ -40,7 +40,13 @@ Exit codes:
 pub(super) const WIDEST: usize = 110;
 
 /// Returns a command whose examples fit a terminal: an explanation that does not fit beside its example moves below it.
-pub(super) fn fitted(mut command: Command, width: usize) -> Command {
+pub(super) fn fitted(mut command: clap::Command, width: usize) -> clap::Command {
+    if let Some(about) = command.get_long_about() {
+        // Its lines are as wide as a page; here, each paragraph is laid out anew.
+        let about = about.to_string();
+        let paragraphs: Vec<String> = about.split("\n\n").map(|one| one.replace('\n', " ")).collect();
+        command = command.long_about(paragraphs.join("\n\n"));
+    }
     if let Some(examples) = command.get_after_help() {
         let lines: Vec<String> = examples.to_string().lines().map(|line| example(line, width)).collect();
         command = command.after_help(lines.join("\n"));
@@ -77,12 +83,12 @@ pub(crate) struct Cli {
     #[command(flatten, next_help_heading = "Options of serve")]
     pub(super) serve: serve::Args,
     #[command(subcommand)]
-    pub(super) command: Option<CliCommand>,
+    pub(super) command: Option<Command>,
 }
 
 /// The command to run.
 #[derive(Debug, Subcommand)]
-pub(super) enum CliCommand {
+pub(super) enum Command {
     Serve(serve::Args),
     Stdio(stdio::Args),
     Add(add::Args),
@@ -158,7 +164,7 @@ mod tests {
     fn global_options_stand_on_either_side() {
         for line in [["dragoman", "--json", "schema"], ["dragoman", "schema", "--json"]] {
             let cli = Cli::try_parse_from(line).unwrap();
-            assert!(cli.global.json && matches!(cli.command, Some(CliCommand::Schema)), "{line:?}");
+            assert!(cli.global.json && matches!(cli.command, Some(Command::Schema)), "{line:?}");
         }
         let bare = Cli::try_parse_from(["dragoman", "--listen", "9000"]).unwrap();
         assert!(bare.command.is_none());

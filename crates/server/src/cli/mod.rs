@@ -47,7 +47,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::output::console::{Console, terminal_width};
 use crate::output::failure::Failure;
-use args::{Cli, CliCommand};
+use args::{Cli, Command};
 
 /// Runs the command and returns its exit code: 0 for success, 1 for failure, 2 for a wrong command line or
 /// configuration, 130 after Ctrl-C.
@@ -73,10 +73,10 @@ fn parsed() -> Cli {
 
 fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
     let Cli { global, serve, command } = cli;
-    let serves = matches!(&command, None | Some(CliCommand::Serve(_) | CliCommand::Stdio(_)));
+    let serves = matches!(&command, None | Some(Command::Serve(_) | Command::Stdio(_)));
     let preset = serve.preset.is_some()
-        || matches!(&command, Some(CliCommand::Serve(args)) if args.preset.is_some())
-        || matches!(&command, Some(CliCommand::Stdio(args)) if args.preset.is_some());
+        || matches!(&command, Some(Command::Serve(args)) if args.preset.is_some())
+        || matches!(&command, Some(Command::Stdio(args)) if args.preset.is_some());
     log::init(console, serves, preset)?;
     transport::memory::share_arenas();
     // This comes before any secret is read.
@@ -89,33 +89,31 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
     }
     match command {
         None => serve::run(&serve, &global, console),
-        Some(CliCommand::Serve(args)) => serve::run(&args, &global, console),
-        Some(CliCommand::Stdio(args)) => stdio::run(&args, &global, console),
-        Some(CliCommand::Add(args)) => add::run(&args, &global, console),
-        Some(CliCommand::Remove(args)) => remove::run(&args, &global, console),
-        Some(CliCommand::Check(args)) => check::run(&args, &global, console),
-        Some(CliCommand::Doctor(args)) => doctor::run(&args, &global, console),
-        Some(CliCommand::List(args)) => list::run(args, &global, console),
-        Some(CliCommand::Call(args)) => call::run(args, &global, console),
-        Some(CliCommand::Read(args)) => read::run(args, &global, console),
-        Some(CliCommand::Prompt(args)) => prompt::run(args, &global, console),
-        Some(CliCommand::Ping(args)) => ping::run(args, &global, console),
-        Some(CliCommand::Key(args)) => key::run(args, &global, console),
-        Some(CliCommand::User(args)) => user::run(args, console),
-        Some(CliCommand::Keyring(args)) => keyring::run(args, &global, console),
-        Some(CliCommand::Definitions(args)) => definitions::run(args, &global, console),
-        Some(CliCommand::Audit(args)) => audit::run(&args, &global, console),
-        Some(CliCommand::Completions(args)) => completions::run(&args, console),
-        Some(CliCommand::Man(args)) => man::run(&args, console),
-        Some(CliCommand::Config { what: args::ConfigCommand::Show { preset } }) => {
+        Some(Command::Serve(args)) => serve::run(&args, &global, console),
+        Some(Command::Stdio(args)) => stdio::run(&args, &global, console),
+        Some(Command::Add(args)) => add::run(&args, &global, console),
+        Some(Command::Remove(args)) => remove::run(&args, &global, console),
+        Some(Command::Check(args)) => check::run(&args, &global, console),
+        Some(Command::Doctor(args)) => doctor::run(&args, &global, console),
+        Some(Command::List(args)) => list::run(args, &global, console),
+        Some(Command::Call(args)) => call::run(args, &global, console),
+        Some(Command::Read(args)) => read::run(args, &global, console),
+        Some(Command::Prompt(args)) => prompt::run(args, &global, console),
+        Some(Command::Ping(args)) => ping::run(args, &global, console),
+        Some(Command::Key(args)) => key::run(args, &global, console),
+        Some(Command::User(args)) => user::run(args, console),
+        Some(Command::Keyring(args)) => keyring::run(args, &global, console),
+        Some(Command::Definitions(args)) => definitions::run(args, &global, console),
+        Some(Command::Audit(args)) => audit::run(&args, &global, console),
+        Some(Command::Completions(args)) => completions::run(&args, console),
+        Some(Command::Man(args)) => man::run(&args, console),
+        Some(Command::Config { what: args::ConfigCommand::Show { preset } }) => {
             let file = global.config.as_deref();
             match preset {
                 Some(preset) => settings::show_preset(preset, file, console),
                 None => settings::show(file, console),
             }
         }
-        Some(CliCommand::Schema | CliCommand::Config { what: args::ConfigCommand::Schema }) => {
-            schema::run(console)
-        }
+        Some(Command::Schema | Command::Config { what: args::ConfigCommand::Schema }) => schema::run(console),
     }
 }

@@ -1,5 +1,6 @@
 //! `dragoman prompt`: gets a prompt.
 
+use engine::catalogue::ListKind;
 use proto::mcp::Method;
 
 use super::target::{Questions, TargetOptions};
@@ -7,6 +8,7 @@ use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
 use crate::terminal::arguments;
+use crate::terminal::catalogue::suggested;
 use crate::terminal::connection::Ask;
 use crate::terminal::rounds::complete;
 use crate::terminal::show::Show;
@@ -41,7 +43,8 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
             let ask = Ask::new(Method::PromptsGet)
                 .about("name", name)
                 .with("arguments", arguments::of_texts(given)?);
-            let outcome = complete(connection, &ask, desk).await?;
+            let outcome = complete(connection, &ask, desk).await;
+            let outcome = suggested(outcome, connection, &[ListKind::Prompts], name, desk).await?;
             Ok((name.clone(), outcome.json().to_owned()))
         })?;
     if console.json {

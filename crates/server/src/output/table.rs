@@ -131,7 +131,7 @@ mod tests {
         );
         assert_eq!(
             table().lines(Some(36), Paint(false)),
-            "files\n  state   ready\ndocuments\n  state   failed\n  reason  exited 3 times in 10 s: the\n          last words on stderr are\n          these"
+            "files\n  state   ready\ndocuments\n  state   failed\n  reason  exited 3 times in 10 s:\n          the last words on stderr\n          are these"
         );
         for width in 20..100 {
             let lines = table().lines(Some(width), Paint(false));

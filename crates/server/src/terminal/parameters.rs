@@ -102,7 +102,7 @@ impl Parameters {
                 line.push_str(cell);
                 line.push_str(&" ".repeat(wide.saturating_sub(columns(cell)) + 2));
             }
-            one.described(line, indent, width, is_full)
+            one.described(&line, indent, width, is_full)
         };
         let more = (self.hidden > 0).then(|| format!("{}… and {} more", " ".repeat(indent), self.hidden));
         self.all.iter().zip(&shown).map(line).chain(more).collect()
@@ -140,9 +140,9 @@ impl Parameter {
     }
 
     /// Adds the description to the line of the other cells.
-    fn described(&self, line: String, indent: usize, width: Option<usize>, is_full: bool) -> String {
+    fn described(&self, line: &str, indent: usize, width: Option<usize>, is_full: bool) -> String {
         let one = one_line(&self.description);
-        let at = columns(&line);
+        let at = columns(line);
         match width {
             None => format!("{line}{one}").trim_end().to_owned(),
             Some(width) if !is_full => cut_words(format!("{line}{one}").trim_end(), width),
@@ -174,8 +174,8 @@ fn kind(own: &Value, root: &Value, depth: usize) -> String {
     if depth > DEEPEST {
         return "any".to_owned();
     }
-    let named = own["$ref"].as_str().and_then(|path| root.pointer(path.strip_prefix('#')?));
-    if let Some(meant) = named {
+    let target = own["$ref"].as_str().and_then(|path| root.pointer(path.strip_prefix('#')?));
+    if let Some(meant) = target {
         return kind(meant, root, depth + 1);
     }
     if let Some(values) = own["enum"].as_array() {

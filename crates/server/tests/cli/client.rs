@@ -177,6 +177,8 @@ async fn refusals_have_words_and_json() {
     );
     for (args, code, says) in [
         (&["list"][..], 2, "which server?"),
+        (&["prompt", "demo", "introduc"], 1, "did you mean \"introduce\"?"),
+        (&["read", "demo", "demo://welcom"], 1, "did you mean \"demo://welcome\"?"),
         (
             &["list", "nobody"],
             2,

@@ -13,20 +13,26 @@ fn huge() -> String {
     format!("{EVIL} {}", "all work and no play ".repeat(50_000))
 }
 
+/// A text that is long, but not so long that its item is left out of a list.
+fn long() -> String {
+    format!("{EVIL} {}", "all work and no play ".repeat(1_000))
+}
+
 fn answer(method: &str) -> Option<Value> {
     let schema = |name: &str| {
-        let own = json!({"type": EVIL, "description": huge(), "default": huge(), "enum": [huge()]});
+        let own = json!({"type": EVIL, "description": long(), "default": long(), "enum": [EVIL]});
         json!({"type": "object", "properties": {name: own}})
     };
-    let tool = |name: String, argument: &str| {
-        json!({"name": name, "title": huge(), "description": huge(), "inputSchema": schema(argument)})
-    };
+    let tool = |name: String, argument: &str| json!({"name": name, "title": long(), "description": long(), "inputSchema": schema(argument)});
+    let large = json!({"name": "large", "description": huge(), "inputSchema": {"type": "object"}});
     Some(match method {
         "initialize" => json!({
             "protocolVersion": LEGACY, "capabilities": {"tools": {}, "logging": {}},
             "serverInfo": {"name": huge(), "version": EVIL}, "instructions": huge(),
         }),
-        "tools/list" => json!({"tools": [tool("ok".to_owned(), "a"), tool(huge(), "a"), tool("no".to_owned(), EVIL)]}),
+        "tools/list" => {
+            json!({"tools": [tool("ok".to_owned(), "a"), tool(long(), "a"), tool("no".to_owned(), EVIL), large]})
+        }
         "tools/call" => json!({
             "content": [
                 {"type": "text", "text": EVIL},
@@ -61,7 +67,6 @@ const CLEAR: &str = "\r\u{1b}[K";
 async fn it_changes_nothing_on_a_terminal() {
     let server = evil().await;
     let url = server.url();
-    let long = huge();
     for words in [
         &["list"][..],
         &["list", "-v"],
@@ -78,12 +83,13 @@ async fn it_changes_nothing_on_a_terminal() {
             let args: Vec<&str> =
                 [&words[..1], &[&url], &words[1..], &["--era", LEGACY, "--color", "never"]].concat();
             let (_, screen) = Person::at_width(width, &args).leaves().await;
-            let shown = screen.replace(CLEAR, "").replace("\r\n", "\n");
+            let shown = screen.replace(CLEAR, "\n").replace("\r\n", "\n");
             let is_bad = |c: char| (c.is_control() && c != '\n') || ('\u{2028}'..='\u{202e}').contains(&c);
             let bad: Vec<char> =
                 shown.chars().filter(|c| is_bad(*c) || "\u{200b}\u{2066}".contains(*c)).collect();
             assert!(bad.is_empty(), "{words:?} at {width}: {bad:?}");
             assert!(shown.len() > 40, "{words:?}: {shown}");
+            assert!(words != ["list", "ok"] || shown.contains("Arguments"), "{shown}");
             let is_raw = words.contains(&"--json");
             assert!(is_raw || shown.len() < 60_000, "{words:?} at {width}: {} bytes", shown.len());
             let fits = |line: &&str| line.chars().count() <= usize::from(width) || !line.trim().contains(' ');
@@ -91,5 +97,5 @@ async fn it_changes_nothing_on_a_terminal() {
             assert!(is_raw || words[0] == "call" || wide.is_empty(), "{words:?} at {width}: {wide:?}");
         }
     }
-    assert!(long.len() > 1 << 20, "the texts are as long as they should be");
+    assert!(huge().len() > 1 << 20, "the texts are as long as they should be");
 }

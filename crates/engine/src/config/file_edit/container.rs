@@ -46,7 +46,7 @@ impl<'t> Container<'t> {
         let at = node.at.clone();
         let opening = text.get(at.start..)?.chars().next()?;
         let is_flow = opening == if is_list { '[' } else { '{' };
-        if is_flow && text.get(..at.end)?.chars().next_back() != Some(if is_list { ']' } else { '}' }) {
+        if is_flow && !text.get(..at.end)?.ends_with(if is_list { ']' } else { '}' }) {
             return None;
         }
         // Elements that come from elsewhere (`<<`, aliases) cannot be edited here.

@@ -76,25 +76,22 @@ pub fn add_server(text: &str, name: &str, entry: &Value) -> Result<String, EditF
             format!("choose another name, or remove it first: dragoman remove {name}"),
         ));
     }
-    let edited = match servers {
-        Some(servers) => match Container::of(text, &servers.value) {
-            Some(container) => container.insert(&Element::Member(name, entry)),
-            None if matches!(servers.value.kind, Kind::Null) => {
-                let root = Container::of(text, &root).ok_or_else(EditFault::by_hand)?;
-                root.fill(servers, name, entry)
-            }
-            None => None,
-        },
-        None => {
+    let container = servers.and_then(|servers| Container::of(text, &servers.value));
+    let edited = match (servers, container) {
+        (Some(_), Some(container)) => container.insert(&Element::Member(name, entry)),
+        (Some(servers), None) if matches!(servers.value.kind, Kind::Null) => {
+            Container::of(text, &root).and_then(|root| root.fill(servers, name, entry))
+        }
+        (Some(_), None) => None,
+        (None, _) => {
             let servers = serde_json::json!({ name: entry });
             Container::of(text, &root).and_then(|root| root.insert(&Element::Member(SERVERS[0], &servers)))
         }
     };
     let edited = edited.ok_or_else(EditFault::by_hand)?;
     let new = tree(&edited).ok().flatten().ok_or_else(EditFault::by_hand)?;
-    let is_right = same_but(&root, &new, &|key, old, new| {
-        SERVERS.contains(&key) && has_one_more(old.map(|old| &**old), new, name, entry)
-    });
+    let is_right =
+        same_but(&root, &new, &|key, old, new| SERVERS.contains(&key) && has_one_more(old, new, name, entry));
     if is_right { Ok(edited) } else { Err(EditFault::by_hand()) }
 }
 
@@ -244,10 +241,10 @@ fn scalar(node: &Node) -> Option<&str> {
 }
 
 /// Returns true if two mappings are the same except for members that `differs` accepts.
-fn same_but(old: &Node, new: &Node, differs: &dyn Fn(&str, Option<&Rc<Node>>, &Rc<Node>) -> bool) -> bool {
+fn same_but(old: &Node, new: &Node, differs: &dyn Fn(&str, Option<&Node>, &Node) -> bool) -> bool {
     let is_kept = |entry: &Entry| new.entries().iter().any(|other| other.key == entry.key);
     let is_right = |entry: &Entry| {
-        let before = old.entries().iter().find(|other| other.key == entry.key).map(|other| &other.value);
+        let before = old.entries().iter().find(|other| other.key == entry.key).map(|other| &*other.value);
         before.is_some_and(|before| same(before, &entry.value)) || differs(&entry.key, before, &entry.value)
     };
     old.entries().iter().all(is_kept) && new.entries().iter().all(is_right)
@@ -295,9 +292,8 @@ fn is_value(node: &Node, value: &Value) -> bool {
         (Kind::Scalar { text, quoted }, Value::String(wanted)) => {
             text == wanted && (*quoted || render::is_bare_text(wanted))
         }
-        (Kind::Scalar { text, quoted: false }, Value::Bool(_) | Value::Number(_)) => {
-            *text == value.to_string()
-        }
+        (Kind::Scalar { text, quoted: false }, Value::Bool(wanted)) => text.parse() == Ok(*wanted),
+        (Kind::Scalar { text, quoted: false }, Value::Number(wanted)) => text.parse().ok() == wanted.as_i64(),
         (Kind::List(items), Value::Array(wanted)) => {
             items.len() == wanted.len()
                 && items.iter().zip(wanted).all(|(item, wanted)| is_value(item, wanted))
