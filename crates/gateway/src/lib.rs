@@ -4,6 +4,7 @@
 //! | module | is for |
 //! |---|---|
 //! | `admission` | authentication, rate limits, and the record of calls |
+//! | `control` | the command line's way to a running gateway |
 //! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration |
 //! | `definitions` | reviews of tools' definitions: the changes that await approval, for people and programs |
 //! | `view` | one profile as one server: from catalogues to ready bytes |
@@ -25,6 +26,7 @@
 mod admission;
 mod call;
 mod changes;
+pub mod control;
 pub mod definitions;
 mod dialect_session;
 mod front;

@@ -70,29 +70,59 @@ fn notes(tls: &Tls) -> Vec<String> {
 
 /// Returns warnings about the files of a configuration that is not being served.
 pub fn check(tls: &Tls) -> Vec<String> {
+    errors(tls).into_iter().chain(open_key(tls)).collect()
+}
+
+/// Returns the reasons why these files cannot be used now.
+pub fn errors(tls: &Tls) -> Vec<String> {
     let fault = open(tls).err().map(|fault| format!("{fault}; `dragoman serve` would not start"));
-    fault.into_iter().chain(notes(tls)).collect()
+    fault.into_iter().chain(validity(tls)).collect()
+}
+
+/// Returns warnings about usable files: a key that other users can read, a certificate that expires soon.
+pub fn warnings(tls: &Tls) -> Vec<String> {
+    open_key(tls).into_iter().chain(soon(tls)).collect()
+}
+
+/// The time before a certificate's end from which it should be replaced, in seconds: 14 days.
+const SOON: u64 = 14 * 24 * 60 * 60;
+
+/// Returns a warning about a certificate that expires soon.
+fn soon(tls: &Tls) -> Option<String> {
+    let (certificate, now) = (certificate(tls)?, now());
+    match (certificate.validity(now), certificate.validity(now + SOON)) {
+        (Validity::Now, Validity::Until(end)) => {
+            let (file, end) = (tls.cert.display(), moment(end));
+            Some(format!("tls.cert: {file}: the certificate expires at {end} UTC; replace it before"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the present time, in seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+fn moment(seconds: u64) -> String {
+    let at = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    at.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// Returns a warning about a certificate that is not valid now.
 fn validity(tls: &Tls) -> Option<String> {
     let certificate = certificate(tls)?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let file = tls.cert.display();
-    let at = |seconds: u64| {
-        let at = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
-        at.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%d %H:%M").to_string()
-    };
-    match certificate.validity(now) {
+    match certificate.validity(now()) {
         Validity::Now => None,
         Validity::Until(end) => Some(format!(
             "tls.cert: {file}: the certificate expired at {} UTC, so clients refuse it; replace it",
-            at(end)
+            moment(end)
         )),
         Validity::From(begin) => Some(format!(
             "tls.cert: {file}: the certificate is not valid before {} UTC, so clients refuse it until \
              then; check this machine's clock, or replace it",
-            at(begin)
+            moment(begin)
         )),
     }
 }

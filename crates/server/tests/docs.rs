@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A command in the documentation, and the output that is shown below it.
 struct Shown {
@@ -44,13 +46,25 @@ fn commands_for(program: &str, name: &str, page: &str) -> Vec<Shown> {
 #[test]
 fn what_the_documentation_shows_works() {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut shown = Vec::new();
-    for name in ["README.md", "docs/terminal.md", "docs/configuration.md", "docs/connect.md"] {
-        shown.extend(commands(name, &fs::read_to_string(checkout.join(name)).unwrap()));
+    let mut count = 0;
+    for name in [
+        "README.md",
+        "docs/terminal.md",
+        "docs/configuration.md",
+        "docs/connect.md",
+        "docs/authentication.md",
+    ] {
+        let shown = commands(name, &fs::read_to_string(checkout.join(name)).unwrap());
+        count += shown.len();
+        in_order(&name.replace('/', "-"), shown);
     }
-    assert!(shown.len() >= 9, "only {} commands were found", shown.len());
-    // A folder without any configuration, so that the demo is served.
-    let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs-without-configuration");
+    assert!(count >= 20, "only {count} commands were found");
+}
+
+/// Runs the commands of a page in a folder of its own without any configuration, so that the demo is served.
+fn in_order(page: &str, shown: Vec<Shown>) {
+    let empty =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("commands-of-{page}-{}", std::process::id()));
     fs::create_dir_all(&empty).unwrap();
     for Shown { place, command, output } in shown {
         let said = Command::new("sh")
@@ -72,13 +86,20 @@ fn what_the_documentation_shows_works() {
             );
         }
     }
+    fs::remove_dir_all(empty).unwrap();
 }
 
 /// A gateway that serves until this is dropped.
 struct Serving {
     child: Child,
     address: String,
+    home: PathBuf,
 }
+
+/// A connection over TCP or a Unix socket.
+trait Connection: Read + Write {}
+
+impl<T: Read + Write> Connection for T {}
 
 impl Serving {
     fn start(folder: &Path, config: &str) -> Self {
@@ -98,13 +119,14 @@ impl Serving {
         let hello: serde_json::Value = serde_json::from_str(&line).unwrap();
         let url = hello["urls"][0].as_str().unwrap();
         let address = url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
-        Self { child, address }
+        Self { child, address, home: folder.to_path_buf() }
     }
 
     /// Does what `curl` would do with these arguments: a method, headers, a body, a URL. Returns the body of the
     /// answer.
     fn curl(&self, command: &str) -> String {
         let (mut method, mut headers, mut body, mut url) = (None, String::new(), None, String::new());
+        let mut socket = None;
         let mut words = words(command).into_iter().skip(1);
         while let Some(word) = words.next() {
             match word.as_str() {
@@ -112,13 +134,18 @@ impl Serving {
                 "-X" => method = words.next(),
                 "-H" => headers.extend([words.next().unwrap().as_str(), "\r\n"]),
                 "-d" => body = words.next(),
+                "--unix-socket" => socket = words.next(),
                 _ => url = word,
             }
         }
         let method = method.unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
-        let (path, body) = (url.strip_prefix("http://127.0.0.1:8808").unwrap(), body.unwrap_or_default());
+        let origin = if socket.is_some() { "http://localhost" } else { "http://127.0.0.1:8808" };
+        let (path, body) = (url.strip_prefix(origin).unwrap(), body.unwrap_or_default());
         let (address, length) = (&self.address, body.len());
-        let mut stream = TcpStream::connect(address).unwrap();
+        let mut stream: Box<dyn Connection> = match socket {
+            Some(path) => Box::new(self.over_socket(&path)),
+            None => Box::new(TcpStream::connect(address).unwrap()),
+        };
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
         );
@@ -126,6 +153,19 @@ impl Serving {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    }
+
+    /// A connection to the gateway's socket, which is opened a moment after its port.
+    fn over_socket(&self, path: &str) -> UnixStream {
+        let path = self.home.join(path.strip_prefix("~/").unwrap());
+        let deadline = Instant::now() + Duration::from_mins(1);
+        loop {
+            match UnixStream::connect(&path) {
+                Ok(stream) => return stream,
+                Err(e) => assert!(Instant::now() < deadline, "{}: {e}", path.display()),
+            }
+            std::thread::yield_now();
+        }
     }
 }
 

@@ -104,7 +104,7 @@ fn refused(source: &Source<'_>, file: &str, lookup: &Lookup<'_>, broken: Broken)
 
 /// Replaces the comments `//` and `/* */`, which editors allow in their JSON, with blanks, so that every position in
 /// the file stays the same. Only a text that begins like JSON is changed, since `//` has no meaning in YAML.
-fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
     if !starts_as_json(text) || !(text.contains("//") || text.contains("/*")) {
         return text.into();
     }
@@ -140,7 +140,7 @@ fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
 }
 
 /// Returns true for `{` followed by a quoted key or by the end, with comments and white space anywhere in between.
-fn starts_as_json(text: &str) -> bool {
+pub(super) fn starts_as_json(text: &str) -> bool {
     let mut rest = text.trim_start_matches('\u{feff}');
     let mut open = false;
     loop {

@@ -20,8 +20,10 @@ mod columns;
 mod consent;
 mod dialects;
 mod document;
+mod effective;
 mod endpoints;
 mod fault;
+mod file_edit;
 mod glob;
 mod ip;
 mod known;
@@ -68,8 +70,12 @@ pub use audit::Audit;
 pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
 pub use consent::{OAuthClient, OAuthGrant};
+pub use effective::Effective;
 pub use endpoints::{Endpoint, EndpointAuth, EndpointTransport};
 pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
+pub use file_edit::{
+    ChangedLine, EditFault, Removal, add_server, add_to_profile, changed_lines, masked, remove_server,
+};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use ip::{IpRange, address_block};
 pub use limits::Limits;

@@ -141,11 +141,14 @@ async fn look(
     }
 }
 
+const NOT_STORED: &str = "changes of servers and profiles are stored only with `management` in the configuration; set \
+                          `management: true`, or edit the configuration file";
+
 /// Applies a manager's change: stores it, then puts it into force.
 async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Result<Edited, Refusal> {
     let before = thread.now().gateway.standing.clone();
     if before.config().management.is_none() {
-        return Err(Refusal::new(404, "NOT_FOUND", "management has been disabled in the configuration"));
+        return Err(Refusal::new(409, "NOT_STORED", NOT_STORED));
     }
     let old = before.clone();
     // The edit may read files, and it takes time to merge the changes.

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`start`] | starts serving threads from a checked configuration |
 //! | `sweep` | periodic jobs |
+//! | `control` | the socket on which the local user reaches this process |
 //! | `shutdown`, `server_sessions` | the common end of all threads; the end of sessions at servers |
 //! | `open_files` | the limit of open files |
 
+mod control;
 mod open_files;
 mod server_sessions;
 mod shutdown;

@@ -11,9 +11,9 @@ use tokio::task::JoinSet;
 use transport::net::client::{Client, ClientLimits, Trust, environment_proxies};
 use transport::net::{BoxError, RuntimeKind, Stop, runtime, serve as serve_connections};
 
-use super::server_sessions;
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
+use super::{control, server_sessions};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
@@ -98,6 +98,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
             let first = shard.index == 0;
             if first {
                 look_after(&thread, stop.clone(), sources.unwrap_or_default());
+                control::serve(thread.clone());
             }
             if let Some(ready) = ready {
                 ready(&addrs);

@@ -2,9 +2,13 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::output::layout::{columns, wrap, wrap_command};
 use crate::output::options::Global;
 
-use super::{audit, call, check, definitions, key, keyring, list, ping, prompt, read, serve, stdio};
+use super::{
+    add, audit, call, check, completions, definitions, doctor, key, keyring, list, man, ping, prompt, read,
+    remove, serve, stdio, user,
+};
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
 
@@ -17,17 +21,62 @@ else dragoman/dragoman.yaml in your configuration folder. Without any of these f
 const EXAMPLES: &str = "\
 Examples:
   dragoman                                        serve, and print the URL and how to connect your client
+  dragoman add time -- uvx mcp-server-time        add a server to the configuration file
   dragoman check                                  check the configuration and report every error
   dragoman list demo                              list what a configured server offers
   dragoman call demo add a=2 b=3                  call a tool
   dragoman list https://example.com/mcp           list what a server on the network offers
   dragoman list -- npx -y @modelcontextprotocol/server-everything
-                                                  start a server with a command, and list what it offers";
+                                                  start a server with a command, and list what it offers
+  dragoman doctor                                 check the configuration, this machine and all servers
+
+Exit codes:
+  0    success
+  1    failure: no connection, an error answer, a tool that reports an error, or an error that `doctor` found
+  2    an invalid command line or configuration
+  130  Ctrl-C";
+
+/// The maximum width of help, in columns: longer lines are hard to read.
+pub(super) const WIDEST: usize = 110;
+
+/// Returns a command whose examples fit a terminal: an explanation that does not fit beside its example moves below it.
+pub(super) fn fitted(mut command: clap::Command, width: usize) -> clap::Command {
+    if let Some(about) = command.get_long_about() {
+        // Its lines are as wide as a page; here, each paragraph is laid out anew.
+        let about = about.to_string();
+        let paragraphs: Vec<String> = about.split("\n\n").map(|one| one.replace('\n', " ")).collect();
+        command = command.long_about(paragraphs.join("\n\n"));
+    }
+    if let Some(examples) = command.get_after_help() {
+        let lines: Vec<String> = examples.to_string().lines().map(|line| example(line, width)).collect();
+        command = command.after_help(lines.join("\n"));
+    }
+    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+    names.iter().fold(command, |command, name| command.mut_subcommand(name, |one| fitted(one, width)))
+}
+
+fn example(line: &str, width: usize) -> String {
+    if columns(line) <= width {
+        return line.to_owned();
+    }
+    let indent = line.len() - line.trim_start().len();
+    match line.trim_start().split_once("  ") {
+        Some((left, right)) => {
+            let below = indent + 4;
+            let right = wrap(right.trim_start(), width, below, below);
+            let left = wrap_command(left, width, indent);
+            format!("{}{left}\n{}{right}", " ".repeat(indent), " ".repeat(below))
+        }
+        None if indent > 8 => wrap(&format!("      {}", line.trim_start()), width, 0, 0),
+        None if line.trim_start().starts_with("dragoman") => wrap_command(line, width, 0),
+        None => wrap(line, width, 0, 0),
+    }
+}
 
 /// The command line.
 #[derive(Debug, Parser)]
 #[command(name = "dragoman", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES)]
-#[command(max_term_width = 110, subcommand_value_name = "COMMAND")]
+#[command(subcommand_value_name = "COMMAND")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -42,35 +91,42 @@ pub(crate) struct Cli {
 pub(super) enum Command {
     Serve(serve::Args),
     Stdio(stdio::Args),
+    Add(add::Args),
+    Remove(remove::Args),
     Check(check::Args),
+    Doctor(doctor::Args),
     List(list::Args),
     Call(call::Args),
     Read(read::Args),
     Prompt(prompt::Args),
     Ping(ping::Args),
     Key(key::Args),
+    User(user::Args),
     Keyring(keyring::Args),
     Definitions(definitions::Args),
     Audit(audit::Args),
     /// Print the JSON schema of the configuration file
     Schema,
-    /// Show built-in configurations and the schema
+    Completions(completions::Args),
+    Man(man::Args),
+    /// Show the configuration as it takes effect, built-in configurations, and the schema
     Config {
         #[command(subcommand)]
         what: ConfigCommand,
     },
 }
 
-/// Show built-in configurations and the schema.
+/// Show the configuration as it takes effect, built-in configurations, and the schema.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(super) enum ConfigCommand {
     /// Print the JSON schema of the configuration file
     Schema,
-    /// Print a built-in configuration as a reference or a starting point; with --config, also print the file that extends it
+    /// Print the configuration as it takes effect, with defaults and without secrets; or print a built-in configuration
     Show {
-        /// The preset: bb, buddyboss, wordpress, gateway or kulturarv
+        /// The built-in configuration to print: bb, buddyboss, wordpress, gateway or kulturarv; with --config, also the file
+        /// that extends it
         #[arg(long, value_name = "NAME", value_parser = crate::preset::parse)]
-        preset: crate::preset::Preset,
+        preset: Option<crate::preset::Preset>,
     },
 }
 
@@ -83,6 +139,25 @@ mod tests {
     #[test]
     fn the_command_line_holds_together() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn examples_fit_every_terminal() {
+        for width in [40, 60, 80, 110] {
+            let mut command = fitted(Cli::command(), width).term_width(width);
+            command.build();
+            let mut all = vec![command.clone()];
+            all.extend(command.get_subcommands().cloned());
+            for one in all {
+                let help = one.get_after_help().map(ToString::to_string).unwrap_or_default();
+                let is_long =
+                    |line: &&str| columns(line) > width && line.trim().trim_end_matches(" \\").contains(' ');
+                let long: Vec<&str> = help.lines().filter(is_long).collect();
+                assert!(long.is_empty(), "{} in {width}: {long:?}", one.get_name());
+            }
+        }
+        let line = "  dragoman check                     check the configuration";
+        assert_eq!(example(line, 30), "  dragoman check\n      check the configuration");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use store::audit::{AuditEntry, CallOutcome, Log, MAX_LIMIT, Query, Recorded};
 use super::state::{StateOptions, audit_file, failed};
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
+use crate::output::layout::{columns, wrap};
 use crate::output::moment::{self, TimeArgument, brief, rfc3339};
 use crate::output::options::Global;
 
@@ -106,7 +107,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         console.print(&line(one, console))?;
     }
     if found.is_empty() && !console.json {
-        console.note(&format!("No call in {} matches.", file.display()));
+        console.note("No matching calls.");
     }
     Ok(())
 }
@@ -252,15 +253,10 @@ fn json(one: &Recorded) -> String {
 /// The shortest wait that is shown to people, in microseconds.
 const SHOWN_WAIT: u64 = 10_000;
 
-/// Returns a call in the form for people. The columns are aligned as long as names are short.
+/// Returns a call in the form for people. The columns are aligned as long as names are short; on a narrow terminal, a call
+/// continues on further lines.
 fn row(entry: &AuditEntry, console: &Console) -> String {
     let paint = console.out;
-    let outcome = format!("{:7}", entry.outcome);
-    let outcome = match entry.outcome {
-        CallOutcome::Ok => paint.dim(&outcome),
-        CallOutcome::Error => paint.red(&outcome),
-        CallOutcome::Denied | CallOutcome::Unknown => paint.yellow(&outcome),
-    };
     let code = entry.code.map(|code| format!("  ({code})")).unwrap_or_default();
     let arguments =
         entry.arguments.as_deref().map(|text| format!("  {}", one_line(text))).unwrap_or_default();
@@ -271,14 +267,23 @@ fn row(entry: &AuditEntry, console: &Console) -> String {
     let client = [&entry.address, &entry.client].into_iter().flatten();
     let client: Vec<String> = client.map(|text| one_line(text)).collect();
     let client = if client.is_empty() { String::new() } else { format!("  [{}]", client.join(", ")) };
-    format!(
-        "{}  {outcome}  {:>7}  {:20}  {:12}  {}{code}{tries}{waited}{cached}{}{}",
+    let outcome = entry.outcome.to_string();
+    let name = one_line(entry.tool.as_deref().unwrap_or(&entry.method));
+    let text = format!(
+        "{}  {outcome:7}  {:>7}  {:20}  {:12}  {name}{code}{tries}{waited}{cached}{client}{arguments}",
         rfc3339(entry.at_ms),
         brief(entry.duration_us),
         one_line(&entry.principal),
         one_line(&entry.profile),
-        paint.cyan(&one_line(entry.tool.as_deref().unwrap_or(&entry.method))),
-        paint.dim(&client),
-        paint.dim(&arguments),
-    )
+    );
+    let text = match console.out_width.filter(|width| columns(&text) > *width) {
+        Some(width) => wrap(&text.split_whitespace().collect::<Vec<_>>().join(" "), width, 0, 4),
+        None => text,
+    };
+    let painted = match entry.outcome {
+        CallOutcome::Ok => paint.dim(&outcome),
+        CallOutcome::Error => paint.red(&outcome),
+        CallOutcome::Denied | CallOutcome::Unknown => paint.yellow(&outcome),
+    };
+    text.replacen(&outcome, &painted, 1)
 }

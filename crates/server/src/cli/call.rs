@@ -4,11 +4,13 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use engine::catalogue::ListKind;
+use engine::nearest::nearest;
 use proto::mcp::Method;
 
-use super::target::TargetOptions;
-use crate::output::console::Console;
+use super::target::{Questions, TargetOptions};
+use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
+use crate::output::layout::cut;
 use crate::output::options::Global;
 use crate::terminal::catalogue::{self, Tool};
 use crate::terminal::connection::{Ask, Connection};
@@ -22,6 +24,9 @@ const MOST: u64 = 64 << 20;
 
 /// The maximum number of tools that one line names.
 const MANY: usize = 10;
+
+/// The maximum length of a tool's name in a message, in columns.
+const LONGEST: usize = 80;
 
 const EXAMPLES: &str = "\
 TARGET is a URL, the name of a configured server, or a command after --.
@@ -68,22 +73,25 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
     };
     let whole = whole.as_deref().map(arguments::of_json).transpose()?;
     let save = args.save.as_deref().map(Folder::open).transpose()?;
-    let result = args.place.visit(args.words, stdin, global, console, async |connection, desk, mut words| {
-        if words.is_empty() {
-            return Err(Failure::usage("which tool?").help("`dragoman list TARGET tools` lists the tools"));
-        }
-        let name = words.remove(0);
-        if whole.is_some() && !words.is_empty() {
-            let message = format!("{:?} is given together with arguments as JSON", words.join(" "));
-            return Err(
-                Failure::usage(message).help("pass the arguments either as JSON or as key=value, not both")
-            );
-        }
-        let result = call(connection, desk, &name, whole, &words).await?;
-        let shown = connection.modern(Method::ToolsCall, &result).into_owned();
-        Ok((name, result, shown))
-    });
-    let (name, result, shown) = result?;
+    let questions = if stdin { Questions::WithoutStdin } else { Questions::Any };
+    let result =
+        args.place.visit(args.words, questions, global, console, async |connection, desk, mut words| {
+            if words.is_empty() {
+                return Err(
+                    Failure::usage("which tool?").help("`dragoman list TARGET tools` lists the tools")
+                );
+            }
+            let name = words.remove(0);
+            if whole.is_some() && !words.is_empty() {
+                let message = format!("{:?} is given together with arguments as JSON", words.join(" "));
+                return Err(Failure::usage(message)
+                    .help("pass the arguments either as JSON or as key=value, not both"));
+            }
+            let Called { result, hint } = call(connection, desk, &name, whole, &words).await?;
+            let shown = connection.modern(Method::ToolsCall, &result).into_owned();
+            Ok((name, result, shown, hint))
+        });
+    let (name, result, shown, hint) = result?;
     let failed = if console.json {
         console.print(&result)?;
         serde_json::from_str::<serde_json::Value>(&shown).is_ok_and(|result| result["isError"] == true)
@@ -91,10 +99,20 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
         Show { console, save, name: &name }.tool_result(&shown)?
     };
     if failed {
-        console.note(&format!("{} the tool reported an error", console.err.red("error:")));
+        if !console.json && !console.quiet {
+            let told = Failure::new("the tool reported an error");
+            hint.map_or(Failure::new("the tool reported an error"), |hint| told.help(hint)).show(console);
+        }
         return Err(Failure::silent(1));
     }
     Ok(())
+}
+
+/// The result of a call.
+struct Called {
+    result: String,
+    /// The likely reason for a failure: the tool is not listed, or does not list an argument.
+    hint: Option<String>,
 }
 
 async fn call(
@@ -103,7 +121,7 @@ async fn call(
     name: &str,
     whole: Option<String>,
     words: &[String],
-) -> Result<String, Failure> {
+) -> Result<Called, Failure> {
     let catalogue = catalogue::gather(connection, &[ListKind::Tools], desk).await?;
     let listed: Vec<String> = catalogue.list(ListKind::Tools).iter().map(|item| item.key.clone()).collect();
     let tool: Option<Tool> = catalogue::tool(connection, catalogue, name);
@@ -114,25 +132,32 @@ async fn call(
     set_log_level(connection, desk).await?;
     let mut ask = Ask::new(Method::ToolsCall).about("name", name).with("arguments", given.as_str());
     ask.mirror.params = tool.as_ref().map(|tool| tool.headers(&given)).unwrap_or_default();
-    let result = complete(connection, &ask, desk).await;
-    match result {
-        Err(refused @ Failure::Refused { .. }) if tool.is_none() => Err(refused.help(listed_tools(&listed))),
-        other => Ok(other?.json().to_owned()),
+    let hint = match &tool {
+        Some(tool) => arguments::unlisted(&given, &tool.schema),
+        None => Some(listed_tools(name, &listed)),
+    };
+    match (complete(connection, &ask, desk).await, hint) {
+        (Err(refused @ Failure::Refused { .. }), Some(hint)) => Err(refused.help(hint)),
+        (outcome, hint) => Ok(Called { result: outcome?.json().to_owned(), hint }),
     }
 }
 
-/// Returns the part of a message that names the tools: all of them if there are few, otherwise the first ones.
-fn listed_tools(names: &[String]) -> String {
+/// Returns the part of a message that names the tools: the one that was probably meant, all of them if there are few, or
+/// else the first ones.
+fn listed_tools(name: &str, names: &[String]) -> String {
+    let shown = |name: &String| cut(&one_line(name), LONGEST);
+    let list = |names: &[String]| names.iter().map(shown).collect::<Vec<_>>().join(", ");
+    if let Some(near) = nearest(name, names.iter().map(String::as_str)) {
+        return format!("did you mean {:?}?", shown(&near.to_owned()));
+    }
     match names {
         [] => "the server lists no tools".to_owned(),
-        _ if names.len() <= MANY => format!("the server lists {}", names.join(", ")),
-        _ => {
-            let some = names[..MANY].join(", ");
-            format!(
-                "the server lists {} tools, among them {some}; `dragoman list TARGET tools` shows all",
-                names.len()
-            )
-        }
+        _ if names.len() <= MANY => format!("the server lists {}", list(names)),
+        _ => format!(
+            "the server lists {} tools, among them {}; `dragoman list TARGET tools` shows all",
+            names.len(),
+            list(&names[..MANY])
+        ),
     }
 }
 

@@ -54,10 +54,16 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
 /// Returns notes that depend on more than the configuration's text: on files, keys and addresses.
 fn notes(settings: &Settings) -> Vec<String> {
     let refused = refused(&settings.config).into_iter().map(ToOwned::to_owned);
-    let exposed = secrets_that_others_can_read(settings).into_iter().chain(in_the_clear(&settings.config));
-    let tls = settings.config.tls.iter().flat_map(tls::check).chain(listens_in_the_clear(&settings.config));
-    let routes = route::warnings(&settings.config);
-    refused.chain(exposed).chain(tls).chain(routes).chain(keys_that_are_not_there(settings)).collect()
+    let tls = settings.config.tls.iter().flat_map(tls::check);
+    refused.chain(tls).chain(exposures(settings)).collect()
+}
+
+/// Returns notes about secrets that others could see, about files of servers, and about rules for keys that do not exist.
+pub(super) fn exposures(settings: &Settings) -> Vec<String> {
+    let config = &settings.config;
+    let exposed = secrets_that_others_can_read(settings).into_iter().chain(in_the_clear(config));
+    let routes = listens_in_the_clear(config).into_iter().chain(route::warnings(config));
+    exposed.chain(routes).chain(keys_that_are_not_there(settings)).collect()
 }
 
 /// Returns a warning about a secret in a file that other users can read.
@@ -135,7 +141,7 @@ fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
 }
 
 /// Returns the reasons why `dragoman serve` would refuse a valid configuration.
-fn refused(config: &Config) -> Vec<&'static str> {
+pub(super) fn refused(config: &Config) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if address::refuse_open(&config.listen, config.asks_everybody()).is_err() {
         notes.push(if config.auth.asks() {

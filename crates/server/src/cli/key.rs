@@ -1,7 +1,5 @@
 //! `dragoman key`: creates, lists and revokes API keys. Only a key's owner has the key's text.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 use store::keys::{ApiKey, KeyState, KeyText, Keys, NewKey, Revocation};
 
@@ -10,6 +8,7 @@ use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
 use crate::output::moment::{self, TimeArgument, rfc3339, short};
 use crate::output::options::Global;
+use crate::output::table::Table;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -183,40 +182,22 @@ fn described(key: &ApiKey, now: u64) -> Value {
     })
 }
 
-/// Returns the keys in the form for people, one per line.
+/// Returns the keys in the form for people.
 fn table(keys: &[ApiKey], now: u64, console: &Console) -> String {
-    const HEAD: [&str; 7] =
-        ["NAME", "BEGINS WITH", "STATE", "PROFILES", "CREATED (UTC)", "EXPIRES", "LAST USED"];
-    let row = |key: &ApiKey| {
-        let time = |at: Option<u64>, none: &str| at.map_or(none.to_owned(), short);
-        [
+    let mut table =
+        Table::new(&["NAME", "BEGINS WITH", "STATE", "PROFILES", "CREATED (UTC)", "EXPIRES", "LAST USED"]);
+    for key in keys {
+        let time = |at: Option<u64>| at.map_or("never".to_owned(), short);
+        let cells = [
             one_line(&key.name),
             key.prefix.clone(),
             name_of(key.state(now)).to_owned(),
             key.profiles.as_ref().map_or("all".to_owned(), |names| one_line(&names.join(", "))),
             short(key.created_ms),
-            time(key.expires_ms, "never"),
-            time(key.last_used_ms, "never"),
-        ]
-    };
-    let rows: Vec<[String; 7]> = keys.iter().map(row).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([HEAD[column].len()]).max().unwrap_or(0)
-    };
-    let widths: [usize; 7] = std::array::from_fn(width);
-    let line = |cells: [&str; 7]| {
-        let mut text = String::new();
-        for (cell, width) in cells.iter().zip(widths) {
-            let _ = write!(text, "{cell:width$}  ");
-        }
-        text.trim_end().to_owned()
-    };
-    let mut text = format!("{}\n", console.out.bold(&line(HEAD)));
-    for (cells, key) in rows.iter().zip(keys) {
-        let plain = line(cells.each_ref().map(String::as_str));
-        let shown = if key.state(now) == KeyState::Active { plain } else { console.out.dim(&plain) };
-        let _ = writeln!(text, "{shown}");
+            time(key.expires_ms),
+            time(key.last_used_ms),
+        ];
+        table.row(cells, key.state(now) != KeyState::Active);
     }
-    text
+    table.lines(console.out_width, console.out)
 }

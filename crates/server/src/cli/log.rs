@@ -12,6 +12,8 @@ use tracing_subscriber::{fmt, registry};
 
 use crate::output::console::Console;
 use crate::output::failure::Failure;
+use crate::output::layout::wrap;
+use crate::output::status_line;
 
 /// The environment variable that contains the log filter: `info`, or `warn,dragoman=debug`.
 const VARIABLE: &str = "DRAGOMAN_LOG";
@@ -37,7 +39,9 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
     } else {
         filter(own.as_deref(), console)?
     };
-    let lines = fmt::layer().with_writer(|| Lines).with_ansi(console.err.0).with_target(false);
+    // The lines of a command fit the terminal; those of a gateway stay whole, because they are kept and searched.
+    let width = console.err_width.filter(|_| !serves);
+    let lines = fmt::layer().with_writer(move || Lines { width }).with_ansi(console.err.0).with_target(false);
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let set = if serves && !journal {
         registry().with(filter).with(lines).try_init()
@@ -58,11 +62,20 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
 
 /// Writes lines to stderr, one per event: texts from clients and servers may contain line breaks, and these must not
 /// look like further events.
-struct Lines;
+struct Lines {
+    /// The columns that a line may take; `None` if lines stay whole.
+    width: Option<usize>,
+}
 
 impl Write for Lines {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        io::stderr().write_all(&one_line(event))?;
+        status_line::clear();
+        let line = one_line(event);
+        match (self.width, std::str::from_utf8(&line)) {
+            // The codes of colours count as columns, so a line with colours breaks a little earlier than it must.
+            (Some(width), Ok(line)) => io::stderr().write_all(wrap(line, width, 0, 2).as_bytes())?,
+            _ => io::stderr().write_all(&line)?,
+        }
         Ok(event.len())
     }
 

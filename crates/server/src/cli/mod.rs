@@ -3,8 +3,9 @@
 //! | file | is for |
 //! |---|---|
 //! | `args` | the command line: global options and commands |
-//! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `keyring`, `definitions`, `audit`, `schema` | one command each |
+//! | `serve`, `stdio`, `add`, `remove`, `check`, `doctor`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `user`, `keyring`, `definitions`, `audit`, `schema`, `completions`, `man` | one command each |
 //! | `settings` | the configuration: finding it, reading it, `${…}` |
+//! | `config_file` | the configuration file as a text to be edited |
 //! | `state` | the folder of keys and the record of calls |
 //! | `address` | addresses to listen at, and checks of those that other machines can reach |
 //! | `welcome` | the first screen of `serve` |
@@ -12,39 +13,46 @@
 //!
 //! This module must not know how servers are served or called: that is `gateway` and `terminal`.
 
+mod add;
 mod address;
 mod args;
 mod audit;
 mod call;
 mod check;
+mod completions;
+mod config_file;
 mod definitions;
+mod doctor;
 mod key;
 mod keyring;
 mod list;
 mod log;
+mod man;
 mod ping;
 mod prompt;
 mod read;
+mod remove;
 mod schema;
 mod serve;
 pub(crate) mod settings;
 pub(crate) mod state;
 mod stdio;
 pub(crate) mod target;
+mod user;
 mod welcome;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::output::console::Console;
+use crate::output::console::{Console, terminal_width};
 use crate::output::failure::Failure;
 use args::{Cli, Command};
 
 /// Runs the command and returns its exit code: 0 for success, 1 for failure, 2 for a wrong command line or
 /// configuration, 130 after Ctrl-C.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = parsed();
     let console = Console::new(&cli.global);
     match run(cli, &console) {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,6 +61,14 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// Reads the command line. Help and errors fit the terminal; elsewhere, their lines stay whole.
+fn parsed() -> Cli {
+    let width = terminal_width().map(|width| width.min(args::WIDEST));
+    let command = width.map_or_else(Cli::command, |width| args::fitted(Cli::command(), width));
+    let matches = command.term_width(width.unwrap_or(0)).get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit())
 }
 
 fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
@@ -75,18 +91,28 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         None => serve::run(&serve, &global, console),
         Some(Command::Serve(args)) => serve::run(&args, &global, console),
         Some(Command::Stdio(args)) => stdio::run(&args, &global, console),
+        Some(Command::Add(args)) => add::run(&args, &global, console),
+        Some(Command::Remove(args)) => remove::run(&args, &global, console),
         Some(Command::Check(args)) => check::run(&args, &global, console),
+        Some(Command::Doctor(args)) => doctor::run(&args, &global, console),
         Some(Command::List(args)) => list::run(args, &global, console),
         Some(Command::Call(args)) => call::run(args, &global, console),
         Some(Command::Read(args)) => read::run(args, &global, console),
         Some(Command::Prompt(args)) => prompt::run(args, &global, console),
         Some(Command::Ping(args)) => ping::run(args, &global, console),
         Some(Command::Key(args)) => key::run(args, &global, console),
+        Some(Command::User(args)) => user::run(args, console),
         Some(Command::Keyring(args)) => keyring::run(args, &global, console),
         Some(Command::Definitions(args)) => definitions::run(args, &global, console),
         Some(Command::Audit(args)) => audit::run(&args, &global, console),
+        Some(Command::Completions(args)) => completions::run(&args, console),
+        Some(Command::Man(args)) => man::run(&args, console),
         Some(Command::Config { what: args::ConfigCommand::Show { preset } }) => {
-            settings::show(preset, global.config.as_deref(), console)
+            let file = global.config.as_deref();
+            match preset {
+                Some(preset) => settings::show_preset(preset, file, console),
+                None => settings::show(file, console),
+            }
         }
         Some(Command::Schema | Command::Config { what: args::ConfigCommand::Schema }) => schema::run(console),
     }

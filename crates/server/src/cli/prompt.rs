@@ -1,12 +1,14 @@
 //! `dragoman prompt`: gets a prompt.
 
+use engine::catalogue::ListKind;
 use proto::mcp::Method;
 
-use super::target::TargetOptions;
+use super::target::{Questions, TargetOptions};
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
 use crate::terminal::arguments;
+use crate::terminal::catalogue::suggested;
 use crate::terminal::connection::Ask;
 use crate::terminal::rounds::complete;
 use crate::terminal::show::Show;
@@ -32,7 +34,7 @@ pub(super) struct Args {
 /// Gets the prompt and shows its messages.
 pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let (name, result) =
-        args.place.visit(args.words, false, global, console, async |connection, desk, words| {
+        args.place.visit(args.words, Questions::Any, global, console, async |connection, desk, words| {
             let Some((name, given)) = words.split_first() else {
                 return Err(
                     Failure::usage("which prompt?").help("`dragoman list TARGET prompts` lists the prompts")
@@ -41,7 +43,8 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
             let ask = Ask::new(Method::PromptsGet)
                 .about("name", name)
                 .with("arguments", arguments::of_texts(given)?);
-            let outcome = complete(connection, &ask, desk).await?;
+            let outcome = complete(connection, &ask, desk).await;
+            let outcome = suggested(outcome, connection, &[ListKind::Prompts], name, desk).await?;
             Ok((name.clone(), outcome.json().to_owned()))
         })?;
     if console.json {

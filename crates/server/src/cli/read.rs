@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use engine::catalogue::ListKind;
 use proto::mcp::Method;
 
-use super::target::TargetOptions;
+use super::target::{Questions, TargetOptions};
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
+use crate::terminal::catalogue::suggested;
 use crate::terminal::connection::Ask;
 use crate::terminal::rounds::complete;
 use crate::terminal::save::Folder;
@@ -40,13 +42,14 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let save = args.save.as_deref().map(Folder::open).transpose()?;
     let (uri, result) =
-        args.place.visit(args.words, false, global, console, async |connection, desk, words| {
+        args.place.visit(args.words, Questions::Any, global, console, async |connection, desk, words| {
             let [uri] = &words[..] else {
                 let help = "`dragoman list TARGET resources templates` lists the resources";
                 return Err(Failure::usage("only one resource can be read at a time").help(help));
             };
             let ask = Ask::new(Method::ResourcesRead).about("uri", uri);
-            let outcome = complete(connection, &ask, desk).await?;
+            let outcome = complete(connection, &ask, desk).await;
+            let outcome = suggested(outcome, connection, &[ListKind::Resources], uri, desk).await?;
             Ok((uri.clone(), outcome.json().to_owned()))
         })?;
     if console.json { console.print(&result) } else { Show { console, save, name: &uri }.resource(&result) }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::config::{
-    Config, Fault, Link, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, NativeLink, load_knowing,
+    Config, Effective, Fault, Link, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, NativeLink,
+    load_knowing, masked,
 };
 use serde_json::json;
 
@@ -154,9 +155,15 @@ fn text_of(file: &Path) -> Result<String, Failure> {
 ///
 /// # Errors
 /// Fails if the file cannot be read.
-pub(super) fn show(preset: Preset, over: Option<&Path>, console: &Console) -> Result<(), Failure> {
+pub(super) fn show_preset(preset: Preset, over: Option<&Path>, console: &Console) -> Result<(), Failure> {
+    if console.json {
+        let file = over.map(text_of).transpose()?;
+        let shown = |text: &str| Effective::of(text).settings;
+        let told = json!({"preset": preset.name, "settings": shown(preset.text), "over": file.as_deref().map(shown)});
+        return console.print(&told.to_string());
+    }
     let Some(file) = over else { return console.print(preset.text.trim_end()) };
-    let text = text_of(file)?;
+    let text = masked(&text_of(file)?);
     let name = file.display();
     console.print(&format!(
         "# The preset {}:\n{}\n---\n# The settings of {name}, which override it:\n{}",
@@ -164,6 +171,27 @@ pub(super) fn show(preset: Preset, over: Option<&Path>, console: &Console) -> Re
         preset.text.trim_end(),
         text.trim_end()
     ))
+}
+
+/// Prints the configuration as it takes effect, without secrets.
+///
+/// # Errors
+/// Fails if the configuration cannot be read, or is invalid.
+pub(super) fn show(explicit: Option<&Path>, console: &Console) -> Result<(), Failure> {
+    let settings = Settings::load(explicit)?;
+    let text = match &settings.file {
+        Some(file) => text_of(file)?,
+        None => DEMO.to_owned(),
+    };
+    let effective = Effective::of(&text);
+    let file = settings.file.as_ref().map(|file| file.display().to_string());
+    if console.json {
+        let told = json!({"file": file, "settings": effective.settings, "defaults": effective.defaults});
+        return console.print(&told.to_string());
+    }
+    let name =
+        file.unwrap_or_else(|| "There is no configuration file, so the embedded demo is served:".to_owned());
+    console.print(&format!("# {name}\n{}", console.shown(&effective.to_yaml())))
 }
 
 /// The source of a configuration, from which it can be read again.
@@ -220,12 +248,17 @@ fn places() -> Vec<PathBuf> {
     std::iter::once(PathBuf::new()).chain(user.map(|folder| folder.join("dragoman"))).collect()
 }
 
+/// Returns the configuration file that commands find by themselves.
+pub(super) fn found() -> Option<PathBuf> {
+    find(&places())
+}
+
 fn find(places: &[PathBuf]) -> Option<PathBuf> {
     places.iter().flat_map(|folder| NAMES.map(|name| folder.join(name))).find(|path| path.is_file())
 }
 
 /// Returns the content for `${file:path}`; a relative path starts at the configuration's folder.
-fn filled(folder: &Path, path: &str) -> Result<String, String> {
+pub(super) fn filled(folder: &Path, path: &str) -> Result<String, String> {
     let text = read(&folder.join(path), MAX_FILLED_BYTES + 1)?;
     if text.len() > MAX_FILLED_BYTES {
         Err(format!("it has more than {MAX_FILLED_BYTES} bytes"))

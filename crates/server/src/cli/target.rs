@@ -1,16 +1,20 @@
 //! The TARGET of commands, and their common steps: connect, work, disconnect.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use engine::config::Limits;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use engine::nearest::nearest;
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use proto::era::{ERAS, Era, by_version};
+use tokio::time::Instant;
 
 use super::settings::Settings;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
-use crate::terminal::connect::connect;
+use crate::output::status_line;
+use crate::terminal::connect::{Wishes, connect};
 use crate::terminal::rounds::interruptible;
 use crate::terminal::target::Target;
 use crate::terminal::{Connection, Desk};
@@ -78,6 +82,9 @@ impl TargetOptions {
         let settings = Settings::read(global.config.as_deref(), console)?;
         let Some(server) = settings.config.mcp_servers.get(&name) else {
             let message = format!("there is no server {name:?}; {}", configured(&settings));
+            let near = nearest(&name, settings.config.mcp_servers.keys().map(String::as_str));
+            let meant = near.map(str::to_owned).or_else(|| as_url(&name));
+            let help = meant.map_or(help.to_owned(), |meant| format!("did you mean {meant}?"));
             return Err(Failure::usage(message).help(help));
         };
         let start = server.start_timeout.unwrap_or(settings.config.limits.start_timeout);
@@ -89,12 +96,17 @@ impl TargetOptions {
         !self.command.is_empty()
     }
 
+    /// Returns the command after `--`; empty if there is none.
+    pub(super) fn command(&self) -> &[String] {
+        &self.command
+    }
+
     /// Connects to the target, works with it, and disconnects. `words` are the arguments before the command; `work`
     /// gets those that remain after the target.
     pub(super) fn visit<T>(
         &self,
         mut words: Vec<String>,
-        stdin_is_taken: bool,
+        questions: Questions,
         global: &Global,
         console: &Console,
         work: impl AsyncFnOnce(&mut Connection, &mut Desk<'_>, Vec<String>) -> Result<T, Failure>,
@@ -104,17 +116,27 @@ impl TargetOptions {
             return Err(Failure::usage("only servers with a URL accept headers").help("omit --header"));
         }
         let given = self.timeout.map(Duration::from_secs);
-        let (patience, start) = (given.unwrap_or(PATIENCE), given.unwrap_or(start));
+        let mut desk = Desk::new(console, questions == Questions::WithoutStdin);
+        let wishes = Wishes {
+            era: self.era,
+            patience: given.unwrap_or(PATIENCE),
+            start: given.unwrap_or(start),
+            may_ask: questions != Questions::None && desk.can_ask(),
+        };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
-        let mut desk = Desk::new(console, stdin_is_taken);
         let visited = runtime.block_on(async {
-            let mut connection = tokio::select! {
-                connection = connect(&target, mask, self.era, patience, start) => connection?,
+            let opening = |waited: Duration| target.opening_line(waited);
+            let connecting =
+                status_line::watched(console, Instant::now(), opening, connect(&target, mask, wishes));
+            let connected = tokio::select! {
+                connected = connecting => connected,
                 _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
             };
+            status_line::clear();
+            let mut connection = connected?;
             let done = interruptible(&mut connection, async |connection: &mut Connection| {
                 work(connection, &mut desk, words).await
             })
@@ -126,6 +148,30 @@ impl TargetOptions {
         runtime.shutdown_background();
         visited
     }
+}
+
+/// The questions that a server may have for the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Questions {
+    /// None: nothing is requested that could lead to a question.
+    None,
+    /// Questions that the user can answer on stdin.
+    Any,
+    /// Questions, but the command itself reads stdin, so the user cannot answer there.
+    WithoutStdin,
+}
+
+/// Returns the URL that was probably meant by a text without a scheme: a host with a port or a path.
+fn as_url(text: &str) -> Option<String> {
+    let (authority, _) = text.split_once('/').unwrap_or((text, ""));
+    let uri: Uri = format!("http://{text}").parse().ok()?;
+    let host = uri.host().filter(|host| !host.is_empty())?;
+    let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    let is_host = is_address || host == "localhost" || host.contains('.') || uri.port().is_some();
+    let is_near = is_address || host == "localhost" || !host.contains('.');
+    let scheme = if is_near { "http" } else { "https" };
+    let path = if text.contains('/') { "" } else { "/mcp" };
+    (is_host && !authority.contains('@')).then(|| format!("{scheme}://{text}{path}"))
 }
 
 fn configured(settings: &Settings) -> String {
@@ -148,6 +194,24 @@ mod tests {
         assert!(value.is_sensitive());
         for text in ["x", ": y", "a b: c", "a: b\nc"] {
             assert!(header(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn urls_without_a_scheme_are_recognised() {
+        for (text, want) in [
+            ("127.0.0.1:8808/mcp", Some("http://127.0.0.1:8808/mcp")),
+            ("localhost:8808", Some("http://localhost:8808/mcp")),
+            ("[::1]:8808/mcp", Some("http://[::1]:8808/mcp")),
+            ("box:80", Some("http://box:80/mcp")),
+            ("example.com/mcp", Some("https://example.com/mcp")),
+            ("example.com", Some("https://example.com/mcp")),
+            ("files", None),
+            ("my server", None),
+            ("u:p@h.example/", None),
+            ("", None),
+        ] {
+            assert_eq!(as_url(text).as_deref(), want, "{text}");
         }
     }
 

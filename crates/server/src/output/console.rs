@@ -1,16 +1,20 @@
 //! Stdout and stderr: results go to stdout, everything else to stderr. Colours are used only if they are wanted.
 //!
-//! On a terminal, texts from servers are shown without their control characters, so that these texts cannot control
-//! the terminal.
+//! On a terminal, control characters and invisible characters in texts from servers are shown as escapes, so that these
+//! texts can neither control the terminal nor hide anything.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::AsFd;
+use rustix::termios::tcgetwinsize;
 
 use super::failure::Failure;
+use super::layout::{LEAST_WIDTH, USUAL_WIDTH, wrap};
 use super::options::{ColorChoice, Global};
+use super::status_line;
 
 /// The output of a command, and its format.
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent property of the output")]
@@ -30,6 +34,10 @@ pub(crate) struct Console {
     pub(crate) out_is_terminal: bool,
     /// True if stderr is a terminal.
     pub(crate) err_is_terminal: bool,
+    /// The width of stdout in columns; `None` if stdout is no terminal, so that no line is fitted to it.
+    pub(crate) out_width: Option<usize>,
+    /// The width of stderr in columns; `None` if stderr is no terminal.
+    pub(crate) err_width: Option<usize>,
     /// True if the user can be asked: stdin and stderr are terminals.
     pub(crate) can_ask: bool,
 }
@@ -53,7 +61,25 @@ impl Console {
             err: Paint(colours(err)),
             out_is_terminal: out,
             err_is_terminal: err,
+            out_width: out.then(|| width(io::stdout())),
+            err_width: err.then(|| width(io::stderr())),
             can_ask: io::stdin().is_terminal() && err,
+        }
+    }
+
+    /// Creates a console for work in the background, which shows and asks nothing.
+    pub(crate) fn silent() -> Self {
+        Self {
+            json: false,
+            verbose: 0,
+            quiet: true,
+            out: Paint(false),
+            err: Paint(false),
+            out_is_terminal: false,
+            err_is_terminal: false,
+            out_width: None,
+            err_width: None,
+            can_ask: false,
         }
     }
 
@@ -73,6 +99,7 @@ impl Console {
     /// The same as for [`Console::print`].
     #[expect(clippy::unused_self, reason = "only code that has the console may write")]
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        status_line::clear();
         let mut out = io::stdout().lock();
         out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| match e.kind() {
             io::ErrorKind::BrokenPipe => Failure::silent(0),
@@ -89,16 +116,19 @@ impl Console {
         poll(&mut asked, Some(&now)).is_err() || !asked[0].revents().contains(PollFlags::ERR)
     }
 
-    /// Prints a line on stderr, unless `quiet` is set.
+    /// Prints a text on stderr in lines that fit, unless `quiet` is set.
     pub(crate) fn note(&self, text: &str) {
-        if !self.quiet {
-            self.complain(text);
+        if self.quiet {
+            return;
         }
+        // The caller has laid out a text with colours.
+        if text.contains('\x1b') { self.complain(text) } else { self.complain(&self.fitted_err(text, 0)) }
     }
 
     /// Prints a line on stderr in any case.
     #[expect(clippy::unused_self, reason = "only code that has the console may write")]
     pub(crate) fn complain(&self, text: &str) {
+        status_line::clear();
         // If this fails, there is no other place to report the failure.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
@@ -106,6 +136,7 @@ impl Console {
     /// Writes to stderr without a newline, for questions and progress.
     #[expect(clippy::unused_self, reason = "only code that has the console may write")]
     pub(crate) fn hint(&self, text: &str) {
+        status_line::clear();
         let mut err = io::stderr().lock();
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
@@ -114,11 +145,67 @@ impl Console {
     pub(crate) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.out_is_terminal { harmless(text) } else { Cow::Borrowed(text) }
     }
+
+    /// Returns a text in lines that fit on stdout, broken between words.
+    pub(crate) fn fitted<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        fitted(text, self.out_width, 0)
+    }
+
+    /// Returns a text in lines that fit on stderr; lines after the first are indented by `indent` columns.
+    pub(crate) fn fitted_err<'t>(&self, text: &'t str, indent: usize) -> Cow<'t, str> {
+        fitted(text, self.err_width, indent)
+    }
 }
 
-/// Returns a text without control characters other than newline and tab, and without other invisible characters.
+/// Returns the width of the terminal for help: of stdout, or else of stderr; `None` if neither is a terminal.
+pub(crate) fn terminal_width() -> Option<usize> {
+    let (out, err) = (io::stdout(), io::stderr());
+    if out.is_terminal() { Some(width(out)) } else { err.is_terminal().then(|| width(err)) }
+}
+
+fn fitted(text: &str, width: Option<usize>, indent: usize) -> Cow<'_, str> {
+    match width {
+        Some(width) if text.len() > width || text.contains('\n') => wrap(text, width, 0, indent).into(),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// Returns the width of a terminal in columns.
+fn width(terminal: impl AsFd) -> usize {
+    let columns = tcgetwinsize(terminal).map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { USUAL_WIDTH } else { columns.max(LEAST_WIDTH) }
+}
+
+/// Returns a text in which control characters other than newline and tab, and other invisible characters, are written
+/// as escapes: `\u{1b}`. A line break of two characters becomes a newline.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    if text.contains(is_bad) { text.chars().filter(|c| !is_bad(*c)).collect() } else { Cow::Borrowed(text) }
+    if !text.contains(is_bad) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 64);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' if chars.peek() == Some(&'\n') => {}
+            _ if is_bad(c) => {
+                let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
+            }
+            _ => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The maximum length of a foreign text within a message, in bytes.
+const LONGEST: usize = 4096;
+
+/// Returns a foreign text in the form for a message: harmless, and cut if it is long.
+pub(crate) fn message(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONGEST {
+        return harmless(text);
+    }
+    let kept = &text[..text.floor_char_boundary(LONGEST)];
+    format!("{}… ({} bytes in all)", harmless(kept), text.len()).into()
 }
 
 /// Returns a JSON text in which control characters and invisible characters are written as escapes; such characters occur only in
@@ -149,8 +236,8 @@ pub(crate) fn one_line(text: &str) -> String {
 /// letters or pictures are not among them.
 fn is_bad(c: char) -> bool {
     let is_unseen = matches!(c,
-        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        | '\u{e0000}'..='\u{e007f}');
+        '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
     (c.is_control() && !matches!(c, '\n' | '\t')) || is_unseen
 }
 
@@ -195,7 +282,10 @@ mod tests {
 
     #[test]
     fn foreign_text_cannot_play_with_the_terminal() {
-        assert_eq!(harmless("a\x1b[2Jb\u{202e}\u{200b}\u{e0041}c\td\ne\r\u{7}"), "a[2Jbc\td\ne");
+        assert_eq!(
+            harmless("a\x1b[2Jb\u{202e}\u{200b}\u{e0041}c\td\r\ne\r\u{7}"),
+            "a\\u{1b}[2Jb\\u{202e}\\u{200b}\\u{e0041}c\td\ne\\u{d}\\u{7}"
+        );
         assert!(matches!(harmless("plain"), Cow::Borrowed(_)));
         assert_eq!(one_line(" a\n b\t c "), "a b c");
     }
@@ -210,6 +300,13 @@ mod tests {
             "{shown}"
         );
         assert!(matches!(harmless_json("{\n\"a\":1}\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_message_has_an_end() {
+        assert_eq!(message("a\u{7}"), "a\\u{7}");
+        let long = message(&"é".repeat(1 << 20)).into_owned();
+        assert!(long.len() < 5000 && long.ends_with("é… (2097152 bytes in all)"), "{}", &long[4000..]);
     }
 
     #[test]

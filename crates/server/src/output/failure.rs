@@ -3,7 +3,7 @@
 use engine::config::{Fault, Faults, Severity};
 use serde_json::{Value, json};
 
-use super::console::{Console, harmless};
+use super::console::{Console, message as shortened};
 
 /// The exit code of a failure.
 const FAILED: u8 = 1;
@@ -90,6 +90,14 @@ impl Failure {
         }
     }
 
+    /// Returns the error without the suggested fix.
+    pub(crate) fn message_alone(&self) -> String {
+        match self {
+            Self::Explained { message, .. } | Self::Refused { message, .. } => message.clone(),
+            other => other.describe(),
+        }
+    }
+
     /// Prints the failure: as JSON on stdout for scripts, otherwise as text on stderr.
     pub(crate) fn show(&self, console: &Console) {
         if console.json {
@@ -99,7 +107,6 @@ impl Failure {
             }
             return;
         }
-        let head = console.err.red("error:");
         match self {
             // The cursor is after typed text, or after an unfinished progress message.
             Self::Silent(INTERRUPTED) if console.err_is_terminal => console.complain(""),
@@ -111,16 +118,14 @@ impl Failure {
                 console.complain(&faults.to_string());
             }
             Self::Explained { message, help, .. } => {
-                console.complain(&format!("{head} {}", harmless(message)));
+                complain(console, &format!("error: {}", shortened(message)), 2);
                 help_line(console, help.as_deref());
             }
             Self::Refused { code, message, data, help } => {
-                console.complain(&format!(
-                    "{head} the server answered with error {code}: {}",
-                    harmless(message)
-                ));
+                let text = format!("error: the server answered with error {code}: {}", shortened(message));
+                complain(console, &text, 2);
                 if let Some(data) = data {
-                    console.complain(&format!("  = data: {}", harmless(data)));
+                    complain(console, &format!("  = data: {}", shortened(data)), 8);
                 }
                 help_line(console, help.as_deref());
             }
@@ -134,9 +139,9 @@ impl Failure {
                 Some(json!({"error": {"message": message, "help": help}}))
             }
             Self::Config(faults) => Some(faults_json(faults)),
-            Self::Refused { code, message, data, .. } => {
+            Self::Refused { code, message, data, help } => {
                 let data: Option<Value> = data.as_deref().and_then(|text| serde_json::from_str(text).ok());
-                Some(json!({"error": {"code": code, "message": message, "data": data}}))
+                Some(json!({"error": {"code": code, "message": message, "data": data, "help": help}}))
             }
         }
     }
@@ -144,7 +149,17 @@ impl Failure {
 
 fn help_line(console: &Console, help: Option<&str>) {
     if let Some(help) = help {
-        console.complain(&format!("  = help: {}", harmless(help)));
+        complain(console, &format!("  = help: {}", shortened(help)), 8);
+    }
+}
+
+/// Prints a text on stderr in lines that fit; lines after the first are indented. The word `error:` at its beginning
+/// is marked.
+fn complain(console: &Console, text: &str, indent: usize) {
+    let text = console.fitted_err(text, indent);
+    match text.strip_prefix("error:") {
+        Some(rest) => console.complain(&format!("{}{rest}", console.err.red("error:"))),
+        None => console.complain(&text),
     }
 }
 

@@ -6,12 +6,18 @@
 //! | [`options`] | the options of every command |
 //! | [`console`] | stdout, stderr, colours |
 //! | [`failure`] | a command's failure |
+//! | [`layout`] | the width of text, and lines that fit a terminal |
+//! | [`status_line`] | the line on a terminal that shows what a command waits for |
+//! | [`table`] | tables that fit a terminal |
 //! | [`moment`] | times and spans |
 
 pub(crate) mod console;
 pub(crate) mod failure;
+pub(crate) mod layout;
 pub(crate) mod moment;
 pub(crate) mod options;
+pub(crate) mod status_line;
+pub(crate) mod table;
 
 /// Dragoman's version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -3,11 +3,21 @@
 //!
 //! Numbers keep the form in which they were typed.
 
+use engine::nearest::nearest;
 use proto::json::quote;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::parameters::Parameters;
+use crate::output::console::one_line;
 use crate::output::failure::Failure;
+use crate::output::layout::cut;
+
+/// The maximum number of a tool's arguments that one message names.
+const MANY: usize = 30;
+
+/// The maximum length of a name in a message, in columns.
+const LONGEST: usize = 40;
 
 /// Checks that a text is a JSON object, and returns it.
 ///
@@ -27,7 +37,8 @@ pub(crate) fn of_json(text: &str) -> Result<String, Failure> {
 /// Returns a JSON object made from `key=value` words; `schema` is the tool's input schema, if there is one.
 ///
 /// # Errors
-/// Fails if a word is not a pair, if the tool does not have a key, or if a value has the wrong type.
+/// Fails if a word is not a pair, if the tool does not have a key, if a value has the wrong type, or if a required key is
+/// missing.
 pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<String, Failure> {
     let nothing = Value::Null;
     let schema = schema.unwrap_or(&nothing);
@@ -37,12 +48,13 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
             Failure::usage(format!("{word:?} is not key=value"))
                 .help("write key=value, or pass all arguments with --args JSON")
         })?;
-        check_key(key, schema)?;
+        check_key(key, schema, words)?;
         match members.iter_mut().find(|(known, _)| known == key) {
             Some((_, all)) => all.push(typed),
             None => members.push((key.to_owned(), vec![typed])),
         }
     }
+    check_required(schema, |key| members.iter().any(|(known, _)| known == key))?;
     let mut out = Vec::new();
     for (key, typed) in &members {
         let value = value(key, typed, &schema["properties"][key]).map_err(Failure::usage)?;
@@ -51,34 +63,74 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
     Ok(format!("{{{}}}", out.join(",")))
 }
 
+/// Returns the hint for a call that failed: an argument that the tool's schema does not list.
+pub(crate) fn unlisted(arguments: &str, schema: &Value) -> Option<String> {
+    let properties = schema["properties"].as_object()?;
+    let given: Value = serde_json::from_str(arguments).ok()?;
+    let (stray, _) = given.as_object()?.iter().find(|(key, _)| !properties.contains_key(*key))?;
+    let near = nearest(stray, properties.keys().map(String::as_str));
+    let meant = near.map_or_else(String::new, |near| format!("; did you mean {:?}?", one_line(near)));
+    Some(format!("the tool lists no argument {:?}{meant}", cut(stray, LONGEST)))
+}
+
 /// Returns a JSON object whose values are strings: the arguments of a prompt.
 ///
 /// # Errors
 /// Fails if a word is not a pair, or a key is repeated.
 pub(crate) fn of_texts(words: &[String]) -> Result<String, Failure> {
-    let texts = serde_json::json!({"additionalProperties": {"type": "string"}});
     let mut out = Vec::new();
     for word in words {
         let (key, value) =
             word.split_once('=').ok_or_else(|| Failure::usage(format!("{word:?} is not key=value")))?;
-        check_key(key, &texts)?;
         out.push(format!("{}:{}", quote(key), quote(value)));
     }
     Ok(format!("{{{}}}", out.join(",")))
 }
 
-fn check_key(key: &str, schema: &Value) -> Result<(), Failure> {
+/// Refuses a key that the tool does not have. A schema that permits further keys does not make a mistyped one right: a key
+/// that resembles one of the tool's own is refused, too, unless that one is given as well.
+fn check_key(key: &str, schema: &Value, words: &[String]) -> Result<(), Failure> {
     let Some(properties) = schema["properties"].as_object() else { return Ok(()) };
-    if properties.contains_key(key) || schema["additionalProperties"] != Value::Bool(false) {
+    if properties.contains_key(key) {
         return Ok(());
     }
-    let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+    let is_given =
+        |name: &str| words.iter().any(|word| word.split_once('=').is_some_and(|(key, _)| key == name));
+    let is_closed = schema["additionalProperties"] == Value::Bool(false);
+    let others = properties.keys().map(String::as_str).filter(|name| !is_given(name));
+    let near = nearest(key, others);
+    if near.is_none() && !is_closed {
+        return Ok(());
+    }
+    let known: Vec<String> = properties.keys().take(MANY).map(|name| cut(&one_line(name), LONGEST)).collect();
+    let more = if properties.len() > MANY { ", …" } else { "" };
     let known = if known.is_empty() {
         "the tool takes no arguments".to_owned()
     } else {
-        format!("the tool takes {}", known.join(", "))
+        format!("the tool takes {}{more}", known.join(", "))
     };
-    Err(Failure::usage(format!("the tool has no argument {key:?}")).help(known))
+    let help = match near {
+        Some(near) if is_closed => format!("did you mean {:?}? {known}", one_line(near)),
+        Some(near) => format!("did you mean {:?}? {known}; --args sends any other argument", one_line(near)),
+        None => known,
+    };
+    Err(Failure::usage(format!("the tool has no argument {key:?}")).help(help))
+}
+
+/// Refuses a call without the arguments that the tool requires.
+fn check_required(schema: &Value, is_given: impl Fn(&str) -> bool) -> Result<(), Failure> {
+    let parameters = Parameters::of_schema(schema);
+    let missing: Vec<String> = parameters
+        .required()
+        .filter(|one| !is_given(&one.name))
+        .map(|one| format!("{} ({})", one.shown_name(), one.kind))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let (s, are) = if missing.len() == 1 { ("", "is") } else { ("s", "are") };
+    let message = format!("the argument{s} {} {are} missing", missing.join(", "));
+    Err(Failure::usage(message).help("write key=value; `dragoman list TARGET TOOL` shows all arguments"))
 }
 
 /// Returns the JSON text of one argument.
@@ -205,6 +257,43 @@ mod tests {
         ] {
             assert_eq!(typed(&words).unwrap_or_else(|message| message), want, "{words:?}");
         }
+    }
+
+    fn refused(words: &[&str], schema: &Value) -> Option<(String, String)> {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        match of_words(&words, Some(schema)).err()? {
+            Failure::Explained { message, help, .. } => Some((message, help.unwrap_or_default())),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_mistyped_key_is_told_which_one_was_meant() {
+        let open = json!({"properties": {"timezone": {"type": "string"}, "format": {}}});
+        let (message, help) = refused(&["timezon=x"], &open).unwrap();
+        assert_eq!(message, "the tool has no argument \"timezon\"");
+        assert_eq!(
+            help,
+            "did you mean \"timezone\"? the tool takes timezone, format; --args sends any other argument"
+        );
+        assert_eq!(refused(&["timezone=x", "timezon=y"], &open), None, "both are given, so both are meant");
+        assert_eq!(refused(&["weight=1"], &open), None, "the schema permits further arguments");
+        let closed = json!({"properties": {"timezone": {}}, "additionalProperties": false});
+        let (_, help) = refused(&["weight=1"], &closed).unwrap();
+        assert_eq!(help, "the tool takes timezone");
+        let (_, help) = refused(&["timezon=1"], &closed).unwrap();
+        assert_eq!(help, "did you mean \"timezone\"? the tool takes timezone");
+    }
+
+    #[test]
+    fn missing_keys_are_named_before_the_call() {
+        let schema =
+            json!({"properties": {"a": {"type": "string"}, "b": {"enum": [1, 2]}}, "required": ["a", "b"]});
+        let (message, _) = refused(&["b=1"], &schema).unwrap();
+        assert_eq!(message, "the argument a (string) is missing");
+        let (message, _) = refused(&[], &schema).unwrap();
+        assert_eq!(message, "the arguments a (string), b (1|2) are missing");
+        assert_eq!(refused(&["a=", "b=2"], &schema), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use engine::catalogue::{
 };
 use engine::config::{Naming, Profile};
 use engine::exchange::Mirror;
+use engine::nearest::nearest;
 use proto::json::{MAX_DEPTH, Members, Span};
 use proto::rpc::Id;
 use serde_json::Value;
@@ -16,6 +17,7 @@ use serde_json::Value;
 use super::CLIENT_INFO;
 use super::connection::Connection;
 use super::desk::Desk;
+use crate::output::console::one_line;
 use crate::output::failure::Failure;
 
 /// The limits for fetching lists.
@@ -52,6 +54,29 @@ pub(crate) async fn gather(
         tracing::warn!("{note}");
     }
     Ok(catalogue)
+}
+
+/// Adds the listed name that was probably meant to a server's refusal of a name.
+///
+/// # Errors
+/// Returns the refusal, or any other failure unchanged.
+pub(crate) async fn suggested<T>(
+    result: Result<T, Failure>,
+    connection: &mut Connection,
+    kinds: &[ListKind],
+    name: &str,
+    desk: &mut Desk<'_>,
+) -> Result<T, Failure> {
+    let refused = match result {
+        Err(refused @ Failure::Refused { help: None, .. }) => refused,
+        other => return other,
+    };
+    let Ok(catalogue) = gather(connection, kinds, desk).await else { return Err(refused) };
+    let listed = kinds.iter().flat_map(|kind| catalogue.list(*kind)).map(|item| &*item.key);
+    match nearest(name, listed.filter(|key| *key != name)) {
+        Some(near) => Err(refused.help(format!("did you mean {:?}?", one_line(near)))),
+        None => Err(refused),
+    }
 }
 
 /// Returns the server's capabilities, reduced to those for lists of these kinds.

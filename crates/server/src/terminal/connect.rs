@@ -2,7 +2,7 @@
 //!
 //! The stateless introduction is tried first, because every server of a stateless era must answer it. If a server does not
 //! understand this introduction, a handshake is tried, and over HTTP also an event stream (MCP, versioning: "backward
-//! compatibility" for clients).
+//! compatibility" for clients). If the server may have questions for the user, the handshake comes first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,15 +13,16 @@ use engine::config::{HttpTransport, Native};
 use native::{Demo, NativeServer as _};
 use proto::era::{
     Era, HelloFault, Lifecycle, ServerHello, Web, discover_request, initialize_request_exactly,
-    newest_stateless,
+    newest_handshake, newest_stateless,
 };
 use proto::rpc::{FrameLimits, Id};
-use transport::child::{ChildError, Limits, Spec, Supervisor};
+use transport::child::{Limits, Spec, Supervisor};
 use transport::net::{Client, ClientLimits, Trust};
 use transport::up::{HttpLimits, HttpTarget, LinkError, MuxRoom};
 
 use super::connection::Connection;
 use super::target::Target;
+use super::unmet::unmet;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::output::failure::Failure;
 use upstream::mask::Mask;
@@ -38,20 +39,29 @@ const LARGEST: usize = 256 << 20;
 /// Limits far above the needs of one command.
 const ROOM: MuxRoom = MuxRoom { max_calls: 16, unasked: 256, forget: Duration::from_mins(10) };
 
-/// Connects to a server, using `era` if it is given. A child process must send its first answer within `start`. Error messages
-/// never contain the secrets that `mask` covers.
+/// The wishes of the user for a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wishes {
+    /// The only protocol version to use; `None` if any version may be used.
+    pub(crate) era: Option<&'static Era>,
+    /// The maximum time without an answer or a sign of progress.
+    pub(crate) patience: Duration,
+    /// The maximum time until the first answer of a child process.
+    pub(crate) start: Duration,
+    /// True if the server may ask the user questions. Then versions with sessions are tried first: many servers that
+    /// support both kinds of versions can ask only in a session.
+    pub(crate) may_ask: bool,
+}
+
+/// Connects to a server. Error messages never contain the secrets that `mask` covers.
 ///
 /// # Errors
 /// Fails if the server cannot be reached or supports no era that this client knows.
-pub(crate) async fn connect(
-    target: &Target,
-    mask: Mask,
-    era: Option<&'static Era>,
-    patience: Duration,
-    start: Duration,
-) -> Result<Connection, Failure> {
+pub(crate) async fn connect(target: &Target, mask: Mask, wishes: Wishes) -> Result<Connection, Failure> {
+    let Wishes { era, patience, start, may_ask } = wishes;
     let program = if let Target::Child(spec) = target { &spec.program } else { "" };
-    let guest = TerminalGuest { mask: &mask, program, pinned: era, patience, keys: AtomicU64::new(0) };
+    let keys = AtomicU64::new(0);
+    let guest = TerminalGuest { mask: &mask, program, pinned: era, may_ask, patience, keys };
     let client = Client::new(ClientLimits::default(), Trust::default());
     let (connected, supervisor) = match target {
         Target::Native(Native::Demo) => {
@@ -102,15 +112,17 @@ struct TerminalGuest<'a> {
     program: &'a str,
     /// The only protocol version to use; `None` if any version may be used.
     pinned: Option<&'static Era>,
+    /// True if versions with sessions are tried first.
+    may_ask: bool,
     patience: Duration,
     keys: AtomicU64,
 }
 
 impl TerminalGuest<'_> {
-    /// Returns the versions and transports to try, the newest first.
+    /// Returns the versions and transports to try, the preferred one first.
     fn candidates(&self, transports: TransportChoice) -> Candidates {
-        let mut candidates =
-            Negotiator::new(transports).candidates(self.pinned.unwrap_or(newest_stateless()));
+        let preferred = if self.may_ask { newest_handshake() } else { newest_stateless() };
+        let mut candidates = Negotiator::new(transports).candidates(self.pinned.unwrap_or(preferred));
         candidates.retain(|candidate| self.pinned.is_none_or(|era| candidate.era == era));
         Candidates::new(candidates)
     }
@@ -227,77 +239,6 @@ fn introduction(key: u64, era: &'static Era) -> Bytes {
         Lifecycle::Handshake => {
             let params = format!("{{\"capabilities\":{CAPABILITIES},\"clientInfo\":{CLIENT_INFO}}}");
             initialize_request_exactly(&id, era, &Bytes::from(params))
-        }
-    }
-}
-
-/// The hint for a program that does not speak MCP.
-const NOT_STDIO: &str = "check that this command starts an MCP server on stdin and stdout; reach a server \
-                         that listens for HTTP by its URL";
-
-/// Returns the failure for a connection that could not be opened.
-fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era>) -> Failure {
-    let failure = link_failure(name, error, mask);
-    match error.cause() {
-        LinkError::Refused { .. } | LinkError::Hello(_) if pinned.is_some() => {
-            failure.help("omit --era to detect its version")
-        }
-        LinkError::NotStarted { first_line: Some(_), .. } => failure.help(NOT_STDIO),
-        LinkError::NotStarted { .. } => failure.help(
-            "allow more time with --timeout SECONDS (startTimeout for a configured server), or watch the connection with -vv",
-        ),
-        // The server's own message is more specific.
-        LinkError::Child(ChildError::Exited(exit)) if exit.stderr.trim().is_empty() => {
-            failure.help(NOT_STDIO)
-        }
-        _ => failure,
-    }
-}
-
-/// Returns the failure for a link error, with a suggested fix.
-pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failure {
-    let message = match error.cause() {
-        // These errors already name the host, the program and the fix.
-        LinkError::Http(e) => return Failure::new(mask.show(e)),
-        LinkError::Spawn(e) => return Failure::new(mask.show(e)),
-        LinkError::Child(e) => return Failure::new(mask.show(e)),
-        other => format!("{name} {other}"),
-    };
-    let failure = Failure::new(mask.show(&message));
-    match error.cause() {
-        LinkError::Status { status: 401 | 403, .. } => failure
-            .help("send credentials: --header 'Authorization: Bearer …', or `headers` in the configuration"),
-        LinkError::Status { status: 300..=399, .. } => {
-            failure.help("redirects are not followed: use the URL that the server redirects to")
-        }
-        LinkError::Status { status: 404 | 405, .. } => {
-            failure.help("check the path: an MCP endpoint often ends in /mcp")
-        }
-        LinkError::NotAMessage(_) | LinkError::BrokeOff(_) => {
-            failure.help("check that this is the URL or the command of an MCP server")
-        }
-        LinkError::Late(_) => {
-            failure.help("allow more time with --timeout SECONDS, or watch the connection with -vv")
-        }
-        LinkError::OtherEra { .. } => failure.help("omit --era, or give the server's version"),
-        _ => failure,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_come_with_help() {
-        for (status, says) in [(401, "--header"), (302, "redirects"), (404, "/mcp")] {
-            let failure = link_failure(
-                "http://h/",
-                &LinkError::Status { status, body: "no".to_owned() },
-                &Mask::default(),
-            );
-            let Failure::Explained { message, help: Some(help), .. } = failure else { panic!("no help") };
-            assert!(message.contains("http://h/ answered HTTP") && help.contains(says), "{message} {help}");
         }
     }
 }

@@ -17,8 +17,8 @@ use transport::child::Supervisor;
 use transport::net::Client;
 use transport::up::{EventStream, HttpReply, LinkError, MuxCall, Owner, StreamItem, Unasked};
 
-use super::connect::link_failure;
 use super::desk::Desk;
+use super::unmet::link_failure;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::output::failure::Failure;
 use upstream::mask::Mask;
@@ -187,9 +187,11 @@ impl Connection {
         let patience = self.patience;
         let idle = || (Instant::now() + patience).min(overall);
         let late = |_| LinkError::Late(patience.as_secs());
-        let mut source = timeout_at(idle(), self.send(key, text, mirror)).await.map_err(late)??;
+        let mut since = Instant::now();
+        let sent = desk.watched(since, timeout_at(idle(), self.send(key, text, mirror))).await;
+        let mut source = sent.map_err(late)??;
         loop {
-            let next = timeout_at(idle(), self.next(&mut source)).await;
+            let next = desk.watched(since, timeout_at(idle(), self.next(&mut source))).await;
             let frame = next.map_err(late)??;
             match frame.kind() {
                 FrameKind::Response | FrameKind::Error
@@ -204,6 +206,7 @@ impl Connection {
                 FrameKind::Request => {
                     let answer = desk.answer(&frame).await;
                     self.notify(answer).await?;
+                    since = Instant::now();
                 }
             }
         }

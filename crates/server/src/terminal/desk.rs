@@ -4,21 +4,30 @@
 //! Only the user answers questions. Without a terminal, questions are declined.
 
 use std::io::BufRead as _;
+use std::time::Duration;
 
 use bytes::Bytes;
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id, code, error_response, result_response};
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
 use super::form::{Field, FieldInput, fields};
 use super::pretty::pretty;
-use crate::output::console::{Console, harmless, one_line};
+use crate::output::console::{Console, message as shortened, one_line};
+use crate::output::{layout, status_line};
 
 /// The line that declines a question.
 const NO: &str = "!";
 
 /// The maximum length of a line that is read from the user, in bytes.
 const LINE: u64 = 1 << 20;
+
+/// The maximum length of a server's text that is quoted on one line, in columns.
+const MOST_QUOTED: usize = 200;
+
+/// The maximum length of a progress message that is looked at, in bytes.
+const LONGEST: usize = 4096;
 
 /// The reason why a question gets no answer.
 #[derive(Debug)]
@@ -33,13 +42,25 @@ pub(crate) struct Desk<'c> {
     console: &'c Console,
     /// True if the user can be asked: stdin and stderr are terminals, and stdin is free.
     can_ask: bool,
-    progress_shown: bool,
+    /// The last progress of the open request.
+    progress: Option<String>,
 }
 
 impl<'c> Desk<'c> {
     /// Creates a desk; `stdin_is_taken` is true if the command reads stdin.
     pub(crate) fn new(console: &'c Console, stdin_is_taken: bool) -> Self {
-        Self { console, can_ask: console.can_ask && !stdin_is_taken, progress_shown: false }
+        Self { console, can_ask: console.can_ask && !stdin_is_taken, progress: None }
+    }
+
+    /// Returns true if the user can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.can_ask
+    }
+
+    /// Waits for a part of a request that was sent at `since`, and shows what it waits for.
+    pub(super) async fn watched<T>(&self, since: Instant, work: impl Future<Output = T>) -> T {
+        let progress = self.progress.as_deref();
+        status_line::watched(self.console, since, |waited| waiting_line(progress, waited), work).await
     }
 
     /// Returns the lowest level of the wanted log messages; `None` if none are wanted.
@@ -57,7 +78,6 @@ impl<'c> Desk<'c> {
         match Notice::from_name(&frame.method()) {
             Some(Notice::Progress) => self.progress(&params),
             Some(Notice::Message) if self.console.verbose > 0 => {
-                self.settle();
                 self.console.note(&log_line(&params));
             }
             _ => tracing::debug!("notification {}", one_line(&frame.method())),
@@ -67,18 +87,17 @@ impl<'c> Desk<'c> {
     fn progress(&mut self, params: &Value) {
         let line = progress_line(params);
         if self.console.err_is_terminal && !self.console.quiet {
-            self.console.hint(&format!("\r\x1b[K{}", self.console.err.dim(&line)));
-            self.progress_shown = true;
+            status_line::draw(self.console, &line);
+            self.progress = Some(line);
         } else if self.console.verbose > 0 {
             self.console.note(&line);
         }
     }
 
-    /// Clears a progress line that is no longer of interest.
+    /// Forgets the progress of a request that has ended, and clears its line.
     pub(super) fn settle(&mut self) {
-        if std::mem::take(&mut self.progress_shown) {
-            self.console.hint("\r\x1b[K");
-        }
+        self.progress = None;
+        status_line::clear();
     }
 
     /// Returns the response to a request from the server.
@@ -93,7 +112,7 @@ impl<'c> Desk<'c> {
     /// # Errors
     /// Fails if this client cannot answer such questions.
     pub(super) async fn ask(&mut self, method: &str, params: &[u8]) -> Result<String, Unanswerable> {
-        self.settle();
+        status_line::clear();
         match Method::from_name(method) {
             Some(Method::Ping) => Ok("{}".to_owned()),
             Some(Method::Elicit) => {
@@ -113,14 +132,16 @@ impl<'c> Desk<'c> {
     async fn elicit(&mut self, params: &Value) -> Value {
         let message = params["message"].as_str().unwrap_or("(no message)");
         if !self.can_ask {
-            let what = one_line(message);
+            let what = layout::cut(&one_line(message), MOST_QUOTED);
             self.console.note(&format!(
                 "declined the server's question {what:?}, because there is no terminal to answer it on"
             ));
             return json!({"action": "decline"});
         }
-        let head = self.console.err.bold("The server asks:");
-        self.console.complain(&format!("{head} {}", harmless(message)));
+        let head = "The server asks:";
+        let text = format!("{head} {}", shortened(message));
+        let text = self.console.fitted_err(&text, 2);
+        self.console.complain(&text.replacen(head, &self.console.err.bold(head), 1));
         match params["url"].as_str() {
             Some(url) => self.open_url(url).await,
             None => self.fill_in(&fields(&params["requestedSchema"])).await,
@@ -157,7 +178,7 @@ impl<'c> Desk<'c> {
         for field in form {
             loop {
                 for line in field.about() {
-                    self.console.complain(&line);
+                    self.console.complain(&self.console.fitted_err(&line, 4));
                 }
                 let Some(line) = self.line(&field.prompt()).await else { return json!({"action": "cancel"}) };
                 if line == NO {
@@ -188,6 +209,15 @@ impl<'c> Desk<'c> {
     }
 }
 
+/// Returns the line that is shown while a request waits: its progress if it reports any, and the time since it was sent.
+fn waiting_line(progress: Option<&str>, waited: Duration) -> String {
+    let seconds = waited.as_secs();
+    match progress {
+        Some(progress) => format!("{progress} ({seconds} s)"),
+        None => format!("waiting for an answer, {seconds} s; Ctrl-C cancels"),
+    }
+}
+
 fn respond(id: &Id, answer: Result<String, Unanswerable>) -> Bytes {
     match answer {
         Ok(result) => result_response(id, result.as_bytes()),
@@ -206,9 +236,9 @@ fn progress_line(params: &Value) -> String {
         Some(total) if total > 0.0 => format!("{:.0}%", (done / total * 100.0).clamp(0.0, 100.0)),
         _ => done.to_string(),
     };
-    let message: String =
-        one_line(params["message"].as_str().unwrap_or("working")).chars().take(60).collect();
-    format!("{share:>4} {message}")
+    let message = params["message"].as_str().unwrap_or("working");
+    let kept = &message[..message.floor_char_boundary(LONGEST)];
+    format!("{share:>4} {}", layout::cut(&one_line(kept), MOST_QUOTED))
 }
 
 fn log_line(params: &Value) -> String {
@@ -218,7 +248,7 @@ fn log_line(params: &Value) -> String {
         Value::String(text) => text.clone(),
         other => pretty(other.to_string().as_bytes()),
     };
-    format!("[{}] {logger}{}", one_line(level), harmless(&text))
+    format!("[{}] {logger}{}", one_line(level), shortened(&text))
 }
 
 #[cfg(test)]
@@ -228,13 +258,23 @@ mod tests {
     #[test]
     fn progress_is_one_line() {
         for (params, want) in [
-            (json!({"progress": 50, "total": 200, "message": "half\nway\u{1b}[2J"}), " 25% half way[2J"),
+            (
+                json!({"progress": 50, "total": 200, "message": "half\nway\u{1b}[2J"}),
+                " 25% half way\\u{1b}[2J",
+            ),
             (json!({"progress": 3}), "   3 working"),
             (json!({"progress": 9, "total": 0}), "   9 working"),
             (json!({}), "   0 working"),
         ] {
             assert_eq!(progress_line(&params), want);
         }
+    }
+
+    #[test]
+    fn a_waiting_request_says_for_how_long() {
+        let waited = Duration::from_millis(5_900);
+        assert_eq!(waiting_line(Some(" 50% step 2"), waited), " 50% step 2 (5 s)");
+        assert_eq!(waiting_line(None, waited), "waiting for an answer, 5 s; Ctrl-C cancels");
     }
 
     #[test]

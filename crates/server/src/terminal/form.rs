@@ -5,10 +5,20 @@
 
 use serde_json::{Number, Value};
 
-use crate::output::console::one_line;
+use crate::output::console;
+use crate::output::layout::cut;
 
 /// The maximum number of fields, and of choices, that are shown.
 const MOST: usize = 200;
+
+/// The maximum length of a foreign text in the form, in columns.
+const LONGEST: usize = 600;
+
+/// Returns a foreign text on one line, cut if it is long.
+fn one_line(text: &str) -> String {
+    let kept = &text[..text.floor_char_boundary(LONGEST * 4)];
+    cut(&console::one_line(kept), LONGEST)
+}
 
 /// One field of a form.
 #[derive(Debug, Clone)]

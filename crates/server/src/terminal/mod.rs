@@ -5,11 +5,14 @@
 //! |---|---|
 //! | `target` | the server: a URL, a command, an embedded server |
 //! | `connect` | the connection to a server, with detection of its era |
+//! | `unmet` | messages for connections that fail |
 //! | `connection` | requests and answers over any transport |
 //! | `rounds` | requests that are answered with questions, and cancelling |
 //! | `desk` | a server's messages and questions before its answer |
 //! | `form` | a question's form: fields and valid input |
 //! | `arguments` | a tool's arguments from the command line |
+//! | `parameters` | a tool's arguments as lines for people |
+//! | `detail` | one entry of a list in full |
 //! | `catalogue` | a server's lists |
 //! | `show`, `pretty`, `save` | results for people: content blocks, JSON, files |
 //!
@@ -20,12 +23,15 @@ pub(crate) mod catalogue;
 pub(crate) mod connect;
 pub(crate) mod connection;
 mod desk;
+pub(crate) mod detail;
 mod form;
+pub(crate) mod parameters;
 pub(crate) mod pretty;
 pub(crate) mod rounds;
 pub(crate) mod save;
 pub(crate) mod show;
 pub(crate) mod target;
+mod unmet;
 
 pub(crate) use connection::Connection;
 pub(crate) use desk::Desk;

@@ -30,10 +30,11 @@ impl Show<'_> {
         let text = result.as_bytes();
         let members = members(text);
         let get = |key| members.as_ref().and_then(|members| members.get(text, key));
+        let blocks: Vec<&[u8]> = elements(text, get("content")).iter().map(|block| block.of(text)).collect();
+        // Content and structured content often say the same: then only one of them is shown.
         let structured = get("structuredContent").map(|span| span.of(text));
-        for block in elements(text, get("content")) {
-            let block = block.of(text);
-            // Servers repeat structured content as text for clients that do not support it.
+        let structured = structured.filter(|structured| !is_wrapped(&blocks, structured));
+        for block in &blocks {
             if structured.is_none_or(|structured| !repeats(block, structured)) {
                 self.block(block)?;
             }
@@ -41,7 +42,7 @@ impl Show<'_> {
         if let Some(structured) = structured {
             self.print(&pretty(structured))?;
         }
-        if get("content").is_none() && structured.is_none() {
+        if get("content").is_none() && get("structuredContent").is_none() {
             self.print(&pretty(text))?;
         }
         Ok(get("isError").is_some_and(|span| span.of(text) == b"true"))
@@ -106,7 +107,7 @@ impl Show<'_> {
         let Ok(block) = serde_json::from_slice::<Value>(json) else { return self.print(&pretty(json)) };
         let field = |key: &str| block[key].as_str();
         match (field("type"), field("text"), field("data")) {
-            (Some("text"), Some(text), _) => self.print(text),
+            (Some("text"), Some(text), _) => self.prose(text),
             (Some(kind @ ("image" | "audio")), _, Some(data)) => {
                 self.blob(kind, self.name, field("mimeType").unwrap_or_default(), data)
             }
@@ -157,9 +158,14 @@ impl Show<'_> {
         self.console.print(&self.console.shown(text))
     }
 
+    /// Prints a text from the server that is for people, in lines that fit the terminal.
+    fn prose(&self, text: &str) -> Result<(), Failure> {
+        self.console.print(&self.console.fitted(&self.console.shown(text)))
+    }
+
     /// Prints a line that is not from the server.
     fn line(&self, text: &str) -> Result<(), Failure> {
-        self.console.print(&self.console.out.dim(text))
+        self.console.print(&self.console.out.dim(&self.console.fitted(text)))
     }
 }
 
@@ -187,6 +193,27 @@ fn elements(text: &[u8], list: Option<Span>) -> Vec<Span> {
     list.and_then(|span| Elements::of_value(text, span)).map(|all| all.iter().collect()).unwrap_or_default()
 }
 
+/// Returns true if structured content only wraps the texts of the content: `{"result": …}`, as some SDKs wrap every value
+/// that is no object. A list has one text for each item.
+fn is_wrapped(blocks: &[&[u8]], structured: &[u8]) -> bool {
+    let Ok(Value::Object(members)) = serde_json::from_slice::<Value>(structured) else { return false };
+    let Some(result) = members.get("result").filter(|_| members.len() == 1) else { return false };
+    let is_told = |block: &[u8], value: &Value| {
+        let block: Value = serde_json::from_slice(block).unwrap_or_default();
+        let Some(text) = block["text"].as_str() else { return false };
+        value.as_str().is_some_and(|value| value == text)
+            || serde_json::from_str::<Value>(text).is_ok_and(|told| told == *value)
+    };
+    match (blocks, result) {
+        ([block], value) if is_told(block, value) => true,
+        (_, Value::Array(items)) => {
+            items.len() == blocks.len() && blocks.iter().zip(items).all(|(block, item)| is_told(block, item))
+        }
+        ([], Value::Null) => true,
+        _ => false,
+    }
+}
+
 /// Returns true if a content block is a text with the same content as `structured`.
 fn repeats(block: &[u8], structured: &[u8]) -> bool {
     let Ok(block) = serde_json::from_slice::<Value>(block) else { return false };
@@ -204,6 +231,28 @@ mod tests {
             [(0, "0 bytes"), (1, "1 byte"), (9999, "9999 bytes"), (10_000, "10 kB"), (12_345_678, "12 MB")]
         {
             assert_eq!(size(bytes), want);
+        }
+    }
+
+    #[test]
+    fn wrapped_values_are_recognised() {
+        let text = |text: &str| serde_json::json!({"type": "text", "text": text}).to_string().into_bytes();
+        for (texts, structured, want) in [
+            (vec!["done"], r#"{"result": "done"}"#, true),
+            (vec!["5"], r#"{"result": 5}"#, true),
+            (vec![r#"["a", "b"]"#], r#"{"result": ["a", "b"]}"#, true),
+            (vec!["a", r#"{"b": 1}"#], r#"{"result": ["a", {"b": 1}]}"#, true),
+            (vec![], r#"{"result": []}"#, true),
+            (vec![], r#"{"result": null}"#, true),
+            (vec!["done"], r#"{"result": "other"}"#, false),
+            (vec!["done"], r#"{"result": "done", "more": 1}"#, false),
+            (vec!["a"], r#"{"result": ["a", "b"]}"#, false),
+            (vec!["1"], r#"{"value": 1}"#, false),
+            (vec!["[1]"], "[1]", false),
+        ] {
+            let blocks: Vec<Vec<u8>> = texts.iter().map(|one| text(one)).collect();
+            let blocks: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
+            assert_eq!(is_wrapped(&blocks, structured.as_bytes()), want, "{texts:?} {structured}");
         }
     }
 

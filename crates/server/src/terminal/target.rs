@@ -8,6 +8,7 @@ use http::{HeaderMap, Uri};
 use transport::child::Spec;
 use transport::net::client::Route;
 
+use crate::output::console::one_line;
 use crate::output::failure::Failure;
 use upstream::destination;
 use upstream::oauth::{Consents, Grant, GrantSettings};
@@ -88,6 +89,27 @@ impl Target {
                 Ok(target)
             }
             Link::Stdio(link) => Ok(Self::Child(destination::child(link))),
+        }
+    }
+
+    /// Returns the line that is shown while the connection is being opened.
+    pub(crate) fn opening_line(&self, waited: Duration) -> String {
+        /// The time after which the reason for a slow first start is given.
+        const SLOW: Duration = Duration::from_secs(5);
+        let seconds = waited.as_secs();
+        match self {
+            Self::Http { uri, .. } => {
+                let host = uri.authority().map_or("the server", |authority| authority.as_str());
+                format!("connecting to {}, {seconds} s", one_line(host))
+            }
+            Self::Child(spec) => {
+                let program = spec.program.rsplit('/').next().unwrap_or_default();
+                let fetches = matches!(program, "npx" | "uvx" | "bunx" | "pipx" | "docker" | "podman");
+                let why =
+                    if fetches && waited >= SLOW { " (the first start downloads the server)" } else { "" };
+                format!("starting {}, {seconds} s{why}", one_line(program))
+            }
+            Self::Native(_) => format!("starting, {seconds} s"),
         }
     }
 

@@ -177,12 +177,18 @@ async fn refusals_have_words_and_json() {
     );
     for (args, code, says) in [
         (&["list"][..], 2, "which server?"),
+        (&["prompt", "demo", "introduc"], 1, "did you mean \"introduce\"?"),
+        (&["read", "demo", "demo://welcom"], 1, "did you mean \"demo://welcome\"?"),
         (
             &["list", "nobody"],
             2,
             "there is no server \"nobody\"; without a configuration, the only one is demo",
         ),
-        (&["list", "demo", "toys"], 2, "list tools, prompts, resources or templates"),
+        (&["list", "demo", "toys"], 2, "did you mean \"tools\"?"),
+        (&["list", "demo", "weather"], 2, "list tools, prompts, resources or templates"),
+        (&["list", "127.0.0.1:8808/mcp"], 2, "did you mean http://127.0.0.1:8808/mcp?"),
+        (&["list", "dmeo"], 2, "did you mean demo?"),
+        (&["call", "demo", "add", "a=1"], 2, "the argument b (number) is missing"),
         (&["read", "demo"], 2, "one resource"),
         (&["prompt", "demo"], 2, "which prompt?"),
         (&["ping", "demo", "x"], 2, "unexpected argument"),

@@ -4,8 +4,25 @@ use super::run::{dragoman, golden};
 
 #[tokio::test]
 async fn help_of_every_command() {
-    let commands =
-        ["", "serve", "stdio", "check", "list", "call", "read", "prompt", "ping", "schema", "config"];
+    let commands = [
+        "",
+        "serve",
+        "stdio",
+        "add",
+        "remove",
+        "check",
+        "doctor",
+        "list",
+        "call",
+        "read",
+        "prompt",
+        "ping",
+        "user",
+        "completions",
+        "man",
+        "schema",
+        "config",
+    ];
     for command in commands {
         let mut args: Vec<&str> = command.split_whitespace().collect();
         args.push("--help");

@@ -3,10 +3,14 @@
 mod arguments;
 mod client;
 mod config;
+mod doctor;
+mod edits;
 mod eras;
 mod help;
+mod hostile;
 mod person;
 mod run;
 mod serve;
+mod shells;
 #[path = "../support/mod.rs"]
 mod support;

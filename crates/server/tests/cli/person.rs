@@ -8,6 +8,7 @@ use std::process::Stdio;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use testkit::fixture::Eras;
 use tokio::process::Child;
 use tokio::sync::watch;
@@ -16,7 +17,7 @@ use super::run::{DEADLINE, Folder, command, program, server};
 use super::support::{Puppet, Said};
 
 /// The program at a separate terminal, which also gets its stdout.
-struct Person {
+pub(super) struct Person {
     child: Child,
     keys: File,
     screen: watch::Receiver<String>,
@@ -26,10 +27,17 @@ struct Person {
 
 impl Person {
     fn sit_down(args: &[&str]) -> Self {
+        Self::at_width(80, args)
+    }
+
+    /// Starts the program at a terminal of this width.
+    pub(super) fn at_width(columns: u16, args: &[&str]) -> Self {
         let folder = Folder::new();
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&ours).expect("it is ours");
         unlockpt(&ours).expect("it is ours");
+        let size = Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&ours, size).expect("it is ours");
         let name = ptsname(&ours, Vec::new()).expect("its name");
         let theirs =
             rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("its other end");
@@ -45,7 +53,7 @@ impl Person {
     }
 
     /// Waits until `text` appears on the screen after everything that was already waited for.
-    async fn sees(&mut self, text: &str) {
+    pub(super) async fn sees(&mut self, text: &str) {
         let read = self.read;
         let seen = self.screen.wait_for(|screen| screen[read..].contains(text));
         let found =
@@ -55,12 +63,27 @@ impl Person {
         self.read += screen[read..].find(text).expect("it was waited for") + text.len();
     }
 
-    fn types(&mut self, text: &str) {
+    pub(super) fn types(&mut self, text: &str) {
         self.keys.write_all(text.as_bytes()).expect("the program is there");
     }
 
-    async fn ends(mut self) -> Option<i32> {
-        tokio::time::timeout(DEADLINE, self.child.wait()).await.expect("in time").expect("it ends").code()
+    /// Sends the signal that Ctrl-C sends.
+    pub(super) fn interrupts(&self) {
+        interrupt(&self.child);
+    }
+
+    async fn ends(self) -> Option<i32> {
+        self.leaves().await.0
+    }
+
+    /// Waits for the end of the program; returns its exit code and everything that was on the screen.
+    pub(super) async fn leaves(mut self) -> (Option<i32>, String) {
+        let ended = tokio::time::timeout(DEADLINE, self.child.wait()).await.expect("in time");
+        let code = ended.expect("it ends").code();
+        // The reader of the terminal ends once nobody holds the other end open.
+        while self.screen.changed().await.is_ok() {}
+        let screen = self.screen.borrow().clone();
+        (code, screen)
     }
 }
 
@@ -110,6 +133,44 @@ async fn a_form_is_filled_in() {
         person.sees("\"name\":\"Ada\"").await;
         assert_eq!(person.ends().await, Some(0), "{era}");
     }
+}
+
+/// Many servers of several versions can ask only in a session, so such a version is used if somebody can answer.
+#[tokio::test]
+async fn a_version_that_can_ask_is_used() {
+    let http = server(Eras::default()).await;
+    let args = ["call", &http.url(), "test_elicitation", "message=Who?", "-v", "--color", "never"];
+    let mut person = Person::sit_down(&args);
+    person.sees("connected, protocol version 2025-11-25").await;
+    person.sees("username").await;
+    person.types("!\n");
+    person.sees("action=decline").await;
+    assert_eq!(person.ends().await, Some(0));
+    let mut person = Person::sit_down(&["list", &http.url(), "tools", "-v", "--color", "never"]);
+    person.sees("connected, protocol version 2026-07-28").await;
+    assert_eq!(person.ends().await, Some(0));
+}
+
+#[tokio::test]
+async fn a_long_wait_shows_that_it_lasts() {
+    let silent = Puppet::start(|_, request| match request.method() {
+        "tools/call" => Said::Hold(Vec::new()),
+        _ => Said::Proper,
+    })
+    .await;
+    let era = super::support::LEGACY;
+    let mut person = Person::sit_down(&["call", &silent.url(), "ok", "--era", era, "--color", "never"]);
+    person.sees("\r\u{1b}[Kwaiting for an answer, 2 s; Ctrl-C cancels").await;
+    person.sees("waiting for an answer, 3 s").await;
+    person.interrupts();
+    let (code, screen) = person.leaves().await;
+    assert!(code == Some(130) && screen.trim_end().ends_with("\u{1b}[K"), "{screen:?}");
+    let start = format!("sleep 3; exec {} --stdio", program());
+    let mut person = Person::sit_down(&["ping", "--color", "never", "--", "sh", "-c", &start]);
+    person.sees("starting sh, 2 s").await;
+    person.sees("\r\u{1b}[K").await;
+    person.sees("answers in").await;
+    assert_eq!(person.ends().await, Some(0));
 }
 
 #[tokio::test]

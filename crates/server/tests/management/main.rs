@@ -10,6 +10,7 @@
 //! | `refusals` | refused requests, each with its error name |
 //! | `entrance` | access to management, and its rate limits |
 //! | `deeds` | the record of changes |
+//! | `socket` | the API on the socket in the state folder |
 //! | `kept` | what survives a restart, and a change of the file |
 
 #[path = "../support/mod.rs"]
@@ -23,3 +24,4 @@ mod place;
 mod profiles;
 mod refusals;
 mod servers;
+mod socket;

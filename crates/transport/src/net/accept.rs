@@ -1,18 +1,20 @@
 //! The accept loop: takes connections from a listener until it is told to stop, then lets these connections finish.
 //! This module must not know what is served.
 
+use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
 
 use super::goodbye::end;
 use super::roster::{Order, Patience, Roster};
-use super::serve::{Handler, Protocols, connection};
+use super::serve::{Handler, Protocols, connection, local_connection};
 use super::server_limits::{ServerLimits, SharedServerLimits};
 use super::stop::Stop;
 
@@ -102,20 +104,11 @@ pub async fn serve<H: Handler>(
     stop: Stop,
 ) -> Result<(), ServeError> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let limits = limits.into();
-    let acceptor = Acceptor {
-        handler,
-        settled: Mutex::new(Settled::new(limits.get())),
-        limits: limits.clone(),
-        roster: Roster::default(),
-        turned_away: ConnectionCap::new(MOST_TURNED_AWAY),
-        cap,
-    };
-    let swept = sweep(&acceptor.roster, &limits);
+    let acceptor = Acceptor::new(handler, limits.into(), cap);
     let result = tokio::select! {
         result = acceptor.accept_all(&listener) => result,
         () = stop.stopped() => Ok(()),
-        () = swept => Ok(()),
+        () = acceptor.sweep() => Ok(()),
     };
     acceptor.accept_waiting(listener).await;
     acceptor.drain().await;
@@ -149,7 +142,8 @@ impl Settled {
     }
 }
 
-struct Acceptor<H> {
+/// Starts connections, and keeps the list of those that are open.
+pub(super) struct Acceptor<H> {
     handler: H,
     limits: SharedServerLimits,
     settled: Mutex<Settled>,
@@ -159,6 +153,22 @@ struct Acceptor<H> {
 }
 
 impl<H: Handler> Acceptor<H> {
+    pub(super) fn new(handler: H, limits: SharedServerLimits, cap: ConnectionCap) -> Self {
+        Self {
+            handler,
+            settled: Mutex::new(Settled::new(limits.get())),
+            limits,
+            roster: Roster::default(),
+            turned_away: ConnectionCap::new(MOST_TURNED_AWAY),
+            cap,
+        }
+    }
+
+    /// Orders connections that have exceeded their time to end, for as long as this future is polled.
+    pub(super) async fn sweep(&self) {
+        sweep(&self.roster, &self.limits).await;
+    }
+
     /// Returns hyper's settings for the next connection.
     fn protocols(&self) -> Arc<Protocols> {
         let limits = self.limits.get();
@@ -170,12 +180,21 @@ impl<H: Handler> Acceptor<H> {
     }
 
     async fn accept_all(&self, listener: &tokio::net::TcpListener) -> Result<(), ServeError> {
+        self.accept_from(|cx| listener.poll_accept(cx), |(stream, peer)| self.start(stream, peer)).await
+    }
+
+    /// Accepts connections until the listener fails.
+    pub(super) async fn accept_from<T>(
+        &self,
+        accept: impl Fn(&mut Context<'_>) -> Poll<io::Result<T>>,
+        start: impl Fn(T),
+    ) -> Result<(), ServeError> {
         let mut failures = 0;
         loop {
-            let error = match listener.accept().await {
-                Ok((stream, peer)) => {
+            let error = match poll_fn(&accept).await {
+                Ok(accepted) => {
                     failures = 0;
-                    self.start(stream, peer);
+                    start(accepted);
                     continue;
                 }
                 Err(error) => error,
@@ -225,7 +244,21 @@ impl<H: Handler> Acceptor<H> {
         });
     }
 
-    async fn drain(&self) {
+    /// Serves a connection from a process of this machine. A connection over the cap is closed without an answer.
+    pub(super) fn start_local(&self, stream: UnixStream) {
+        let Some(admitted) = self.cap.admit() else {
+            tracing::debug!(open = self.cap.open(), "rejected a local connection: connection cap reached");
+            return;
+        };
+        let place = self.roster.enter(Instant::now());
+        let served = local_connection(stream, self.handler.clone(), self.protocols(), place);
+        tokio::spawn(async move {
+            served.await;
+            drop(admitted);
+        });
+    }
+
+    pub(super) async fn drain(&self) {
         if self.roster.len() > 0 {
             // Data on connections that were just accepted is seen only in the next turn of the event loop.
             sleep(SETTLE).await;

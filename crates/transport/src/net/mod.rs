@@ -16,6 +16,7 @@
 //! | `roster` | all connections of a shard: which are idle or stalled, and which must end |
 //! | `bell` | a connection's waker, and the body of a request |
 //! | `unread` | the body of a request that was answered before it was read |
+//! | [`local`] | a Unix socket in a folder, for processes of the same user, and requests over it |
 //! | [`body`] | the body type of all messages that Dragoman sends |
 //! | [`relay`] | a body from another peer, passed on |
 //! | [`collect`](mod@collect) | a whole body under a cap and a deadline |
@@ -31,6 +32,7 @@ mod handshake;
 mod head_limits;
 mod io;
 pub mod listen;
+pub mod local;
 pub mod pem;
 pub mod relay;
 mod roster;

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 
 use super::bell::{Incoming, bell};
 use super::body::{Body, BodyError};
@@ -148,13 +148,32 @@ pub(super) async fn connection<H: Handler>(
     }
 }
 
-async fn plain<H: Handler>(
-    stream: TcpStream,
+/// The address that handlers get for a connection from a process of this machine, which has none.
+const NO_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// Serves one connection from a process of this machine.
+pub(super) async fn local_connection<H: Handler>(
+    stream: UnixStream,
+    handler: H,
+    protocols: Arc<Protocols>,
+    place: RosterPlace,
+) {
+    if let Err(error) = plain(stream, NO_ADDRESS, handler, &protocols, &place.progress).await {
+        tracing::debug!(%error, "local connection ended");
+    }
+}
+
+async fn plain<T, H>(
+    stream: T,
     peer: SocketAddr,
     handler: H,
     protocols: &Protocols,
     progress: &Arc<ConnectionProgress>,
-) -> Result<(), EndError> {
+) -> Result<(), EndError>
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    H: Handler,
+{
     let mut stream = Watched::new(stream, progress.clone());
     let http2 = obeying(progress, |cx| stream.poll_is_http2(cx)).await??;
     watched(stream, http2, peer, handler, protocols, progress).await

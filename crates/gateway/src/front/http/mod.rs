@@ -7,7 +7,8 @@
 //! | `post`, `batch`, `get`, `stateless` | Streamable HTTP |
 //! | `sse` | HTTP+SSE |
 //! | `dialect` | endpoints that imitate another system |
-//! | `manage/`, `consent` | the management API; pages where users give consent |
+//! | `manage/`, `control` | the management API; the socket on which the local user reaches it |
+//! | `consent` | pages where users give consent |
 //! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
 //! | `ready` | the readiness of Dragoman and its servers |
 //! | `answer`, `reply`, `spare` | responses |
@@ -16,6 +17,7 @@ mod answer;
 mod batch;
 mod body;
 mod consent;
+mod control;
 mod denied;
 mod dialect;
 mod drive;
@@ -35,4 +37,5 @@ mod spare;
 mod sse;
 mod stateless;
 
+pub(crate) use control::ControlService;
 pub(crate) use service::Service;

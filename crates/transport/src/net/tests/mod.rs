@@ -5,6 +5,7 @@ mod asking;
 mod bodies;
 mod identified;
 mod judging;
+mod local;
 mod proxying;
 mod reaching;
 mod refusing;

@@ -59,16 +59,21 @@ pub(super) async fn respond(
         return too_soon(verdict);
     }
     let mut response = match entered {
-        Ok(identity) => match routes::answer(shard, identity, request).await {
-            Ok(response) => response,
-            Err(refusal) => refused(&refusal),
-        },
+        Ok(identity) => respond_to(shard, identity, request).await,
         Err(refusal) => *refusal,
     };
     if let Some(verdict) = verdict.filter(|_| response.status() != StatusCode::TOO_MANY_REQUESTS) {
         limited::set_rate_headers(response.headers_mut(), &verdict);
     }
     response
+}
+
+/// Answers a request of a caller that may manage this gateway.
+pub(super) async fn respond_to(shard: &Arc<Shard>, identity: Identity, request: Arrived) -> Response<Body> {
+    match routes::answer(shard, identity, request).await {
+        Ok(response) => response,
+        Err(refusal) => refused(&refusal),
+    }
 }
 
 /// Returns the request in the form in which it is recorded.

@@ -1,0 +1,326 @@
+//! The elements of one mapping or list in the text of a file: where they begin and end, how one is added, and how one is
+//! removed. This module must not know what the elements mean.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::super::load::{starts_as_json, without_comments};
+use super::super::parse::{Entry, Kind, Node};
+use super::render;
+
+/// A new element.
+pub(super) enum Element<'e> {
+    /// A key with its value, for a mapping.
+    Member(&'e str, &'e Value),
+    /// A text, for a list.
+    Item(&'e str),
+}
+
+/// A mapping or a list in the text.
+pub(super) struct Container<'t> {
+    text: &'t str,
+    /// The text without the comments that JSON does not have; all positions are the same.
+    plain: String,
+    /// The container; in block style, its end may be behind it.
+    at: Range<usize>,
+    /// The elements, in the order of the text.
+    elements: Vec<Range<usize>>,
+    is_flow: bool,
+    is_list: bool,
+}
+
+impl<'t> Container<'t> {
+    /// Returns the container of a node; `None` if the node is no container, or is written in another place.
+    pub(super) fn of(text: &'t str, node: &Rc<Node>) -> Option<Self> {
+        let (mut elements, is_list): (Vec<Range<usize>>, bool) = match &node.kind {
+            Kind::Map(entries) => {
+                (entries.iter().map(|one| one.key_at.start..end_of_entry(text, one)).collect(), false)
+            }
+            Kind::List(items) => {
+                (items.iter().map(|one| one.at.start..end_of(text, one, one.at.start)).collect(), true)
+            }
+            Kind::Null | Kind::Scalar { .. } => return None,
+        };
+        let at = node.at.clone();
+        let opening = text.get(at.start..)?.chars().next()?;
+        let is_flow = opening == if is_list { '[' } else { '{' };
+        if is_flow && !text.get(..at.end)?.ends_with(if is_list { ']' } else { '}' }) {
+            return None;
+        }
+        // Elements that come from elsewhere (`<<`, aliases) cannot be edited here.
+        elements.retain(|one| one.start >= at.start && one.end >= one.start);
+        let is_ordered = elements.windows(2).all(|pair| pair[0].end <= pair[1].start);
+        let is_empty = elements.is_empty() && !is_flow;
+        let is_sound = is_ordered && !is_empty && elements.iter().all(|one| text.get(one.clone()).is_some());
+        is_sound.then(|| Self {
+            text,
+            plain: without_comments(text).into_owned(),
+            at,
+            elements,
+            is_flow,
+            is_list,
+        })
+    }
+
+    /// Returns the text with one more element at the end of the container.
+    pub(super) fn insert(&self, new: &Element<'_>) -> Option<String> {
+        if self.is_flow { self.insert_in_flow(new) } else { self.insert_in_block(new) }
+    }
+
+    /// Returns the text without an element. `key_at` is the key of the container, which gets an empty value if no element is
+    /// left.
+    pub(super) fn remove(&self, index: usize, key_at: &Range<usize>) -> Option<String> {
+        if self.is_flow { self.remove_from_flow(index) } else { self.remove_from_block(index, key_at) }
+    }
+
+    /// Returns the text in which an entry of this container that has no value gets a mapping with one member.
+    pub(super) fn fill(&self, entry: &Entry, key: &str, value: &Value) -> Option<String> {
+        let colon = self.colon(entry.key_at.end)?;
+        if self.is_flow {
+            let member = if self.is_json() {
+                format!("{{{}}}", render::json_member(key, value, 0, render::STEP, self.newline()))
+            } else {
+                format!("{{ {} }}", render::flow_member(key, value))
+            };
+            return Some(self.replaced(colon..colon, &format!(" {member}")));
+        }
+        let indent = self.column(entry.key_at.start) + render::STEP;
+        let at = self.line_end(colon);
+        Some(self.with_lines(at, &render::block_member(key, value, indent, self.newline())))
+    }
+
+    fn insert_in_block(&self, new: &Element<'_>) -> Option<String> {
+        let (first, last) = (self.elements.first()?, self.elements.last()?);
+        let start = self.first_in_line(first.start);
+        let indent = self.column(start);
+        let is_own_line =
+            if self.is_list { self.text[start..].starts_with('-') } else { start == first.start };
+        if !is_own_line {
+            return None;
+        }
+        let mut at = self.line_end(last.end);
+        // Comments below the last element, at its own depth, belong to it.
+        while indent > 0 && self.is_comment_line(at, indent) {
+            at = self.line_end(at);
+        }
+        let lines = match new {
+            Element::Member(key, value) => render::block_member(key, value, indent, self.newline()),
+            Element::Item(text) => {
+                format!("{}- {}{}", " ".repeat(indent), render::flow(&Value::from(*text)), self.newline())
+            }
+        };
+        // Sections at the top level are usually set apart.
+        let gap = if indent == 0 && !self.is_list && !self.text[..at].ends_with("\n\n") {
+            self.newline()
+        } else {
+            ""
+        };
+        Some(self.with_lines(at, &format!("{gap}{lines}")))
+    }
+
+    fn insert_in_flow(&self, new: &Element<'_>) -> Option<String> {
+        let Some(last) = self.elements.last() else {
+            let inside = self.at.start + 1..self.at.end - 1;
+            if !self.plain[inside.clone()].trim().is_empty() || self.text[inside.clone()].contains(['#', '/'])
+            {
+                return None;
+            }
+            let depth = self.column(self.first_in_line(self.at.start));
+            let text = if self.is_json() && !self.is_list {
+                let (step, newline) = (self.step(), self.newline());
+                let pad = " ".repeat(depth + step);
+                format!("{newline}{pad}{}{newline}{}", self.element(new, depth + step), " ".repeat(depth))
+            } else if self.is_list {
+                self.element(new, depth)
+            } else {
+                format!(" {} ", self.element(new, depth))
+            };
+            return Some(self.replaced(inside, &text));
+        };
+        let own_line =
+            self.first_in_line(last.start) == last.start && self.line_start(last.start) > self.at.start;
+        let comma = self.comma_after(last.end);
+        let behind = comma.map_or(last.end, |comma| comma + 1);
+        if !own_line {
+            let lead = if comma.is_some() { " " } else { ", " };
+            return Some(self.replaced(behind..behind, &format!("{lead}{}", self.element(new, 0))));
+        }
+        let indent = self.column(last.start);
+        let (newline, pad) = (self.newline(), " ".repeat(indent));
+        let end = if comma.is_some() { "," } else { "" };
+        let new = format!("{newline}{pad}{}{end}", self.element(new, indent));
+        let line_end = self.line_end(behind);
+        let line = self.text[..line_end].trim_end_matches(['\r', '\n']).len();
+        // What follows on this line is a comment, or else the end of the container.
+        let at = if self.at.end <= line { behind } else { line };
+        let with_element = self.replaced(at..at, &new);
+        match comma {
+            Some(_) => Some(with_element),
+            None => Some(format!("{},{}", &with_element[..last.end], &with_element[last.end..])),
+        }
+    }
+
+    fn remove_from_block(&self, index: usize, key_at: &Range<usize>) -> Option<String> {
+        let one = self.elements.get(index)?;
+        let start = self.line_start(one.start);
+        let lead = &self.text[start..one.start];
+        let is_own_line = if self.is_list { lead.trim() == "-" } else { lead.trim().is_empty() };
+        if !is_own_line {
+            return None;
+        }
+        let indent = self.column(self.first_in_line(one.start));
+        let mut end = self.line_end(one.end);
+        // Comments that are deeper than the element are part of it.
+        while self.is_comment_line(end, indent + 1) {
+            end = self.line_end(end);
+        }
+        let without = self.replaced(start..end, "");
+        if self.elements.len() > 1 {
+            return Some(without);
+        }
+        let colon = self.colon(key_at.end).filter(|colon| *colon <= start)?;
+        let empty = if self.is_list { " []" } else { " {}" };
+        Some(format!("{}{empty}{}", &without[..colon], &without[colon..]))
+    }
+
+    fn remove_from_flow(&self, index: usize) -> Option<String> {
+        let one = self.elements.get(index)?;
+        let comma = self.comma_after(one.end);
+        let inside = self.at.start + 1..self.at.end - 1;
+        if self.elements.len() == 1 && !self.text[inside.clone()].contains(['\n', '#']) {
+            return Some(self.replaced(inside, ""));
+        }
+        let is_own_line =
+            self.first_in_line(one.start) == one.start && self.line_start(one.start) > self.at.start;
+        let end = comma.map_or(one.end, |comma| comma + 1);
+        let line = self.line_end(end);
+        // An element in lines of its own goes with these lines, and with the comment behind it.
+        let is_alone = is_own_line
+            && self.at.end > line
+            && self.elements.get(index + 1).is_none_or(|next| next.start >= line);
+        let cut = if is_alone {
+            self.line_start(one.start)..line
+        } else {
+            one.start..self.elements.get(index + 1).map_or(end, |next| next.start)
+        };
+        let before = index.checked_sub(1).and_then(|before| self.elements.get(before));
+        match before.filter(|_| comma.is_none()) {
+            // The last element leaves no comma behind.
+            Some(before) => {
+                let comma = self.comma_after(before.end)?;
+                let without = self.replaced(if is_alone { cut } else { comma + 1..one.end }, "");
+                Some(format!("{}{}", &without[..comma], &without[comma + 1..]))
+            }
+            None => Some(self.replaced(cut, "")),
+        }
+    }
+
+    fn element(&self, new: &Element<'_>, indent: usize) -> String {
+        match (new, self.is_json()) {
+            (Element::Item(text), true) => Value::from(*text).to_string(),
+            (Element::Item(text), false) => render::flow(&Value::from(*text)),
+            (Element::Member(key, value), true) => {
+                render::json_member(key, value, indent, self.step(), self.newline())
+            }
+            (Element::Member(key, value), false) => render::flow_member(key, value),
+        }
+    }
+
+    /// Returns true if the file is JSON, or this container is written as in JSON.
+    fn is_json(&self) -> bool {
+        let quoted = |one: &Range<usize>| self.text[one.start..].starts_with('"');
+        starts_as_json(self.text) || (!self.is_list && self.elements.first().is_some_and(quoted))
+    }
+
+    /// Returns the number of columns of one level, as the first indented line of the file shows it.
+    fn step(&self) -> usize {
+        let indents = self.plain.lines().filter(|line| !line.trim().is_empty());
+        let first =
+            indents.map(|line| line.len() - line.trim_start_matches(' ').len()).find(|indent| *indent > 0);
+        first.filter(|step| *step <= 8).unwrap_or(render::STEP)
+    }
+
+    fn newline(&self) -> &'static str {
+        if self.text.contains("\r\n") { "\r\n" } else { "\n" }
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        self.text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+    }
+
+    /// Returns the position after the line break that ends a line.
+    fn line_end(&self, at: usize) -> usize {
+        self.text[at..].find('\n').map_or(self.text.len(), |newline| at + newline + 1)
+    }
+
+    fn first_in_line(&self, at: usize) -> usize {
+        let start = self.line_start(at);
+        start + self.text[start..].len() - self.text[start..].trim_start_matches(' ').len()
+    }
+
+    fn column(&self, at: usize) -> usize {
+        at - self.line_start(at)
+    }
+
+    fn is_comment_line(&self, start: usize, least: usize) -> bool {
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        let bare = line.trim_start_matches(' ');
+        bare.starts_with('#') && line.len() - bare.len() >= least
+    }
+
+    /// Returns the position of the comma after an element, across comments.
+    fn comma_after(&self, at: usize) -> Option<usize> {
+        let mut at = at;
+        loop {
+            let rest = self.plain.get(at..self.at.end)?;
+            let next = rest.trim_start();
+            at += rest.len() - next.len();
+            match next.as_bytes().first()? {
+                b',' => return Some(at),
+                b'#' => at = self.line_end(at),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Returns the position after the colon of a key that ends at `at`.
+    fn colon(&self, at: usize) -> Option<usize> {
+        let rest = self.plain.get(at..)?;
+        let colon = rest.find(':')?;
+        rest[..colon].trim_matches(['"', '\'', ' ']).is_empty().then_some(at + colon + 1)
+    }
+
+    fn replaced(&self, at: Range<usize>, new: &str) -> String {
+        format!("{}{new}{}", &self.text[..at.start], &self.text[at.end..])
+    }
+
+    /// Returns the text with lines that begin at `at`, which is the end of a line.
+    fn with_lines(&self, at: usize, lines: &str) -> String {
+        let gap = if at == 0 || self.text[..at].ends_with('\n') { "" } else { self.newline() };
+        self.replaced(at..at, &format!("{gap}{lines}"))
+    }
+}
+
+/// Returns the end of an entry: of its value, or of its key if it has no value of its own.
+fn end_of_entry(text: &str, entry: &Entry) -> usize {
+    end_of(text, &entry.value, entry.key_at.end)
+}
+
+/// Returns the end of the last text of a node that begins at `least` or later. The parser's own end of a block is behind it,
+/// at the next token.
+fn end_of(text: &str, node: &Node, least: usize) -> usize {
+    let own = text.get(node.at.clone()).unwrap_or_default();
+    let whole = node.at.start + own.trim_end().len();
+    let below = match &node.kind {
+        Kind::List(items) if !own.starts_with('[') => {
+            items.iter().map(|item| end_of(text, item, least)).max()
+        }
+        Kind::Map(entries) if !own.starts_with('{') => {
+            entries.iter().map(|entry| end_of_entry(text, entry)).max()
+        }
+        _ => Some(whole),
+    };
+    below.unwrap_or(least).max(least)
+}

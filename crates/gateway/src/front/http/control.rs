@@ -1,0 +1,49 @@
+//! The service of the control socket: the management API for the user that runs this process. This module must not know
+//! how the socket is opened.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use engine::access::{Principal, Scheme};
+use http::{Response, StatusCode};
+use transport::net::{Body, Handler};
+
+use super::entry::Arrived;
+use super::{answer, manage};
+use crate::admission::Identity;
+use crate::process::threads::Thread;
+
+/// The name of the caller, for the log and the record of calls.
+pub(crate) const LOCAL: &str = "local";
+
+const NOTHING: &str = r#"{"error":{"code":"NOT_FOUND","message":"only paths below /api are served here"}}"#;
+
+/// The service of the control socket.
+#[derive(Clone)]
+pub(crate) struct ControlService {
+    thread: Arc<Thread>,
+    identity: Identity,
+}
+
+impl ControlService {
+    pub(crate) fn new(thread: Arc<Thread>) -> Self {
+        let principal = Principal::new(LOCAL, Scheme::Anyone);
+        Self { thread, identity: Identity::of(Arc::new(principal), None) }
+    }
+
+    async fn respond(&self, request: Arrived) -> Response<Body> {
+        match request.uri().path() {
+            "/health" => answer::text(StatusCode::OK, "ok\n"),
+            path if path.starts_with(manage::ROOT) => {
+                manage::respond_to(&self.thread.now(), self.identity.clone(), request).await
+            }
+            _ => answer::message(404, NOTHING.into()),
+        }
+    }
+}
+
+impl Handler for ControlService {
+    async fn handle(&self, request: Arrived, _peer: SocketAddr) -> Response<Body> {
+        Box::pin(self.respond(request)).await
+    }
+}

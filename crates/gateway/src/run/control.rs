@@ -1,0 +1,70 @@
+//! The control socket of this process: opened in the state folder at startup, removed at shutdown. This module must not
+//! know what is requested.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use transport::net::ServerLimits;
+use transport::net::local::{LocalBindError, LocalSocket, serve_local};
+
+use crate::front::http::ControlService;
+use crate::process::Thread;
+
+/// The interval at which a process tries to take over the socket of another process that uses the same folder.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Serves the control socket in the state folder, if there is one, until the gateway stops. If another gateway serves
+/// the socket, this one takes over when the other one ends. Without the socket, everything else works.
+pub(super) fn serve(thread: Arc<Thread>) {
+    let gateway = thread.now().gateway.clone();
+    let (stop, Some(folder)) = (gateway.process.stop.clone(), gateway.process.folder.clone()) else { return };
+    tokio::spawn(async move {
+        let opened = tokio::select! {
+            socket = open(&folder) => socket,
+            () = stop.stopped() => return,
+        };
+        let Some(socket) = opened else { return };
+        let drain_timeout = gateway.snapshot.limits.drain_timeout;
+        drop(gateway);
+        let limits = ServerLimits { drain_timeout, ..ServerLimits::default() };
+        if let Err(error) = serve_local(socket, ControlService::new(thread), limits, stop).await {
+            tracing::error!(%error, "the control socket is closed");
+        }
+    });
+}
+
+/// Opens the socket; waits as long as another process has it.
+async fn open(folder: &Path) -> Option<LocalSocket> {
+    let mut is_noted = false;
+    loop {
+        let own = folder.to_path_buf();
+        let opened = tokio::task::spawn_blocking(move || LocalSocket::bind(&own)).await.ok()?;
+        match opened {
+            Ok(socket) => {
+                if is_noted {
+                    tracing::info!("took over {}: commands reach this gateway now", socket.path().display());
+                }
+                return Some(socket);
+            }
+            Err(error @ LocalBindError::InUse { .. }) => {
+                if !is_noted {
+                    tracing::warn!(
+                        "another gateway uses the state folder {}, so commands such as `dragoman status` reach that one: {error}; \
+                         give each gateway a `stateFolder` of its own if you want to reach both",
+                        folder.display()
+                    );
+                }
+                is_noted = true;
+            }
+            Err(error) => {
+                tracing::warn!(
+                    "commands such as `dragoman status` cannot reach this gateway: {error}; give its user alone write access to \
+                     the state folder, or set `stateFolder`"
+                );
+                return None;
+            }
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+}

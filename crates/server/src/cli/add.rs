@@ -1,0 +1,210 @@
+//! `dragoman add`: writes a server into the configuration file.
+
+use engine::config::{Config, Profile, add_server, add_to_profile, changed_lines};
+use http::{HeaderName, HeaderValue};
+use serde_json::{Map, Value, json};
+
+use super::config_file::{Checked, ConfigFile};
+use super::remove::show_changes;
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+use crate::output::options::Global;
+
+const EXAMPLES: &str = "\
+Write a secret as ${NAME}: Dragoman fills in the variable when it reads the file.
+
+Examples:
+  dragoman add time -- uvx mcp-server-time
+  dragoman add files -- npx -y @modelcontextprotocol/server-filesystem .
+  dragoman add github -e GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github
+                                                  the file contains ${GITHUB_TOKEN}, not the token
+  dragoman add docs https://docs.example.com/mcp -H 'Authorization: Bearer ${DOCS_TOKEN}'";
+
+/// Add a server to the configuration file
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "dragoman add NAME URL [OPTIONS]\n       dragoman add NAME [OPTIONS] -- COMMAND...")]
+pub(super) struct Args {
+    /// The server's name: 1 to 32 characters from A-Z a-z 0-9 _ . -
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The URL of a server on the network
+    #[arg(value_name = "URL", conflicts_with = "command", required_unless_present = "command")]
+    url: Option<String>,
+    /// The command that starts the server, with its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+    /// A variable of the command's environment; NAME alone stands for NAME=${NAME}; may be repeated
+    #[arg(long, short, value_name = "NAME[=VALUE]", requires = "command")]
+    env: Vec<String>,
+    /// The folder in which the command starts
+    #[arg(long, value_name = "FOLDER", requires = "command")]
+    cwd: Option<String>,
+    /// A header for every request to the URL; may be repeated
+    #[arg(long, short = 'H', value_name = "NAME: VALUE", requires = "url", value_parser = header)]
+    header: Vec<(String, String)>,
+    /// The transport of the URL [default: detected]
+    #[arg(long = "type", value_name = "TYPE", requires = "url", value_enum)]
+    transport: Option<Transport>,
+    /// Also add the server to the list of servers of this profile; may be repeated
+    #[arg(long, short, value_name = "PROFILE")]
+    profile: Vec<String>,
+    /// Show the change without writing it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// The transport of a server on the network.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Transport {
+    Http,
+    Sse,
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("write it as 'Name: value'")?;
+    let (name, value) = (name.trim(), value.trim());
+    name.parse::<HeaderName>().map_err(|e| e.to_string())?;
+    HeaderValue::from_str(value).map_err(|e| e.to_string())?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Adds the server.
+pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
+    let file = ConfigFile::open(global.config.as_deref())?;
+    let old = file.text.as_deref().unwrap_or_default();
+    if file.text.is_some() {
+        file.check(old)?;
+    }
+    let entry = args.entry()?;
+    let edited = |fault: engine::config::EditFault| {
+        Failure::usage(format!("{}: {}", file.shown.display(), fault.message)).help(fault.help)
+    };
+    let mut new = add_server(old, &args.name, &entry).map_err(edited)?;
+    for profile in &args.profile {
+        new = add_to_profile(&new, profile, &args.name).map_err(edited)?;
+    }
+    let Checked { loaded, unset } = file.check(&new)?;
+    let secret = loaded.literal_secret.filter(|_| args.adds_literals());
+    let backup = if args.dry_run { None } else { file.replace(&new, secret.is_some())? };
+    let next = args.next(&file, &loaded.config, &unset);
+    if console.json {
+        let added: Vec<String> = changed_lines(old, &new).into_iter().map(|line| line.text).collect();
+        return console.print(
+            &json!({
+                "file": file.shown.display().to_string(),
+                "backup": backup.map(|backup| backup.display().to_string()),
+                "written": !args.dry_run,
+                "server": args.name,
+                "lines": added,
+                "unset": unset,
+                "next": next,
+            })
+            .to_string(),
+        );
+    }
+    let did = match (args.dry_run, file.text.is_some()) {
+        (true, _) => "Would add",
+        (false, true) => "Added",
+        (false, false) => "Created the file and added",
+    };
+    show_changes(did, &args.name, &file, backup.as_deref(), &changed_lines(old, &new), console)?;
+    if let Some(line) = secret {
+        console.note(&console.fitted_err(
+            &format!(
+                "note: line {line} of the file contains a secret; write it as ${{NAME}} (`--env NAME`, \
+                 `--header 'Authorization: Bearer ${{NAME}}'`) to keep it out of the file"
+            ),
+            2,
+        ));
+    }
+    console.note(&format!("\n{}", console.err.bold("Next")));
+    for step in next {
+        console.note(&console.fitted_err(&format!("  {step}"), 2));
+    }
+    Ok(())
+}
+
+impl Args {
+    /// Returns the server's mapping in the file.
+    fn entry(&self) -> Result<Value, Failure> {
+        let mut entry = Map::new();
+        if let Some(url) = &self.url {
+            if !url.contains("://") && !url.contains("${") {
+                let help = format!("write it with its scheme: http://{url}; a command follows `--`");
+                return Err(Failure::usage(format!("{url:?} is not a URL")).help(help));
+            }
+            if let Some(transport) = self.transport {
+                let word = match transport {
+                    Transport::Http => "http",
+                    Transport::Sse => "sse",
+                };
+                entry.insert("type".to_owned(), word.into());
+            }
+            entry.insert("url".to_owned(), url.as_str().into());
+            let headers: Map<String, Value> =
+                self.header.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+            if !headers.is_empty() {
+                entry.insert("headers".to_owned(), headers.into());
+            }
+            return Ok(entry.into());
+        }
+        let (program, args) = self.command.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
+        entry.insert("command".to_owned(), program.into());
+        if !args.is_empty() {
+            entry.insert("args".to_owned(), args.into());
+        }
+        if let Some(cwd) = &self.cwd {
+            entry.insert("cwd".to_owned(), cwd.as_str().into());
+        }
+        let env: Map<String, Value> = self.variables().map(|(name, value)| (name, value.into())).collect();
+        if !env.is_empty() {
+            entry.insert("env".to_owned(), env.into());
+        }
+        Ok(entry.into())
+    }
+
+    fn variables(&self) -> impl Iterator<Item = (String, String)> + '_ {
+        self.env.iter().map(|text| match text.split_once('=') {
+            Some((name, value)) => (name.to_owned(), value.to_owned()),
+            None => (text.clone(), format!("${{{text}}}")),
+        })
+    }
+
+    /// Returns true if a value is written as it is, so that it may be a secret.
+    fn adds_literals(&self) -> bool {
+        let values = self.variables().map(|(_, value)| value);
+        let headers = self.header.iter().map(|(_, value)| value.clone());
+        values.chain(headers).chain(self.url.clone()).any(|value| !value.contains("${"))
+    }
+
+    /// Returns the next steps for the user.
+    fn next(&self, file: &ConfigFile, config: &Config, unset: &[String]) -> Vec<String> {
+        let mut steps = Vec::new();
+        if self.dry_run {
+            steps.push("run the command without --dry-run to write the file".to_owned());
+            return steps;
+        }
+        if !unset.is_empty() {
+            steps.push(format!("set {} where Dragoman starts", unset.join(", ")));
+        }
+        let has_it = |profile: &Profile| profile.servers.contains(&self.name);
+        if !config.profiles.values().any(has_it) {
+            let (name, profile) =
+                (&self.name, config.profiles.keys().next().map_or("default", String::as_str));
+            steps.push(format!(
+                "no profile contains {name}, so no client sees it: add it to `servers` of a profile, such as {profile}"
+            ));
+        }
+        let option = config_option(file);
+        steps.push(format!("dragoman list {}{option}    shows what the server offers", self.name));
+        steps
+            .push(format!("dragoman{option}    serves it; a running gateway reads the file within a second"));
+        steps
+    }
+}
+
+/// Returns the option that names the file, unless commands find it by themselves.
+fn config_option(file: &ConfigFile) -> String {
+    let is_found = super::settings::found().is_some_and(|found| found == file.shown);
+    if is_found { String::new() } else { format!(" --config {}", file.shown.display()) }
+}

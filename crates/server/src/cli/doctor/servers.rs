@@ -1,0 +1,163 @@
+//! A connection to each configured server: its version, its transport, the number of its tools, or the reason why it fails.
+
+use std::time::Duration;
+
+use engine::catalogue::ListKind;
+use engine::config::{Config, Link, Native, Server};
+use http::HeaderMap;
+use tokio::task::{JoinSet, LocalSet};
+use tokio::time::{Instant, timeout};
+use upstream::mask::Mask;
+
+use super::super::settings::Settings;
+use super::finding::{Finding, Level};
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+use crate::output::status_line;
+use crate::terminal::catalogue::gather;
+use crate::terminal::connect::{Wishes, connect};
+use crate::terminal::target::Target;
+use crate::terminal::{Connection, Desk};
+
+/// The number of servers that are checked at the same time.
+const AT_ONCE: usize = 4;
+
+/// The time for an answer over HTTP, and for the list of tools.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server to check.
+struct Candidate {
+    name: String,
+    server: Server,
+    start: Duration,
+}
+
+/// Connects to the servers, and reports each one as soon as it is known.
+///
+/// # Errors
+/// Fails if a named server is not configured, or after Ctrl-C.
+pub(super) fn check(
+    settings: &Settings,
+    named: &[String],
+    limit: Option<u64>,
+    console: &Console,
+    tell: &mut dyn FnMut(Finding) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let candidates = chosen(&settings.config, named, limit.map(Duration::from_secs))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
+    LocalSet::new().block_on(&runtime, async {
+        tokio::select! {
+            done = all(candidates, console, tell) => done,
+            _ = tokio::signal::ctrl_c() => Err(Failure::interrupted()),
+        }
+    })
+}
+
+fn chosen(config: &Config, named: &[String], limit: Option<Duration>) -> Result<Vec<Candidate>, Failure> {
+    for name in named {
+        if !config.mcp_servers.contains_key(name) {
+            let known: Vec<&str> = config.mcp_servers.keys().map(String::as_str).collect();
+            let near = engine::nearest::nearest(name, known.iter().copied());
+            let help = near.map_or_else(
+                || format!("the configured servers are {}", known.join(", ")),
+                |near| format!("did you mean {near}?"),
+            );
+            return Err(Failure::usage(format!("there is no server {name:?}")).help(help));
+        }
+    }
+    let is_chosen = |name: &String, server: &Server| {
+        if named.is_empty() { !server.disabled } else { named.contains(name) }
+    };
+    let chosen = config.mcp_servers.iter().filter(|(name, server)| is_chosen(name, server));
+    let candidate = |(name, server): (&String, &Server)| Candidate {
+        name: name.clone(),
+        server: server.clone(),
+        start: limit.or(server.start_timeout).unwrap_or(config.limits.start_timeout),
+    };
+    Ok(chosen.map(candidate).collect())
+}
+
+async fn all(
+    candidates: Vec<Candidate>,
+    console: &Console,
+    tell: &mut dyn FnMut(Finding) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (total, since) = (candidates.len(), Instant::now());
+    let mut waiting = candidates.into_iter();
+    let mut running = JoinSet::new();
+    for candidate in waiting.by_ref().take(AT_ONCE) {
+        running.spawn_local(one(candidate));
+    }
+    let mut done = 0;
+    while !running.is_empty() {
+        let line =
+            |waited: Duration| format!("checking servers: {done} of {total} done, {} s", waited.as_secs());
+        let ended = status_line::watched(console, since, line, running.join_next()).await;
+        done += 1;
+        status_line::clear();
+        if let Some(candidate) = waiting.next() {
+            running.spawn_local(one(candidate));
+        }
+        if let Some(Ok(finding)) = ended {
+            tell(finding)?;
+        }
+    }
+    Ok(())
+}
+
+/// Connects to one server.
+async fn one(candidate: Candidate) -> Finding {
+    let Candidate { name, server, start } = candidate;
+    let subject = format!("server {name}");
+    let help_of = |failure: &Failure| match failure {
+        Failure::Explained { help, .. } | Failure::Refused { help, .. } => help.clone(),
+        Failure::Silent(_) | Failure::Config(_) => None,
+    };
+    if matches!(&server.link, Link::Native(native) if native.native != Native::Demo) {
+        return Finding::new(
+            Level::Ok,
+            subject,
+            "it is embedded in Dragoman, so it needs no connection",
+            None,
+        );
+    }
+    let wishes = Wishes { era: None, patience: PATIENCE.min(start), start, may_ask: false };
+    let target = match Target::of_server(&name, &server, &HeaderMap::new()) {
+        Ok(target) => target,
+        Err(failure) => return Finding::told(Level::Error, &subject, &failure.describe()),
+    };
+    let asked = Instant::now();
+    // Over HTTP, several versions and transports may be tried, each with its own deadline.
+    let opened = timeout(start + 3 * PATIENCE, connect(&target, Mask::of(&server.link), wishes)).await;
+    let mut connection = match opened {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(failure)) => {
+            let message = failure.message_alone();
+            return Finding::new(Level::Error, subject, message, help_of(&failure));
+        }
+        Err(_) => return Finding::new(Level::Error, subject, "it does not answer", None),
+    };
+    let millis = asked.elapsed().as_millis();
+    let told = tools(&mut connection).await;
+    let how = format!("{}, protocol {}, {millis} ms", connection.transport(), connection.era().version);
+    connection.close().await;
+    match told {
+        Ok(Some(count)) => Finding::new(Level::Ok, subject, format!("{count} tools ({how})"), None),
+        Ok(None) => Finding::new(Level::Ok, subject, format!("it has no tools ({how})"), None),
+        Err(failure) => {
+            let message = format!("its tools cannot be listed: {} ({how})", failure.message_alone());
+            Finding::new(Level::Error, subject, message, help_of(&failure))
+        }
+    }
+}
+
+/// Returns the number of tools; `None` if there are none.
+async fn tools(connection: &mut Connection) -> Result<Option<usize>, Failure> {
+    let silent = Console::silent();
+    let mut desk = Desk::new(&silent, true);
+    let catalogue = gather(connection, &[ListKind::Tools], &mut desk).await?;
+    Ok(Some(catalogue.list(ListKind::Tools).len()).filter(|count| *count > 0))
+}

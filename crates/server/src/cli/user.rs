@@ -1,0 +1,127 @@
+//! `dragoman user`: creates a name with a password for `auth.users`. The configuration contains only the password's hash.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+
+use argon2::Argon2;
+use argon2::password_hash::PasswordHasher as _;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use serde_json::json;
+
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+
+/// The maximum length of a password, in bytes.
+const LONGEST: u64 = 1024;
+
+/// The minimum length of a password that a person chooses, in characters.
+const SHORTEST: usize = 8;
+
+/// The letters of a generated password: none is easily mistaken for another.
+const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+
+const EXAMPLES: &str = "\
+Examples:
+  dragoman user new ann                           create a password, and the line for auth.users
+  printf %s \"$PASSWORD\" | dragoman user new ann --stdin
+
+Clients send the name and the password as `Authorization: Basic …`.";
+
+/// Create names with passwords
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: UserCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum UserCommand {
+    /// Print the line for `auth.users`; a password is generated and shown once
+    New {
+        /// The user's name
+        #[arg(value_name = "NAME", value_parser = name)]
+        name: String,
+        /// Read the password from stdin instead of generating one
+        #[arg(long)]
+        stdin: bool,
+    },
+}
+
+fn name(text: &str) -> Result<String, &'static str> {
+    if text.is_empty() || text.contains(':') || text.chars().any(char::is_control) {
+        return Err("a name must not be empty, and must not contain colons or control characters");
+    }
+    Ok(text.to_owned())
+}
+
+/// Creates a user.
+pub(super) fn run(args: Args, console: &Console) -> Result<(), Failure> {
+    let UserCommand::New { name, stdin } = args.what;
+    let password = if stdin { read(console)? } else { generated()? };
+    let mut salt = [0; 16];
+    fill(&mut salt)?;
+    let hash = Argon2::default()
+        .hash_password_with_salt(password.as_bytes(), &salt)
+        .map_err(|e| Failure::new(format!("the password cannot be hashed: {e}")))?
+        .to_string();
+    if console.json {
+        let shown = (!stdin).then_some(&password);
+        return console.print(&json!({"name": name, "password": shown, "hash": hash}).to_string());
+    }
+    if !stdin {
+        console.note(&format!(
+            "The password of {} is shown only once:\n\n  {password}\n",
+            console.err.bold(&name)
+        ));
+    }
+    console.note("Write this line under `auth: users:` in the configuration:\n");
+    let key = serde_json::Value::from(name.as_str());
+    console.print(&format!("{key}: \"{hash}\""))
+}
+
+/// Returns a password with 100 random bits.
+fn generated() -> Result<String, Failure> {
+    let mut random = [0; 20];
+    fill(&mut random)?;
+    let letter = |byte: &u8| char::from(LETTERS[usize::from(byte % 32)]);
+    let groups: Vec<String> = random.chunks(5).map(|group| group.iter().map(letter).collect()).collect();
+    Ok(groups.join("-"))
+}
+
+fn fill(random: &mut [u8]) -> Result<(), Failure> {
+    getrandom::fill(random)
+        .map_err(|e| Failure::new(format!("the operating system's random number generator failed: {e}")))
+}
+
+/// Reads a password from stdin; a terminal does not show it.
+fn read(console: &Console) -> Result<String, Failure> {
+    let stdin = io::stdin();
+    let shown = if stdin.is_terminal() {
+        console.hint("Password (not shown): ");
+        tcgetattr(&stdin).ok()
+    } else {
+        None
+    };
+    if let Some(shown) = &shown {
+        let mut hidden = shown.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(&stdin, OptionalActions::Flush, &hidden)
+            .map_err(|e| Failure::new(format!("the terminal cannot hide the password: {e}")))?;
+    }
+    let mut line = String::new();
+    let got = stdin.lock().take(LONGEST + 1).read_line(&mut line);
+    if let Some(shown) = &shown {
+        // If the terminal is gone, there is nothing left to restore.
+        let _ = tcsetattr(&stdin, OptionalActions::Now, shown);
+        console.hint("\n");
+    }
+    got.map_err(|e| Failure::usage(format!("cannot read the password from stdin: {e}")))?;
+    let password = line.trim_end_matches(['\r', '\n']).to_owned();
+    if password.chars().count() < SHORTEST || password.len() as u64 > LONGEST {
+        let message = format!("the password has {} characters", password.chars().count());
+        return Err(
+            Failure::usage(message).help(format!("choose at least {SHORTEST}, and at most {LONGEST} bytes"))
+        );
+    }
+    Ok(password)
+}

@@ -1,0 +1,87 @@
+//! `dragoman doctor`: what it finds about a healthy configuration and about broken ones, and its exit codes.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+use testkit::fixture::Eras;
+
+use super::run::{Folder, Run, in_folder, program, server};
+
+/// The findings about a subject, with their levels.
+fn found(run: &Run, subject: &str) -> Vec<(String, String)> {
+    let json = run.json();
+    let all = json["findings"].as_array().unwrap().iter();
+    let text = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
+    let about = all.filter(|one| one["subject"] == subject);
+    about.map(|one| (text(one, "level"), format!("{} {}", text(one, "message"), text(one, "help")))).collect()
+}
+
+#[tokio::test]
+async fn everything_is_fine() {
+    let http = server(Eras::default()).await;
+    let config = format!(
+        "listen: 127.0.0.1:0\nstateFolder: state\nmcpServers:\n  demo: {{ native: demo }}\n  plain: {{ native: plain }}\n  web: {{ url: '{}' }}\n  child: {{ command: '{}', args: [--stdio] }}\n  off: {{ command: /nowhere, disabled: true }}\n",
+        http.url(),
+        program()
+    );
+    let folder = Folder::new().with("dragoman.yaml", config);
+    let run = in_folder(&folder, &["doctor"], "").await;
+    assert_eq!(run.code, Some(0), "{run:?}");
+    for line in ["ok       configuration: dragoman.yaml is valid", "ok       address 127.0.0.1:0: it is free"]
+    {
+        assert!(run.text().contains(line), "{line}: {}", run.text());
+    }
+    assert!(run.text().ends_with("\nEverything is fine.\n"), "{}", run.text());
+    let json = in_folder(&folder, &["doctor", "--json"], "").await;
+    assert_eq!(json.json()["ok"], true);
+    let web = found(&json, "server web");
+    assert!(web[0].0 == "ok" && web[0].1.contains("tools (HTTP, protocol 2026-07-28"), "{web:?}");
+    assert!(found(&json, "server child")[0].1.contains("(stdio, protocol"), "{json:?}");
+    assert!(found(&json, "server demo")[0].1.starts_with("6 tools (embedded"), "{json:?}");
+    assert!(found(&json, "server off").is_empty());
+    assert!(!folder.0.join("state").exists(), "nothing is created");
+    let one = in_folder(&folder, &["doctor", "demo", "--json"], "").await;
+    assert!(found(&one, "server web").is_empty() && found(&one, "server demo").len() == 1);
+    let offline = in_folder(&folder, &["doctor", "--offline", "--json"], "").await;
+    assert!(found(&offline, "server demo").is_empty());
+}
+
+#[tokio::test]
+async fn what_is_broken_comes_with_help() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let config = format!(
+        "listen: {address}\nstateFolder: state\nmcpServers:\n  gone: {{ url: 'http://127.0.0.1:9/mcp' }}\n  missing: {{ command: no-such-program }}\n  demo: {{ native: demo }}\n"
+    );
+    let folder = Folder::new().with("dragoman.yaml", config).with("state/keys.db", "");
+    fs::set_permissions(folder.0.join("state/keys.db"), fs::Permissions::from_mode(0o644)).unwrap();
+    let run = in_folder(&folder, &["doctor", "--json"], "").await;
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(run.json()["ok"], false);
+    let gone = found(&run, "server gone");
+    assert!(gone[0].0 == "error" && gone[0].1.contains("refused the connection"), "{gone:?}");
+    let missing = found(&run, "server missing");
+    assert!(missing[0].0 == "error" && missing[0].1.contains("was not found in PATH"), "{missing:?}");
+    assert_eq!(found(&run, "server demo")[0].0, "ok");
+    let listening = found(&run, &format!("address {address}"));
+    assert!(listening[0].1.starts_with("something listens there"), "{listening:?}");
+    let state = found(&run, "state folder");
+    assert!(state[0].0 == "warning" && state[0].1.contains("run `chmod 600 state/keys.db`"), "{state:?}");
+    let people = in_folder(&folder, &["doctor"], "").await;
+    assert!(people.text().contains("\nerror    server gone: "), "{}", people.text());
+    assert!(people.text().trim_end().ends_with("2 errors, 2 warnings."), "{}", people.text());
+}
+
+#[tokio::test]
+async fn an_invalid_configuration_is_a_finding() {
+    let folder = Folder::new().with("dragoman.yaml", "listen: x\nmcpServers: { a: { comand: b } }\n");
+    let run = in_folder(&folder, &["doctor", "--json"], "").await;
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let faults = found(&run, "configuration");
+    assert!(faults.len() >= 2 && faults.iter().all(|(level, _)| level == "error"), "{faults:?}");
+    assert!(faults.iter().any(|(_, text)| text.contains("dragoman.yaml:2") && text.contains("command")));
+    let unknown = in_folder(&Folder::new(), &["doctor", "dmo"], "").await;
+    assert!(unknown.code == Some(2) && unknown.err.contains("did you mean demo?"), "{unknown:?}");
+}

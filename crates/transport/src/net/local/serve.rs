@@ -1,0 +1,48 @@
+//! The connections to a folder's socket. This module must not know what is requested.
+
+use std::io;
+
+use tokio::net::{UnixListener, UnixStream};
+
+use super::socket::LocalSocket;
+use crate::net::accept::Acceptor;
+use crate::net::serve::Handler;
+use crate::net::{ConnectionCap, ServeError, ServerLimits, Stop};
+
+/// The maximum number of open connections. Commands and pages of one user need a few.
+const CONNECTIONS: usize = 64;
+
+/// Serves the socket until `stop`, then removes its file, and returns when the last request is done or the drain time
+/// is over. A connection of another user is closed; root counts as this user.
+pub async fn serve_local<H: Handler>(
+    socket: LocalSocket,
+    handler: H,
+    limits: ServerLimits,
+    stop: Stop,
+) -> Result<(), ServeError> {
+    let listener = UnixListener::from_std(socket.listener.try_clone()?)?;
+    let acceptor =
+        Acceptor::new(handler, ServerLimits { tls: None, ..limits }.into(), ConnectionCap::new(CONNECTIONS));
+    let start = |(stream, _)| match is_own(&stream) {
+        Ok(true) => acceptor.start_local(stream),
+        Ok(false) => {
+            tracing::warn!(socket = %socket.path().display(), "refused a connection of another user");
+        }
+        Err(error) => tracing::debug!(%error, "the user of a local connection is unknown"),
+    };
+    let result = tokio::select! {
+        result = acceptor.accept_from(|cx| listener.poll_accept(cx), start) => result,
+        () = stop.stopped() => Ok(()),
+        () = acceptor.sweep() => Ok(()),
+    };
+    drop(socket);
+    drop(listener);
+    acceptor.drain().await;
+    result
+}
+
+/// Returns true if the other side is a process of this user or of root.
+pub(super) fn is_own(stream: &UnixStream) -> io::Result<bool> {
+    let uid = stream.peer_cred()?.uid();
+    Ok(uid == 0 || uid == rustix::process::geteuid().as_raw())
+}
