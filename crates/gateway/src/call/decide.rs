@@ -107,14 +107,7 @@ pub(crate) async fn decide_or_refuse(
         Dispatch::Local(result) => Ok(Decision::Done(200, result_response(request_id(&frame)?, &result))),
         Dispatch::Listed(result) => Ok(listed(context, (&cell, &view), &frame, result)?),
         Dispatch::Own(result) => Ok(own(context, &cell, caller, &frame, &result)?),
-        Dispatch::SetLevel(level) => match caller {
-            Caller::Session(session) => {
-                Box::pin(session.set_level(&context.egress, level)).await;
-                context.session.state.note_change(session);
-                Ok(Decision::Done(200, result_response(request_id(&frame)?, b"{}")))
-            }
-            Caller::Stateless(..) => Err(Fault::unknown_method(&frame.method(), "needs a session").into()),
-        },
+        Dispatch::SetLevel(level) => Ok(Box::pin(set_level(context, caller, level, &frame)).await?),
         Dispatch::Listen => match caller {
             Caller::Session(_) => Err(Fault::unknown_method(&frame.method(), "needs no session").into()),
             Caller::Stateless(..) => Ok(Decision::Listen(cell, frame)),
@@ -137,6 +130,21 @@ pub(crate) async fn decide_or_refuse(
             forward(context, requester, (&view, info), forwarded)
         }
     }
+}
+
+/// Sets the level of log messages that a session's client gets.
+async fn set_level(
+    context: &Arc<CallContext>,
+    caller: &Caller,
+    level: Bytes,
+    frame: &Frame,
+) -> Result<Decision, Fault> {
+    let Caller::Session(session) = caller else {
+        return Err(Fault::unknown_method(&frame.method(), "needs a session"));
+    };
+    session.set_level(&context.egress, level).await;
+    context.session.state.note_change(session);
+    Ok(Decision::Done(200, result_response(request_id(frame)?, b"{}")))
 }
 
 /// Returns the answer to a request from the cache, if there is one.

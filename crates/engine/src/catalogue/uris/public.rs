@@ -61,7 +61,7 @@ struct Deciding<'a> {
     budget: ComparisonBudget,
 }
 
-/// What a server lists besides its tools.
+/// The lists of a server besides its tools.
 struct OwnLists<'a> {
     resources: HashSet<&'a str>,
     templates: TemplateIndex<&'a str>,
