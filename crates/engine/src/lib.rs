@@ -22,6 +22,7 @@
 //! results |
 //! | [`known_servers`] | servers of which one process serves all clients |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
+//! | [`meters`] | counters and histograms of calls |
 //! | [`pinning`] | definitions of tools: recorded, compared, approved |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
 //! | [`schema_family`] | forms of input schemas that families of clients accept |
@@ -44,6 +45,7 @@ pub mod forward_proxy;
 pub mod kept_results;
 pub mod known_servers;
 pub mod list_kind;
+pub mod meters;
 pub mod nearest;
 pub mod passed_headers;
 pub mod pinning;

@@ -3,6 +3,7 @@
 //!
 //! | module | is for |
 //! |---|---|
+//! | `telemetry` | the figures that requests leave behind |
 //! | `admission` | authentication, rate limits, and the record of calls |
 //! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration |
 //! | `definitions` | reviews of tools' definitions: the changes that await approval, for people and programs |
@@ -11,6 +12,7 @@
 //! | `call` | one request from a client: decided, forwarded, answered, parked, recorded |
 //! | `dialect_session` | the state of clients at endpoints that imitate another system |
 //! | `process` | the gateway under one configuration, the state that outlives it, and each thread's handle to both |
+//! | `exposition` | the figures of the process, in the text formats of Prometheus |
 //! | `management` | the operations of the management API, and their record |
 //! | `front` | transports for clients: HTTP, event streams, lines, dialects |
 //! | `tls` | the files of `tls`: read, checked, and reloaded |
@@ -27,12 +29,14 @@ mod call;
 mod changes;
 pub mod definitions;
 mod dialect_session;
+mod exposition;
 mod front;
 mod management;
 mod process;
 mod reload;
 mod run;
 mod session;
+mod telemetry;
 pub mod tls;
 mod view;
 

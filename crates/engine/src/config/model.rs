@@ -17,7 +17,9 @@ use super::endpoints::{Endpoint, EndpointAuth};
 use super::known::Known;
 use super::limits::Limits;
 use super::listen::Addresses;
+use super::log_format::LogFormat;
 use super::management::Management;
+use super::metrics::Metrics;
 use super::profiles::{DEFAULT_PROFILE, Profile};
 use super::proxies::{Proxies, TrustedProxies};
 use super::rates::{MAX_LIMITS, RateLimit};
@@ -97,6 +99,11 @@ section! {
         /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers that may
         /// make such changes can start programs.
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
+        /// Figures for Prometheus at `/metrics`: `true`, or a mapping.
+        "metrics" metrics: Option<Metrics> = OrFlag, absent "off", see "[telemetry.md](telemetry.md)";
+        /// The format of the log of `dragoman serve`: `pretty` (lines for people), `json` (one object per line) or `auto` (`pretty`
+        /// on a terminal, `json` everywhere else). `--log-format` and the variable `DRAGOMAN_LOG_FORMAT` take precedence.
+        "logFormat" log_format: LogFormat = Word, see "[telemetry.md](telemetry.md#the-log)";
         /// The handling of tools whose definitions change, and of new tools, for servers that do not set their own: `warn`
         /// (serve them and log a warning), `hold` (hide them until somebody approves them) or `allow` (do not compare).
         "definitions" definitions: DefinitionPolicy = Word,

@@ -16,7 +16,7 @@ use crate::call::client_introduction::{ClientIntroduction, introduction};
 use crate::call::connection::CallConnection;
 use crate::call::dedicated_link::dedicated_link;
 use crate::call::in_flight;
-use crate::call::record::{Record, Refused};
+use crate::call::record::{Record, RecordedTarget, Refused};
 use crate::call::result_rules::ResultRules;
 use crate::call::retries::{Retries, Rewrites};
 use crate::call::side_channel::SideChannel;
@@ -42,8 +42,8 @@ impl Call {
         let (era, cancelled) = (caller.era(), in_flight::register(context, &caller, &request.frame)?);
         let viewed = if Record::is_kept(context) { caller.view() } else { None };
         let record = viewed.and_then(|view| {
-            let to = (upstream.name(), tool);
-            Record::forwarded(context, caller.identity(), view.profile, &request.frame, to)
+            let target = RecordedTarget { upstream: &upstream, tool, arrived: request.arrived };
+            Record::forwarded(context, caller.identity(), view.profile, &request.frame, target)
         });
         let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
         let (resend, unchecked) = (resend_policy(context, &request, &upstream), request.route.unchecked);

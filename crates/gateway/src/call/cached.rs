@@ -14,7 +14,7 @@ use proto::rpc::{Frame, result_response};
 
 use super::CallContext;
 use super::cache_slot::CacheSlot;
-use super::record::Record;
+use super::record::{Record, RecordedTarget};
 use super::result_limit::ResultLimit;
 use crate::admission::Identity;
 use crate::view::ViewCell;
@@ -26,6 +26,8 @@ pub(super) struct CachedCall<'a> {
     pub(super) headers: Option<&'a dyn Headers>,
     /// True if the result is never shortened.
     pub(super) whole: bool,
+    /// The time at which the whole request had arrived; `None` if nobody noted it.
+    pub(super) arrived: Option<Instant>,
 }
 
 /// Returns the answer to a call from the cache; `None` if there is none.
@@ -53,8 +55,8 @@ pub(super) fn answer(
         Some(limit) => limit.apply(context, identity, client, answer),
         None => answer,
     };
-    let to = (upstream.name(), Some(tool));
-    if let Some(mut record) = Record::forwarded(context, identity, cell.profile, frame, to) {
+    let target = RecordedTarget { upstream: &upstream, tool: Some(tool), arrived: asked.arrived };
+    if let Some(mut record) = Record::forwarded(context, identity, cell.profile, frame, target) {
         record.cached();
         record.body(&answer, false);
     }

@@ -1,6 +1,7 @@
 //! The caller, and the input of a call. This module must not know how a call is performed.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use engine::exchange::{Headers, Route};
 use proto::era::Era;
@@ -87,4 +88,6 @@ pub(crate) struct Request<'a> {
     pub(crate) whole: bool,
     /// The place of the result in the cache, if the result may be kept.
     pub(crate) slot: Option<CacheSlot>,
+    /// The time at which the whole request had arrived; `None` if nobody noted it.
+    pub(crate) arrived: Option<Instant>,
 }

@@ -307,8 +307,8 @@ fn request<'a>(requester: &Requester<'a>, forwarded: Forwarded<'a>, server_info:
     let Forwarded { route, frame, server, slot } = forwarded;
     let headers = requester.headers.map(|headers| headers as &dyn Headers);
     let carried = requester.identity.carried.clone();
-    let (counted, whole) = (requester.counted, requester.whole);
-    CallRequest { frame, route, server, headers, server_info, carried, counted, whole, slot }
+    let (counted, whole, arrived) = (requester.counted, requester.whole, requester.arrived);
+    CallRequest { frame, route, server, headers, server_info, carried, counted, whole, slot, arrived }
 }
 
 /// Returns the change that a request makes to a session's subscriptions at this server.

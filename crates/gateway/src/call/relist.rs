@@ -76,6 +76,7 @@ impl Call {
                     counted,
                     whole,
                     slot,
+                    arrived: None,
                 };
                 begin(self, request)
             }

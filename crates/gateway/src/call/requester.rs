@@ -1,6 +1,7 @@
 //! The sender of a request, before the outcome of the request is decided. This module must not know methods.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use engine::exchange::Headers;
 
@@ -23,13 +24,16 @@ pub(crate) struct Requester<'a> {
     pub(crate) counted: bool,
     /// True if no result is shortened, because the endpoint's dialect documents its results.
     pub(crate) whole: bool,
+    /// The time at which the whole request had arrived, if requests are recorded and the front end noted it.
+    pub(crate) arrived: Option<Instant>,
 }
 
 impl<'a> Requester<'a> {
     /// Returns the requester for a client in its session.
     pub(crate) fn in_session(session: &Arc<Session>, identity: &'a Identity) -> Self {
         let caller = Caller::Session(session.clone());
-        Self { caller, identity, headers: None, unchecked: false, counted: false, whole: false }
+        let (headers, arrived) = (None, None);
+        Self { caller, identity, headers, unchecked: false, counted: false, whole: false, arrived }
     }
 
     /// Returns the requester for a client without a session, with the client's view.
@@ -39,7 +43,13 @@ impl<'a> Requester<'a> {
         headers: Option<&'a (dyn Headers + Sync)>,
     ) -> Self {
         let caller = Caller::Stateless(cell, identity.clone());
-        Self { caller, identity, headers, unchecked: false, counted: true, whole: false }
+        Self { caller, identity, headers, unchecked: false, counted: true, whole: false, arrived: None }
+    }
+
+    /// Returns the same requester, whose whole request had arrived at this time.
+    pub(crate) fn arrived(mut self, at: Option<Instant>) -> Self {
+        self.arrived = at;
+        self
     }
 }
 
@@ -53,6 +63,6 @@ impl Requester<'_> {
     /// Returns the properties on which an answer from the cache depends.
     pub(super) fn cached_call(&self) -> CachedCall<'_> {
         let headers = self.headers.map(|headers| headers as &dyn Headers);
-        CachedCall { identity: self.identity, headers, whole: self.whole }
+        CachedCall { identity: self.identity, headers, whole: self.whole, arrived: self.arrived }
     }
 }

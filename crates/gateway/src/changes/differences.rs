@@ -37,6 +37,7 @@ pub(crate) fn differences(old: &Config, new: &Config) -> Differences {
         ("limits", old.limits != new.limits),
         ("audit", old.audit != new.audit),
         ("management", old.management != new.management),
+        ("metrics", old.metrics != new.metrics),
     ] {
         found.changed.extend(differs.then(|| key.to_owned()));
     }

@@ -66,7 +66,9 @@ impl Gateway {
         let config = standing.config();
         let snapshot = Arc::new(Snapshot::compile(config, VERSION));
         let manage_rates = manage_rates(config)?;
-        let process = Arc::new(ProcessState::new(&snapshot, outside)?);
+        // Nobody could read the figures of a process whose only client uses a pipe.
+        let metrics = config.metrics.as_ref().filter(|_| outside.serving.is_some());
+        let process = Arc::new(ProcessState::new(&snapshot, metrics, outside)?);
         let audience: Weak<ViewState> = Arc::downgrade(&process.view);
         process.egress.set_audience(audience);
         let observer: Weak<SessionState> = Arc::downgrade(&process.session);

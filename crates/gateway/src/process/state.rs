@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use engine::Snapshot;
-use engine::config::Link;
+use engine::config::{Link, Metrics};
 use tokio::sync::mpsc;
 use transport::net::Stop;
 
@@ -24,6 +24,7 @@ use crate::process::serving::Serving;
 use crate::process::threads::Threads;
 use crate::session::kept::SessionStore;
 use crate::session::{SessionState, sealer::StateSealer};
+use crate::telemetry::ProcessFigures;
 use crate::view::ViewState;
 use upstream::catalogue::CatalogueStore;
 use upstream::definitions::DefinitionStore;
@@ -39,6 +40,8 @@ pub(crate) struct Outside {
     pub(crate) folder: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
+    /// The address at which only figures are served; `None` if the only client uses a pipe.
+    pub(crate) metrics_serving: Option<Arc<Serving>>,
     /// True if callers are not authenticated, whatever the configuration says: the only client is the one that started
     /// this process.
     pub(crate) lets_all_in: bool,
@@ -68,6 +71,8 @@ pub(crate) struct ProcessState {
     pub(crate) folder: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
+    /// The address at which only figures are served; `None` if the only client uses a pipe.
+    pub(crate) metrics_serving: Option<Arc<Serving>>,
     /// The channel for edits of the configuration.
     pub(crate) edits: OnceLock<mpsc::Sender<EditRequest>>,
     pub(crate) stop: Stop,
@@ -78,9 +83,14 @@ impl ProcessState {
     ///
     /// # Errors
     /// Returns the server that cannot be set up, and the reason.
-    pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
+    pub(crate) fn new(
+        snapshot: &Arc<Snapshot>,
+        metrics: Option<&Metrics>,
+        outside: Outside,
+    ) -> Result<Self, String> {
         let limits = &snapshot.limits;
-        let Outside { audit, key_ring, stop, folder, serving, lets_all_in, child_wait } = outside;
+        let Outside { audit, key_ring, stop, folder, serving, metrics_serving, lets_all_in, child_wait } =
+            outside;
         // The session of a pipe's only client does not outlive the client.
         let keeps_sessions = !lets_all_in;
         let egress = EgressProcess::new(limits.children, stop.clone());
@@ -112,7 +122,7 @@ impl ProcessState {
             definitions,
             session: Arc::new(SessionState::new(limits, sealer, store)),
             sessions,
-            call: Arc::new(CallState::new(limits, audit)),
+            call: Arc::new(CallState::new(limits, audit, ProcessFigures::new(metrics))),
             parked: Arc::new(Parked::new(limits.parked_calls, limits.request_state_lifetime)),
             consents,
             egress,
@@ -122,6 +132,7 @@ impl ProcessState {
             threads: Threads::default(),
             folder,
             serving,
+            metrics_serving,
             edits: OnceLock::new(),
             stop,
         })
@@ -129,6 +140,19 @@ impl ProcessState {
 }
 
 impl ProcessState {
+    /// Applies another configuration of figures. Figures of servers and tools that no longer exist are dropped.
+    pub(crate) fn follow_metrics(&self, snapshot: &Snapshot, metrics: Option<&Metrics>) {
+        let servers = snapshot.upstreams.iter().map(|spec| self.view.upstreams.get(spec.id));
+        let meters = servers.map(|upstream| {
+            let meters = upstream.server.meters.clone();
+            if let Some(listed) = upstream.catalogue.tool_names() {
+                meters.tools.retain(|tool| listed.contains(tool));
+            }
+            meters
+        });
+        self.call.figures.follow(metrics, &meters.collect::<Vec<_>>());
+    }
+
     /// Applies the limits of another configuration. Anything that already exceeds them is kept until it is released.
     pub(crate) fn follow(&self, snapshot: &Snapshot) {
         let limits = &snapshot.limits;

@@ -9,7 +9,7 @@ use engine::config::{Auth, Config};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use transport::net::client::{Client, ClientLimits, Trust, environment_proxies};
-use transport::net::{BoxError, RuntimeKind, Stop, runtime, serve as serve_connections};
+use transport::net::{BoxError, Handler, RuntimeKind, Stop, runtime, serve as serve_connections};
 
 use super::server_sessions;
 use super::shutdown::ShutdownBarrier;
@@ -17,10 +17,10 @@ use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
-use crate::front::http::Service;
+use crate::front::http::{MetricsService, Service};
 use crate::front::stdio as front_stdio;
 use crate::process::key_ring::KeyRing;
-use crate::process::serving::{Serving, ServingSocket};
+use crate::process::serving::{NextAddresses, Serving, ServingSocket};
 use crate::process::{Gateway, Outside, Thread};
 use crate::reload::revoked;
 use crate::reload::standing::{first_standing, log_notes};
@@ -72,6 +72,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let shards = runtime::shards(kind, threads);
     let serving = Arc::new(Serving::new(shards, &config.limits, tls.as_ref().map(TlsWatch::serves)));
     let first = serving.bind(&config.listen)?;
+    let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
     let addrs = first.actual();
     let outside = Outside {
         audit: audit.clone(),
@@ -79,17 +80,20 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
         stop: stop.clone(),
         folder,
         serving: Some(serving.clone()),
+        metrics_serving: Some(metrics_serving.clone()),
         lets_all_in: false,
         child_wait,
     };
     let gateway = Arc::new(Gateway::new(standing, door, addrs.clone(), outside)?);
     serving.serve(first);
+    metrics_serving.serve(first_of_metrics);
     let trust = Trust::default();
     let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept, tls })));
     let barrier = ShutdownBarrier::new(shards, serving.limits.clone());
     let outcome = runtime::run(kind, threads, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), trust.clone()), &gateway);
         let (sockets, serving) = (serving.sockets(shard.index), serving.clone());
+        let metrics_serving = (shard.index == 0).then(|| metrics_serving.clone());
         let stop = shard.stop.clone();
         let (ready, sources) = (taken(&ready, shard.index), taken(&sources, shard.index));
         let addrs = addrs.clone();
@@ -102,10 +106,10 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
             if let Some(ready) = ready {
                 ready(&addrs);
             }
-            let outcome = match sockets {
-                Some(sockets) => serve_sockets(&thread, &serving, sockets, &stop).await,
-                None => Ok(()),
-            };
+            let clients = serve_sockets(&serving, sockets, &stop, || Service::new(thread.clone()));
+            let scrapers = serve_metrics(metrics_serving.as_deref(), &thread, &stop);
+            let (outcome, of_scrapers) = tokio::join!(clients, scrapers);
+            let outcome = outcome.and(of_scrapers);
             barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
             outcome
         }
@@ -115,18 +119,36 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     Ok(outcome?)
 }
 
+/// Binds the address at which only figures are served, if one is configured.
+fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), BoxError> {
+    let serving = Arc::new(Serving::of_metrics(&config.limits));
+    let wanted = config.metrics.as_ref().and_then(|metrics| metrics.listen);
+    let first = serving.bind(wanted.as_slice()).map_err(|e| format!("metrics.listen: {e}"))?;
+    for address in first.actual() {
+        tracing::info!("serving http://{address}/metrics");
+    }
+    Ok((serving, first))
+}
+
+/// Serves the figures at an address of their own, until the gateway stops; only one thread does this.
+async fn serve_metrics(serving: Option<&Serving>, thread: &Arc<Thread>, stop: &Stop) -> Result<(), BoxError> {
+    let Some(serving) = serving else { return Ok(()) };
+    serve_sockets(serving, serving.sockets(0), stop, || MetricsService::new(thread.clone())).await
+}
+
 /// Serves the sockets that a thread receives, until the gateway stops; an error in one of them stops the gateway.
-async fn serve_sockets(
-    thread: &Arc<Thread>,
+async fn serve_sockets<H: Handler>(
     serving: &Serving,
-    mut sockets: UnboundedReceiver<ServingSocket>,
+    sockets: Option<UnboundedReceiver<ServingSocket>>,
     stop: &Stop,
+    service: impl Fn() -> H,
 ) -> Result<(), BoxError> {
+    let Some(mut sockets) = sockets else { return Ok(()) };
     let (mut running, mut outcome, mut stopping) = (JoinSet::new(), Ok(()), false);
     loop {
         let ended = tokio::select! {
             Some(one) = sockets.recv(), if !stopping => {
-                let (service, limits) = (Service::new(thread.clone()), serving.limits.clone());
+                let (service, limits) = (service(), serving.limits.clone());
                 running.spawn(serve_connections(one.socket, service, limits, serving.cap.clone(), one.stop));
                 continue;
             }
@@ -178,6 +200,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
         stop: stop.clone(),
         folder,
         serving: None,
+        metrics_serving: None,
         lets_all_in: true,
         child_wait,
     };

@@ -8,7 +8,7 @@
 //! | `state` | the folder of keys and the record of calls |
 //! | `address` | addresses to listen at, and checks of those that other machines can reach |
 //! | `welcome` | the first screen of `serve` |
-//! | `log` | log filters and format |
+//! | `log`, `log_format` | log filters; the format of the log |
 //!
 //! This module must not know how servers are served or called: that is `gateway` and `terminal`.
 
@@ -22,6 +22,7 @@ mod key;
 mod keyring;
 mod list;
 mod log;
+mod log_format;
 mod ping;
 mod prompt;
 mod read;
@@ -36,6 +37,8 @@ mod welcome;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+
+use engine::config::LogFormat;
 
 use crate::output::console::Console;
 use crate::output::failure::Failure;
@@ -61,7 +64,18 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
     let preset = serve.preset.is_some()
         || matches!(&command, Some(Command::Serve(args)) if args.preset.is_some())
         || matches!(&command, Some(Command::Stdio(args)) if args.preset.is_some());
+    let serving = match &command {
+        None => Some(&serve),
+        Some(Command::Serve(args)) => Some(args),
+        Some(_) => None,
+    };
     log::init(console, serves, preset)?;
+    log::choose_format(
+        console,
+        serving.and_then(|args| args.log_format),
+        LogFormat::Auto,
+        serving.is_some(),
+    )?;
     transport::memory::share_arenas();
     // This comes before any secret is read.
     if let Err(e) = transport::memory::protect() {

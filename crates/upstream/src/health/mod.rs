@@ -7,7 +7,7 @@
 //! | `event` | the events that concern a server's health |
 //! | `facts` | the facts about a server |
 //! | `machine`, `derived` | the state machine, which turns events into changes of state; the derivation of a state from the facts |
-//! | `state` | the states and their reasons |
+//! | `state`, `reason_class` | the states and their reasons; the classes of reasons |
 //! | `breaker` | the decision to hold back clients' requests |
 //! | `schedule` | the times of the next attempts at a failing server |
 //! | `journal` | log lines: one for each change, and few for a flapping server |
@@ -21,6 +21,7 @@ mod facts;
 mod journal;
 mod machine;
 mod observed;
+mod reason_class;
 mod returning;
 mod schedule;
 mod state;
@@ -29,4 +30,5 @@ mod tests;
 
 pub use event::{Failure, HealthEvent};
 pub use observed::{HealthReport, OpeningWatch, ServerHealth};
+pub use reason_class::ReasonClass;
 pub use state::{HealthCause, HealthWord};

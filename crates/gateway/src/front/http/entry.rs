@@ -1,5 +1,7 @@
 //! A request on its way through the handlers. This module must not know which handler will answer it.
 
+use std::time::Instant;
+
 use http::Request;
 use transport::net::Incoming;
 
@@ -10,6 +12,14 @@ use crate::admission::Identity;
 pub(super) struct AdmittedRequest {
     pub(super) profile: usize,
     pub(super) identity: Identity,
+    /// The time at which the body had been read, if requests are recorded and the body has been read.
+    pub(super) read_at: Option<Instant>,
+}
+
+impl AdmittedRequest {
+    pub(super) fn new(profile: usize, identity: Identity) -> Self {
+        Self { profile, identity, read_at: None }
+    }
 }
 
 /// A request on its way to its handler, boxed because it is passed on several times.

@@ -10,6 +10,7 @@
 //! | `manage/`, `consent` | the management API; pages where users give consent |
 //! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
 //! | `ready` | the readiness of Dragoman and its servers |
+//! | `metrics` | the figures of the process, for callers that may read them |
 //! | `answer`, `reply`, `spare` | responses |
 
 mod answer;
@@ -27,6 +28,7 @@ mod identify;
 mod limited;
 mod manage;
 mod media;
+mod metrics;
 mod post;
 mod ready;
 mod reply;
@@ -35,4 +37,5 @@ mod spare;
 mod sse;
 mod stateless;
 
+pub(crate) use metrics::MetricsService;
 pub(crate) use service::Service;

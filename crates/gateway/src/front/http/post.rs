@@ -37,14 +37,17 @@ use upstream::NO_RANDOM;
 /// Handles a POST.
 pub(super) async fn post(
     shard: &Arc<Shard>,
-    entry: &AdmittedRequest,
+    entry: &mut AdmittedRequest,
     mut request: Arrived,
 ) -> Response<Body> {
     if let Err(refusal) = media::check_post(request.headers()) {
         return *refusal;
     }
     let response = match read(shard, request.body_mut()).await {
-        Ok(text) => take(shard, entry, request.headers(), text, RateCounted::No).await,
+        Ok(text) => {
+            entry.read_at = shard.call.state.observes().then(std::time::Instant::now);
+            take(shard, entry, request.headers(), text, RateCounted::No).await
+        }
         Err(refusal) => *refusal,
     };
     spare::give(std::mem::take(request.headers_mut()));
@@ -132,7 +135,7 @@ async fn single(
 }
 
 async fn handshake(shard: &Arc<Shard>, entry: &AdmittedRequest, frame: Frame) -> Response<Body> {
-    let AdmittedRequest { profile, identity } = entry.clone();
+    let AdmittedRequest { profile, identity, .. } = entry.clone();
     let face = Face::Http(Streams::new(&shard.gateway.snapshot.limits));
     let (own, place) = (&entry.identity, entry.profile);
     let admit = |kind| {
@@ -192,7 +195,7 @@ async fn request(
     frame: Frame,
 ) -> Response<Body> {
     let id = frame.id().cloned();
-    let requester = Requester::in_session(session, &entry.identity);
+    let requester = Requester::in_session(session, &entry.identity).arrived(entry.read_at);
     let parked = &shard.gateway.process.parked;
     let (mut call, change) = match decide(&shard.call, parked, requester, frame).await {
         Decision::Done(status, text) => return answer::message(status, text),
