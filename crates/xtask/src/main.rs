@@ -24,6 +24,7 @@ mod sites;
 mod soak;
 mod stage;
 mod tally;
+mod telemetry;
 mod test;
 mod tidy;
 mod tools;
