@@ -211,6 +211,13 @@ impl Server {
         matches!(self.destination, Destination::Http(..))
     }
 
+    /// Returns the host and the port of a server that is reached over HTTP.
+    pub fn address(&self) -> Option<(&str, u16)> {
+        let Destination::Http(target, _) = &self.destination else { return None };
+        let port = if target.uri.scheme_str() == Some("https") { 443 } else { 80 };
+        Some((target.uri.host()?, target.uri.port_u16().unwrap_or(port)))
+    }
+
     /// Returns true if the server lives in this process.
     pub fn is_native(&self) -> bool {
         matches!(self.destination, Destination::Native(_))
@@ -371,7 +378,7 @@ impl Server {
 
     /// Returns a request of the gateway's own to the server.
     pub fn own_request(&self, era: &'static Era, key: u64, body: Bytes, method: Method) -> Outbound {
-        Outbound { upstream: self.spec.id, era, key, body, mirror: mirror(era, method) }
+        Outbound { upstream: self.spec.id, era, key, body, mirror: mirror(era, method), traceparent: None }
     }
 }
 

@@ -96,6 +96,14 @@ fn a_tool_without_series_asks_again_only_in_the_next_round() {
 }
 
 #[test]
+fn a_tool_with_an_endless_name_gets_no_series() {
+    let (table, allowance) = (ToolTable::default(), SeriesAllowance::new(100));
+    assert!(ToolMeter::default().counters(&table, &allowance, || "x".repeat(201)).is_none());
+    assert!(ToolMeter::default().counters(&table, &allowance, || "x".repeat(200)).is_some());
+    assert_eq!((table.all().len(), allowance.refused()), (1, 1));
+}
+
+#[test]
 fn counters_go_when_neither_the_server_nor_a_view_has_the_tool() {
     let (table, allowance) = (ToolTable::default(), SeriesAllowance::new(100));
     let shown = ToolMeter::default();

@@ -11,6 +11,9 @@ use super::histogram::seconds;
 /// The number of series that a tool takes in its largest family: successful and failed calls.
 pub const TOOL_SERIES: usize = 2;
 
+/// The longest name that becomes a label, in bytes. A longer one could not be cut: two tools would get the same label.
+const LONGEST_NAME: usize = 200;
+
 /// The counters of one tool.
 #[derive(Debug, Default)]
 pub struct ToolCounters {
@@ -44,6 +47,10 @@ pub struct ToolTable(Mutex<HashMap<Box<str>, Arc<ToolCounters>>>);
 
 impl ToolTable {
     fn counters(&self, name: &str, allowance: &SeriesAllowance) -> Option<Arc<ToolCounters>> {
+        if name.len() > LONGEST_NAME {
+            allowance.note_refused();
+            return None;
+        }
         let mut tools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = tools.get(name) {
             return Some(known.clone());

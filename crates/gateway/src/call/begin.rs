@@ -16,7 +16,8 @@ use crate::call::client_introduction::{ClientIntroduction, introduction};
 use crate::call::connection::CallConnection;
 use crate::call::dedicated_link::dedicated_link;
 use crate::call::in_flight;
-use crate::call::record::{Record, RecordedTarget, Refused};
+use crate::call::record::{Record, Refused};
+use crate::call::recorded_target::RecordedTarget;
 use crate::call::result_rules::ResultRules;
 use crate::call::retries::{Retries, Rewrites};
 use crate::call::side_channel::SideChannel;
@@ -42,7 +43,8 @@ impl Call {
         let (era, cancelled) = (caller.era(), in_flight::register(context, &caller, &request.frame)?);
         let viewed = if Record::is_kept(context) { caller.view() } else { None };
         let record = viewed.and_then(|view| {
-            let target = RecordedTarget { upstream: &upstream, tool, arrived: request.arrived };
+            let (arrived, traced) = (request.arrived, Some((&caller, request.server)));
+            let target = RecordedTarget { upstream: &upstream, tool, arrived, traced };
             Record::forwarded(context, caller.identity(), view.profile, &request.frame, target)
         });
         let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
@@ -52,7 +54,12 @@ impl Call {
         let begun = ResultRules::of(context, &caller, &mut request, &upstream).and_then(|rules| {
             let turn = CallTurn::of(&caller, &upstream)?;
             let dedicated = dedicated_link(&context.egress, &caller, &upstream, &request, &said)?;
-            Ok((rules, turn, dedicated, exchange(context, &caller, &upstream, request, &said)?))
+            Ok((
+                rules,
+                turn,
+                dedicated,
+                exchange(context, &caller, &upstream, request, (&said, record.as_deref()))?,
+            ))
         });
         context.state.unchecked.note(upstream.name(), tool);
         let (rules, turn, dedicated, exchange) = match begun {
@@ -166,11 +173,12 @@ fn exchange(
     caller: &Caller,
     upstream: &Upstream,
     request: Request<'_>,
-    said: &ClientIntroduction,
+    (said, record): (&ClientIntroduction, Option<&Record>),
 ) -> Result<Exchange, Fault> {
     let era = caller.era();
     let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let timeouts = calls.for_request(request.route.tool).timeouts;
+    let trace = record.and_then(|record| record.trace_hop(upstream));
     Exchange::begin(Start {
         frame: request.frame,
         client: era,
@@ -186,6 +194,7 @@ fn exchange(
         headers: request.headers,
         timeouts,
         server_info: request.server_info,
+        trace: trace.as_ref(),
         now: Instant::now(),
     })
 }
@@ -203,7 +212,13 @@ impl Call {
             self.connection.dedicated =
                 dedicated_link(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
         }
-        self.exchange = exchange(&self.context, &self.caller, &self.upstream, request, &introduction)?;
+        self.exchange = exchange(
+            &self.context,
+            &self.caller,
+            &self.upstream,
+            request,
+            (&introduction, self.record.as_deref()),
+        )?;
         self.over = false;
         if let Some(rules) = &mut self.rules {
             rules.forget_slot();
@@ -229,7 +244,8 @@ impl Call {
     /// Returns the fault; the exchange is unchanged.
     pub(crate) fn begin_again(&mut self, request: Request<'_>) -> Result<bool, Fault> {
         let said = self.introduction(&request);
-        let exchange = exchange(&self.context, &self.caller, &self.upstream, request, &said)?;
+        let exchange =
+            exchange(&self.context, &self.caller, &self.upstream, request, (&said, self.record.as_deref()))?;
         if exchange.mirror() == self.exchange.mirror() {
             return Ok(false);
         }

@@ -14,9 +14,11 @@ use proto::rpc::{Frame, result_response};
 
 use super::CallContext;
 use super::cache_slot::CacheSlot;
-use super::record::{Record, RecordedTarget};
+use super::record::Record;
+use super::recorded_target::RecordedTarget;
 use super::result_limit::ResultLimit;
 use crate::admission::Identity;
+use crate::telemetry::RequestArrival;
 use crate::view::ViewCell;
 
 /// The properties of a request that may be answered from the cache.
@@ -26,8 +28,8 @@ pub(super) struct CachedCall<'a> {
     pub(super) headers: Option<&'a dyn Headers>,
     /// True if the result is never shortened.
     pub(super) whole: bool,
-    /// The time at which the whole request had arrived; `None` if nobody noted it.
-    pub(super) arrived: Option<Instant>,
+    /// The request's arrival; `None` if nobody noted it.
+    pub(super) arrived: Option<RequestArrival>,
 }
 
 /// Returns the answer to a call from the cache; `None` if there is none.
@@ -55,7 +57,8 @@ pub(super) fn answer(
         Some(limit) => limit.apply(context, identity, client, answer),
         None => answer,
     };
-    let target = RecordedTarget { upstream: &upstream, tool: Some(tool), arrived: asked.arrived };
+    let target =
+        RecordedTarget { upstream: &upstream, tool: Some(tool), arrived: asked.arrived, traced: None };
     if let Some(mut record) = Record::forwarded(context, identity, cell.profile, frame, target) {
         record.cached();
         record.body(&answer, false);

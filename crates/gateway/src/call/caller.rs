@@ -1,7 +1,6 @@
 //! The caller, and the input of a call. This module must not know how a call is performed.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use engine::exchange::{Headers, Route};
 use proto::era::Era;
@@ -12,6 +11,7 @@ use upstream::embedded::Carried;
 use super::cache_slot::CacheSlot;
 use crate::admission::Identity;
 use crate::session::Session;
+use crate::telemetry::RequestArrival;
 use crate::view::ViewCell;
 
 /// The client that makes a call.
@@ -88,6 +88,6 @@ pub(crate) struct Request<'a> {
     pub(crate) whole: bool,
     /// The place of the result in the cache, if the result may be kept.
     pub(crate) slot: Option<CacheSlot>,
-    /// The time at which the whole request had arrived; `None` if nobody noted it.
-    pub(crate) arrived: Option<Instant>,
+    /// The request's arrival; `None` if nobody noted it.
+    pub(crate) arrived: Option<RequestArrival>,
 }

@@ -1,11 +1,10 @@
-//! The record of a running request: its entry in the record of calls, and its figures. This module must not know files, or
-//! how figures are published.
+//! The record of a running request: its entry in the record of calls, its figures, and its spans. This module must not know
+//! files, or how figures and spans are published.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::catalogue::ToolEntry;
-use engine::exchange::ExchangeAnswer;
+use engine::exchange::{ExchangeAnswer, TraceHop};
 use engine::meters::OperationOutcome;
 use engine::{Condition, Fault};
 use proto::json::{MAX_DEPTH, Members};
@@ -17,7 +16,10 @@ use crate::admission::audit::{AuditEntry, CallOutcome};
 use crate::admission::identity::Identity;
 use crate::call::CallContext;
 use crate::call::audit_entry::audit_entry;
-use crate::telemetry::{MeteredEnd, RequestMeter};
+use crate::call::recorded_target::RecordedTarget;
+use crate::call::traced::traced;
+use crate::telemetry::trace::{TracedEnd, TracedRequest};
+use crate::telemetry::{MeteredEnd, RequestMeter, SentTimes};
 
 /// The record of a running request. Dropping it completes the record.
 pub(crate) struct Record {
@@ -31,6 +33,10 @@ pub(crate) struct Record {
     entry: Option<AuditEntry>,
     /// The request's way into the figures; `None` if requests are not counted.
     meter: Option<RequestMeter>,
+    /// The facts for the request's spans; `None` if the request is not traced.
+    traced: Option<Box<TracedRequest>>,
+    /// The moments of a request that was sent, if it is counted or traced.
+    times: Option<SentTimes>,
 }
 
 /// The facts about a request that are known only at its end. If nobody completes the record, the outcome is an error.
@@ -59,17 +65,6 @@ impl RecordedFacts {
             CallOutcome::Error => self.failure.unwrap_or(OperationOutcome::Cancelled),
         }
     }
-}
-
-/// The destination of a request.
-#[derive(Clone, Copy)]
-pub(crate) struct RecordedTarget<'a> {
-    /// The server to which the request goes.
-    pub(crate) upstream: &'a Upstream,
-    /// The tool, if the request calls one.
-    pub(crate) tool: Option<&'a ToolEntry>,
-    /// The time at which the whole request had arrived; `None` if nobody noted it.
-    pub(crate) arrived: Option<Instant>,
 }
 
 impl Record {
@@ -109,8 +104,13 @@ impl Record {
             return None;
         }
         let (tool, arrived) = target.map_or((None, None), |target| (target.tool, target.arrived));
+        let (entry, meter) = (audit_entry(context, caller, frame, tool), meter(context, frame, target));
+        let traced = traced(context, caller, frame, target);
+        if entry.is_none() && meter.is_none() && traced.is_none() {
+            return None;
+        }
         Some(Box::new(Self {
-            started: arrived.unwrap_or_else(Instant::now),
+            started: arrived.map_or_else(Instant::now, |arrived| arrived.at),
             waits_since: None,
             facts: RecordedFacts {
                 outcome: CallOutcome::Error,
@@ -122,8 +122,10 @@ impl Record {
                 waited: Duration::ZERO,
                 cached: false,
             },
-            entry: audit_entry(context, caller, frame, tool),
-            meter: meter(context, frame, target),
+            entry,
+            meter,
+            traced,
+            times: None,
             context: context.clone(),
         }))
     }
@@ -162,23 +164,34 @@ impl Record {
     pub(crate) fn sent(&mut self) {
         self.end_wait();
         self.facts.tries = self.facts.tries.saturating_add(1);
-        if let Some(meter) = &mut self.meter {
-            meter.sent(Instant::now());
+        match &mut self.times {
+            Some(times) => times.interrupt(),
+            None if self.meter.is_some() || self.traced.is_some() => {
+                self.times = Some(SentTimes::new(Instant::now()));
+            }
+            None => {}
         }
     }
 
     /// Records that the server has sent a message about the request.
     pub(crate) fn heard(&mut self) {
-        if let Some(meter) = &mut self.meter {
-            meter.heard(Instant::now());
+        if let Some(times) = &mut self.times {
+            times.hear(Instant::now());
         }
     }
 
     /// Records that the request waits for its client to answer questions.
     pub(crate) fn asks(&mut self) {
-        if let Some(meter) = &mut self.meter {
-            meter.interrupt();
+        if let Some(times) = &mut self.times {
+            times.interrupt();
         }
+    }
+
+    /// Returns the context that a traced request carries to its server. Baggage stays here if the server is reached over the
+    /// network, because it may contain data about users.
+    pub(super) fn trace_hop(&self, upstream: &Upstream) -> Option<TraceHop> {
+        let traced = self.traced.as_ref().filter(|_| !upstream.server.is_native())?;
+        Some(TraceHop::new(&traced.sent.traceparent(), upstream.server.over_http()))
     }
 
     /// Records that the request is answered with a kept result.
@@ -331,8 +344,21 @@ impl Drop for Record {
         let state = &self.context.state;
         if let Some(meter) = self.meter.take() {
             let outcome = self.facts.operation_outcome();
-            let (started, waited) = (self.started, self.facts.waited);
-            meter.finish(&state.figures, MeteredEnd { outcome, started, ended, waited });
+            let (started, waited, sent) = (self.started, self.facts.waited, self.times);
+            meter.finish(&state.figures, MeteredEnd { outcome, started, ended, waited, sent });
+        }
+        if let (Some(mut traced), Some(tracer)) = (self.traced.take(), &state.tracer) {
+            traced.end = Some(TracedEnd {
+                upstream: self.facts.upstream.clone(),
+                started: self.started,
+                ended,
+                sent: self.times.map(|times| times.at_server(ended)),
+                outcome: self.facts.operation_outcome(),
+                code: self.facts.code,
+                tries: self.facts.tries,
+                cached: self.facts.cached,
+            });
+            tracer.accept(traced);
         }
         if let Some(entry) = self.entry.take() {
             let facts = &mut self.facts;

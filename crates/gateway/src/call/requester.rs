@@ -1,7 +1,6 @@
 //! The sender of a request, before the outcome of the request is decided. This module must not know methods.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use engine::exchange::Headers;
 
@@ -10,6 +9,7 @@ use super::cached::CachedCall;
 use super::caller::Caller;
 use crate::admission::Identity;
 use crate::session::session::Session;
+use crate::telemetry::RequestArrival;
 use crate::view::view_cell::ViewCell;
 
 /// The caller, and the properties of its request.
@@ -24,8 +24,8 @@ pub(crate) struct Requester<'a> {
     pub(crate) counted: bool,
     /// True if no result is shortened, because the endpoint's dialect documents its results.
     pub(crate) whole: bool,
-    /// The time at which the whole request had arrived, if requests are recorded and the front end noted it.
-    pub(crate) arrived: Option<Instant>,
+    /// The request's arrival, if requests are recorded and the front end noted it.
+    pub(crate) arrived: Option<RequestArrival>,
 }
 
 impl<'a> Requester<'a> {
@@ -46,8 +46,8 @@ impl<'a> Requester<'a> {
         Self { caller, identity, headers, unchecked: false, counted: true, whole: false, arrived: None }
     }
 
-    /// Returns the same requester, whose whole request had arrived at this time.
-    pub(crate) fn arrived(mut self, at: Option<Instant>) -> Self {
+    /// Returns the same requester, whose request has arrived like this.
+    pub(crate) fn arrived(mut self, at: Option<RequestArrival>) -> Self {
         self.arrived = at;
         self
     }

@@ -8,6 +8,7 @@ use upstream::Server;
 use super::families::{Families, Labels, OTHER};
 use super::servers;
 use crate::process::Gateway;
+use crate::telemetry::RateDecisions;
 
 const REQUESTED: (&str, &str) = (
     "mcp_server_operation_duration_seconds",
@@ -61,7 +62,7 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
     families.counters::<u64>(RATES, |series| {
         let of_management = gateway.manage_rates.as_ref().map(|rates| rates.known.decisions());
         let all =
-            gateway.rates.decisions().each().chain(of_management.into_iter().flat_map(|all| all.each()));
+            gateway.rates.decisions().each().chain(of_management.into_iter().flat_map(RateDecisions::each));
         for (limit, allowed, refused) in all {
             series(&[("limit", limit), ("decision", "allowed")], allowed)?;
             series(&[("limit", limit), ("decision", "refused")], refused)?;

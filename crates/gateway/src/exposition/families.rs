@@ -7,9 +7,6 @@ use engine::meters::HistogramFigures;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder};
 use prometheus_client::metrics::MetricType;
 
-/// The maximum length of a label's value, in bytes: names come from servers.
-const LONGEST: usize = 200;
-
 /// The value that replaces the names of everything above a cap.
 pub(super) const OTHER: &str = "_OTHER";
 
@@ -27,9 +24,9 @@ pub(super) struct Families<'a, 'b> {
     overflow: Vec<(&'static str, u64)>,
 }
 
-impl<'b> Families<'_, 'b> {
-    pub(super) fn new<'a>(encoder: &'a mut DescriptorEncoder<'b>, series: usize) -> Families<'a, 'b> {
-        Families { encoder, series, overflow: Vec::new() }
+impl<'a, 'b> Families<'a, 'b> {
+    pub(super) fn new(encoder: &'a mut DescriptorEncoder<'b>, series: usize) -> Self {
+        Self { encoder, series, overflow: Vec::new() }
     }
 
     /// Writes a family of counters; `name` has no suffix `_total`.
@@ -82,11 +79,7 @@ impl<'b> Families<'_, 'b> {
             }
             count += 1;
             // An empty label is the same as none.
-            let labels: Vec<(&str, &str)> = labels
-                .iter()
-                .filter(|(_, value)| !value.is_empty())
-                .map(|(name, value)| (*name, &value[..value.floor_char_boundary(LONGEST)]))
-                .collect();
+            let labels: Vec<_> = labels.iter().filter(|(_, value)| !value.is_empty()).copied().collect();
             one(family.encode_family(&labels)?, value)
         })?;
         if left_out > 0 {
@@ -120,7 +113,7 @@ impl CounterValue for u64 {
 
 impl CounterValue for f64 {
     fn encode_counter(&self, mut encoder: MetricEncoder<'_>) -> Result {
-        encoder.encode_counter::<NoLabels, _, f64>(self, None)
+        encoder.encode_counter::<NoLabels, _, Self>(self, None)
     }
 }
 

@@ -45,6 +45,12 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
         }
         Ok(())
     })?;
+    if let Some(tracer) = &process.call.tracer {
+        families.counters::<u64>(
+            ("dragoman_traces_lost", "Traced requests whose spans were lost."),
+            |series| series(&[], tracer.dropped()),
+        )?;
+    }
     buffers(families)?;
     families.gauges(("dragoman_build_info", "1, with the version of this program."), |series| {
         series(&[("version", crate::process::VERSION)], 1.0)

@@ -30,7 +30,7 @@ use families::Families;
 pub(crate) enum ExpositionFormat {
     /// The format that every scraper reads.
     Prometheus,
-    /// OpenMetrics 1.0, for scrapers that ask for it.
+    /// `OpenMetrics` 1.0, for scrapers that ask for it.
     OpenMetrics,
 }
 

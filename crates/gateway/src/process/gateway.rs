@@ -66,9 +66,7 @@ impl Gateway {
         let config = standing.config();
         let snapshot = Arc::new(Snapshot::compile(config, VERSION));
         let manage_rates = manage_rates(config)?;
-        // Nobody could read the figures of a process whose only client uses a pipe.
-        let metrics = config.metrics.as_ref().filter(|_| outside.serving.is_some());
-        let process = Arc::new(ProcessState::new(&snapshot, metrics, outside)?);
+        let process = Arc::new(ProcessState::new(&snapshot, outside)?);
         let audience: Weak<ViewState> = Arc::downgrade(&process.view);
         process.egress.set_audience(audience);
         let observer: Weak<SessionState> = Arc::downgrade(&process.session);

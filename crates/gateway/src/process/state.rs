@@ -25,6 +25,7 @@ use crate::process::threads::Threads;
 use crate::session::kept::SessionStore;
 use crate::session::{SessionState, sealer::StateSealer};
 use crate::telemetry::ProcessFigures;
+use crate::telemetry::trace::Tracer;
 use crate::view::ViewState;
 use upstream::catalogue::CatalogueStore;
 use upstream::definitions::DefinitionStore;
@@ -48,6 +49,10 @@ pub(crate) struct Outside {
     /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
     /// `limits.listWait` applies.
     pub(crate) child_wait: Option<Duration>,
+    /// The traces of requests; `None` if no request is traced.
+    pub(crate) tracer: Option<Arc<Tracer>>,
+    /// The configuration of figures; `None` if nobody could read them.
+    pub(crate) metrics: Option<Metrics>,
 }
 
 /// The state that outlives a change of the configuration.
@@ -83,14 +88,12 @@ impl ProcessState {
     ///
     /// # Errors
     /// Returns the server that cannot be set up, and the reason.
-    pub(crate) fn new(
-        snapshot: &Arc<Snapshot>,
-        metrics: Option<&Metrics>,
-        outside: Outside,
-    ) -> Result<Self, String> {
+    pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
         let limits = &snapshot.limits;
-        let Outside { audit, key_ring, stop, folder, serving, metrics_serving, lets_all_in, child_wait } =
-            outside;
+        let (figures, tracer) = (ProcessFigures::new(outside.metrics.as_ref()), outside.tracer);
+        let Outside {
+            audit, key_ring, stop, folder, serving, metrics_serving, lets_all_in, child_wait, ..
+        } = outside;
         // The session of a pipe's only client does not outlive the client.
         let keeps_sessions = !lets_all_in;
         let egress = EgressProcess::new(limits.children, stop.clone());
@@ -122,7 +125,7 @@ impl ProcessState {
             definitions,
             session: Arc::new(SessionState::new(limits, sealer, store)),
             sessions,
-            call: Arc::new(CallState::new(limits, audit, ProcessFigures::new(metrics))),
+            call: Arc::new(CallState::new(limits, audit, figures, tracer)),
             parked: Arc::new(Parked::new(limits.parked_calls, limits.request_state_lifetime)),
             consents,
             egress,
@@ -142,6 +145,9 @@ impl ProcessState {
 impl ProcessState {
     /// Applies another configuration of figures. Figures of servers and tools that no longer exist are dropped.
     pub(crate) fn follow_metrics(&self, snapshot: &Snapshot, metrics: Option<&Metrics>) {
+        if metrics.is_none() {
+            return self.call.figures.follow(None, &[]);
+        }
         let servers = snapshot.upstreams.iter().map(|spec| self.view.upstreams.get(spec.id));
         let meters = servers.map(|upstream| {
             let meters = upstream.server.meters.clone();

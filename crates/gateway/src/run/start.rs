@@ -14,6 +14,7 @@ use transport::net::{BoxError, Handler, RuntimeKind, Stop, runtime, serve as ser
 use super::server_sessions;
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
+use super::traces::Traces;
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
@@ -73,9 +74,9 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let serving = Arc::new(Serving::new(shards, &config.limits, tls.as_ref().map(TlsWatch::serves)));
     let first = serving.bind(&config.listen)?;
     let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
-    let addrs = first.actual();
+    let (addrs, traces) = (first.actual(), Traces::from_environment());
     let outside = Outside {
-        audit: audit.clone(),
+        audit,
         key_ring,
         stop: stop.clone(),
         folder,
@@ -83,6 +84,8 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
         metrics_serving: Some(metrics_serving.clone()),
         lets_all_in: false,
         child_wait,
+        tracer: traces.tracer(),
+        metrics: config.metrics.clone(),
     };
     let gateway = Arc::new(Gateway::new(standing, door, addrs.clone(), outside)?);
     serving.serve(first);
@@ -92,6 +95,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let barrier = ShutdownBarrier::new(shards, serving.limits.clone());
     let outcome = runtime::run(kind, threads, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), trust.clone()), &gateway);
+        let sending = traces.start(&shard, || Client::new(client_limits(&config), trust.clone()));
         let (sockets, serving) = (serving.sockets(shard.index), serving.clone());
         let metrics_serving = (shard.index == 0).then(|| metrics_serving.clone());
         let stop = shard.stop.clone();
@@ -106,15 +110,12 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
             if let Some(ready) = ready {
                 ready(&addrs);
             }
-            let clients = serve_sockets(&serving, sockets, &stop, || Service::new(thread.clone()));
-            let scrapers = serve_metrics(metrics_serving.as_deref(), &thread, &stop);
-            let (outcome, of_scrapers) = tokio::join!(clients, scrapers);
-            let outcome = outcome.and(of_scrapers);
+            let outcome = serve_all(&thread, (&serving, sockets), metrics_serving.as_deref(), &stop).await;
             barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
+            Traces::finish(sending).await;
             outcome
         }
     });
-    audit.close(LAST_RECORDS);
     close_files(&gateway);
     Ok(outcome?)
 }
@@ -130,10 +131,20 @@ fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), Box
     Ok((serving, first))
 }
 
-/// Serves the figures at an address of their own, until the gateway stops; only one thread does this.
-async fn serve_metrics(serving: Option<&Serving>, thread: &Arc<Thread>, stop: &Stop) -> Result<(), BoxError> {
-    let Some(serving) = serving else { return Ok(()) };
-    serve_sockets(serving, serving.sockets(0), stop, || MetricsService::new(thread.clone())).await
+/// Serves clients, and, on one thread, the figures at an address of their own, until the gateway stops.
+async fn serve_all(
+    thread: &Arc<Thread>,
+    (serving, sockets): (&Serving, Option<UnboundedReceiver<ServingSocket>>),
+    metrics: Option<&Serving>,
+    stop: &Stop,
+) -> Result<(), BoxError> {
+    let clients = serve_sockets(serving, sockets, stop, || Service::new(thread.clone()));
+    let scrapers = async {
+        let Some(metrics) = metrics else { return Ok(()) };
+        serve_sockets(metrics, metrics.sockets(0), stop, || MetricsService::new(thread.clone())).await
+    };
+    let (outcome, of_scrapers) = tokio::join!(clients, scrapers);
+    outcome.and(of_scrapers)
 }
 
 /// Serves the sockets that a thread receives, until the gateway stops; an error in one of them stops the gateway.
@@ -172,8 +183,9 @@ fn taken<T>(one: &Mutex<Option<T>>, index: usize) -> Option<T> {
     if index == 0 { one.lock().ok().and_then(|mut one| one.take()) } else { None }
 }
 
-/// Writes the servers' lists, their definitions and the sessions that have not been written yet.
+/// Writes the last calls, and the servers' lists, their definitions and the sessions that have not been written yet.
 fn close_files(gateway: &Gateway) {
+    gateway.process.call.audit.close(LAST_RECORDS);
     if let Some(catalogues) = &gateway.process.catalogues {
         catalogues.close();
     }
@@ -191,18 +203,21 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let Options { config, origin, folder, child_wait, key_ring, .. } = options;
     // The user who starts this process needs no authentication, except that a site may have to identify the account
     // that its tools use.
+    let traces = Traces::from_environment();
     let door = door(&Auth { site: config.auth.site.clone(), ..Auth::default() }, None)?;
     let audit = start_audit(&config, folder.as_deref())?;
     let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
     let outside = Outside {
         key_ring,
-        audit: audit.clone(),
+        audit,
         stop: stop.clone(),
         folder,
         serving: None,
         metrics_serving: None,
         lets_all_in: true,
         child_wait,
+        tracer: traces.tracer(),
+        metrics: None,
     };
     let standing = Standing::new(config.clone(), Changes::default()).map_err(|refusal| refusal.message)?;
     let gateway = Arc::new(Gateway::new(standing, door, Vec::new(), outside)?);
@@ -215,6 +230,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let sources = Mutex::new(Some(Sources { origin, kept: None, tls: None }));
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), Trust::default()), &gateway);
+        let sending = traces.start(&shard, || Client::new(client_limits(&config), Trust::default()));
         let sources = sources.lock().ok().and_then(|mut sources| sources.take());
         async move {
             look_after(&thread, shard.stop.clone(), sources.unwrap_or_default());
@@ -225,10 +241,10 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
                 own.gateway.process.egress.supervisor.shutdown(Duration::from_secs(5)),
                 server_sessions::close(&own)
             );
+            Traces::finish(sending).await;
             outcome
         }
     });
-    audit.close(LAST_RECORDS);
     close_files(&gateway);
     Ok(outcome?)
 }

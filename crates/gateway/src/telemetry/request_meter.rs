@@ -20,12 +20,36 @@ enum MeteredTool {
 }
 
 /// The moments of a request that was sent to its server.
-#[derive(Clone, Copy)]
-struct SentTimes {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SentTimes {
     /// The time at which the request was first sent.
     first: Instant,
     /// The time of the last message about the request.
     heard: Option<Instant>,
+    /// True if parts of the time between the request and its answer belong neither to the gateway nor to the server.
+    is_interrupted: bool,
+}
+
+impl SentTimes {
+    /// Notes that a request is sent for the first time.
+    pub(crate) fn new(first: Instant) -> Self {
+        Self { first, heard: None, is_interrupted: false }
+    }
+
+    /// Notes a message of the server about the request.
+    pub(crate) fn hear(&mut self, now: Instant) {
+        self.heard = Some(now);
+    }
+
+    /// Notes that the request is sent again, or waits for its client.
+    pub(crate) fn interrupt(&mut self) {
+        self.is_interrupted = true;
+    }
+
+    /// Returns the time of sending, and that of the last message; without a message, the end of the request.
+    pub(crate) fn at_server(&self, ended: Instant) -> (Instant, Instant) {
+        (self.first, self.heard.unwrap_or(ended))
+    }
 }
 
 /// A request, with the place of its figures.
@@ -33,9 +57,6 @@ pub(crate) struct RequestMeter {
     method: Option<Method>,
     server: Arc<ServerMeters>,
     tool: MeteredTool,
-    sent: Option<SentTimes>,
-    /// True if parts of the time between the request and its answer belong neither to the gateway nor to the server.
-    is_interrupted: bool,
 }
 
 /// The end of a request.
@@ -49,19 +70,15 @@ pub(crate) struct MeteredEnd {
     pub(crate) ended: Instant,
     /// The time for which the request waited before it was sent.
     pub(crate) waited: Duration,
+    /// The moments at its server, if the request was sent.
+    pub(crate) sent: Option<SentTimes>,
 }
 
 impl RequestMeter {
     /// Begins to measure a request that concerns no server yet; `method` is `None` for a method that the gateway does not
     /// know.
     pub(crate) fn new(figures: &ProcessFigures, method: Option<Method>) -> Self {
-        Self {
-            method,
-            server: figures.unassigned.clone(),
-            tool: MeteredTool::None,
-            sent: None,
-            is_interrupted: false,
-        }
+        Self { method, server: figures.unassigned.clone(), tool: MeteredTool::None }
     }
 
     /// Notes the server that the request concerns.
@@ -80,27 +97,9 @@ impl RequestMeter {
         self.tool = own.map_or(MeteredTool::Rest, MeteredTool::Own);
     }
 
-    /// Notes that the request is being sent.
-    pub(crate) fn sent(&mut self, now: Instant) {
-        self.is_interrupted |= self.sent.is_some();
-        self.sent.get_or_insert(SentTimes { first: now, heard: None });
-    }
-
-    /// Notes a message of the server about the request.
-    pub(crate) fn heard(&mut self, now: Instant) {
-        if let Some(sent) = &mut self.sent {
-            sent.heard = Some(now);
-        }
-    }
-
-    /// Notes that the request waits for its client.
-    pub(crate) fn interrupt(&mut self) {
-        self.is_interrupted = true;
-    }
-
     /// Enters the request into the figures.
     pub(crate) fn finish(self, figures: &ProcessFigures, end: MeteredEnd) {
-        let MeteredEnd { outcome, started, ended, waited } = end;
+        let MeteredEnd { outcome, started, ended, waited, sent } = end;
         let (allowances, key) = (&figures.allowances, (self.method, outcome));
         let whole = ended.saturating_duration_since(started);
         if !self.server.requested.observe(key, whole, &allowances.requested) {
@@ -112,13 +111,13 @@ impl RequestMeter {
             MeteredTool::Own(counters) => counters.count(is_ok, whole),
             MeteredTool::Rest => figures.rest.tools.count(is_ok, whole),
         }
-        let Some(sent) = self.sent else { return };
-        let heard = sent.heard.unwrap_or(ended);
-        let at_server = heard.saturating_duration_since(sent.first);
+        let Some(sent) = sent else { return };
+        let (first, heard) = sent.at_server(ended);
+        let at_server = heard.saturating_duration_since(first);
         if !self.server.sent.observe(key, at_server, &allowances.sent) {
             figures.rest.sent.observe_rest(key, at_server);
         }
-        if sent.heard.is_some() && !self.is_interrupted {
+        if sent.heard.is_some() && !sent.is_interrupted {
             figures.overhead.observe(whole.saturating_sub(at_server).saturating_sub(waited));
         }
     }

@@ -21,7 +21,8 @@ fn counted(operations: &OperationHistograms, outcome: OperationOutcome) -> (u64,
 }
 
 fn end(started: Instant, after: u32, waited: u32) -> MeteredEnd {
-    MeteredEnd { outcome: OperationOutcome::Ok, started, ended: started + MS * after, waited: MS * waited }
+    let ended = started + MS * after;
+    MeteredEnd { outcome: OperationOutcome::Ok, started, ended, waited: MS * waited, sent: None }
 }
 
 #[test]
@@ -31,10 +32,10 @@ fn the_time_of_a_call_is_divided_between_waiting_the_server_and_the_gateway() {
     let mut meter = RequestMeter::new(&figures, Some(Method::ToolsCall));
     meter.set_server(&server);
     meter.set_tool(&figures, &ToolMeter::default(), || "add".to_owned());
-    meter.sent(started + MS * 30);
-    meter.heard(started + MS * 40);
-    meter.heard(started + MS * 80);
-    meter.finish(&figures, end(started, 85, 20));
+    let mut sent = SentTimes::new(started + MS * 30);
+    sent.hear(started + MS * 40);
+    sent.hear(started + MS * 80);
+    meter.finish(&figures, MeteredEnd { sent: Some(sent), ..end(started, 85, 20) });
     assert_eq!(counted(&server.requested, OperationOutcome::Ok), (1, 85.0));
     assert_eq!(counted(&server.sent, OperationOutcome::Ok), (1, 50.0));
     assert_eq!(counted(&figures.unassigned.requested, OperationOutcome::Ok), (0, 0.0));
@@ -48,26 +49,20 @@ fn the_time_of_a_call_is_divided_between_waiting_the_server_and_the_gateway() {
 fn only_undisturbed_calls_show_the_overhead() {
     let figures = figures(1000);
     let started = Instant::now();
-    let began = || {
-        let mut meter = RequestMeter::new(&figures, Some(Method::ToolsCall));
-        meter.sent(started);
-        meter
+    let finish = |sent: SentTimes| {
+        let meter = RequestMeter::new(&figures, Some(Method::ToolsCall));
+        meter.finish(&figures, MeteredEnd { sent: Some(sent), ..end(started, 1, 0) });
     };
-    began().finish(&figures, end(started, 1, 0));
-    let mut repeated = began();
-    repeated.heard(started);
-    repeated.sent(started);
-    repeated.heard(started);
-    repeated.finish(&figures, end(started, 1, 0));
-    let mut asked = began();
-    asked.heard(started);
-    asked.interrupt();
-    asked.finish(&figures, end(started, 1, 0));
+    finish(SentTimes::new(started));
+    let mut interrupted = SentTimes::new(started);
+    interrupted.hear(started);
+    interrupted.interrupt();
+    finish(interrupted);
     assert_eq!(figures.overhead.figures().count, 0);
-    assert_eq!(counted(&figures.unassigned.sent, OperationOutcome::Ok).0, 3);
-    let mut plain = began();
-    plain.heard(started);
-    plain.finish(&figures, end(started, 1, 0));
+    assert_eq!(counted(&figures.unassigned.sent, OperationOutcome::Ok).0, 2);
+    let mut plain = SentTimes::new(started);
+    plain.hear(started);
+    finish(plain);
     assert_eq!(figures.overhead.figures().count, 1);
 }
 

@@ -12,7 +12,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::{Format, Full, Writer};
 use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
-use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::registry::{LookupSpan, Scope};
 
 /// The environment variable that contains the format: `pretty`, `json` or `auto`.
 pub(super) const VARIABLE: &str = "DRAGOMAN_LOG_FORMAT";
@@ -52,7 +52,7 @@ where
         let mut members = EventFields(Map::new());
         event.record(&mut members);
         let mut spans = Vec::new();
-        for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
+        for span in context.event_scope().into_iter().flat_map(Scope::from_root) {
             let extensions = span.extensions();
             let fields = extensions.get::<FormattedFields<N>>().map_or("", |fields| &fields.fields);
             spans.push(Value::from(format!("{} {fields}", span.name()).trim_end()));

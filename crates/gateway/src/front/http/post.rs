@@ -32,6 +32,8 @@ use crate::session::seal;
 use crate::session::session::{Face, Session};
 use crate::session::streams::{SILENCE, Streams};
 use crate::session::subscriptions::Change;
+use crate::telemetry::RequestArrival;
+use crate::telemetry::trace::TraceContext;
 use upstream::NO_RANDOM;
 
 /// Handles a POST.
@@ -45,13 +47,21 @@ pub(super) async fn post(
     }
     let response = match read(shard, request.body_mut()).await {
         Ok(text) => {
-            entry.read_at = shard.call.state.observes().then(std::time::Instant::now);
+            entry.arrival = shard.call.state.observes().then(|| arrival(shard, request.headers()));
             take(shard, entry, request.headers(), text, RateCounted::No).await
         }
         Err(refusal) => *refusal,
     };
     spare::give(std::mem::take(request.headers_mut()));
     response
+}
+
+/// Notes the arrival of a request, with the span that its headers name if requests are traced.
+fn arrival(shard: &Shard, headers: &HeaderMap) -> RequestArrival {
+    let traced = shard.call.state.tracer.is_some();
+    let outer = headers.get("traceparent").filter(|_| traced);
+    let outer = outer.and_then(|value| TraceContext::parse(value.as_bytes()));
+    RequestArrival { at: std::time::Instant::now(), outer }
 }
 
 /// The state of counting a message's requests against the rate limits.
@@ -195,7 +205,7 @@ async fn request(
     frame: Frame,
 ) -> Response<Body> {
     let id = frame.id().cloned();
-    let requester = Requester::in_session(session, &entry.identity).arrived(entry.read_at);
+    let requester = Requester::in_session(session, &entry.identity).arrived(entry.arrival);
     let parked = &shard.gateway.process.parked;
     let (mut call, change) = match decide(&shard.call, parked, requester, frame).await {
         Decision::Done(status, text) => return answer::message(status, text),
