@@ -98,7 +98,7 @@ impl TraceSettings {
         let timeout = variables.number("OTEL_EXPORTER_OTLP_TIMEOUT", timeout, 10_000, 300_000);
         let delay = variables.number("OTEL_BSP_SCHEDULE_DELAY", delay, 5000, 300_000);
         let queue = variables.number("OTEL_BSP_MAX_QUEUE_SIZE", queue, 2048, 65_536);
-        let batch = variables.number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", batch, 512, queue);
+        let batch = variables.number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", batch, 512, queue).min(queue);
         Some(Self {
             endpoint,
             headers: headers(variables),
