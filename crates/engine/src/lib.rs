@@ -22,6 +22,7 @@
 //! results |
 //! | [`known_servers`] | servers of which one process serves all clients |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
+//! | [`meters`] | counters and histograms of calls |
 //! | [`pinning`] | definitions of tools: recorded, compared, approved |
 //! | [`injected_arguments`] | arguments that clients add to those of the model |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
@@ -46,6 +47,7 @@ pub mod injected_arguments;
 pub mod kept_results;
 pub mod known_servers;
 pub mod list_kind;
+pub mod meters;
 pub mod nearest;
 pub mod passed_headers;
 pub mod pinning;

@@ -3,6 +3,7 @@
 //!
 //! | module | is for |
 //! |---|---|
+//! | `telemetry` | the figures that requests leave behind |
 //! | `admission` | authentication, rate limits, and the record of calls |
 //! | `control` | the command line's way to a running gateway |
 //! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration |
@@ -12,6 +13,7 @@
 //! | `call` | one request from a client: decided, forwarded, answered, parked, recorded |
 //! | `dialect_session` | the state of clients at endpoints that imitate another system |
 //! | `process` | the gateway under one configuration, the state that outlives it, and each thread's handle to both |
+//! | `exposition` | the figures of the process, in the text formats of Prometheus |
 //! | `management` | the operations of the management API, and their record |
 //! | `insight` | what an operator can see of a running gateway, as plain data |
 //! | `front` | transports for clients: HTTP, event streams, lines, dialects |
@@ -30,6 +32,7 @@ mod changes;
 pub mod control;
 pub mod definitions;
 mod dialect_session;
+mod exposition;
 mod front;
 mod insight;
 mod management;
@@ -37,6 +40,7 @@ mod process;
 mod reload;
 mod run;
 mod session;
+mod telemetry;
 pub mod tls;
 mod view;
 

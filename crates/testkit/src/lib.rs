@@ -1,10 +1,11 @@
-//! Peers for tests and measurements: fixture upstreams, odd upstreams, awkward processes, a fake site, load generators,
-//! and a client.
+//! Peers for tests and measurements: fixture upstreams, odd upstreams, awkward processes, a fake site, a collector of
+//! telemetry, load generators, and a client.
 
 #[cfg(target_os = "linux")]
 pub mod awkward;
 pub mod bench;
 pub mod client;
+pub mod collector;
 pub mod fixture;
 pub mod odd;
 mod program;

@@ -74,7 +74,7 @@ impl Server {
         let failed: Vec<&str> = failed.map(|kind| kind.method().name()).collect();
         let reasons: Vec<&str> = catalogue.failures().collect();
         (!failed.is_empty())
-            .then(|| HealthCause { brief: failed.join(", "), detail: self.concealed(&reasons.join("; ")) })
+            .then(|| HealthCause::of_lists(failed.join(", "), self.concealed(&reasons.join("; "))))
     }
 
     /// Logs a failure, but only once until the failure changes; `what` is the beginning of the log message.

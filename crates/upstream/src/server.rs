@@ -8,6 +8,7 @@ use bytes::Bytes;
 use engine::Snapshot;
 use engine::config::{Link as LinkConfig, QuestionPolicy};
 use engine::exchange::{Execution, Mirror, Outbound};
+use engine::meters::ServerMeters;
 use engine::passed_headers::PassedHeaders;
 use engine::snapshot::UpstreamSpec;
 use proto::era::{Era, newest_handshake, newest_stateless};
@@ -21,7 +22,7 @@ use crate::concurrency::Concurrency;
 use crate::definitions::DefinitionRecord;
 use crate::destination::Destination;
 use crate::drain::Drain;
-use crate::health::{Failure, HealthCause, HealthEvent, ServerHealth};
+use crate::health::{Failure, HealthCause, HealthEvent, ReasonClass, ServerHealth};
 use crate::liveness::Liveness;
 use crate::mask::Mask;
 use crate::negotiation::negotiator::{Negotiator, TransportChoice};
@@ -67,6 +68,8 @@ pub struct Server {
     pub roots: Arc<RootsHabit>,
     /// The record of the server's tool definitions; shared with its per-caller upstreams.
     pub definitions: Arc<DefinitionRecord>,
+    /// The figures of the server's requests; shared with its per-caller upstreams.
+    pub meters: Arc<ServerMeters>,
 }
 
 /// The parts of a server that its per-caller upstreams share.
@@ -75,6 +78,7 @@ struct SharedParts {
     concurrency: Arc<Concurrency>,
     roots: Arc<RootsHabit>,
     definitions: Arc<DefinitionRecord>,
+    meters: Arc<ServerMeters>,
 }
 
 impl Server {
@@ -92,7 +96,8 @@ impl Server {
             .then(|| CallerSeparation { wants: AtomicBool::new(wants), ..CallerSeparation::default() });
         let concurrency = Concurrency::new(spec.calls.concurrent, spec.calls.waiting);
         let definitions = DefinitionRecord::new(spec.definitions);
-        let shared = SharedParts { drain: Arc::default(), concurrency, roots: Arc::default(), definitions };
+        let (drain, roots, meters) = (Arc::default(), Arc::default(), Arc::default());
+        let shared = SharedParts { drain, concurrency, roots, definitions, meters };
         Ok(Self::at(spec, at, separation, shared))
     }
 
@@ -106,6 +111,7 @@ impl Server {
             concurrency: self.concurrency.clone(),
             roots: self.roots.clone(),
             definitions: self.definitions.clone(),
+            meters: self.meters.clone(),
         };
         let mut owned = Self::at(self.spec.clone(), (destination, grant), None, shared);
         owned.mask = owned.mask.with(passed);
@@ -116,7 +122,7 @@ impl Server {
         spec: UpstreamSpec,
         (destination, grant): (Destination, Option<Arc<Grant>>),
         separation: Option<CallerSeparation>,
-        SharedParts { drain, concurrency, roots, definitions }: SharedParts,
+        SharedParts { drain, concurrency, roots, definitions, meters }: SharedParts,
     ) -> Self {
         let transports = match &spec.link {
             LinkConfig::Http(http) => TransportChoice::of(http.transport),
@@ -138,6 +144,7 @@ impl Server {
             concurrency,
             roots,
             definitions,
+            meters,
         }
     }
 
@@ -202,6 +209,13 @@ impl Server {
     /// Returns true if requests to the server are HTTP requests with headers.
     pub fn over_http(&self) -> bool {
         matches!(self.destination, Destination::Http(..))
+    }
+
+    /// Returns the host and the port of a server that is reached over HTTP.
+    pub fn address(&self) -> Option<(&str, u16)> {
+        let Destination::Http(target, _) = &self.destination else { return None };
+        let port = if target.uri.scheme_str() == Some("https") { 443 } else { 80 };
+        Some((target.uri.host()?, target.uri.port_u16().unwrap_or(port)))
     }
 
     /// Returns true if the server lives in this process.
@@ -318,7 +332,7 @@ impl Server {
             Some(line) => format!("{brief}: {}", clipped(&self.mask.show(&line))),
             None => brief.clone(),
         };
-        HealthCause { brief, detail }
+        HealthCause::of_process(brief, detail)
     }
 
     /// Returns the reason for the end of a shared transport that ended by itself; `None` for a transport that the
@@ -328,7 +342,7 @@ impl Server {
             MuxFault::Child(e) => e.is_own_end().then(|| self.ending(e)),
             MuxFault::Ended | MuxFault::Broken(_) => {
                 let brief = "the server closed its event stream".to_owned();
-                Some(HealthCause { brief, detail: self.mask.show(why) })
+                Some(HealthCause { brief, detail: self.mask.show(why), class: ReasonClass::Connection })
             }
             MuxFault::TooLong(_) | MuxFault::OutOfMemory(_) | MuxFault::Stopped => None,
         }
@@ -364,7 +378,7 @@ impl Server {
 
     /// Returns a request of the gateway's own to the server.
     pub fn own_request(&self, era: &'static Era, key: u64, body: Bytes, method: Method) -> Outbound {
-        Outbound { upstream: self.spec.id, era, key, body, mirror: mirror(era, method) }
+        Outbound { upstream: self.spec.id, era, key, body, mirror: mirror(era, method), traceparent: None }
     }
 }
 

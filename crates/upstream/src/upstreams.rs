@@ -53,7 +53,15 @@ impl Upstreams {
         let all = self.all.load();
         let is_new = |spec: &&UpstreamSpec| all.binary_search_by_key(&spec.id, id).is_err();
         let new = snapshot.upstreams.iter().filter(is_new);
-        new.map(|spec| Server::new(spec.clone(), snapshot, &self.consents).map(Upstream::new)).collect()
+        new.map(|spec| {
+            let mut server = Server::new(spec.clone(), snapshot, &self.consents)?;
+            // A server whose configuration has changed continues the figures of its predecessor.
+            if let Some(known) = all.iter().rfind(|one| *one.common.name() == spec.name) {
+                server.meters = known.common.server.meters.clone();
+            }
+            Ok(Upstream::new(server))
+        })
+        .collect()
     }
 
     /// Reads the stored records of all servers' definitions, and stores every change from now on.

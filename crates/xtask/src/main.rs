@@ -25,6 +25,7 @@ mod sites;
 mod soak;
 mod stage;
 mod tally;
+mod telemetry;
 mod test;
 mod tidy;
 mod tools;

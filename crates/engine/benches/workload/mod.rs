@@ -102,6 +102,7 @@ impl Call {
             headers: (spoken == Spoken::Stateless).then_some(&NoHeaders as &dyn Headers),
             timeouts: TIMEOUTS,
             server_info: SERVER_INFO,
+            trace: None,
             now: self.now,
         })
         .expect("arguments that fit");

@@ -22,6 +22,7 @@ use super::validator::{KnownNames, LazyValidator};
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec};
 use crate::access::Annotations;
 use crate::config::{Glob, ListedNames, Naming, Profile, ToolMode, ToolSetting};
+use crate::meters::ToolMeter;
 use crate::search::OWN_TOOLS;
 
 /// Tools by their public names. Views for other protocol versions share the entries, and with them the compiled schemas.
@@ -231,6 +232,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 tasks: part.task_support(own),
                 annotations,
                 has_output_schema: own.member("outputSchema").is_some(),
+                meter: ToolMeter::default(),
                 changes,
                 validator: LazyValidator::new(set.or(schema), self.spec.schema_bytes, names),
             };

@@ -16,6 +16,7 @@ use super::tool_limits::ToolLimits;
 use super::validator::LazyValidator;
 use crate::access::{Annotations, Guard};
 use crate::config::Profile;
+use crate::meters::ToolMeter;
 
 /// The index of an upstream in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,6 +108,8 @@ pub struct ToolEntry {
     pub annotations: Annotations,
     /// True if the server declares the structure of the tool's results.
     pub has_output_schema: bool,
+    /// The place of the tool's counters.
+    pub meter: ToolMeter,
     /// The changes that the profile makes to the tool; most tools are unchanged.
     pub(super) changes: Option<Box<ToolChanges>>,
     pub(super) validator: LazyValidator,

@@ -31,7 +31,7 @@ pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config, offers
             "dialects" => dialects(reader, entry, config),
             "dialect" => asking(reader, entry, config, ""),
             "endpoints" => each(reader, &entry.value, |reader, one| endpoint(reader, one, config)),
-            "management" => {
+            "management" | "metrics" => {
                 if let Some(who) = entry.value.entry("who") {
                     reader.within("who", |reader| askers(reader, who, config));
                 }

@@ -13,6 +13,28 @@ use super::spellings::{Spelling, one_or_many};
 /// The maximum number of addresses.
 const MOST: usize = 64;
 
+/// One address.
+pub(super) struct OneAddress;
+
+impl Spelling<SocketAddr> for OneAddress {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&SocketAddr>) -> Option<SocketAddr> {
+        let text = reader.text(&entry.value, "an address such as 127.0.0.1:9464")?;
+        reader.sound_text(&entry.value.at, &text, check::listen(text.expose()))
+    }
+
+    fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        one_schema()
+    }
+
+    fn written(&self, address: &SocketAddr) -> Value {
+        json!(address.to_string())
+    }
+}
+
+fn one_schema() -> Schema {
+    json_schema!({ "type": ["string", "integer"], "minimum": 0, "maximum": 65535 })
+}
+
 /// An address, or a list of addresses.
 pub(super) struct Addresses;
 
@@ -50,7 +72,7 @@ impl Spelling<Vec<SocketAddr>> for Addresses {
     }
 
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
-        one_or_many(&json_schema!({ "type": ["string", "integer"], "minimum": 0, "maximum": 65535 }))
+        one_or_many(&one_schema())
     }
 
     fn written(&self, addresses: &Vec<SocketAddr>) -> Value {

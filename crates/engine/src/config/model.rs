@@ -18,7 +18,9 @@ use super::endpoints::{Endpoint, EndpointAuth};
 use super::known::Known;
 use super::limits::Limits;
 use super::listen::Addresses;
+use super::log_format::LogFormat;
 use super::management::Management;
+use super::metrics::Metrics;
 use super::profiles::{DEFAULT_PROFILE, Profile};
 use super::proxies::{Proxies, TrustedProxies};
 use super::rates::{MAX_LIMITS, RateLimit};
@@ -112,6 +114,11 @@ section! {
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
         /// Serves pages at `/admin` on which operators can see and manage Dragoman: `true`, or a mapping. Operators can start programs.
         "admin" admin: Option<Admin> = OrFlag, absent "off", see "[admin.md](admin.md)";
+        /// Figures for Prometheus at `/metrics`: `true`, or a mapping.
+        "metrics" metrics: Option<Metrics> = OrFlag, absent "off", see "[telemetry.md](telemetry.md)";
+        /// The format of the log of `dragoman serve`: `pretty` (lines for people), `json` (one object per line) or `auto` (`pretty`
+        /// on a terminal, `json` everywhere else). `--log-format` and the variable `DRAGOMAN_LOG_FORMAT` take precedence.
+        "logFormat" log_format: LogFormat = Word, see "[telemetry.md](telemetry.md#the-log)";
         /// The handling of tools whose definitions change, and of new tools, for servers that do not set their own: `warn`
         /// (serve them and log a warning), `hold` (hide them until somebody approves them) or `allow` (do not compare).
         "definitions" definitions: DefinitionPolicy = Word,

@@ -9,6 +9,7 @@ use super::endpoints::Endpoint;
 use super::limits::Limits;
 use super::links::{HttpLink, StdioLink};
 use super::management::Management;
+use super::metrics::Metrics;
 use super::model::Config;
 use super::name_rules::{NameRules, ToolRules};
 use super::native::{NativeLink, Requests, Site};
@@ -59,6 +60,7 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("audit", documented::<Audit>()),
         ("management", documented::<Management>()),
         ("admin", documented::<Admin>()),
+        ("metrics", documented::<Metrics>()),
         ("oauth of a server", documented::<OAuthClient>()),
     ]
 }

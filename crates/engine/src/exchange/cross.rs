@@ -174,6 +174,13 @@ impl Cross {
     pub(super) fn again(&self, key: u64) -> Option<Outbound> {
         let Input::Rounds(rounds) = &self.input else { return None };
         let body = rounds.retry(self.said.as_ref()?, &super::prepare::digits(key));
-        Some(Outbound { upstream: self.upstream, era: self.server, key, body, mirror: self.mirror.clone() })
+        Some(Outbound {
+            upstream: self.upstream,
+            era: self.server,
+            key,
+            body,
+            mirror: self.mirror.clone(),
+            traceparent: None,
+        })
     }
 }

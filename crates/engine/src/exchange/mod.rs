@@ -28,6 +28,7 @@ mod run;
 mod start;
 mod task_bridge;
 mod tasks;
+mod trace_hop;
 
 #[cfg(test)]
 mod tests;
@@ -43,3 +44,4 @@ pub use resend::{Execution, ResendPolicy};
 pub use run::Exchange;
 pub use start::Start;
 pub use task_bridge::Made;
+pub use trace_hop::TraceHop;

@@ -25,6 +25,8 @@ pub struct Outbound {
     pub body: Bytes,
     /// The data for the HTTP headers that mirror the message, in eras that have such headers.
     pub mirror: Option<Mirror>,
+    /// The `traceparent` of a traced request, for transports with headers.
+    pub traceparent: Option<Box<str>>,
 }
 
 /// The parts of a stateless HTTP request that its headers mirror.

@@ -101,7 +101,8 @@ fn written(start: &Start<'_>, said: &Frame, body: Bytes) -> Outbound {
     let real = route.rename.as_ref().map(|(_, real)| real.as_ref());
     let mirror =
         server.mirrored_headers.then(|| Mirror::of_request(said, route.method.clone(), real, route.tool));
-    Outbound { upstream: route.upstream, era: server, key: *key, body, mirror }
+    let traceparent = start.trace.map(|hop| hop.traceparent().into());
+    Outbound { upstream: route.upstream, era: server, key: *key, body, mirror, traceparent }
 }
 
 /// The request with our id, the real name instead of the public one, our progress token and the upstream's state, a
@@ -128,6 +129,9 @@ fn spliced(
         && let Some(state) = state
     {
         splice.replace(span, state.as_bytes());
+    }
+    if let Some(hop) = start.trace {
+        hop.write(frame, &mut splice);
     }
     Ok(splice.finish())
 }

@@ -7,6 +7,7 @@ use proto::json::Splice;
 use proto::rpc::{Frame, FrameLimits};
 
 use super::outbound::Headers;
+use super::trace_hop::TraceHop;
 use super::{Binding, Route, Sealer, TaskNames, Timeouts};
 use crate::fault::Fault;
 use crate::tasks::Renaming;
@@ -41,6 +42,8 @@ pub struct Start<'a> {
     pub timeouts: Timeouts,
     /// The gateway's own name and version, a JSON object.
     pub server_info: &'a str,
+    /// The context that a traced request carries to its upstream.
+    pub trace: Option<&'a TraceHop>,
     /// The current time.
     pub now: Instant,
 }

@@ -155,7 +155,14 @@ impl TaskBridge {
             name: self.name(),
             params: Vec::new(),
         });
-        Outbound { upstream: self.upstream, era: self.server, key, body: body.into(), mirror }
+        Outbound {
+            upstream: self.upstream,
+            era: self.server,
+            key,
+            body: body.into(),
+            mirror,
+            traceparent: None,
+        }
     }
 
     /// The task's id as a header mirrors it.

@@ -171,6 +171,7 @@ fn begin(view: &View, text: &str, principal: &str, now_ms: u64, now: Instant) ->
         headers: None,
         timeouts: TIMEOUTS,
         server_info: "{}",
+        trace: None,
         now,
     })
 }

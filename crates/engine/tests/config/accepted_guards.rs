@@ -300,6 +300,19 @@ mcpServers:
 }
 
 #[test]
+fn where_metrics_are_served_and_for_whom() {
+    let with = |metrics: &str| loaded(&format!("mcpServers: {{}}\nmetrics: {metrics}")).config.metrics;
+    assert_eq!((with("false"), loaded("mcpServers: {}").config.metrics), (None, None));
+    let metrics = with("true").expect("on");
+    assert_eq!((metrics.listen, metrics.who, metrics.series), (None, None, 2000));
+    let metrics = with("{ listen: 9464, series: 100 }").expect("on");
+    assert_eq!(metrics.listen, Some("127.0.0.1:9464".parse().expect("an address")));
+    assert_eq!(metrics.series, 100);
+    let who = with("{ who: { key: scraper } }").expect("on").who.expect("somebody");
+    assert!(who.key[0].matches("scraper"));
+}
+
+#[test]
 fn who_may_manage_and_how_often() {
     let with =
         |management: &str| loaded(&format!("mcpServers: {{}}\nmanagement: {management}")).config.management;

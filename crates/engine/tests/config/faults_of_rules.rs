@@ -308,6 +308,28 @@ fn managing_is_not_for_every_login() {
 }
 
 #[test]
+fn metrics_are_read_with_all_their_faults() {
+    let text = "mcpServers: {}\nmetrics: { listen: example.com:1, series: 99, path: /m }\n";
+    same(
+        text,
+        &faults_in_short(text),
+        &[
+            r"2:20 metrics.listen [example.com:1] an address to listen on must be an IP address and a port => write 127.0.0.1:1 for this machine only, or 0.0.0.0:1 for everybody",
+            r"2:43 metrics.series [99] 99 is out of bounds => write a value from 100 to 1000000",
+            r"2:47 metrics.path [path] unknown key `path` => remove it; known keys: listen, who, series",
+        ],
+    );
+    let text = "mcpServers: {}\nmetrics: { listen: 9464, who: { key: a } }\n";
+    same(
+        text,
+        &faults_in_short(text),
+        &[
+            r"2:26 metrics.who [who] `who` has no effect at an address of its own, because nobody authenticates there => remove `who` and restrict who can reach the address, or remove `listen`",
+        ],
+    );
+}
+
+#[test]
 fn management_is_read_with_all_its_faults() {
     let text = "mcpServers: {}\nmanagement: { who: {}, rate: 0/1m, path: /api }\n";
     same(

@@ -84,6 +84,7 @@ const MAPPINGS: &[(&str, &[&str])] = &[
         &["rate", "burst", "per", "methods", "profiles", "tools", "enabled", "trustForwardedFor"],
     ),
     ("audit", &["file", "arguments", "redact", "keep"]),
+    ("metrics", &["listen", "who", "series"]),
     ("limits", &["batch", "line", "callTimeout"]),
 ];
 

@@ -87,6 +87,9 @@ fn good_guards() -> Vec<Value> {
             { "rate": "1/s", "trustForwardedFor": 2 }, { "rate": "1/s", "trustForwardedFor": "10.0.0.0/8" },
         ], "audit": { "file": "a.db", "arguments": true, "redact": "pin", "keep": "7d" }, "stateFolder": "/s", "keyRing": "/k" }),
         json!({ "management": "${YES}" }),
+        json!({ "metrics": true }),
+        json!({ "metrics": { "listen": 9464, "series": 5000 } }),
+        json!({ "metrics": { "who": { "key": "scraper" } } }),
         json!({ "management": { "who": { "key": "admin", "ip": "10.0.0.0/8" }, "rate": "10/s" } }),
         json!({ "audit": true, "dialect": "bb", "dialects": { "mine": { "base": "bb", "variant": "code", "pingSeconds": 7, "unknownTool.code": -1,
             "unknownTool": { "message": "no {name}", "data": false }, "serverVersion": 1.5, "versionErrorId": null, "successFlag": false } }, "endpoints": [
@@ -130,6 +133,8 @@ fn bad() -> Vec<Value> {
         json!({ "rateLimits": [{ "rate": "60" }] }),
         json!({ "audit": { "redact": [] , "days": 1 } }),
         json!({ "management": "perhaps" }),
+        json!({ "metrics": { "listen": ["127.0.0.1:1"] } }),
+        json!({ "metrics": { "series": 1 } }),
         json!({ "management": { "rate": "often" } }),
         json!({ "management": { "who": { "name": "ann" } } }),
         json!({ "dialects": { "mine": { "pingSeconds": 1 } } }),

@@ -165,6 +165,7 @@ pub(crate) fn begin(
         headers: None,
         timeouts: TIMEOUTS,
         server_info: "{}",
+        trace: None,
         now: clock.now(),
     })
     .expect("a call that fits")

@@ -16,6 +16,7 @@ use tracing::field::display;
 
 use crate::admission::identity::Identity;
 use crate::admission::refusals::Refusals;
+use crate::telemetry::RateDecisions;
 
 /// The maximum number of counts that are kept; idle ones are dropped first.
 const COUNTS: usize = 100_000;
@@ -25,6 +26,7 @@ pub(crate) struct Rates {
     limiter: Limiter,
     start: Instant,
     refusals: Refusals,
+    decisions: RateDecisions,
 }
 
 /// A message, reduced to what rate limits need.
@@ -67,8 +69,9 @@ impl ManageRates {
 impl Rates {
     /// Creates the configured limits. `name` returns the name of each limit for log lines; `seed` is random.
     pub(crate) fn new(limits: &[RateLimit], name: impl Fn(usize) -> String, seed: u64) -> Self {
-        let refusals = Refusals::new((0..limits.len()).map(name));
-        Self { limiter: Limiter::new(limits, COUNTS, seed), start: Instant::now(), refusals }
+        let refusals = Refusals::new((0..limits.len()).map(&name));
+        let decisions = RateDecisions::new((0..limits.len()).map(name));
+        Self { limiter: Limiter::new(limits, COUNTS, seed), start: Instant::now(), refusals, decisions }
     }
 
     /// Counts a request: a message, or a request that opens or ends a stream or a session. Returns `None` if no limit
@@ -85,6 +88,7 @@ impl Rates {
         }
         let (request, now) = (Self::request(identity, headers, profile, message), self.start.elapsed());
         let verdict = self.limiter.check(&request, now);
+        self.count(verdict.as_ref());
         self.log_refusal(verdict.as_ref(), &request, now);
         verdict
     }
@@ -104,6 +108,7 @@ impl Rates {
             messages.iter().map(|message| Self::request(identity, headers, profile, Some(message))).collect();
         let now = self.start.elapsed();
         let verdict = self.limiter.check_all(&requests, now);
+        self.count(verdict.as_ref());
         if let Some(first) = requests.first() {
             self.log_refusal(verdict.as_ref(), first, now);
         }
@@ -130,10 +135,23 @@ impl Rates {
             Ok(()) => Ok(true),
             Err(_) if is_familiar() => Ok(false),
             Err(verdict) => {
+                self.count(Some(&verdict));
                 self.log_refusal(Some(&verdict), &Self::request(anyone, headers, profile, None), now);
                 Err(verdict)
             }
         }
+    }
+
+    /// Counts a verdict under its limit.
+    fn count(&self, verdict: Option<&Verdict>) {
+        if let Some(verdict) = verdict {
+            self.decisions.count(verdict.place, verdict.allowed);
+        }
+    }
+
+    /// Returns the decisions of all limits.
+    pub(crate) fn decisions(&self) -> &RateDecisions {
+        &self.decisions
     }
 
     /// Logs a refusal and its limit, unless one was logged recently.

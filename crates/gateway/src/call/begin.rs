@@ -17,6 +17,7 @@ use crate::call::connection::CallConnection;
 use crate::call::dedicated_link::dedicated_link;
 use crate::call::in_flight;
 use crate::call::record::{Record, Refused};
+use crate::call::recorded_target::RecordedTarget;
 use crate::call::result_rules::ResultRules;
 use crate::call::retries::{Retries, Rewrites};
 use crate::call::side_channel::SideChannel;
@@ -42,8 +43,9 @@ impl Call {
         let (era, cancelled) = (caller.era(), in_flight::register(context, &caller, &request.frame)?);
         let viewed = if Record::is_kept(context) { caller.view() } else { None };
         let record = viewed.and_then(|view| {
-            let to = (upstream.name(), tool);
-            Record::forwarded(context, caller.identity(), view.profile, &request.frame, to)
+            let (arrived, traced) = (request.arrived, Some((&caller, request.server)));
+            let target = RecordedTarget { upstream: &upstream, tool, arrived, traced };
+            Record::forwarded(context, caller.identity(), view.profile, &request.frame, target)
         });
         let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
         let (resend, unchecked) = (resend_policy(context, &request, &upstream), request.route.unchecked);
@@ -164,11 +166,12 @@ fn exchange(
     caller: &Caller,
     upstream: &Upstream,
     request: Request<'_>,
-    said: &ClientIntroduction,
+    (said, record): (&ClientIntroduction, Option<&Record>),
 ) -> Result<Exchange, Fault> {
     let era = caller.era();
     let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let timeouts = calls.for_request(request.route.tool).timeouts;
+    let trace = record.and_then(|record| record.trace_hop(upstream));
     Exchange::begin(Start {
         frame: request.frame,
         client: era,
@@ -184,6 +187,7 @@ fn exchange(
         headers: request.headers,
         timeouts,
         server_info: request.server_info,
+        trace: trace.as_ref(),
         now: Instant::now(),
     })
 }
@@ -200,7 +204,13 @@ impl Call {
             self.connection.dedicated =
                 dedicated_link(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
         }
-        self.exchange = exchange(&self.context, &self.caller, &self.upstream, request, &introduction)?;
+        self.exchange = exchange(
+            &self.context,
+            &self.caller,
+            &self.upstream,
+            request,
+            (&introduction, self.record.as_deref()),
+        )?;
         self.over = false;
         if let Some(rules) = &mut self.rules {
             rules.forget_slot();
@@ -226,7 +236,8 @@ impl Call {
     /// Returns the fault; the exchange is unchanged.
     pub(crate) fn begin_again(&mut self, request: Request<'_>) -> Result<bool, Fault> {
         let said = self.introduction(&request);
-        let exchange = exchange(&self.context, &self.caller, &self.upstream, request, &said)?;
+        let exchange =
+            exchange(&self.context, &self.caller, &self.upstream, request, (&said, self.record.as_deref()))?;
         if exchange.mirror() == self.exchange.mirror() {
             return Ok(false);
         }

@@ -15,9 +15,11 @@ use proto::rpc::{Frame, Id, result_response};
 use super::CallContext;
 use super::cache_slot::CacheSlot;
 use super::record::{Record, Refused};
+use super::recorded_target::RecordedTarget;
 use super::result_limit::ResultLimit;
 use super::result_store::CachedResult;
 use crate::admission::Identity;
+use crate::telemetry::RequestArrival;
 use crate::view::ViewCell;
 
 /// The properties of a request that may be answered from the cache.
@@ -29,6 +31,8 @@ pub(super) struct CachedCall<'a> {
     pub(super) headers: Option<&'a dyn Headers>,
     /// True if the result is never shortened.
     pub(super) whole: bool,
+    /// The request's arrival; `None` if nobody noted it.
+    pub(super) arrived: Option<RequestArrival>,
 }
 
 /// Returns the answer to a call from the cache; `None` if there is none.
@@ -65,8 +69,9 @@ pub(super) fn answer(
         Some(limit) => limit.apply(context, identity, client, answer),
         None => answer,
     };
-    let to = (upstream.name(), Some(tool));
-    if let Some(mut record) = Record::forwarded(context, asked.recorded, cell.profile, frame, to) {
+    let target =
+        RecordedTarget { upstream: &upstream, tool: Some(tool), arrived: asked.arrived, traced: None };
+    if let Some(mut record) = Record::forwarded(context, asked.recorded, cell.profile, frame, target) {
         record.cached();
         record.body(&answer, false);
     }

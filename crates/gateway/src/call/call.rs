@@ -159,6 +159,7 @@ impl Call {
                 }
                 Step::Park(ticket, answer) => {
                     if let Some(record) = &mut self.record {
+                        record.asks();
                         record.answered(&answer);
                     }
                     return Some(Progress::Park(ticket, answer));
@@ -239,6 +240,9 @@ impl Call {
     pub(crate) fn feed(&mut self, event: Event) {
         if let (Some(rules), Event::Frame(frame, _)) = (&mut self.rules, &event) {
             rules.hear(frame, self.exchange.key());
+        }
+        if let (Some(record), Event::Frame(..)) = (&mut self.record, &event) {
+            record.heard();
         }
         let context = &self.context;
         let binding = context.binding(self.caller.owner(), self.upstream.name(), self.caller.era());

@@ -11,6 +11,7 @@ use upstream::embedded::Carried;
 use super::cache_slot::CacheSlot;
 use crate::admission::Identity;
 use crate::session::Session;
+use crate::telemetry::RequestArrival;
 use crate::view::ViewCell;
 
 /// The client that makes a call.
@@ -89,4 +90,6 @@ pub(crate) struct Request<'a> {
     pub(crate) whole: bool,
     /// The place of the result in the cache, if the result may be kept.
     pub(crate) slot: Option<CacheSlot>,
+    /// The request's arrival; `None` if nobody noted it.
+    pub(crate) arrived: Option<RequestArrival>,
 }

@@ -18,6 +18,8 @@ use super::unchecked::Unchecked;
 use crate::admission::audit::AuditSink;
 use crate::session::SessionContext;
 use crate::session::sealer::StateSealer;
+use crate::telemetry::ProcessFigures;
+use crate::telemetry::trace::Tracer;
 use crate::view::ViewContext;
 
 /// The limits for kept outcomes of tasks: the maximum number of outcomes, and their maximum total size in bytes.
@@ -39,11 +41,20 @@ pub(crate) struct CallState {
     pub(crate) results: ResultStore,
     /// The record of calls.
     pub(crate) audit: AuditSink,
+    /// The figures of the process.
+    pub(crate) figures: ProcessFigures,
+    /// The traces of requests; `None` if no request is traced.
+    pub(crate) tracer: Option<Arc<Tracer>>,
 }
 
 impl CallState {
     /// Creates the state with no calls.
-    pub(crate) fn new(limits: &Limits, audit: AuditSink) -> Self {
+    pub(crate) fn new(
+        limits: &Limits,
+        audit: AuditSink,
+        figures: ProcessFigures,
+        tracer: Option<Arc<Tracer>>,
+    ) -> Self {
         Self {
             homes: Homes::new(limits.parked_calls, limits.request_state_lifetime),
             held: Mutex::new(HeldOutcomes::new(HeldLimits {
@@ -56,7 +67,14 @@ impl CallState {
             running_by_tool: RunningByTool::default(),
             results: ResultStore::new(limits),
             audit,
+            figures,
+            tracer,
         }
+    }
+
+    /// Returns true if requests leave anything behind: an entry in the record of calls, figures, or a trace.
+    pub(crate) fn observes(&self) -> bool {
+        self.audit.is_on() || self.figures.is_on() || self.tracer.is_some()
     }
 }
 

@@ -322,8 +322,9 @@ fn request<'a>(requester: &Requester<'a>, forwarded: Forwarded<'a>, server_info:
     let Forwarded { route, frame, server, slot } = forwarded;
     let headers = requester.headers.map(|headers| headers as &dyn Headers);
     let carried = requester.identity.carried.clone();
-    let (identity, counted, whole) = (requester.identity, requester.counted, requester.whole);
-    CallRequest { frame, route, server, headers, server_info, identity, carried, counted, whole, slot }
+    let (identity, counted, whole, arrived) =
+        (requester.identity, requester.counted, requester.whole, requester.arrived);
+    CallRequest { frame, route, server, headers, server_info, identity, carried, counted, whole, slot, arrived }
 }
 
 /// Returns the change that a request makes to a session's subscriptions at this server.

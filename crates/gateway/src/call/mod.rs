@@ -11,13 +11,14 @@
 //! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a single call; stale lists; requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
-//! | [`record`], [`consent`] | records of requests; servers that require their users' consent |
+//! | [`record`], `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests; servers that require their users' consent |
 //! | `result_rules`, `result_limit`, `rests`, [`result_store`] | long results, shortened; requests for their rests; results that are kept |
 //! | `cached`, `cache_slot`, [`at_once`] | calls that are answered from a cache; limits of running calls, by tool |
 //! | [`listen`] | streams of notifications for stateless clients |
 //! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; tasks that need the link on which they were started |
 
 pub(crate) mod at_once;
+mod audit_entry;
 mod begin;
 mod cache_slot;
 mod cached;
@@ -42,6 +43,7 @@ mod own_answers;
 pub(crate) mod parked;
 mod questions;
 pub(crate) mod record;
+mod recorded_target;
 mod relist;
 pub(crate) mod requester;
 mod resending;
@@ -55,6 +57,7 @@ pub(crate) mod stateless;
 mod task_home;
 pub(crate) mod task_homes;
 pub(crate) mod tasks;
+mod traced;
 pub(crate) mod turn;
 mod unchecked;
 mod waiting_client;

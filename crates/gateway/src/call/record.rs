@@ -1,107 +1,132 @@
-//! A request's entry in the record of calls. This module must not know files.
+//! The record of a running request: its entry in the record of calls, its figures, and its spans. This module must not know
+//! files, or how figures and spans are published.
 
-use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use engine::catalogue::ToolEntry;
-use engine::exchange::ExchangeAnswer;
+use engine::exchange::{ExchangeAnswer, TraceHop};
+use engine::meters::OperationOutcome;
 use engine::{Condition, Fault};
 use proto::json::{MAX_DEPTH, Members};
-use proto::mcp::{Method, meta, says_failure};
+use proto::mcp::{Method, says_failure};
 use proto::rpc::{Frame, RpcError};
+use upstream::Upstream;
 
-use crate::admission::audit::{AuditEntry, AuditSink, CallOutcome};
-use crate::admission::client_label;
+use crate::admission::audit::{AuditEntry, CallOutcome};
 use crate::admission::identity::Identity;
 use crate::call::CallContext;
+use crate::call::audit_entry::audit_entry;
+use crate::call::recorded_target::RecordedTarget;
+use crate::call::traced::traced;
+use crate::telemetry::trace::{TracedEnd, TracedRequest};
+use crate::telemetry::{MeteredEnd, RequestMeter, SentTimes};
 
-/// The record of a running request.
+/// The record of a running request. Dropping it completes the record.
 pub(crate) struct Record {
-    sink: AuditSink,
+    context: Arc<CallContext>,
+    /// The time at which the whole request had arrived.
     started: Instant,
     /// The time at which the request began to wait until it can be sent; `None` if it does not wait.
     waits_since: Option<Instant>,
-    /// The entry; `None` once it has been recorded.
+    facts: RecordedFacts,
+    /// The entry in the record of calls, still without the facts; `None` if calls are not recorded.
     entry: Option<AuditEntry>,
+    /// The request's way into the figures; `None` if requests are not counted.
+    meter: Option<RequestMeter>,
+    /// The facts for the request's spans; `None` if the request is not traced.
+    traced: Option<Box<TracedRequest>>,
+    /// The moments of a request that was sent, if it is counted or traced.
+    times: Option<SentTimes>,
+}
+
+/// The facts about a request that are known only at its end. If nobody completes the record, the outcome is an error.
+struct RecordedFacts {
+    outcome: CallOutcome,
+    /// The kind of the failure; `None` if there was no answer, or no failure.
+    failure: Option<OperationOutcome>,
+    code: Option<i64>,
+    upstream: Option<Arc<str>>,
+    response_bytes: u64,
+    tries: u32,
+    waited: Duration,
+    cached: bool,
+}
+
+impl RecordedFacts {
+    fn fail(&mut self, failure: OperationOutcome) {
+        (self.outcome, self.failure) = (CallOutcome::Error, Some(failure));
+    }
+
+    fn operation_outcome(&self) -> OperationOutcome {
+        match self.outcome {
+            CallOutcome::Ok => OperationOutcome::Ok,
+            CallOutcome::Denied => OperationOutcome::Denied,
+            CallOutcome::Unknown => OperationOutcome::NotFound,
+            CallOutcome::Error => self.failure.unwrap_or(OperationOutcome::Cancelled),
+        }
+    }
 }
 
 impl Record {
-    /// Begins a record; `None` if calls are not recorded.
+    /// Begins a record; `None` if requests are not recorded.
     pub(crate) fn begin(
         context: &Arc<CallContext>,
         identity: &Identity,
         profile: usize,
         frame: &Frame,
     ) -> Option<Box<Self>> {
-        Self::of(context, identity, profile, frame, None)
+        Self::of(context, (identity, profile), frame, None)
     }
 
-    /// Begins the record of a request to `server`; `tool` is set if the request calls a tool.
+    /// Begins the record of a request to a server.
     pub(crate) fn forwarded(
         context: &Arc<CallContext>,
         identity: &Identity,
         profile: usize,
         frame: &Frame,
-        (server, tool): (&Arc<str>, Option<&ToolEntry>),
+        target: RecordedTarget<'_>,
     ) -> Option<Box<Self>> {
-        let mut record = Self::of(context, identity, profile, frame, tool)?;
-        record.went_to(server);
-        Some(record)
+        Self::of(context, (identity, profile), frame, Some(target))
     }
 
     /// Returns true if requests are recorded.
     pub(super) fn is_kept(context: &CallContext) -> bool {
-        context.state.audit.is_on()
+        context.state.observes()
     }
 
     fn of(
         context: &Arc<CallContext>,
-        identity: &Identity,
-        profile: usize,
+        caller: (&Identity, usize),
         frame: &Frame,
-        tool: Option<&ToolEntry>,
+        target: Option<RecordedTarget<'_>>,
     ) -> Option<Box<Self>> {
-        let sink = &context.state.audit;
         if !Self::is_kept(context) {
             return None;
         }
-        let method = frame.method();
-        let member = |key| frame.param(key).ok().flatten();
-        let named = || member("name").or_else(|| member("uri")).and_then(|span| frame.string(span));
-        let name = tool.map(|tool| tool.name.clone()).or_else(|| named().map(|name| name.as_ref().into()));
-        let arguments = sink.takes_arguments().then(|| member("arguments")).flatten();
-        let arguments = arguments.and_then(|span| sink.arguments(span.of(frame.text())));
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let entry = AuditEntry {
-            at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
-            principal: identity.principal.id.clone(),
-            profile: context.egress.snapshot().profiles[profile].slug.clone(),
-            upstream: None,
-            tool: name,
-            method: Method::from_name(&method)
-                .map_or_else(|| Cow::Owned(method.clone().into_owned()), |known| Cow::Borrowed(known.name())),
-            // The outcome that is recorded if nobody completes the record.
-            outcome: CallOutcome::Error,
-            code: None,
-            duration_us: 0,
-            request_bytes: frame.text().len() as u64,
-            response_bytes: 0,
-            tries: 0,
-            waited_us: 0,
-            cached: false,
-            arguments,
-            address: identity.address().map(client_label::address),
-            client: identity.program.clone().or_else(|| {
-                let info = frame.meta(meta::CLIENT_INFO).ok().flatten()?;
-                client_label::program(info.of(frame.text()))
-            }),
-        };
+        let (tool, arrived) = target.map_or((None, None), |target| (target.tool, target.arrived));
+        let (entry, meter) = (audit_entry(context, caller, frame, tool), meter(context, frame, target));
+        let traced = traced(context, caller, frame, target);
+        if entry.is_none() && meter.is_none() && traced.is_none() {
+            return None;
+        }
         Some(Box::new(Self {
-            sink: sink.clone(),
-            started: Instant::now(),
+            started: arrived.map_or_else(Instant::now, |arrived| arrived.at),
             waits_since: None,
-            entry: Some(entry),
+            facts: RecordedFacts {
+                outcome: CallOutcome::Error,
+                failure: None,
+                code: None,
+                upstream: target.map(|target| target.upstream.name().clone()),
+                response_bytes: 0,
+                tries: 0,
+                waited: Duration::ZERO,
+                cached: false,
+            },
+            entry,
+            meter,
+            traced,
+            times: None,
+            context: context.clone(),
         }))
     }
 
@@ -120,7 +145,13 @@ impl Record {
 
     /// Records the server to which the request was sent.
     pub(crate) fn went_to(&mut self, server: &Arc<str>) {
-        self.note(|entry| entry.upstream = Some(server.clone()));
+        if let Some(meter) = &mut self.meter {
+            let all = self.context.view.state.upstreams.all();
+            if let Some(one) = all.iter().find(|one| one.common.name() == server) {
+                meter.set_server(&one.common.server.meters);
+            }
+        }
+        self.facts.upstream = Some(server.clone());
     }
 
     /// Records that the request waits from now on, until it is sent. Most requests never wait, and for these, the clock
@@ -132,48 +163,82 @@ impl Record {
     /// Records that the request is sent to its server.
     pub(crate) fn sent(&mut self) {
         self.end_wait();
-        self.note(|entry| entry.tries = entry.tries.saturating_add(1));
+        self.facts.tries = self.facts.tries.saturating_add(1);
+        match &mut self.times {
+            Some(times) => times.interrupt(),
+            None if self.meter.is_some() || self.traced.is_some() => {
+                self.times = Some(SentTimes::new(Instant::now()));
+            }
+            None => {}
+        }
+    }
+
+    /// Records that the server has sent a message about the request.
+    pub(crate) fn heard(&mut self) {
+        if let Some(times) = &mut self.times {
+            times.hear(Instant::now());
+        }
+    }
+
+    /// Records that the request waits for its client to answer questions.
+    pub(crate) fn asks(&mut self) {
+        if let Some(times) = &mut self.times {
+            times.interrupt();
+        }
+    }
+
+    /// Returns the context that a traced request carries to its server. Baggage stays here if the server is reached over the
+    /// network, because it may contain data about users.
+    pub(super) fn trace_hop(&self, upstream: &Upstream) -> Option<TraceHop> {
+        let traced = self.traced.as_ref().filter(|_| !upstream.server.is_native())?;
+        Some(TraceHop::new(&traced.sent.traceparent(), upstream.server.over_http()))
     }
 
     /// Records that the request is answered with a kept result.
     pub(crate) fn cached(&mut self) {
-        self.note(|entry| entry.cached = true);
+        self.facts.cached = true;
     }
 
     fn end_wait(&mut self) {
         if let Some(since) = self.waits_since.take() {
-            let waited = micros(since);
-            self.note(|entry| entry.waited_us = entry.waited_us.saturating_add(waited));
+            self.facts.waited = self.facts.waited.saturating_add(since.elapsed());
         }
     }
 
     /// Records the answer.
     pub(crate) fn answered(&mut self, answer: &ExchangeAnswer) {
-        self.note(|entry| {
-            entry.response_bytes = answer.body.len() as u64;
-            if !answer.ok {
-                let code = answer.fault.as_ref().map(|fault| fault.code).or_else(|| error_code(&answer.body));
-                entry.code = code.map(i64::from);
-            } else if !says_failure(&answer.body) {
-                entry.outcome = CallOutcome::Ok;
-            }
-        });
+        let facts = &mut self.facts;
+        facts.response_bytes = answer.body.len() as u64;
+        if !answer.ok {
+            let fault = answer.fault.as_ref();
+            let code = fault.map(|fault| fault.code).or_else(|| error_code(&answer.body));
+            facts.code = code.map(i64::from);
+            facts.fail(kind(fault.map(|fault| fault.condition)));
+        } else if says_failure(&answer.body) {
+            facts.fail(OperationOutcome::ToolError);
+        } else {
+            facts.outcome = CallOutcome::Ok;
+        }
     }
 
     /// Records that the answer is passed on as it arrives; `bytes` is the length that the server announced.
     pub(crate) fn passed(&mut self, bytes: u64) {
-        self.note(|entry| (entry.outcome, entry.response_bytes) = (CallOutcome::Ok, bytes));
+        self.heard();
+        (self.facts.outcome, self.facts.response_bytes) = (CallOutcome::Ok, bytes);
     }
 
     /// Records an answer that was ready immediately.
     pub(crate) fn body(&mut self, body: &[u8], failed: bool) {
-        self.note(|entry| {
-            entry.response_bytes = body.len() as u64;
-            entry.code = error_code(body).map(i64::from);
-            if entry.code.is_none() && !failed && !says_failure(body) {
-                entry.outcome = CallOutcome::Ok;
-            }
-        });
+        let facts = &mut self.facts;
+        facts.response_bytes = body.len() as u64;
+        facts.code = error_code(body).map(i64::from);
+        if facts.code.is_some() {
+            facts.fail(OperationOutcome::Error);
+        } else if failed || says_failure(body) {
+            facts.fail(OperationOutcome::ToolError);
+        } else {
+            facts.outcome = CallOutcome::Ok;
+        }
     }
 
     /// Records a refusal.
@@ -184,50 +249,71 @@ impl Record {
             Condition::UnknownTool | Condition::UnknownPrompt | Condition::UnknownResource
         );
         let away = fault.subject.as_deref().filter(|_| fault.condition == Condition::UpstreamDown);
-        self.note(|entry| {
-            entry.code = Some(i64::from(fault.code));
-            if let Some(server) = away {
-                entry.upstream = Some(server.into());
-            } else if matches!(
-                fault.condition,
-                Condition::RateLimited | Condition::DeniedArguments | Condition::HeldTool
-            ) {
-                entry.outcome = CallOutcome::Denied;
-            } else if is_absent {
-                entry.outcome = if fault.hidden { CallOutcome::Denied } else { CallOutcome::Unknown };
-            }
-        });
+        if let Some(server) = away {
+            self.went_to(&server.into());
+        }
+        let facts = &mut self.facts;
+        facts.code = Some(i64::from(fault.code));
+        facts.fail(kind(Some(fault.condition)));
+        if away.is_some() {
+            // The server is the reason.
+        } else if matches!(
+            fault.condition,
+            Condition::RateLimited | Condition::DeniedArguments | Condition::HeldTool
+        ) {
+            facts.outcome = CallOutcome::Denied;
+        } else if is_absent {
+            facts.outcome = if fault.hidden { CallOutcome::Denied } else { CallOutcome::Unknown };
+        }
     }
 
     /// Records the body that was sent to the client, for endpoints that have their own texts and codes.
     pub(crate) fn answered_with(&mut self, body: &[u8]) {
-        self.note(|entry| {
-            entry.response_bytes = body.len() as u64;
-            entry.code = error_code(body).map(i64::from);
-            if entry.outcome == CallOutcome::Ok && (entry.code.is_some() || says_failure(body)) {
-                entry.outcome = CallOutcome::Error;
-            }
-        });
+        let facts = &mut self.facts;
+        facts.response_bytes = body.len() as u64;
+        facts.code = error_code(body).map(i64::from);
+        if facts.outcome == CallOutcome::Ok && facts.code.is_some() {
+            facts.fail(OperationOutcome::Error);
+        } else if facts.outcome == CallOutcome::Ok && says_failure(body) {
+            facts.fail(OperationOutcome::ToolError);
+        }
     }
 
     /// Records a denial.
     pub(crate) fn denied(&mut self, code: Option<i32>) {
-        self.note(|entry| {
-            entry.code = code.map(i64::from).or(entry.code);
-            entry.outcome = CallOutcome::Denied;
-        });
+        self.facts.code = code.map(i64::from).or(self.facts.code);
+        self.facts.outcome = CallOutcome::Denied;
     }
 
     /// Records that the target does not exist.
     pub(crate) fn unknown(&mut self) {
-        self.note(|entry| entry.outcome = CallOutcome::Unknown);
+        self.facts.outcome = CallOutcome::Unknown;
     }
+}
 
-    fn note(&mut self, what: impl FnOnce(&mut AuditEntry)) {
-        if let Some(entry) = &mut self.entry {
-            what(entry);
+/// Returns the kind of a failure with this condition.
+fn kind(condition: Option<Condition>) -> OperationOutcome {
+    match condition {
+        Some(Condition::UpstreamDown) => OperationOutcome::Unavailable,
+        Some(Condition::ToolFailed) => OperationOutcome::ToolError,
+        _ => OperationOutcome::Error,
+    }
+}
+
+/// Returns a request's way into the figures, if requests are counted.
+fn meter(context: &CallContext, frame: &Frame, target: Option<RecordedTarget<'_>>) -> Option<RequestMeter> {
+    let figures = &context.state.figures;
+    if !figures.is_on() {
+        return None;
+    }
+    let mut meter = RequestMeter::new(figures, Method::from_name(&frame.method()));
+    if let Some(RecordedTarget { upstream, tool, .. }) = target {
+        meter.set_server(&upstream.server.meters);
+        if let Some(tool) = tool {
+            meter.set_tool(figures, &tool.meter, || tool.own_name().into_owned());
         }
     }
+    Some(meter)
 }
 
 /// A refused request; dropping it completes its record.
@@ -235,7 +321,6 @@ pub(crate) struct Refused {
     pub(crate) fault: Fault,
     pub(crate) record: Option<Box<Record>>,
 }
-
 impl Refused {
     /// Creates a refusal with this fault; if there is a `masked` fault, the client receives that one instead.
     pub(super) fn new(fault: Fault, masked: Option<Box<Fault>>, mut record: Option<Box<Record>>) -> Self {
@@ -255,16 +340,46 @@ impl From<Fault> for Refused {
 impl Drop for Record {
     fn drop(&mut self) {
         self.end_wait();
-        let duration_us = micros(self.started);
+        let ended = Instant::now();
+        let state = &self.context.state;
+        if let Some(meter) = self.meter.take() {
+            let outcome = self.facts.operation_outcome();
+            let (started, waited, sent) = (self.started, self.facts.waited, self.times);
+            meter.finish(&state.figures, MeteredEnd { outcome, started, ended, waited, sent });
+        }
+        if let (Some(mut traced), Some(tracer)) = (self.traced.take(), &state.tracer) {
+            traced.end = Some(TracedEnd {
+                upstream: self.facts.upstream.clone(),
+                started: self.started,
+                ended,
+                sent: self.times.map(|times| times.at_server(ended)),
+                outcome: self.facts.operation_outcome(),
+                code: self.facts.code,
+                tries: self.facts.tries,
+                cached: self.facts.cached,
+            });
+            tracer.accept(traced);
+        }
         if let Some(entry) = self.entry.take() {
-            self.sink.record(AuditEntry { duration_us, ..entry });
+            let facts = &mut self.facts;
+            state.audit.record(AuditEntry {
+                outcome: facts.outcome,
+                code: facts.code,
+                upstream: facts.upstream.take(),
+                response_bytes: facts.response_bytes,
+                tries: facts.tries,
+                waited_us: micros(facts.waited),
+                cached: facts.cached,
+                duration_us: micros(ended.saturating_duration_since(self.started)),
+                ..entry
+            });
         }
     }
 }
 
-/// Returns the number of microseconds since `since`.
-fn micros(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
+/// Returns the number of microseconds of a time.
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Returns the code of an error response.

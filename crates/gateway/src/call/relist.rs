@@ -78,6 +78,7 @@ impl Call {
                     counted,
                     whole,
                     slot,
+                    arrived: None,
                 };
                 begin(self, request)
             }

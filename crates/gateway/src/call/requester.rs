@@ -9,6 +9,7 @@ use super::cached::CachedCall;
 use super::caller::Caller;
 use crate::admission::Identity;
 use crate::session::session::Session;
+use crate::telemetry::RequestArrival;
 use crate::view::view_cell::ViewCell;
 
 /// The caller, and the properties of its request.
@@ -23,13 +24,16 @@ pub(crate) struct Requester<'a> {
     pub(crate) counted: bool,
     /// True if no result is shortened, because the endpoint's dialect documents its results.
     pub(crate) whole: bool,
+    /// The request's arrival, if requests are recorded and the front end noted it.
+    pub(crate) arrived: Option<RequestArrival>,
 }
 
 impl<'a> Requester<'a> {
     /// Returns the requester for a client in its session.
     pub(crate) fn in_session(session: &Arc<Session>, identity: &'a Identity) -> Self {
         let caller = Caller::Session(session.clone());
-        Self { caller, identity, headers: None, unchecked: false, counted: false, whole: false }
+        let (headers, arrived) = (None, None);
+        Self { caller, identity, headers, unchecked: false, counted: false, whole: false, arrived }
     }
 
     /// Returns the requester for a client without a session, with the client's view.
@@ -39,7 +43,13 @@ impl<'a> Requester<'a> {
         headers: Option<&'a (dyn Headers + Sync)>,
     ) -> Self {
         let caller = Caller::Stateless(cell, identity.clone());
-        Self { caller, identity, headers, unchecked: false, counted: true, whole: false }
+        Self { caller, identity, headers, unchecked: false, counted: true, whole: false, arrived: None }
+    }
+
+    /// Returns the same requester, whose request has arrived like this.
+    pub(crate) fn arrived(mut self, at: Option<RequestArrival>) -> Self {
+        self.arrived = at;
+        self
     }
 }
 
@@ -53,6 +63,7 @@ impl Requester<'_> {
     /// Returns the properties on which an answer from the cache depends.
     pub(super) fn cached_call(&self) -> CachedCall<'_> {
         let headers = self.headers.map(|headers| headers as &dyn Headers);
-        CachedCall { identity: self.identity, recorded: self.caller.identity(), headers, whole: self.whole }
+        let (recorded, arrived) = (self.caller.identity(), self.arrived);
+        CachedCall { identity: self.identity, recorded, headers, whole: self.whole, arrived }
     }
 }

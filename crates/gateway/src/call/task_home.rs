@@ -125,7 +125,7 @@ impl Home {
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{", method.name());
         let body = [head.as_bytes(), params, b"}}"].concat();
         let upstream = self.upstream.server.spec.id;
-        Outbound { upstream, era: self.link.era, key, body: body.into(), mirror: None }
+        Outbound { upstream, era: self.link.era, key, body: body.into(), mirror: None, traceparent: None }
     }
 
     /// Asks the server about the task; `params` is the content of the request's params.

@@ -38,6 +38,7 @@ pub(crate) fn differences(old: &Config, new: &Config) -> Differences {
         ("audit", old.audit != new.audit),
         ("management", old.management != new.management),
         ("admin", old.admin != new.admin),
+        ("metrics", old.metrics != new.metrics),
     ] {
         found.changed.extend(differs.then(|| key.to_owned()));
     }

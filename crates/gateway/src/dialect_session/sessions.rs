@@ -172,6 +172,11 @@ impl Sessions {
         self.0.resize(max);
     }
 
+    /// Returns the number of sessions.
+    pub(crate) fn count(&self) -> usize {
+        self.0.count()
+    }
+
     /// Adds a session of a caller.
     ///
     /// # Errors

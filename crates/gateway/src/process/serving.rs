@@ -10,6 +10,9 @@ use transport::net::{
     BindError, ConnectionCap, Listeners, ServerLimits, ServerTls, SharedServerLimits, Stop,
 };
 
+/// The maximum number of connections at the address at which only figures are served.
+const SCRAPERS: usize = 32;
+
 /// A thread's listening socket for an address.
 pub(crate) struct ServingSocket {
     /// The socket.
@@ -65,6 +68,11 @@ impl Serving {
             threads,
             receivers: Mutex::new(receivers.into_iter().map(Some).collect()),
         }
+    }
+
+    /// Creates a state for the address at which only figures are served, by one thread.
+    pub(crate) fn of_metrics(limits: &Limits) -> Self {
+        Self::new(1, &Limits { connections: SCRAPERS, ..limits.clone() }, None)
     }
 
     /// Returns the receiver of a thread's sockets; it can be taken only once.

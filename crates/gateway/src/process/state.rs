@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use engine::Snapshot;
-use engine::config::Link;
+use engine::config::{Link, Metrics};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use transport::net::Stop;
@@ -28,6 +28,8 @@ use crate::process::threads::Threads;
 use crate::session::kept::SessionStore;
 use crate::session::seal::random_number;
 use crate::session::{SessionState, sealer::StateSealer};
+use crate::telemetry::ProcessFigures;
+use crate::telemetry::trace::Tracer;
 use crate::view::ViewState;
 use upstream::catalogue::CatalogueStore;
 use upstream::definitions::DefinitionStore;
@@ -45,12 +47,18 @@ pub(crate) struct Outside {
     pub(crate) config_file: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
+    /// The address at which only figures are served; `None` if the only client uses a pipe.
+    pub(crate) metrics_serving: Option<Arc<Serving>>,
     /// True if callers are not authenticated, whatever the configuration says: the only client is the one that started
     /// this process.
     pub(crate) lets_all_in: bool,
     /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
     /// `limits.listWait` applies.
     pub(crate) child_wait: Option<Duration>,
+    /// The traces of requests; `None` if no request is traced.
+    pub(crate) tracer: Option<Arc<Tracer>>,
+    /// The configuration of figures; `None` if nobody could read them.
+    pub(crate) metrics: Option<Metrics>,
 }
 
 /// The state that outlives a change of the configuration.
@@ -74,6 +82,8 @@ pub(crate) struct ProcessState {
     pub(crate) folder: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
+    /// The address at which only figures are served; `None` if the only client uses a pipe.
+    pub(crate) metrics_serving: Option<Arc<Serving>>,
     /// The channel for edits of the configuration.
     pub(crate) edits: OnceLock<mpsc::Sender<ConfigRequest>>,
     /// The sessions and one-time links of operators.
@@ -97,8 +107,19 @@ impl ProcessState {
     /// Returns the server that cannot be set up, and the reason.
     pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
         let limits = &snapshot.limits;
-        let Outside { audit, key_ring, stop, folder, config_file, serving, lets_all_in, child_wait } =
-            outside;
+        let (figures, tracer) = (ProcessFigures::new(outside.metrics.as_ref()), outside.tracer);
+        let Outside {
+            audit,
+            key_ring,
+            stop,
+            folder,
+            config_file,
+            serving,
+            metrics_serving,
+            lets_all_in,
+            child_wait,
+            ..
+        } = outside;
         // The session of a pipe's only client does not outlive the client.
         let keeps_sessions = !lets_all_in;
         let egress = EgressProcess::new(limits.children, stop.clone());
@@ -130,7 +151,7 @@ impl ProcessState {
             definitions,
             session: Arc::new(SessionState::new(limits, sealer, store)),
             sessions,
-            call: Arc::new(CallState::new(limits, audit)),
+            call: Arc::new(CallState::new(limits, audit, figures, tracer)),
             parked: Arc::new(Parked::new(limits.parked_calls, limits.request_state_lifetime)),
             consents,
             egress,
@@ -140,6 +161,7 @@ impl ProcessState {
             threads: Threads::default(),
             folder,
             serving,
+            metrics_serving,
             edits: OnceLock::new(),
             admin: AdminState::default(),
             config_file,
@@ -153,6 +175,22 @@ impl ProcessState {
 }
 
 impl ProcessState {
+    /// Applies another configuration of figures. Figures of servers and tools that no longer exist are dropped.
+    pub(crate) fn follow_metrics(&self, snapshot: &Snapshot, metrics: Option<&Metrics>) {
+        if metrics.is_none() {
+            return self.call.figures.follow(None, &[]);
+        }
+        let servers = snapshot.upstreams.iter().map(|spec| self.view.upstreams.get(spec.id));
+        let meters = servers.map(|upstream| {
+            let meters = upstream.server.meters.clone();
+            if let Some(listed) = upstream.catalogue.tool_names() {
+                meters.tools.retain(|tool| listed.contains(tool));
+            }
+            meters
+        });
+        self.call.figures.follow(metrics, &meters.collect::<Vec<_>>());
+    }
+
     /// Applies the limits of another configuration. Anything that already exceeds them is kept until it is released.
     pub(crate) fn follow(&self, snapshot: &Snapshot) {
         let limits = &snapshot.limits;

@@ -15,6 +15,7 @@ use crate::changes::Standing;
 use crate::management::definitions;
 use crate::process::gateway::{configured_rates, manage_rates};
 use crate::process::kept_definitions::KeptDefinitions;
+use crate::process::serving::NextAddresses;
 use crate::process::{Gateway, GatewayParts, Shard, Thread, VERSION};
 use upstream::Upstream;
 use upstream::catalogue::CatalogueStore;
@@ -48,6 +49,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     let serving = old.process.serving.clone();
     let next = serving.map(|serving| Ok((serving.bind(&config.listen)?, serving))).transpose();
     let next = next.map_err(|e: BindError| format!("listen: {e}"))?;
+    let metrics_next = bind_metrics(old, config)?;
     let addresses = next.as_ref().map(|(next, _)| next.actual()).unwrap_or_default();
     record_definitions(old, &snapshot, &new).await?;
     // This takes effect at once, so nothing after it may fail.
@@ -69,15 +71,29 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     let parts = GatewayParts { standing, snapshot, door, rates, manage_rates, admin, addresses };
     let gateway = Arc::new(Gateway::over(old.process.clone(), parts));
     gateway.process.threads.give(&gateway);
+    if gateway.process.serving.is_some() {
+        let standing = gateway.standing.config();
+        gateway.process.follow_metrics(&gateway.snapshot, standing.metrics.as_ref());
+    }
     let now = thread.now();
     // This comes last, so that no request arrives at a new address under the old configuration.
     if let Some((next, serving)) = next {
+        serving.serve(next);
+    }
+    if let (Some(next), Some(serving)) = (metrics_next, &old.process.metrics_serving) {
         serving.serve(next);
     }
     follow(&now, old);
     definitions::follow_policies(&now).await;
     warm(&now, &new);
     Ok(())
+}
+
+/// Binds the address at which only figures are served, unless it is served already.
+fn bind_metrics(old: &Gateway, config: &Config) -> Result<Option<NextAddresses>, String> {
+    let Some(serving) = &old.process.metrics_serving else { return Ok(None) };
+    let wanted = config.metrics.as_ref().and_then(|metrics| metrics.listen);
+    serving.bind(wanted.as_slice()).map(Some).map_err(|e| format!("metrics.listen: {e}"))
 }
 
 /// Switches to the record of calls that the new configuration describes.

@@ -196,7 +196,7 @@ async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&
     };
     let read = tokio::task::spawn_blocking(read).await;
     let outcome = match read {
-        Ok(Ok(config)) => put_in_force(thread, kept, config).await,
+        Ok(Ok(config)) => Box::pin(put_in_force(thread, kept, config)).await,
         Ok(Err(why)) => Err(why),
         Err(e) => Err(e.to_string()),
     };

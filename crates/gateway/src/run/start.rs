@@ -9,19 +9,20 @@ use engine::config::{Auth, Config};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use transport::net::client::{Client, ClientLimits, Trust, environment_proxies};
-use transport::net::{BoxError, RuntimeKind, Stop, runtime, serve as serve_connections};
+use transport::net::{BoxError, Handler, RuntimeKind, Stop, runtime, serve as serve_connections};
 
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
+use super::traces::Traces;
 use super::{control, server_sessions};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
-use crate::front::http::Service;
+use crate::front::http::{MetricsService, Service};
 use crate::front::stdio as front_stdio;
 use crate::management::admin_link;
 use crate::process::key_ring::KeyRing;
-use crate::process::serving::{Serving, ServingSocket};
+use crate::process::serving::{NextAddresses, Serving, ServingSocket};
 use crate::process::{Gateway, Outside, Thread};
 use crate::reload::revoked;
 use crate::reload::standing::{first_standing, log_notes};
@@ -81,25 +82,32 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let shards = runtime::shards(kind, threads);
     let serving = Arc::new(Serving::new(shards, &config.limits, tls.as_ref().map(TlsWatch::serves)));
     let first = serving.bind(&config.listen)?;
-    let addrs = first.actual();
+    let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
+    let (addrs, traces) = (first.actual(), Traces::from_environment());
     let outside = Outside {
-        audit: audit.clone(),
+        audit,
         key_ring,
         stop: stop.clone(),
         folder,
         config_file: origin.as_ref().and_then(|origin| origin.file.clone()),
         serving: Some(serving.clone()),
+        metrics_serving: Some(metrics_serving.clone()),
         lets_all_in: false,
         child_wait,
+        tracer: traces.tracer(),
+        metrics: config.metrics.clone(),
     };
     let gateway = Arc::new(Gateway::new(standing, door, addrs.clone(), outside)?);
     serving.serve(first);
+    metrics_serving.serve(first_of_metrics);
     let trust = Trust::default();
     let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept, tls })));
     let barrier = ShutdownBarrier::new(shards, serving.limits.clone());
     let outcome = runtime::run(kind, threads, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), trust.clone()), &gateway);
+        let sending = traces.start(&shard, || Client::new(client_limits(&config), trust.clone()));
         let (sockets, serving) = (serving.sockets(shard.index), serving.clone());
+        let metrics_serving = (shard.index == 0).then(|| metrics_serving.clone());
         let stop = shard.stop.clone();
         let (ready, sources) = (taken(&ready, shard.index), taken(&sources, shard.index));
         let addrs = addrs.clone();
@@ -114,31 +122,56 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
                 let admin_link = admin_link::create(&thread.now().gateway).ok().map(|link| link.url);
                 ready(&ListeningPlaces { addresses: &addrs, admin_link });
             }
-            let outcome = match sockets {
-                Some(sockets) => serve_sockets(&thread, &serving, sockets, &stop).await,
-                None => Ok(()),
-            };
+            let outcome = serve_all(&thread, (&serving, sockets), metrics_serving.as_deref(), &stop).await;
             barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
+            Traces::finish(sending).await;
             outcome
         }
     });
-    audit.close(LAST_RECORDS);
     close_files(&gateway);
     Ok(outcome?)
 }
 
-/// Serves the sockets that a thread receives, until the gateway stops; an error in one of them stops the gateway.
-async fn serve_sockets(
+/// Binds the address at which only figures are served, if one is configured.
+fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), BoxError> {
+    let serving = Arc::new(Serving::of_metrics(&config.limits));
+    let wanted = config.metrics.as_ref().and_then(|metrics| metrics.listen);
+    let first = serving.bind(wanted.as_slice()).map_err(|e| format!("metrics.listen: {e}"))?;
+    for address in first.actual() {
+        tracing::info!("serving http://{address}/metrics");
+    }
+    Ok((serving, first))
+}
+
+/// Serves clients, and, on one thread, the figures at an address of their own, until the gateway stops.
+async fn serve_all(
     thread: &Arc<Thread>,
-    serving: &Serving,
-    mut sockets: UnboundedReceiver<ServingSocket>,
+    (serving, sockets): (&Serving, Option<UnboundedReceiver<ServingSocket>>),
+    metrics: Option<&Serving>,
     stop: &Stop,
 ) -> Result<(), BoxError> {
+    let clients = serve_sockets(serving, sockets, stop, || Service::new(thread.clone()));
+    let scrapers = async {
+        let Some(metrics) = metrics else { return Ok(()) };
+        serve_sockets(metrics, metrics.sockets(0), stop, || MetricsService::new(thread.clone())).await
+    };
+    let (outcome, of_scrapers) = tokio::join!(clients, scrapers);
+    outcome.and(of_scrapers)
+}
+
+/// Serves the sockets that a thread receives, until the gateway stops; an error in one of them stops the gateway.
+async fn serve_sockets<H: Handler>(
+    serving: &Serving,
+    sockets: Option<UnboundedReceiver<ServingSocket>>,
+    stop: &Stop,
+    service: impl Fn() -> H,
+) -> Result<(), BoxError> {
+    let Some(mut sockets) = sockets else { return Ok(()) };
     let (mut running, mut outcome, mut stopping) = (JoinSet::new(), Ok(()), false);
     loop {
         let ended = tokio::select! {
             Some(one) = sockets.recv(), if !stopping => {
-                let (service, limits) = (Service::new(thread.clone()), serving.limits.clone());
+                let (service, limits) = (service(), serving.limits.clone());
                 running.spawn(serve_connections(one.socket, service, limits, serving.cap.clone(), one.stop));
                 continue;
             }
@@ -162,8 +195,9 @@ fn taken<T>(one: &Mutex<Option<T>>, index: usize) -> Option<T> {
     if index == 0 { one.lock().ok().and_then(|mut one| one.take()) } else { None }
 }
 
-/// Writes the servers' lists, their definitions and the sessions that have not been written yet.
+/// Writes the last calls, and the servers' lists, their definitions and the sessions that have not been written yet.
 fn close_files(gateway: &Gateway) {
+    gateway.process.call.audit.close(LAST_RECORDS);
     if let Some(catalogues) = &gateway.process.catalogues {
         catalogues.close();
     }
@@ -181,18 +215,22 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let Options { config, origin, folder, child_wait, key_ring, .. } = options;
     // The user who starts this process needs no authentication, except that a site may have to identify the account
     // that its tools use.
+    let traces = Traces::from_environment();
     let door = door(&Auth { site: config.auth.site.clone(), ..Auth::default() }, None)?;
     let audit = start_audit(&config, folder.as_deref())?;
     let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
     let outside = Outside {
         key_ring,
-        audit: audit.clone(),
+        audit,
         stop: stop.clone(),
         folder,
         config_file: origin.as_ref().and_then(|origin| origin.file.clone()),
         serving: None,
+        metrics_serving: None,
         lets_all_in: true,
         child_wait,
+        tracer: traces.tracer(),
+        metrics: None,
     };
     let standing = Standing::new(config.clone(), Changes::default()).map_err(|refusal| refusal.message)?;
     let gateway = Arc::new(Gateway::new(standing, door, Vec::new(), outside)?);
@@ -205,6 +243,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let sources = Mutex::new(Some(Sources { origin, kept: None, tls: None }));
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), Trust::default()), &gateway);
+        let sending = traces.start(&shard, || Client::new(client_limits(&config), Trust::default()));
         let sources = sources.lock().ok().and_then(|mut sources| sources.take());
         async move {
             look_after(&thread, shard.stop.clone(), sources.unwrap_or_default());
@@ -215,10 +254,10 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
                 own.gateway.process.egress.supervisor.shutdown(Duration::from_secs(5)),
                 server_sessions::close(&own)
             );
+            Traces::finish(sending).await;
             outcome
         }
     });
-    audit.close(LAST_RECORDS);
     close_files(&gateway);
     Ok(outcome?)
 }

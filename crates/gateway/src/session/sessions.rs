@@ -72,6 +72,11 @@ impl Sessions {
         *self.idle.lock() = limits.session_idle;
     }
 
+    /// Returns the number of sessions.
+    pub(crate) fn count(&self) -> usize {
+        self.table.count()
+    }
+
     pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
         self.table.get(id)
     }

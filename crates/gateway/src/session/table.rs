@@ -69,6 +69,11 @@ impl<S: Evictable> SessionTable<S> {
         self.quota.resize(max);
     }
 
+    /// Returns the number of sessions.
+    pub(crate) fn count(&self) -> usize {
+        self.open.read().len()
+    }
+
     /// Returns the session with this id.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<S>> {
         self.open.read().get(id).map(|open| open.session.clone())

@@ -5,14 +5,17 @@ use std::ascii;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use engine::config::LogFormat;
 use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{fmt, registry};
 
+use super::log_format::{self, EventFormat};
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::layout::wrap;
+use crate::output::options::LogStyle;
 use crate::output::status_line;
 
 /// The environment variable that contains the log filter: `info`, or `warn,dragoman=debug`.
@@ -41,12 +44,14 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
     };
     // The lines of a command fit the terminal; those of a gateway stay whole, because they are kept and searched.
     let width = console.err_width.filter(|_| !serves);
-    let lines = fmt::layer().with_writer(move || Lines { width }).with_ansi(console.err.0).with_target(false);
+    let lines = fmt::layer().with_writer(move || Lines { width }).with_ansi(console.err.0);
+    let format = fmt::format().with_target(false).with_ansi(console.err.0);
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let set = if serves && !journal {
-        registry().with(filter).with(lines).try_init()
+        registry().with(filter).with(lines.event_format(EventFormat(format))).try_init()
     } else {
-        registry().with(filter).with(lines.without_time()).try_init()
+        let lines = lines.event_format(EventFormat(format.without_time()));
+        registry().with(filter).with(lines).try_init()
     };
     set.map_err(|e| Failure::new(format!("cannot start logging: {e}")))?;
     if known.is_none() {
@@ -57,6 +62,30 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
             named.unwrap_or_default()
         );
     }
+    Ok(())
+}
+
+/// Chooses the format of the log: the option, else the environment variable, else the configuration. `serves` is true for a
+/// gateway whose log people rarely read as it is written.
+///
+/// # Errors
+/// Fails if the variable is invalid.
+pub(super) fn choose_format(
+    console: &Console,
+    option: Option<LogStyle>,
+    configured: LogFormat,
+    serves: bool,
+) -> Result<(), Failure> {
+    let text = std::env::var(log_format::VARIABLE).unwrap_or_default();
+    let named = match text.trim() {
+        "" => None,
+        text => Some(<LogStyle as clap::ValueEnum>::from_str(text, true).map_err(|_| {
+            Failure::usage(format!("invalid {}={text:?}", log_format::VARIABLE))
+                .help("write auto, pretty or json")
+        })?),
+    };
+    let format = option.or(named).map_or(configured, LogStyle::format);
+    log_format::choose(format, serves, console.err_is_terminal);
     Ok(())
 }
 

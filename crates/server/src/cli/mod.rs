@@ -9,7 +9,7 @@
 //! | `state` | the folder of keys and the record of calls |
 //! | `address` | addresses to listen at, and checks of those that other machines can reach |
 //! | `welcome` | the first screen of `serve` |
-//! | `log` | log filters and format |
+//! | `log`, `log_format` | log filters; the format of the log |
 //!
 //! This module must not know how servers are served or called: that is `gateway` and `terminal`.
 
@@ -28,6 +28,7 @@ mod key;
 mod keyring;
 mod list;
 mod log;
+mod log_format;
 mod man;
 mod ping;
 mod prompt;
@@ -45,6 +46,8 @@ mod welcome;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
+
+use engine::config::LogFormat;
 
 use crate::output::console::{Console, terminal_width};
 use crate::output::failure::Failure;
@@ -78,7 +81,18 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
     let preset = serve.preset.is_some()
         || matches!(&command, Some(Command::Serve(args)) if args.preset.is_some())
         || matches!(&command, Some(Command::Stdio(args)) if args.preset.is_some());
+    let serving = match &command {
+        None => Some(&serve),
+        Some(Command::Serve(args)) => Some(args),
+        Some(_) => None,
+    };
     log::init(console, serves, preset)?;
+    log::choose_format(
+        console,
+        serving.and_then(|args| args.log_format),
+        LogFormat::Auto,
+        serving.is_some(),
+    )?;
     transport::memory::share_arenas();
     // This comes before any secret is read.
     if let Err(e) = transport::memory::protect() {

@@ -8,13 +8,14 @@ use serde_json::json;
 use transport::net::RuntimeKind;
 
 use super::address;
+use super::log;
 use super::settings::{ConfigSource, Settings};
 use super::state;
 use super::welcome::{Welcome, welcome};
 use crate::output::VERSION;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
-use crate::output::options::Global;
+use crate::output::options::{Global, LogStyle};
 use crate::preset::{self, Preset};
 use gateway::tls;
 use gateway::{ListeningPlaces, Options};
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// Allow requests to name WordPress sites on this machine and in private networks, for development
     #[arg(long)]
     allow_private_sites: bool,
+    /// Write the log as lines for people (pretty) or as JSON; auto writes JSON unless the log is on a terminal
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(super) log_format: Option<LogStyle>,
     /// The way in which threads share the work
     #[arg(long, hide = true, value_enum)]
     runtime: Option<Runtime>,
@@ -62,6 +66,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     let explicit = global.config.as_deref();
     let source = ConfigSource::of(args.preset, explicit);
     let settings = fitted(args, source.load()?)?;
+    log::choose_format(console, args.log_format, settings.config.log_format, true)?;
     settings.note(console);
     let again = {
         let args = args.clone();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use engine::config::LogFormat;
 
 /// Options for every command.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -23,6 +24,24 @@ pub(crate) struct Global {
     /// Print only the result and errors
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
+}
+
+/// The format of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogStyle {
+    Auto,
+    Pretty,
+    Json,
+}
+
+impl LogStyle {
+    pub(crate) fn format(self) -> LogFormat {
+        match self {
+            Self::Auto => LogFormat::Auto,
+            Self::Pretty => LogFormat::Pretty,
+            Self::Json => LogFormat::Json,
+        }
+    }
 }
 
 /// The use of colours.

@@ -243,7 +243,7 @@ impl Connection {
             }
             Wire::Pipe(link) => Ok(AnswerSource::Pipe(link.call(key, text, self.owner).await?)),
             Wire::Sse(link) => Ok(AnswerSource::Pipe(link.call(&self.client, key, text, self.owner).await?)),
-            Wire::Http(link) => match link.post(&self.client, text, mirror).await? {
+            Wire::Http(link) => match link.post(&self.client, text, mirror.into()).await? {
                 HttpReply::Whole { text, .. } => Ok(AnswerSource::Whole(Some(parsed(text)?))),
                 HttpReply::Long(long) => Ok(AnswerSource::Whole(Some(parsed(long.read().await?)?))),
                 HttpReply::Stream(stream) => Ok(AnswerSource::Events(stream)),

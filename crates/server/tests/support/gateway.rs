@@ -166,6 +166,8 @@ pub(crate) fn start(command: &str, start: &Start<'_>) -> Started {
         process.args(args).arg(DRAGOMAN);
     }
     process.arg(command).arg("--config").arg(&file).args(start.args);
+    // Tests read the log as people do.
+    process.env("DRAGOMAN_LOG_FORMAT", "pretty");
     process.env_remove("DRAGOMAN_LOG").env("HOME", &folder.0).env_remove("XDG_CONFIG_HOME");
     process.envs(start.env.iter().copied()).current_dir(&folder.0);
     process.stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped()).kill_on_drop(true);

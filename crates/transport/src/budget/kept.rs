@@ -37,6 +37,11 @@ impl KeptPart {
         self.used.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of bytes that may be kept.
+    pub fn total(&self) -> usize {
+        self.total.load(Ordering::Relaxed)
+    }
+
     /// Returns true if at least a tenth of the total is free. Data is dropped until this is true, so that drops are
     /// rare.
     pub fn has_room(&self) -> bool {

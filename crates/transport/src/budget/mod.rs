@@ -100,6 +100,11 @@ impl ByteBudget {
         reservation.keep(bytes)
     }
 
+    /// Returns the number of bytes that a part may have.
+    pub fn total(&self, part: Part) -> usize {
+        self.part(part).total()
+    }
+
     /// Returns the number of counted bytes of a part.
     pub fn used(&self, part: Part) -> usize {
         self.part(part).used()

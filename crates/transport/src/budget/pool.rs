@@ -62,6 +62,10 @@ impl Pool {
         self.state.lock().used
     }
 
+    pub(super) fn total(&self) -> usize {
+        self.state.lock().total
+    }
+
     /// Takes bytes, or the lane. Waits for at most the time until `deadline`.
     pub(super) async fn take(&self, bytes: usize, deadline: Instant) -> Result<Granted, OutOfMemory> {
         let mut queued = {

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use super::hello::read_hello;
 use super::long::{LONG, LongReply};
 use super::media::{Media, excerpt, media_type};
-use super::mirrored::own_headers;
+use super::mirrored::MessageHeaders;
 use super::resume::Resume;
 use super::target::HttpTarget;
 use super::{CredentialRefusal, EventStream, LinkError, StreamItem, TooMany, messages};
@@ -213,7 +213,7 @@ impl HttpLink {
             only.ok_or_else(|| LinkError::NotAMessage("an array without the answer".to_owned()))
         };
         let taken = |frame| HttpAnswer { frame, status: 200 };
-        match self.post(client, request, mirror).await? {
+        match self.post(client, request, mirror.into()).await? {
             HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer".to_owned())),
             HttpReply::Whole { status, text } => Ok(HttpAnswer { frame: whole(text)?, status }),
             HttpReply::Long(long) => Ok(taken(whole(Box::pin(long.read()).await?)?)),
@@ -235,7 +235,7 @@ impl HttpLink {
 
     /// Sends a notification, or an answer to a question from the upstream.
     pub async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
-        self.post(client, text, None).await.map(|_| ())
+        self.post(client, text, MessageHeaders::default()).await.map(|_| ())
     }
 
     /// Sends a message.
@@ -246,11 +246,11 @@ impl HttpLink {
         &self,
         client: &Client,
         text: Bytes,
-        mirror: Option<&Mirror>,
+        of_message: MessageHeaders<'_>,
     ) -> Result<HttpReply, LinkError> {
         let origin = self.origin(client)?;
         let head = self.head.load_full();
-        let mut own = mirror.map_or_else(Vec::new, own_headers);
+        let mut own = of_message.lines();
         let shown = self.target.credential.line();
         own.extend(shown.clone());
         let response = if own.iter().any(|(name, _)| head.headers().contains_key(name)) {

@@ -9,7 +9,7 @@
 //! | `media` | the media type of a response |
 //! | `hello` | the answer to an introduction |
 //! | `messages` | the messages in a body or an event: one, or an array |
-//! | `mirrored` | headers that mirror the body of a request |
+//! | `mirrored` | headers that depend on a request's message |
 //! | `mux/` | one stream of messages that many exchanges share |
 //! | `numbered` | tables by the gateway's own numbers |
 //! | `open_calls` | the calls that a server has not answered yet, and their owners |
@@ -49,6 +49,7 @@ pub use hello::read_hello;
 pub use http::{HttpAnswer, HttpLink, HttpReply};
 pub use long::LongReply;
 pub use messages::messages;
+pub use mirrored::MessageHeaders;
 pub use mux::{MuxCall, MuxFault, MuxRoom, Unasked, UnaskedMessage};
 pub use open_calls::{OpenCall, OpenCalls, Owner};
 pub use pipe::PipeLink;

@@ -1,7 +1,7 @@
 //! The catalogue of one server: the lists for each lifecycle (with or without a handshake), the server's introductions
 //! by protocol version, and the items that are shown only to some clients. This module must not know views.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -171,6 +171,14 @@ impl Catalogue {
     /// Returns the tools in the server's most recent list, including those that await approval.
     pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, Absence> {
         self.known(client).ok_or_else(|| self.absence(client))
+    }
+
+    /// Returns the names of all tools that the server lists for any client; `None` if nothing is known about its lists.
+    pub fn tool_names(&self) -> Option<HashSet<String>> {
+        let gated = self.gated.all().into_iter().map(|(_, lists)| lists);
+        let known: Vec<_> = self.faces.iter().filter_map(Face::known).chain(gated).collect();
+        let names = known.iter().flat_map(|lists| lists.list(ListKind::Tools)).map(|tool| tool.key.clone());
+        (!known.is_empty()).then(|| names.collect())
     }
 
     /// Returns the size in bytes of everything in the catalogue. If both lifecycles share all items, the items are

@@ -95,7 +95,8 @@ impl HealthMachine {
                 1 => "1 item in the server's lists is".to_owned(),
                 number => format!("{number} items in the server's lists are"),
             };
-            HealthCause::plain(format!("{items} left out; the log says why"))
+            let text = format!("{items} left out; the log says why");
+            HealthCause::of_lists(text.clone(), text)
         })
     }
 }

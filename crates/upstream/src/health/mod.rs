@@ -7,7 +7,7 @@
 //! | `event` | the events that concern a server's health |
 //! | `facts` | the facts about a server |
 //! | `machine`, `derived` | the state machine, which turns events into changes of state; the derivation of a state from the facts |
-//! | `state` | the states and their reasons |
+//! | `state`, `reason_class` | the states and their reasons; the classes of reasons |
 //! | `breaker` | the decision to hold back clients' requests |
 //! | `schedule` | the times of the next attempts at a failing server |
 //! | `history` | the last changes of state |
@@ -23,6 +23,7 @@ mod history;
 mod journal;
 mod machine;
 mod observed;
+mod reason_class;
 mod returning;
 mod schedule;
 mod state;
@@ -32,4 +33,5 @@ mod tests;
 pub use event::{Failure, HealthEvent};
 pub use history::PastChange;
 pub use observed::{HealthReport, OpeningWatch, ServerHealth};
+pub use reason_class::ReasonClass;
 pub use state::{HealthCause, HealthWord};

@@ -5,6 +5,8 @@ use std::fmt::{self, Display};
 use transport::net::client::ClientError;
 use transport::up::LinkError;
 
+use super::reason_class::ReasonClass;
+
 /// The state of a server, as one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HealthWord {
@@ -68,25 +70,37 @@ pub struct HealthCause {
     pub brief: String,
     /// The whole reason, including the server's own message and its address.
     pub detail: String,
+    /// The class of the reason.
+    pub class: ReasonClass,
 }
 
 impl HealthCause {
     /// Creates a reason that everybody may see.
     pub fn plain(text: impl Into<String>) -> Self {
         let brief = text.into();
-        Self { detail: brief.clone(), brief }
+        Self { detail: brief.clone(), brief, class: ReasonClass::None }
+    }
+
+    /// Creates the reason that lists are missing or incomplete, in both forms.
+    pub fn of_lists(brief: String, detail: String) -> Self {
+        Self { brief, detail, class: ReasonClass::Lists }
+    }
+
+    /// Creates the reason that a process has ended, in both forms.
+    pub(crate) fn of_process(brief: String, detail: String) -> Self {
+        Self { brief, detail, class: ReasonClass::Process }
     }
 
     /// Creates the reason for a failure with this description, which contains none of the server's secrets.
     pub fn of(error: &LinkError, description: String) -> Self {
-        Self { brief: brief(error).into_owned(), detail: description }
+        Self { brief: brief(error).into_owned(), detail: description, class: ReasonClass::of(error) }
     }
 
     /// Returns the same reason with the given text in front of it.
     pub(super) fn after(&self, beginning: &str) -> Self {
         let join =
             |end: &str| if end.is_empty() { beginning.to_owned() } else { format!("{beginning}: {end}") };
-        Self { brief: join(&self.brief), detail: join(&self.detail) }
+        Self { brief: join(&self.brief), detail: join(&self.detail), class: self.class }
     }
 }
 

@@ -11,7 +11,7 @@ use super::state::{HealthCause, HealthWord};
 const SECOND: Duration = Duration::from_secs(1);
 
 fn why() -> HealthCause {
-    HealthCause { brief: "brief".to_owned(), detail: "the whole reason".to_owned() }
+    HealthCause::of_lists("brief".to_owned(), "the whole reason".to_owned())
 }
 
 fn unreachable() -> Failure {

@@ -11,7 +11,7 @@ use proto::era::{Doubt, discover_request, doubt, doubt_of_status};
 use proto::mcp::Method;
 use proto::rpc::{Frame, FrameKind, FrameLimits, Id, code, error_response};
 use transport::net::client::Client;
-use transport::up::{HttpLink, HttpReply, LinkError, OpenCall, Owner};
+use transport::up::{HttpLink, HttpReply, LinkError, MessageHeaders, OpenCall, Owner};
 
 use super::open_link::OpenLink;
 use super::probe::Rejection;
@@ -125,7 +125,8 @@ impl OpenLink {
         outbound: &Outbound,
         open: Option<&OpenCall>,
     ) -> Result<HttpReply, LinkError> {
-        let posted = link.post(client, outbound.body.clone(), outbound.mirror.as_ref()).await;
+        let (mirror, traceparent) = (outbound.mirror.as_ref(), outbound.traceparent.as_deref());
+        let posted = link.post(client, outbound.body.clone(), MessageHeaders { mirror, traceparent }).await;
         if let Some(open) = open {
             let is_over = match &posted {
                 Ok(HttpReply::Stream(_)) => false,

@@ -11,7 +11,7 @@ mod footprint;
 mod guards;
 mod measure;
 mod options;
-mod plain_http;
+pub(crate) mod plain_http;
 pub(crate) mod procfs;
 mod programs;
 mod report;

@@ -10,6 +10,7 @@ mod node;
 mod python;
 mod reach;
 pub(crate) mod stamp;
+mod telemetry;
 mod wordpress;
 
 pub(crate) use apps::for_apps;
@@ -18,4 +19,5 @@ pub(crate) use install::Tools;
 pub(crate) use node::Node;
 pub(crate) use python::environment;
 pub(crate) use reach::for_reach;
+pub(crate) use telemetry::for_telemetry;
 pub(crate) use wordpress::{wordpress, wordpress_for_communities};

@@ -167,6 +167,11 @@ impl AuditSink {
         self.0.accepts.load(Relaxed) != NOTHING
     }
 
+    /// Returns the number of entries that wait to be written.
+    pub(crate) fn waiting(&self) -> usize {
+        self.0.shared.queue.lock().entries.len()
+    }
+
     /// Returns true if arguments are recorded; otherwise an entry needs no arguments.
     pub(crate) fn takes_arguments(&self) -> bool {
         self.0.accepts.load(Relaxed) & ARGUMENTS != 0

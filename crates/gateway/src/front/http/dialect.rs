@@ -96,7 +96,7 @@ impl Visit<'_> {
 
     async fn post(&self, request: Arrived) -> Response<Body> {
         if self.is_standard(request.headers()) {
-            return post::post(self.shard, &self.entry, request).await;
+            return post::post(self.shard, &mut self.entry.clone(), request).await;
         }
         let (head, mut body) = request.into_parts();
         let session = match self.session(&head.headers, head.uri.query()) {

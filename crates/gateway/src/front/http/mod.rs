@@ -12,6 +12,7 @@
 //! | `consent` | pages where users give consent |
 //! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
 //! | `ready` | the readiness of Dragoman and its servers |
+//! | `metrics` | the figures of the process, for callers that may read them |
 //! | `answer`, `reply`, `spare` | responses |
 
 mod admin;
@@ -31,6 +32,7 @@ mod identify;
 mod limited;
 mod manage;
 mod media;
+mod metrics;
 mod post;
 mod ready;
 mod reply;
@@ -40,4 +42,5 @@ mod sse;
 mod stateless;
 
 pub(crate) use control::ControlService;
+pub(crate) use metrics::MetricsService;
 pub(crate) use service::Service;

@@ -32,23 +32,36 @@ use crate::session::seal;
 use crate::session::session::{Face, Session};
 use crate::session::streams::{SILENCE, Streams};
 use crate::session::subscriptions::Change;
+use crate::telemetry::RequestArrival;
+use crate::telemetry::trace::TraceContext;
 use upstream::NO_RANDOM;
 
 /// Handles a POST.
 pub(super) async fn post(
     shard: &Arc<Shard>,
-    entry: &AdmittedRequest,
+    entry: &mut AdmittedRequest,
     mut request: Arrived,
 ) -> Response<Body> {
     if let Err(refusal) = media::check_post(request.headers()) {
         return *refusal;
     }
     let response = match read(shard, request.body_mut()).await {
-        Ok(text) => take(shard, entry, request.headers(), text, RateCounted::No).await,
+        Ok(text) => {
+            entry.arrival = shard.call.state.observes().then(|| arrival(shard, request.headers()));
+            take(shard, entry, request.headers(), text, RateCounted::No).await
+        }
         Err(refusal) => *refusal,
     };
     spare::give(std::mem::take(request.headers_mut()));
     response
+}
+
+/// Notes the arrival of a request, with the span that its headers name if requests are traced.
+fn arrival(shard: &Shard, headers: &HeaderMap) -> RequestArrival {
+    let traced = shard.call.state.tracer.is_some();
+    let outer = headers.get("traceparent").filter(|_| traced);
+    let outer = outer.and_then(|value| TraceContext::parse(value.as_bytes()));
+    RequestArrival { at: std::time::Instant::now(), outer }
 }
 
 /// The state of counting a message's requests against the rate limits.
@@ -132,7 +145,7 @@ async fn single(
 }
 
 async fn handshake(shard: &Arc<Shard>, entry: &AdmittedRequest, frame: Frame) -> Response<Body> {
-    let AdmittedRequest { profile, identity } = entry.clone();
+    let AdmittedRequest { profile, identity, .. } = entry.clone();
     let face = Face::Http(Streams::new(&shard.gateway.snapshot.limits));
     let (own, place) = (&entry.identity, entry.profile);
     let admit = |kind| {
@@ -192,7 +205,7 @@ async fn request(
     frame: Frame,
 ) -> Response<Body> {
     let id = frame.id().cloned();
-    let requester = Requester::in_session(session, &entry.identity);
+    let requester = Requester::in_session(session, &entry.identity).arrived(entry.arrival);
     let parked = &shard.gateway.process.parked;
     let (mut call, change) = match decide(&shard.call, parked, requester, frame).await {
         Decision::Done(status, text) => return answer::message(status, text),

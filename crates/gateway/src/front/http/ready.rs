@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn server(name: &str, word: HealthWord, was_tried: bool) -> CountedServer {
-        let cause = HealthCause { brief: "in brief".to_owned(), detail: "with a secret".to_owned() };
+        let cause = HealthCause::of_lists("in brief".to_owned(), "with a secret".to_owned());
         let health = HealthReport { word, cause, since: Instant::now(), next_try: None, was_tried };
         CountedServer { name: Some(name.to_owned()), health }
     }

@@ -12,7 +12,9 @@ use transport::net::{Body, Handler};
 use super::denied::EntryRefused;
 use super::entry::{AdmittedRequest, Arrived};
 use super::identify::identify;
-use super::{admin, answer, consent, denied, dialect, get, guard, limited, manage, post, ready, sse};
+use super::{
+    admin, answer, consent, denied, dialect, get, guard, limited, manage, metrics, post, ready, sse,
+};
 use crate::front::dialect::{Front, NO_PROFILE};
 use crate::process::Shard;
 use crate::process::threads::Thread;
@@ -84,6 +86,11 @@ impl Arrival {
             if let Some(management) = management.filter(|_| path.starts_with(manage::ROOT)) {
                 return Box::pin(manage::respond(shard, management, request, peer)).await;
             }
+            let metrics = shard.gateway.standing.config().metrics.as_ref();
+            if let Some(metrics) = metrics.filter(|metrics| path == metrics::PATH && metrics.listen.is_none())
+            {
+                return Box::pin(metrics::respond(shard, metrics, &request, peer)).await;
+            }
             return match path.strip_prefix("/mcp/").or_else(|| second_path(path)).map(str::to_owned) {
                 Some(slug) => Box::pin(self.at_no_profile(slug, request, peer)).await,
                 None => self.other(path),
@@ -106,7 +113,7 @@ impl Arrival {
                 _ => Box::pin(sse::messages(shard, identity, request)).await,
             };
         };
-        let entry = AdmittedRequest { profile: place.profile, identity };
+        let entry = AdmittedRequest::new(place.profile, identity);
         if let Some(denied) = denied::elsewhere(shard, &entry) {
             return denied::denied(place.dialect.as_deref(), &denied);
         }
@@ -142,7 +149,12 @@ impl Arrival {
         }
     }
 
-    async fn serve(&self, place: &ServedPath, entry: AdmittedRequest, request: Arrived) -> Response<Body> {
+    async fn serve(
+        &self,
+        place: &ServedPath,
+        mut entry: AdmittedRequest,
+        request: Arrived,
+    ) -> Response<Body> {
         let (shard, profile) = (&self.shard, place.profile);
         if let Some(row) = &place.dialect {
             let front = Front { row: row.clone(), profile };
@@ -159,7 +171,7 @@ impl Arrival {
             Method::POST if sse::session_named(&request).is_some() => {
                 Box::pin(sse::post(shard, Some(profile), &entry.identity, request)).await
             }
-            Method::POST => post::post(shard, &entry, request).await,
+            Method::POST => post::post(shard, &mut entry, request).await,
             Method::GET => get::get(shard, &entry, &request).await,
             Method::DELETE => get::delete(shard, &entry, &request).await,
             Method::OPTIONS => guard::preflight(),

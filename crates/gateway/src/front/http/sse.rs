@@ -74,7 +74,7 @@ pub(super) fn stream(shard: &Arc<Shard>, identity: Identity, request: &Request<I
                 return *refusal;
             }
             match shard.gateway.snapshot.profile_named(DEFAULT_PROFILE) {
-                Some(profile) => enter(shard, &AdmittedRequest { profile, identity }, request.headers()),
+                Some(profile) => enter(shard, &AdmittedRequest::new(profile, identity), request.headers()),
                 None => answer::refusal(StatusCode::NOT_FOUND, "there is no default profile"),
             }
         }
@@ -295,7 +295,7 @@ pub(super) async fn post(
         Err(e) if e.id.is_none() => return answer::message(400, Fault::from(&e).response(None)),
         posted => posted,
     };
-    let entry = AdmittedRequest { profile: door.profile, identity: identity.clone() };
+    let entry = AdmittedRequest::new(door.profile, identity.clone());
     let verdict = match limited::count_all(shard, &entry, &head.headers, posted.as_ref().ok()).await {
         Ok(verdict) => verdict,
         Err(refusal) => return *refusal,

@@ -79,7 +79,7 @@ pub(super) async fn answer(
     let era = envelope.era;
     let parked = &shard.gateway.process.parked;
     let cell = view_of(&shard.call, entry.profile, era, (&entry.identity, &frame)).await;
-    let requester = Requester::stateless(cell, &entry.identity, Some(&headers));
+    let requester = Requester::stateless(cell, &entry.identity, Some(&headers)).arrived(entry.arrival);
     match decide(&shard.call, parked, requester, frame).await {
         Decision::Done(status, text) => answer::message(status, text),
         Decision::Long(pieces) => answer::passing(Body::rope(pieces)),

@@ -1,0 +1,21 @@
+//! The destination of a recorded request. This module must not know what is recorded.
+
+use engine::catalogue::ToolEntry;
+use proto::era::Era;
+use upstream::Upstream;
+
+use crate::call::caller::Caller;
+use crate::telemetry::RequestArrival;
+
+/// The destination of a request.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordedTarget<'a> {
+    /// The server to which the request goes.
+    pub(crate) upstream: &'a Upstream,
+    /// The tool, if the request calls one.
+    pub(crate) tool: Option<&'a ToolEntry>,
+    /// The request's arrival; `None` if nobody noted it.
+    pub(crate) arrived: Option<RequestArrival>,
+    /// The client and the version in which the server is asked; `None` if the server is not asked.
+    pub(crate) traced: Option<(&'a Caller, &'static Era)>,
+}

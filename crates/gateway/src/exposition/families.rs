@@ -1,0 +1,124 @@
+//! Families of series: each has a name, a description and a cap on the number of its series. This module must not know any
+//! family.
+
+use std::fmt::Result;
+
+use engine::meters::HistogramFigures;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder};
+use prometheus_client::metrics::MetricType;
+
+/// The value that replaces the names of everything above a cap.
+pub(super) const OTHER: &str = "_OTHER";
+
+/// The labels of a series.
+pub(super) type Labels<'a> = &'a [(&'a str, &'a str)];
+
+/// The labels of an exemplar; no series has any.
+type NoLabels = [(&'static str, &'static str); 0];
+
+/// The writer of families.
+pub(super) struct Families<'a, 'b> {
+    encoder: &'a mut DescriptorEncoder<'b>,
+    series: usize,
+    /// The families that had more series than allowed, with the numbers of series that were left out.
+    overflow: Vec<(&'static str, u64)>,
+}
+
+impl<'a, 'b> Families<'a, 'b> {
+    pub(super) fn new(encoder: &'a mut DescriptorEncoder<'b>, series: usize) -> Self {
+        Self { encoder, series, overflow: Vec::new() }
+    }
+
+    /// Writes a family of counters; `name` has no suffix `_total`.
+    pub(super) fn counters<V: CounterValue>(
+        &mut self,
+        (name, help): (&'static str, &str),
+        write: impl FnOnce(&mut dyn FnMut(Labels<'_>, V) -> Result) -> Result,
+    ) -> Result {
+        self.family((name, help), MetricType::Counter, write, |encoder, value| value.encode_counter(encoder))
+    }
+
+    /// Writes a family of gauges.
+    pub(super) fn gauges(
+        &mut self,
+        (name, help): (&'static str, &str),
+        write: impl FnOnce(&mut dyn FnMut(Labels<'_>, f64) -> Result) -> Result,
+    ) -> Result {
+        self.family((name, help), MetricType::Gauge, write, |mut encoder, value| encoder.encode_gauge(&value))
+    }
+
+    /// Writes a family of histograms. Their number is capped where they are created.
+    pub(super) fn histograms(
+        &mut self,
+        (name, help): (&'static str, &str),
+        write: impl FnOnce(&mut dyn FnMut(Labels<'_>, HistogramFigures) -> Result) -> Result,
+    ) -> Result {
+        let one = |mut encoder: MetricEncoder<'_>, HistogramFigures { sum, count, buckets }| {
+            encoder.encode_histogram::<NoLabels>(sum, count, &buckets, None)
+        };
+        let cap = std::mem::replace(&mut self.series, usize::MAX);
+        let written = self.family((name, help), MetricType::Histogram, write, one);
+        self.series = cap;
+        written
+    }
+
+    fn family<V>(
+        &mut self,
+        (name, help): (&'static str, &str),
+        kind: MetricType,
+        write: impl FnOnce(&mut dyn FnMut(Labels<'_>, V) -> Result) -> Result,
+        one: impl Fn(MetricEncoder<'_>, V) -> Result,
+    ) -> Result {
+        let mut family = self.encoder.encode_descriptor(name, help, None, kind)?;
+        let (mut count, mut left_out) = (0, 0);
+        let series = self.series;
+        write(&mut |labels, value| {
+            if count == series {
+                left_out += 1;
+                return Ok(());
+            }
+            count += 1;
+            // An empty label is the same as none.
+            let labels: Vec<_> = labels.iter().filter(|(_, value)| !value.is_empty()).copied().collect();
+            one(family.encode_family(&labels)?, value)
+        })?;
+        if left_out > 0 {
+            self.overflow.push((name, left_out));
+        }
+        Ok(())
+    }
+
+    /// Writes the family that warns of caps: everything that got no series of its own. `others` are the families whose series
+    /// are capped where they are created.
+    pub(super) fn write_overflow(mut self, others: impl IntoIterator<Item = (&'static str, u64)>) -> Result {
+        let overflow: Vec<_> = std::mem::take(&mut self.overflow).into_iter().chain(others).collect();
+        let about = "Events counted as _OTHER, and series left out, because a family has too many series.";
+        self.gauges(("dragoman_series_overflow", about), |series| {
+            let mut all = overflow.iter();
+            all.try_for_each(|(family, count)| series(&[("family", family)], number(*count)))
+        })
+    }
+}
+
+/// A value of a counter.
+pub(super) trait CounterValue {
+    fn encode_counter(&self, encoder: MetricEncoder<'_>) -> Result;
+}
+
+impl CounterValue for u64 {
+    fn encode_counter(&self, mut encoder: MetricEncoder<'_>) -> Result {
+        encoder.encode_counter::<NoLabels, _, f64>(self, None)
+    }
+}
+
+impl CounterValue for f64 {
+    fn encode_counter(&self, mut encoder: MetricEncoder<'_>) -> Result {
+        encoder.encode_counter::<NoLabels, _, Self>(self, None)
+    }
+}
+
+/// Returns a number for a gauge.
+#[expect(clippy::cast_precision_loss, reason = "no gauge needs more than 53 bits")]
+pub(super) fn number(count: u64) -> f64 {
+    count as f64
+}

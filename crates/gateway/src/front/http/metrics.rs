@@ -1,0 +1,111 @@
+//! `/metrics`: the figures of the process, for callers that may read them, or at an address of their own. This module must not
+//! know any figure.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use engine::access::{Asker, Hosts};
+use engine::config::Metrics;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use transport::net::{Body, Handler, Incoming};
+
+use super::entry::Arrived;
+use super::identify::identify;
+use super::{answer, denied, guard};
+use crate::exposition::{ExpositionFormat, text};
+use crate::process::{Gateway, Shard, Thread};
+
+/// The path of the figures.
+pub(super) const PATH: &str = "/metrics";
+
+/// Answers a request for the figures at an address at which clients connect.
+pub(super) async fn respond(
+    shard: &Arc<Shard>,
+    metrics: &Metrics,
+    request: &Request<Incoming>,
+    peer: SocketAddr,
+) -> Response<Body> {
+    if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {
+        return refusal;
+    }
+    if !shard.door.asks() && !shard.gateway.loopback {
+        return forbidden(
+            "other machines can reach this address, so `/metrics` requires `auth` in the configuration, or an address of its \
+             own: `metrics: { listen: 127.0.0.1:9464 }`",
+        );
+    }
+    let identity = match identify(shard, request, peer, true, "").await {
+        Ok(identity) => identity,
+        Err(refused) => return denied::refuse_entry(None, &refused),
+    };
+    let asker = Asker { principal: &identity.principal, address: identity.address() };
+    match &metrics.who {
+        Some(who) if !asker.is_among(who) => forbidden("you may not read the metrics of this server"),
+        None if identity.principal.profiles.is_some() => forbidden(
+            "these credentials are valid for some profiles only, not for the metrics of this server",
+        ),
+        _ => figures(&shard.gateway, request).await,
+    }
+}
+
+fn forbidden(message: &str) -> Response<Body> {
+    answer::text(StatusCode::FORBIDDEN, &format!("{message}\n"))
+}
+
+/// Returns the figures in the format that the request asks for.
+async fn figures(gateway: &Arc<Gateway>, request: &Request<Incoming>) -> Response<Body> {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return answer::only("GET", "read the metrics with GET");
+    }
+    let (gateway, format) = (gateway.clone(), format(request.headers()));
+    // The figures of the process are in files.
+    match tokio::task::spawn_blocking(move || text(&gateway, format)).await {
+        Ok(text) => {
+            let mut response = Response::new(Body::Full(text.into()));
+            let media_type = HeaderValue::from_static(format.media_type());
+            response.headers_mut().insert(CONTENT_TYPE, media_type);
+            response
+        }
+        Err(_) => answer::text(StatusCode::INTERNAL_SERVER_ERROR, "the metrics could not be written\n"),
+    }
+}
+
+/// Returns the format that a scraper asks for.
+fn format(headers: &HeaderMap) -> ExpositionFormat {
+    let asks = |accept: &HeaderValue| {
+        accept.to_str().is_ok_and(|accept| accept.contains("application/openmetrics-text"))
+    };
+    if headers.get_all(ACCEPT).iter().any(asks) {
+        ExpositionFormat::OpenMetrics
+    } else {
+        ExpositionFormat::Prometheus
+    }
+}
+
+/// The service at an address of its own: only the figures, for everybody who can reach the address.
+#[derive(Clone)]
+pub(crate) struct MetricsService(Arc<Thread>);
+
+impl MetricsService {
+    pub(crate) fn new(thread: Arc<Thread>) -> Self {
+        Self(thread)
+    }
+}
+
+impl Handler for MetricsService {
+    async fn handle(&self, request: Arrived, _: SocketAddr) -> Response<Body> {
+        let gateway = self.0.now().gateway.clone();
+        let config = gateway.standing.config();
+        let listen = config.metrics.as_ref().and_then(|metrics| metrics.listen);
+        let is_loopback = listen.is_none_or(|address| address.ip().is_loopback());
+        let hosts = Hosts::new(is_loopback, &config.allowed_hosts, &[]);
+        if let Err(refusal) = guard::check(&hosts, &request) {
+            return *refusal;
+        }
+        if request.uri().path() != PATH {
+            return answer::text(StatusCode::NOT_FOUND, "only /metrics is served here\n");
+        }
+        figures(&gateway, &request).await
+    }
+}

@@ -1,0 +1,14 @@
+//! The arrival of a request, as its front end notes it if requests are recorded.
+
+use std::time::Instant;
+
+use super::trace::TraceContext;
+
+/// The arrival of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestArrival {
+    /// The time at which the whole request had arrived.
+    pub(crate) at: Instant,
+    /// The span that the transport's headers name.
+    pub(crate) outer: Option<TraceContext>,
+}

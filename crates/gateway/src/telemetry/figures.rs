@@ -1,0 +1,85 @@
+//! The figures of the process that belong to no server, and the caps on the number of series. This module must not know
+//! what a request is.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::SystemTime;
+
+use engine::config::Metrics;
+use engine::meters::{
+    DurationHistogram, OVERHEAD_BOUNDS, OperationHistograms, SeriesAllowance, ServerMeters, ToolCounters,
+};
+
+/// The caps of the families whose series bear the names of servers and tools.
+pub(crate) struct Allowances {
+    /// The operations that clients requested.
+    pub(crate) requested: SeriesAllowance,
+    /// The requests that were sent to servers.
+    pub(crate) sent: SeriesAllowance,
+    /// The calls of tools.
+    pub(crate) tools: SeriesAllowance,
+}
+
+/// The figures of everything that got no series of its own.
+pub(crate) struct RestFigures {
+    pub(crate) requested: OperationHistograms,
+    pub(crate) sent: OperationHistograms,
+    pub(crate) tools: ToolCounters,
+}
+
+/// The figures of the process.
+pub(crate) struct ProcessFigures {
+    is_on: AtomicBool,
+    started: SystemTime,
+    /// The requests that concern no server.
+    pub(crate) unassigned: Arc<ServerMeters>,
+    /// Everything above the caps.
+    pub(crate) rest: RestFigures,
+    /// The gateway's own share of forwarded requests.
+    pub(crate) overhead: DurationHistogram,
+    /// The caps.
+    pub(crate) allowances: Allowances,
+}
+
+impl ProcessFigures {
+    /// Creates figures of which nothing is counted yet; `metrics` is the configuration.
+    pub(crate) fn new(metrics: Option<&Metrics>) -> Self {
+        let most = metrics.map_or(0, |metrics| metrics.series);
+        Self {
+            is_on: AtomicBool::new(metrics.is_some()),
+            started: SystemTime::now(),
+            unassigned: Arc::default(),
+            rest: RestFigures {
+                requested: OperationHistograms::default(),
+                sent: OperationHistograms::default(),
+                tools: ToolCounters::default(),
+            },
+            overhead: DurationHistogram::new(OVERHEAD_BOUNDS),
+            allowances: Allowances {
+                requested: SeriesAllowance::new(most),
+                sent: SeriesAllowance::new(most),
+                tools: SeriesAllowance::new(most),
+            },
+        }
+    }
+
+    /// Returns true if requests are counted.
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on.load(Relaxed)
+    }
+
+    /// Returns the time at which the process started to count.
+    pub(crate) fn started(&self) -> SystemTime {
+        self.started
+    }
+
+    /// Applies another configuration; `servers` are the figures of all servers that still exist.
+    pub(crate) fn follow(&self, metrics: Option<&Metrics>, servers: &[Arc<ServerMeters>]) {
+        let most = metrics.map_or(0, |metrics| metrics.series);
+        let all = || servers.iter().chain([&self.unassigned]);
+        self.allowances.requested.recount(most, all().map(|one| one.requested.series()).sum());
+        self.allowances.sent.recount(most, all().map(|one| one.sent.series()).sum());
+        self.allowances.tools.recount(most, all().map(|one| one.tools.series()).sum());
+        self.is_on.store(metrics.is_some(), Relaxed);
+    }
+}

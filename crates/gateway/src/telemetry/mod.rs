@@ -1,0 +1,22 @@
+//! The figures and traces that requests leave behind. This module must not know sessions, views or HTTP, or how figures are published.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `arrival` | the arrival of a request |
+//! | `figures` | the figures of the process that belong to no server, and the caps on the number of series |
+//! | `request_meter` | one request on its way into the figures |
+//! | `rate_decisions` | the decisions of rate limits |
+//! | [`trace`] | traces of requests for OpenTelemetry |
+
+mod arrival;
+mod figures;
+mod rate_decisions;
+mod request_meter;
+#[cfg(test)]
+mod tests;
+pub(crate) mod trace;
+
+pub(crate) use arrival::RequestArrival;
+pub(crate) use figures::ProcessFigures;
+pub(crate) use rate_decisions::RateDecisions;
+pub(crate) use request_meter::{MeteredEnd, RequestMeter, SentTimes};

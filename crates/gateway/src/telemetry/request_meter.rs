@@ -1,0 +1,124 @@
+//! One request on its way into the figures. The clock is read only if requests are counted. This module must not know what
+//! a request says, beyond its method.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::meters::{OperationOutcome, ServerMeters, ToolCounters, ToolMeter};
+use proto::mcp::Method;
+
+use super::ProcessFigures;
+
+/// The counters of the tool that a request calls.
+enum MeteredTool {
+    /// The request calls no tool.
+    None,
+    /// The tool's own counters.
+    Own(Arc<ToolCounters>),
+    /// The common counters of all tools above the cap.
+    Rest,
+}
+
+/// The moments of a request that was sent to its server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SentTimes {
+    /// The time at which the request was first sent.
+    first: Instant,
+    /// The time of the last message about the request.
+    heard: Option<Instant>,
+    /// True if parts of the time between the request and its answer belong neither to the gateway nor to the server.
+    is_interrupted: bool,
+}
+
+impl SentTimes {
+    /// Notes that a request is sent for the first time.
+    pub(crate) fn new(first: Instant) -> Self {
+        Self { first, heard: None, is_interrupted: false }
+    }
+
+    /// Notes a message of the server about the request.
+    pub(crate) fn hear(&mut self, now: Instant) {
+        self.heard = Some(now);
+    }
+
+    /// Notes that the request is sent again, or waits for its client.
+    pub(crate) fn interrupt(&mut self) {
+        self.is_interrupted = true;
+    }
+
+    /// Returns the time of sending, and that of the last message; without a message, the end of the request.
+    pub(crate) fn at_server(&self, ended: Instant) -> (Instant, Instant) {
+        (self.first, self.heard.unwrap_or(ended))
+    }
+}
+
+/// A request, with the place of its figures.
+pub(crate) struct RequestMeter {
+    method: Option<Method>,
+    server: Arc<ServerMeters>,
+    tool: MeteredTool,
+}
+
+/// The end of a request.
+#[derive(Clone, Copy)]
+pub(crate) struct MeteredEnd {
+    /// The outcome.
+    pub(crate) outcome: OperationOutcome,
+    /// The time at which the whole request had arrived.
+    pub(crate) started: Instant,
+    /// The time at which its answer was handed over.
+    pub(crate) ended: Instant,
+    /// The time for which the request waited before it was sent.
+    pub(crate) waited: Duration,
+    /// The moments at its server, if the request was sent.
+    pub(crate) sent: Option<SentTimes>,
+}
+
+impl RequestMeter {
+    /// Begins to measure a request that concerns no server yet; `method` is `None` for a method that the gateway does not
+    /// know.
+    pub(crate) fn new(figures: &ProcessFigures, method: Option<Method>) -> Self {
+        Self { method, server: figures.unassigned.clone(), tool: MeteredTool::None }
+    }
+
+    /// Notes the server that the request concerns.
+    pub(crate) fn set_server(&mut self, server: &Arc<ServerMeters>) {
+        self.server = server.clone();
+    }
+
+    /// Notes the tool that the request calls at its server; `name` returns the tool's name there.
+    pub(crate) fn set_tool(
+        &mut self,
+        figures: &ProcessFigures,
+        tool: &ToolMeter,
+        name: impl FnOnce() -> String,
+    ) {
+        let own = tool.counters(&self.server.tools, &figures.allowances.tools, name);
+        self.tool = own.map_or(MeteredTool::Rest, MeteredTool::Own);
+    }
+
+    /// Enters the request into the figures.
+    pub(crate) fn finish(self, figures: &ProcessFigures, end: MeteredEnd) {
+        let MeteredEnd { outcome, started, ended, waited, sent } = end;
+        let (allowances, key) = (&figures.allowances, (self.method, outcome));
+        let whole = ended.saturating_duration_since(started);
+        if !self.server.requested.observe(key, whole, &allowances.requested) {
+            figures.rest.requested.observe_rest(key, whole);
+        }
+        let is_ok = outcome == OperationOutcome::Ok;
+        match &self.tool {
+            MeteredTool::None => {}
+            MeteredTool::Own(counters) => counters.count(is_ok, whole),
+            MeteredTool::Rest => figures.rest.tools.count(is_ok, whole),
+        }
+        let Some(sent) = sent else { return };
+        let (first, heard) = sent.at_server(ended);
+        let at_server = heard.saturating_duration_since(first);
+        if !self.server.sent.observe(key, at_server, &allowances.sent) {
+            figures.rest.sent.observe_rest(key, at_server);
+        }
+        if sent.heard.is_some() && !sent.is_interrupted {
+            figures.overhead.observe(whole.saturating_sub(at_server).saturating_sub(waited));
+        }
+    }
+}

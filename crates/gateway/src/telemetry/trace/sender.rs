@@ -1,0 +1,179 @@
+//! The task that sends traced requests to a collector: in batches, compressed if this is wanted, and again after failures that
+//! may pass (OTLP specification, OTLP/HTTP). This module must not know what a trace says.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::{Request, StatusCode};
+use tokio::time::{Instant, sleep, timeout_at};
+use transport::budget::Part;
+use transport::net::{Client, Stop, collect};
+
+use super::export_request::{export_request, rejected};
+use super::tracer::TracedBatch;
+use super::{TraceSettings, TracedRequest, Tracer};
+
+/// The maximum number of attempts to send one batch.
+const TRIES: u32 = 5;
+
+/// The pause after the first failed attempt; each further pause is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest pause between two attempts, whatever the collector asks for.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+
+/// The time for sending the last requests when the process ends.
+const LAST: Duration = Duration::from_secs(2);
+
+/// The maximum size of a collector's answer, in bytes.
+const ANSWER: usize = 64 << 10;
+
+/// The minimum time between two log lines about failures.
+const TELL: Duration = Duration::from_mins(1);
+
+/// The collector of traces.
+pub(crate) struct Collector {
+    settings: TraceSettings,
+    client: Client,
+    /// The time of the last log line about a failure.
+    told: Option<Instant>,
+}
+
+/// The reason why a batch was not accepted.
+struct PostFailure {
+    reason: String,
+    /// The time after which another attempt makes sense, if any does.
+    again: Option<Duration>,
+}
+
+impl Collector {
+    /// Creates a collector that is reached through `client`.
+    pub(crate) fn new(settings: TraceSettings, client: Client) -> Self {
+        Self { settings, client, told: None }
+    }
+
+    /// Sends a batch; gives up after several attempts.
+    async fn send(&mut self, tracer: &Tracer, batch: TracedBatch, tries: u32) {
+        let count = batch.len();
+        let (resource, gzip) = (self.settings.resource.clone(), self.settings.gzip);
+        // Encoding and compressing a batch takes milliseconds.
+        let encoded = tokio::task::spawn_blocking(move || encoded(&resource, &batch, gzip)).await;
+        let Ok(Some(body)) = encoded else { return tracer.note_dropped(count) };
+        let mut pause = FIRST_PAUSE;
+        for attempt in 1..=tries {
+            let Err(failure) = self.post(body.clone()).await else { return };
+            let Some(asked) = failure.again.filter(|_| attempt < tries) else {
+                self.tell(&failure.reason, count);
+                return tracer.note_dropped(count);
+            };
+            sleep(asked.max(pause).min(LONGEST_PAUSE)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn post(&mut self, body: Bytes) -> Result<(), PostFailure> {
+        let settings = &self.settings;
+        let failed = |reason: String, again| PostFailure { reason, again };
+        let mut request =
+            Request::post(settings.endpoint.clone()).body(body).map_err(|e| failed(e.to_string(), None))?;
+        let headers = request.headers_mut();
+        headers.clone_from(&settings.headers);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-protobuf"));
+        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("dragoman/", env!("CARGO_PKG_VERSION"))));
+        if settings.gzip {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        let deadline = Instant::now() + settings.timeout;
+        let answered = timeout_at(deadline, self.client.request(request)).await;
+        let answered =
+            answered.map_err(|_| failed("it did not answer in time".to_owned(), Some(Duration::ZERO)))?;
+        let response = answered.map_err(|e| failed(e.to_string(), Some(Duration::ZERO)))?;
+        let (head, body) = response.into_parts();
+        let body = collect(body, Part::Answers, ANSWER, deadline).await.unwrap_or_default();
+        match head.status {
+            status if status.is_success() => {
+                if let Some((count, reason)) = rejected(&body) {
+                    self.tell(&format!("it rejected {count} spans: {reason:.300}"), 0);
+                }
+                Ok(())
+            }
+            status @ (StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT) => {
+                let asked = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+                Err(failed(
+                    format!("it answered HTTP {status}"),
+                    Some(Duration::from_secs(asked.unwrap_or(0))),
+                ))
+            }
+            status => Err(failed(format!("it answered HTTP {status}"), None)),
+        }
+    }
+
+    /// Logs a failure, but only once a minute.
+    fn tell(&mut self, reason: &str, lost: usize) {
+        let now = Instant::now();
+        if self.told.is_some_and(|told| now.duration_since(told) < TELL) {
+            return;
+        }
+        self.told = Some(now);
+        let host = self.settings.endpoint.authority().map_or("", |authority| authority.host());
+        tracing::warn!(lost, "the collector of traces at {host} did not accept spans: {reason}");
+    }
+}
+
+fn encoded(resource: &[(String, String)], batch: &[Box<TracedRequest>], gzip: bool) -> Option<Bytes> {
+    let body = export_request(resource, batch);
+    if !gzip {
+        return Some(body.into());
+    }
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::fast());
+    encoder.write_all(&body).ok()?;
+    encoder.finish().ok().map(Bytes::from)
+}
+
+/// Sends traced requests until the gateway stops; returns the collector for the last ones.
+pub(crate) async fn send_until_stopped(
+    mut collector: Collector,
+    tracer: Arc<Tracer>,
+    stop: Stop,
+) -> Collector {
+    let delay = collector.settings.delay;
+    loop {
+        tokio::select! {
+            () = tracer.filled() => {}
+            () = sleep(delay) => {}
+            () = stop.stopped() => return collector,
+        }
+        let batch = tracer.take();
+        if batch.is_empty() {
+            continue;
+        }
+        tokio::select! {
+            () = collector.send(&tracer, batch, TRIES) => {}
+            () = stop.stopped() => return collector,
+        }
+    }
+}
+
+impl Collector {
+    /// Sends everything that still waits, when the process ends: one attempt for each batch, within two seconds.
+    pub(crate) async fn send_rest(&mut self, tracer: &Tracer) {
+        let rest = async {
+            loop {
+                let batch = tracer.take();
+                if batch.is_empty() {
+                    return;
+                }
+                self.send(tracer, batch, 1).await;
+            }
+        };
+        let _ = tokio::time::timeout(LAST, rest).await;
+    }
+}

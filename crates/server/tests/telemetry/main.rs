@@ -1,0 +1,20 @@
+//! What the gateway reports about itself: figures for Prometheus, its log, and traces. These tests use the whole binary, over real sockets.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `figures` | the text at `/metrics`, read into numbers |
+//! | `calls` | calls of every outcome in the figures; names that are nobody's |
+//! | `access` | the places where figures are served, and the callers that may read them |
+//! | `traces` | spans of requests, at a stand-in for a collector |
+//! | `log` | the format of the log |
+//! | `changes` | figures of servers that are changed and removed |
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod access;
+mod calls;
+mod changes;
+mod figures;
+mod log;
+mod traces;
