@@ -143,11 +143,6 @@ impl Quota {
         Ok(Permit { quota: self.clone(), holder })
     }
 
-    /// Returns the number of permits that are held.
-    pub fn held(&self) -> usize {
-        self.held.lock().all
-    }
-
     /// Returns the holder of the most permits.
     pub fn largest_holder(&self) -> Option<Holder> {
         let held = self.held.lock();

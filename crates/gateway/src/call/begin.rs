@@ -62,7 +62,7 @@ impl Call {
             Err(fault) => return Err(refuse(&caller, id.as_ref(), Refused::new(fault, masked, record))),
         };
         // The exchange is large, so it is moved only from here into the box.
-        let exchange = match exchange(context, &caller, &upstream, request, &said) {
+        let exchange = match exchange(context, &caller, &upstream, request, (&said, record.as_deref())) {
             Ok(exchange) => exchange,
             Err(fault) => return Err(refuse(&caller, id.as_ref(), Refused::new(fault, masked, record))),
         };
