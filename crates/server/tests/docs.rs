@@ -145,7 +145,7 @@ impl Serving {
     /// A connection to the gateway's socket, which is opened a moment after its port.
     fn over_socket(&self, path: &str) -> UnixStream {
         let path = self.home.join(path.strip_prefix("~/").unwrap());
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         loop {
             match UnixStream::connect(&path) {
                 Ok(stream) => return stream,

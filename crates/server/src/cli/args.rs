@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::output::options::Global;
 
-use super::{audit, call, check, definitions, key, keyring, list, ping, prompt, read, serve, stdio};
+use super::{admin, audit, call, check, definitions, key, keyring, list, ping, prompt, read, serve, stdio};
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
 
@@ -52,6 +52,7 @@ pub(super) enum Command {
     Keyring(keyring::Args),
     Definitions(definitions::Args),
     Audit(audit::Args),
+    Admin(admin::Args),
     /// Print the JSON schema of the configuration file
     Schema,
     /// Show built-in configurations and the schema

@@ -3,7 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `args` | the command line: global options and commands |
-//! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `keyring`, `definitions`, `audit`, `schema` | one command each |
+//! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `keyring`, `definitions`, `audit`, `admin`, `schema` | one command each |
 //! | `settings` | the configuration: finding it, reading it, `${…}` |
 //! | `state` | the folder of keys and the record of calls |
 //! | `address` | addresses to listen at, and checks of those that other machines can reach |
@@ -13,6 +13,7 @@
 //! This module must not know how servers are served or called: that is `gateway` and `terminal`.
 
 mod address;
+mod admin;
 mod args;
 mod audit;
 mod call;
@@ -84,6 +85,7 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::Key(args)) => key::run(args, &global, console),
         Some(Command::Keyring(args)) => keyring::run(args, &global, console),
         Some(Command::Definitions(args)) => definitions::run(args, &global, console),
+        Some(Command::Admin(args)) => admin::run(args, &global, console),
         Some(Command::Audit(args)) => audit::run(&args, &global, console),
         Some(Command::Config { what: args::ConfigCommand::Show { preset } }) => {
             settings::show(preset, global.config.as_deref(), console)
