@@ -13,6 +13,7 @@
 //! | `dialect_session` | the state of clients at endpoints that imitate another system |
 //! | `process` | the gateway under one configuration, the state that outlives it, and each thread's handle to both |
 //! | `management` | the operations of the management API, and their record |
+//! | `insight` | what an operator can see of a running gateway, as plain data |
 //! | `front` | transports for clients: HTTP, event streams, lines, dialects |
 //! | `tls` | the files of `tls`: read, checked, and reloaded |
 //! | `reload` | puts a new configuration into force while serving |
@@ -30,6 +31,7 @@ pub mod control;
 pub mod definitions;
 mod dialect_session;
 mod front;
+mod insight;
 mod management;
 mod process;
 mod reload;
@@ -39,4 +41,4 @@ pub mod tls;
 mod view;
 
 pub use reload::Origin;
-pub use run::{Options, Ready, may_open_files, serve, stdio};
+pub use run::{ListeningPlaces, Options, Ready, may_open_files, serve, stdio};

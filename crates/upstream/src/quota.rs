@@ -120,6 +120,11 @@ impl Quota {
         self.max.store(max, Ordering::Relaxed);
     }
 
+    /// Returns the number of permits that are held.
+    pub fn held(&self) -> usize {
+        self.held.lock().all
+    }
+
     /// Takes a permit.
     pub fn take(self: &Arc<Self>, holder: Holder) -> Result<Permit, QuotaError> {
         let max = self.max.load(Ordering::Relaxed);

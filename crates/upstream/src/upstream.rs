@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use proto::era::Era;
+use tokio::task::JoinSet;
 
 use crate::catalogue::Catalogue;
 use crate::changes::Announced;
@@ -108,6 +109,17 @@ impl Upstream {
     pub fn ask_again(&self, egress: &Egress) {
         let (catalogue, egress) = (self.catalogue.clone(), egress.clone());
         tokio::spawn(async move { catalogue.fetch_again(&egress).await });
+    }
+
+    /// Closes all links, which ends the server's processes, and fetches the lists again over new links.
+    pub async fn restart(&self, egress: &Egress) {
+        let mut closing = JoinSet::new();
+        for cell in self.cells() {
+            let egress = egress.clone();
+            closing.spawn(async move { cell.close(&egress).await });
+        }
+        while closing.join_next().await.is_some() {}
+        self.catalogue.fetch_again(egress).await;
     }
 
     /// Closes links that have not been used for the time `after`; they are opened again on demand.

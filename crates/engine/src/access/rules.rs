@@ -50,6 +50,15 @@ pub enum Why {
     NotAllowed,
 }
 
+/// A decision, and the rule that decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Explained {
+    /// True if the asker may use the target.
+    pub is_allowed: bool,
+    /// The number of the rule, counted from 0; `None` if no rule decides.
+    pub rule: Option<usize>,
+}
+
 /// A class of askers to which the same rules apply, so they see the same lists.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Class {
@@ -187,6 +196,25 @@ impl Rules {
             return Decision::Denied(Why::Profile);
         }
         self.judge(target, |number| class.is_under(number))
+    }
+
+    /// Decides for one asker in the same way as [`Rules::decide`], and names the rule that decides.
+    pub fn explain(&self, asker: &Asker<'_>, target: &AccessTarget<'_>) -> Explained {
+        let decision = self.decide(asker, target);
+        let rule = match decision {
+            Decision::Denied(Why::Rule(rule)) => Some(rule),
+            Decision::Denied(Why::Profile | Why::NotAllowed) => None,
+            // If a rule without the others still allows the target, it is a reason for the decision.
+            Decision::Allowed => {
+                let allows = |rule: &AccessRule| {
+                    let only = Self { rules: Box::from([rule.clone()]), closed: true };
+                    only.decide(asker, target).is_allowed()
+                };
+                let allowing = |rule: &AccessRule| rule.effect() == Effect::Allow && allows(rule);
+                self.rules.iter().position(allowing)
+            }
+        };
+        Explained { is_allowed: decision.is_allowed(), rule }
     }
 
     fn judge(&self, target: &AccessTarget<'_>, about: impl Fn(usize) -> bool) -> Decision {

@@ -21,7 +21,7 @@ use super::tool_search::ToolSearch;
 use super::unused_rules::unused_rules;
 use super::uris::PublicUris;
 use super::{ListKind, Pages, TokenCost, UpstreamCatalogue};
-use crate::access::Annotations;
+use crate::access::{AccessTarget, Annotations};
 use crate::config::Naming;
 
 /// The merged catalogue of a profile for the clients of one era with the same capabilities.
@@ -165,6 +165,24 @@ impl View {
         let also = || meant(self.naming, server, &tool.own_name());
         let what = (tool.annotations, arguments);
         self.restrictions.admits_named((server, ListKind::Tools, tool.identity()), also, what)
+    }
+
+    /// Passes a call of a tool to `judge`, as rules see it; `arguments` is `None` if the call's arguments are unknown. The view's own
+    /// rules are not considered.
+    pub fn judge_call<R>(
+        &self,
+        (profile, tool): (&str, &ToolEntry),
+        arguments: Option<Option<&str>>,
+        judge: impl FnOnce(&AccessTarget<'_>) -> R,
+    ) -> R {
+        let server = self.server(tool.upstream);
+        let also = meant(self.naming, server, &tool.own_name());
+        let target = AccessTarget::listed(profile, server, ListKind::Tools, tool.identity());
+        let target = target.also_known_as(&also).annotated(tool.annotations);
+        judge(&match arguments {
+            Some(arguments) => target.called(arguments.map(str::as_bytes)),
+            None => target,
+        })
     }
 
     /// Returns true if the clients may use a prompt with these arguments. A denied prompt appears not to exist.

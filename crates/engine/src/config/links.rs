@@ -5,7 +5,7 @@ use http::HeaderName;
 use http::header::AUTHORIZATION;
 use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator, json_schema};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::check;
 use super::consent::OAuthClient;
@@ -73,6 +73,15 @@ section! {
 
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
             schema.remove("additionalProperties");
+        }
+
+        fn show_rest(&self, shown: &mut Map<String, Value>) {
+            let transport = match self.transport {
+                HttpTransport::Auto => return,
+                HttpTransport::Streamable => "http",
+                HttpTransport::Sse => "sse",
+            };
+            shown.insert("type".to_owned(), transport.into());
         }
     } [
         /// The server's MCP endpoint: `https://…` or `http://…`, without a user name or a password in it.

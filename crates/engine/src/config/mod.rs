@@ -11,6 +11,7 @@
 //! The spellings of values are in `spellings`, their checks in `check`.
 
 mod access;
+mod admin;
 mod advice;
 mod audit;
 mod auth;
@@ -66,6 +67,7 @@ mod units;
 mod words;
 
 pub use access::{AccessRule, AnnotationHint, Effect, ValuePath, When, Who};
+pub use admin::Admin;
 pub use audit::Audit;
 pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};

@@ -5,9 +5,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::access::AccessRule;
+use super::admin::Admin;
 use super::audit::Audit;
 use super::auth::Auth;
 use super::check::{allowed_host, allowed_origin};
@@ -23,6 +24,7 @@ use super::proxies::{Proxies, TrustedProxies};
 use super::rates::{MAX_LIMITS, RateLimit};
 use super::readiness::Readiness;
 use super::rows::section;
+use super::section::{self, Section};
 use super::server::{DefinitionPolicy, Server};
 use super::spellings::{Apart, KnownName, Maybe, OrFlag, Parsed, Sections, Within, Word, path, texts};
 use super::text::Text;
@@ -46,6 +48,17 @@ section! {
             }
             schema.insert("patternProperties".to_owned(), json!({ "^x-": true }));
             schema.insert("title".to_owned(), "Dragoman configuration".into());
+        }
+
+        fn show_rest(&self, shown: &mut Map<String, Value>) {
+            shown.insert("mcpServers".to_owned(), shown_by_name(&self.mcp_servers));
+            shown.insert("profiles".to_owned(), shown_by_name(&self.profiles));
+            if !self.endpoints.is_empty() {
+                shown.insert("endpoints".to_owned(), self.endpoints.iter().map(section::shown).collect());
+            }
+            if !self.dialects.is_empty() {
+                shown.insert("dialects".to_owned(), self.dialects.keys().cloned().collect());
+            }
         }
     } [
         /// The address, or the addresses, to listen on: `127.0.0.1:8808`, `"[::1]:8808"`, or only a port, for the loopback address.
@@ -97,6 +110,8 @@ section! {
         /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers that may
         /// make such changes can start programs.
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
+        /// Serves pages at `/admin` on which operators can see and manage Dragoman: `true`, or a mapping. Operators can start programs.
+        "admin" admin: Option<Admin> = OrFlag, absent "off", see "[admin.md](admin.md)";
         /// The handling of tools whose definitions change, and of new tools, for servers that do not set their own: `warn`
         /// (serve them and log a warning), `hold` (hide them until somebody approves them) or `allow` (do not compare).
         "definitions" definitions: DefinitionPolicy = Word,
@@ -127,7 +142,22 @@ fn by_name<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<T>() })
 }
 
+fn shown_by_name<S: Section>(sections: &IndexMap<String, S>) -> Value {
+    Value::Object(sections.iter().map(|(name, one)| (name.clone(), section::shown(one))).collect())
+}
+
 impl Config {
+    /// Returns the whole configuration in force as JSON: defaults are filled in, and secrets are masked. Of dialects, only the
+    /// names are shown.
+    pub fn shown(&self) -> Value {
+        section::shown(self)
+    }
+
+    /// Returns true if changes that operators make at run time are stored.
+    pub fn keeps_changes(&self) -> bool {
+        self.management.is_some() || self.admin.is_some()
+    }
+
     /// Returns true if the default profile contains all servers because none were chosen. A list of all servers counts as a choice.
     pub fn default_has_all(&self) -> bool {
         self.profiles.get(DEFAULT_PROFILE).is_some_and(|profile| !profile.chosen)

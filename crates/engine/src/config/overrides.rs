@@ -7,7 +7,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use proto::json::quote;
 use schemars::{Schema, SchemaGenerator, json_schema};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::access::{AnnotationHint, HintValues};
 use super::check::Flaw;
@@ -93,6 +93,10 @@ impl Spelling<Text> for AnyJson {
 
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
         json_schema!(true)
+    }
+
+    fn shown(&self, value: &Text) -> Value {
+        serde_json::from_str(value.shown()).unwrap_or_else(|_| json!(value.shown()))
     }
 }
 

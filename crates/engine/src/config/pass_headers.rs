@@ -72,6 +72,11 @@ impl Spelling<Vec<PassedHeader>> for PassedHeaderList {
     fn written(&self, all: &Vec<PassedHeader>) -> Value {
         if all.is_empty() { Value::Null } else { all.iter().map(|one| one.from.as_str()).collect() }
     }
+
+    fn shown(&self, headers: &Vec<PassedHeader>) -> Value {
+        let one = |header: &PassedHeader| json!({ "from": header.from.as_str(), "to": header.to.as_str() });
+        if headers.is_empty() { Value::Null } else { headers.iter().map(one).collect() }
+    }
 }
 
 fn read_one(reader: &mut Reader<'_>, item: &Entry) -> Option<PassedHeader> {

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use schemars::json_schema;
+use serde_json::{Map, Value, json};
 
 use super::check::{self, Flaw};
 use super::glob::{Glob, admits};
@@ -28,6 +29,10 @@ section! {
     pub struct Profile: "a mapping with `servers`, `tools`, …" {
         fn check(&mut self, _: &mut Reader<'_>, entry: &Entry, _: bool) {
             self.chosen |= entry.value.entry("servers").is_some();
+        }
+
+        fn show_rest(&self, shown: &mut Map<String, Value>) {
+            shown.insert("servers".to_owned(), json!(self.servers));
         }
     } [
         /// The profile's servers. Their tools are listed in this order.

@@ -60,6 +60,14 @@ impl Spelling<TrustedProxies> for Proxies {
     fn written(&self, proxies: &TrustedProxies) -> Value {
         if proxies.is_nobody() { json!(false) } else { Value::Null }
     }
+
+    fn shown(&self, proxies: &TrustedProxies) -> Value {
+        match proxies {
+            TrustedProxies::Nobody => Value::Null,
+            TrustedProxies::Hops(number) => json!(number),
+            TrustedProxies::Networks(networks) => networks.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// Reads `true`, `false`, a number of proxies, or their networks.
@@ -119,5 +127,9 @@ impl Spelling<IpRange> for Range {
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<IpRange>()
+    }
+
+    fn shown(&self, range: &IpRange) -> Value {
+        json!(range.to_string())
     }
 }

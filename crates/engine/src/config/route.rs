@@ -62,6 +62,14 @@ impl Spelling<ProxyRule> for ProxySpelling {
             ProxyRule::Through(url) => json!(url.shown()),
         }
     }
+
+    fn shown(&self, rule: &ProxyRule) -> Value {
+        match rule {
+            ProxyRule::Environment => Value::Null,
+            ProxyRule::Direct => json!("none"),
+            ProxyRule::Through(url) => json!(url.shown()),
+        }
+    }
 }
 
 section! {

@@ -50,6 +50,7 @@ macro_rules! section {
                 schema: |generator| $crate::config::spellings::Spelling::<$type>::schema(&$spelling, generator),
                 bounds: || $crate::config::spellings::Spelling::<$type>::bounds(&$spelling),
                 written: |section| $crate::config::spellings::Spelling::<$type>::written(&$spelling, &section.$field),
+                shown: |section| $crate::config::spellings::Spelling::<$type>::shown(&$spelling, &section.$field),
             }),*];
 
             $($($own)+)?

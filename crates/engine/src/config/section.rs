@@ -24,6 +24,9 @@ pub(super) trait Section: Clone + Default + JsonSchema + 'static {
         reader.refuse(rest, &keys::<Self>());
     }
 
+    /// Adds the values that no row shows to the form in which operators may see the section.
+    fn show_rest(&self, _shown: &mut Map<String, Value>) {}
+
     /// Changes the schema of a section that accepts more than its rows.
     fn adapt(_schema: &mut Schema, _generator: &mut SchemaGenerator) {}
 }
@@ -48,6 +51,8 @@ pub(super) struct SectionKey<S: 'static> {
     pub(super) bounds: fn() -> Option<(String, String)>,
     /// The value in a section as a user would write it; `null` for none.
     pub(super) written: fn(&S) -> Value,
+    /// The value in a section in the form in which operators may see it; `null` for none.
+    pub(super) shown: fn(&S) -> Value,
 }
 
 impl<S: Section> SectionKey<S> {
@@ -132,6 +137,19 @@ fn plain(comment: &str) -> String {
 /// The names of a section's keys.
 pub(super) fn keys<S: Section>() -> Vec<&'static str> {
     S::ROWS.iter().map(|row| row.key).collect()
+}
+
+/// A section in the form in which operators may see it: all values in force, defaults included, without secrets.
+pub(super) fn shown<S: Section>(section: &S) -> Value {
+    let mut shown = Map::new();
+    for row in S::ROWS {
+        let value = (row.shown)(section);
+        if !value.is_null() {
+            shown.insert(row.key.to_owned(), value);
+        }
+    }
+    section.show_rest(&mut shown);
+    Value::Object(shown)
 }
 
 /// Reads a section on top of existing values; `None` if a required key is missing.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::check::Flaw;
 use super::glob::Glob;
@@ -14,6 +14,7 @@ use super::parse::{Entry, Kind, Node};
 use super::read::{CHANGE_FILLED, Reader, clip};
 use super::route::{ClientTls, ProxyRule};
 use super::rows::section;
+use super::section;
 use super::server_tools::ServerTools;
 use super::spellings::{Afresh, Bytes, Flag, Mapping, Maybe, Number, Spelling, Word, any_text};
 use super::text::Text;
@@ -41,6 +42,19 @@ section! {
                 link(NativeLink::ABOUT, generator.subschema_for::<NativeLink>()),
             ];
             schema.insert("anyOf".to_owned(), links.to_vec().into());
+        }
+
+        fn show_rest(&self, shown: &mut Map<String, Value>) {
+            let link = match &self.link {
+                Link::Stdio(stdio) => section::shown(stdio),
+                Link::Http(http) => section::shown(http),
+                Link::Native(native) => section::shown(native),
+            };
+            for part in [link, section::shown(&self.tools)] {
+                if let Value::Object(part) = part {
+                    shown.extend(part);
+                }
+            }
         }
 
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
@@ -256,6 +270,10 @@ impl Spelling<Duration> for Timeout {
 
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": ["number", "string"], "pattern": units::TIME_PATTERN })
+    }
+
+    fn shown(&self, time: &Duration) -> Value {
+        json!(units::show_time(*time))
     }
 }
 

@@ -14,7 +14,7 @@ use super::read::Reader;
 use super::words::Words;
 
 pub(super) use amounts::{Bytes, Count, Number, Time};
-pub(super) use lists::{List, Mapping, Values, item, refuse_empty, texts};
+pub(super) use lists::{List, Mapping, Values, item, refuse_empty, shown_mapping, texts};
 pub(super) use nested::{Afresh, Apart, By, OrFlag, Sections, Within};
 pub(super) use patterns::{KnownName, globs, some_globs};
 pub(super) use texts::{File, OrEmpty, Parsed, Secret, ServerText, Sound, Spelt, any_text, path};
@@ -30,6 +30,11 @@ pub(super) trait Spelling<T> {
     /// A value as a user would write it; `null` for none.
     fn written(&self, _value: &T) -> Value {
         Value::Null
+    }
+
+    /// The value in the form in which operators may see it: complete, but without secrets; `null` for none.
+    fn shown(&self, value: &T) -> Value {
+        self.written(value)
     }
 
     /// The minimum and the maximum, if there are any.
@@ -52,6 +57,10 @@ impl<T, S: Spelling<T>> Spelling<Option<T>> for Maybe<S> {
 
     fn written(&self, value: &Option<T>) -> Value {
         value.as_ref().map_or(Value::Null, |value| self.0.written(value))
+    }
+
+    fn shown(&self, value: &Option<T>) -> Value {
+        value.as_ref().map_or(Value::Null, |value| self.0.shown(value))
     }
 
     fn bounds(&self) -> Option<(String, String)> {

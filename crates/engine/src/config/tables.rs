@@ -1,6 +1,7 @@
 //! The tables of keys for the documentation. This module must not know on which pages they appear.
 
 use super::access::{AccessRule, When, Who};
+use super::admin::Admin;
 use super::audit::Audit;
 use super::auth::{Auth, Jwt, OAuth, SiteCheck};
 use super::consent::OAuthClient;
@@ -57,6 +58,7 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("limits", documented::<Limits>()),
         ("audit", documented::<Audit>()),
         ("management", documented::<Management>()),
+        ("admin", documented::<Admin>()),
         ("oauth of a server", documented::<OAuthClient>()),
     ]
 }

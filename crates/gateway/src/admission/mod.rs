@@ -4,11 +4,13 @@
 //! | file | is for |
 //! |---|---|
 //! | [`auth`], [`door`] | authentication; the configured methods |
+//! | [`admin`] | who may open the operators' pages: one-time links, sessions, lock-outs |
 //! | [`audit`] | writes the record of calls |
 //! | [`identity`] | the result of authentication |
 //! | [`client_label`] | a client's labels in the record of calls |
 //! | [`rates`], `refusals` | rate limits, and log lines about refusals |
 
+pub(crate) mod admin;
 pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod client_label;

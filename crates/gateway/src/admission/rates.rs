@@ -202,6 +202,11 @@ impl Rates {
         }
     }
 
+    /// Returns the name of each limit with the number of requests that it has refused.
+    pub(crate) fn refused(&self) -> Vec<(String, u64)> {
+        self.refusals.totals()
+    }
+
     /// Forgets idle counts, and logs refusals that were not logged yet.
     pub(crate) fn sweep(&self) {
         let now = self.start.elapsed();

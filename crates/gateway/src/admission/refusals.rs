@@ -18,6 +18,8 @@ pub(crate) struct Refusals(Box<[(String, Mutex<Row>)]>);
 struct Row {
     /// The number of refusals since the last line.
     count: u64,
+    /// The number of all refusals.
+    all: u64,
     /// The earliest time of the next line.
     next: Duration,
 }
@@ -44,7 +46,13 @@ impl Refusals {
         let (name, row) = self.0.get(place)?;
         let mut row = row.lock();
         row.count += 1;
+        row.all += 1;
         row.due(now).map(|count| (name.as_str(), count))
+    }
+
+    /// Returns each limit's name with the number of all its refusals.
+    pub(crate) fn totals(&self) -> Vec<(String, u64)> {
+        self.0.iter().map(|(name, row)| (name.clone(), row.lock().all)).collect()
     }
 
     /// Returns the names of the limits whose lines are due even though no further refusal occurred, each with its
@@ -75,5 +83,6 @@ mod tests {
         assert_eq!(refusals.rest(at(200)).count(), 0, "nothing has come since");
         assert_eq!(refusals.count(0, at(200)), Some(("a", 1)));
         assert_eq!(refusals.count(2, at(200)), None, "no such limit");
+        assert_eq!(refusals.totals(), [("a".to_owned(), 64), ("b".to_owned(), 1)]);
     }
 }

@@ -41,6 +41,11 @@ impl Parked {
         *self.lifetime.lock() = lifetime;
     }
 
+    /// Returns the number of parked calls.
+    pub(crate) fn count(&self) -> usize {
+        self.quota.held()
+    }
+
     /// Keeps a call until its client comes back; meanwhile the call receives its upstream's messages. If too many
     /// calls are parked, the call is dropped, which cancels it at its upstream.
     pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {

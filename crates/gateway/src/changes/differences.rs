@@ -10,11 +10,11 @@ use engine::config::Config;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Differences {
     /// Servers and profiles that are new.
-    added: Vec<String>,
+    pub(crate) added: Vec<String>,
     /// Servers, profiles and other keys that differ.
-    changed: Vec<String>,
+    pub(crate) changed: Vec<String>,
     /// Servers and profiles that no longer exist.
-    removed: Vec<String>,
+    pub(crate) removed: Vec<String>,
 }
 
 /// Compares one configuration with the next.
@@ -37,6 +37,7 @@ pub(crate) fn differences(old: &Config, new: &Config) -> Differences {
         ("limits", old.limits != new.limits),
         ("audit", old.audit != new.audit),
         ("management", old.management != new.management),
+        ("admin", old.admin != new.admin),
     ] {
         found.changed.extend(differs.then(|| key.to_owned()));
     }

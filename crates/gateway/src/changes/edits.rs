@@ -1,6 +1,7 @@
 //! Edits of the configuration, on their way to the task that applies them. This module must not know what is edited.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -10,6 +11,24 @@ use super::{Differences, Refusal, Standing};
 /// An edit of the configuration: a function that returns the id of the edited server or profile, and the state after
 /// the edit.
 pub(crate) type Edit = Box<dyn FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send>;
+
+/// A request to the task that changes the configuration.
+pub(crate) enum ConfigRequest {
+    /// An edit.
+    Edit(EditRequest),
+    /// Reads the file of the configuration again.
+    Reload(oneshot::Sender<Reloaded>),
+}
+
+/// The outcome of reading the configuration again.
+#[derive(Debug, Clone)]
+pub(crate) struct Reloaded {
+    pub(crate) at: SystemTime,
+    /// The differences from the configuration before, or the errors because of which it stays in force.
+    pub(crate) outcome: Result<Differences, String>,
+    /// The keys that take effect only after a restart.
+    pub(crate) needs_restart: Vec<String>,
+}
 
 /// A requested edit, and the channel for its result.
 pub(crate) struct EditRequest {

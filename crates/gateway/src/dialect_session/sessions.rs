@@ -105,6 +105,21 @@ impl Session {
         self.requests.hold(Id::from_json(Bytes::copy_from_slice(id)).ok()?)
     }
 
+    /// Returns the caller that opened the session.
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Returns the time since the session was opened.
+    pub(crate) fn opened_for(&self) -> Duration {
+        self.usage.age()
+    }
+
+    /// Returns the time since the session's last use.
+    pub(crate) fn idle_for(&self) -> Duration {
+        self.usage.idle()
+    }
+
     pub(crate) fn stream(&self) -> Option<&DialectStream> {
         self.stream.as_ref()
     }
@@ -216,6 +231,21 @@ impl Sessions {
         for session in self.0.those(Session::has_stream) {
             follow(context, &session);
         }
+    }
+
+    /// Returns all sessions with their ids.
+    pub(crate) fn listed(&self) -> Vec<(Box<str>, Arc<Session>)> {
+        self.0.listed()
+    }
+
+    /// Ends a session and its event stream; returns the id of the principal that opened it.
+    pub(crate) fn end(&self, id: &str) -> Option<String> {
+        let session = self.0.remove(id)?;
+        if let Some(stream) = &session.stream {
+            stream.ends.stop();
+        }
+        session.requests.give_up();
+        Some(session.identity.id().to_owned())
     }
 
     pub(crate) fn remove(&self, id: &str) -> bool {

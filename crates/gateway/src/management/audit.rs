@@ -115,6 +115,17 @@ fn summary(action: &ManagementAction<'_>) -> Cow<'static, str> {
     text.into()
 }
 
+/// Writes an operation that changes something other than the configuration to the log and to the record of calls.
+pub(crate) fn log_and_record_operation(shard: &Shard, action: &ManagementAction<'_>) {
+    let ManagementAction { who, asked, .. } = action;
+    if let (CallOutcome::Ok, Some(what)) = (action.outcome, action.what) {
+        tracing::info!(%who, %asked, %what, "operated through the management API");
+    } else {
+        tracing::warn!(%who, %asked, status = action.status, "refused a management request");
+    }
+    record(shard, action);
+}
+
 /// Writes the change to the log and to the record of calls.
 pub(crate) fn log_and_record(shard: &Shard, action: &ManagementAction<'_>) {
     let ManagementAction { who, asked, status, .. } = action;

@@ -23,7 +23,7 @@ pub(crate) struct Approval {
 }
 
 /// Returns the state of a server's definitions: the policy, and the number of tools that await approval.
-pub(crate) fn state(record: &DefinitionRecord) -> Value {
+fn state(record: &DefinitionRecord) -> Value {
     let DefinitionCounts { changed, new, vanished } = record.counts();
     json!({ "policy": record.policy().name(), "changed": changed, "new": new, "vanished": vanished })
 }

@@ -5,11 +5,13 @@
 //! | [`edit`] | a manager's change on its way to the task that puts it into force |
 //! | [`definitions`] | reviews and approvals of tools' definitions |
 //! | [`changes_file`] | the file of stored changes |
-//! | [`status`] | the state of servers and their lists |
+//! | [`restart`] | restarts of servers |
+//! | [`admin_link`] | one-time links to the operators' pages |
 //! | [`audit`] | the record of configuration changes |
 
+pub(crate) mod admin_link;
 pub(crate) mod audit;
 pub(crate) mod changes_file;
 pub(crate) mod definitions;
 pub(crate) mod edit;
-pub(crate) mod status;
+pub(crate) mod restart;

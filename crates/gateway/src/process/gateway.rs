@@ -2,6 +2,7 @@
 //! clients request.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock, Weak};
 
 use engine::access::Hosts;
@@ -13,6 +14,7 @@ use transport::budget;
 use upstream::{NO_RANDOM, embedded};
 
 use super::state::{Outside, ProcessState};
+use crate::admission::admin::AdminDoor;
 use crate::admission::auth::Authenticator;
 use crate::admission::rates::{ManageRates, Rates};
 use crate::changes::Standing;
@@ -34,10 +36,14 @@ pub(crate) struct Gateway {
     pub(crate) rates: Arc<Rates>,
     /// The rate limits of management; `None` if management is disabled.
     pub(crate) manage_rates: Option<Arc<ManageRates>>,
+    /// The admission to the operators' pages; `None` if there are no pages.
+    pub(crate) admin: Option<Arc<AdminDoor>>,
     /// True if only clients on this machine can connect.
     pub(crate) loopback: bool,
     /// True if requests may carry credentials for sites behind embedded servers.
     pub(crate) carries: bool,
+    /// The number of configurations that were put into force before this one.
+    pub(crate) generation: u64,
     pub(crate) process: Arc<ProcessState>,
 }
 
@@ -48,6 +54,7 @@ pub(crate) struct GatewayParts {
     pub(crate) door: Authenticator,
     pub(crate) rates: Arc<Rates>,
     pub(crate) manage_rates: Option<Arc<ManageRates>>,
+    pub(crate) admin: Option<Arc<AdminDoor>>,
     /// The addresses at which the gateway listens.
     pub(crate) addresses: Vec<SocketAddr>,
 }
@@ -66,17 +73,19 @@ impl Gateway {
         let config = standing.config();
         let snapshot = Arc::new(Snapshot::compile(config, VERSION));
         let manage_rates = manage_rates(config)?;
+        let admin = AdminDoor::of(config.admin.as_ref())?;
         let process = Arc::new(ProcessState::new(&snapshot, outside)?);
         let audience: Weak<ViewState> = Arc::downgrade(&process.view);
         process.egress.set_audience(audience);
         let observer: Weak<SessionState> = Arc::downgrade(&process.session);
         process.view.set_observer(observer);
         let rates = Arc::new(configured_rates(config)?);
-        Ok(Self::over(process, GatewayParts { standing, snapshot, door, rates, manage_rates, addresses }))
+        let parts = GatewayParts { standing, snapshot, door, rates, manage_rates, admin, addresses };
+        Ok(Self::over(process, parts))
     }
 
     pub(crate) fn over(process: Arc<ProcessState>, parts: GatewayParts) -> Self {
-        let GatewayParts { standing, snapshot, door, rates, manage_rates, addresses } = parts;
+        let GatewayParts { standing, snapshot, door, rates, manage_rates, admin, addresses } = parts;
         let loopback = addresses.iter().all(|address| address.ip().is_loopback());
         let config = standing.config();
         let memory = snapshot.limits.memory.unwrap_or_else(|| *DEFAULT_MEMORY);
@@ -91,7 +100,9 @@ impl Gateway {
             door,
             rates,
             manage_rates,
+            admin,
             loopback,
+            generation: process.generations.fetch_add(1, Ordering::Relaxed),
             process,
         }
     }

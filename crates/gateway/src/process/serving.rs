@@ -129,6 +129,11 @@ impl Serving {
         }
     }
 
+    /// Returns the addresses that are served.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.open.lock().iter().map(|one| one.actual).collect()
+    }
+
     /// Stops serving at all addresses.
     pub(crate) fn stop(&self) {
         for one in self.open.lock().iter() {

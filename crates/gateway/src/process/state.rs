@@ -2,18 +2,21 @@
 //! calls. This module must not know more of a configuration than the limits at startup.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::Snapshot;
 use engine::config::Link;
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use transport::net::Stop;
 
+use crate::admission::admin::AdminState;
 use crate::admission::audit::AuditSink;
 use crate::call::CallState;
 use crate::call::parked::Parked;
-use crate::changes::edits::EditRequest;
+use crate::changes::edits::{ConfigRequest, Reloaded};
 use crate::dialect_session::lists::Lists;
 use crate::dialect_session::sessions::Sessions as DialectSessions;
 use crate::process::kept_catalogues::KeptCatalogues;
@@ -23,12 +26,13 @@ use crate::process::key_ring::KeyRing;
 use crate::process::serving::Serving;
 use crate::process::threads::Threads;
 use crate::session::kept::SessionStore;
+use crate::session::seal::random_number;
 use crate::session::{SessionState, sealer::StateSealer};
 use crate::view::ViewState;
 use upstream::catalogue::CatalogueStore;
 use upstream::definitions::DefinitionStore;
 use upstream::oauth::Consents;
-use upstream::{EgressProcess, Upstreams};
+use upstream::{EgressProcess, NO_RANDOM, Upstreams};
 
 /// The parts of the process state that are created outside of the gateway.
 pub(crate) struct Outside {
@@ -37,6 +41,8 @@ pub(crate) struct Outside {
     pub(crate) stop: Stop,
     /// The folder of keys, consents and the record of calls; `None` if no folder is configured.
     pub(crate) folder: Option<PathBuf>,
+    /// The file of the configuration, if there is one.
+    pub(crate) config_file: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
     /// True if callers are not authenticated, whatever the configuration says: the only client is the one that started
@@ -69,7 +75,18 @@ pub(crate) struct ProcessState {
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
     /// The channel for edits of the configuration.
-    pub(crate) edits: OnceLock<mpsc::Sender<EditRequest>>,
+    pub(crate) edits: OnceLock<mpsc::Sender<ConfigRequest>>,
+    /// The sessions and one-time links of operators.
+    pub(crate) admin: AdminState,
+    /// The file of the configuration, if there is one.
+    pub(crate) config_file: Option<PathBuf>,
+    /// The outcome of the last time that the file was read again.
+    pub(crate) last_reload: Mutex<Option<Reloaded>>,
+    /// The number of configurations that were put into force.
+    pub(crate) generations: AtomicU64,
+    /// A random number of this process.
+    pub(crate) seed: u64,
+    pub(crate) started: Instant,
     pub(crate) stop: Stop,
 }
 
@@ -80,7 +97,8 @@ impl ProcessState {
     /// Returns the server that cannot be set up, and the reason.
     pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
         let limits = &snapshot.limits;
-        let Outside { audit, key_ring, stop, folder, serving, lets_all_in, child_wait } = outside;
+        let Outside { audit, key_ring, stop, folder, config_file, serving, lets_all_in, child_wait } =
+            outside;
         // The session of a pipe's only client does not outlive the client.
         let keeps_sessions = !lets_all_in;
         let egress = EgressProcess::new(limits.children, stop.clone());
@@ -123,6 +141,12 @@ impl ProcessState {
             folder,
             serving,
             edits: OnceLock::new(),
+            admin: AdminState::default(),
+            config_file,
+            last_reload: Mutex::default(),
+            generations: AtomicU64::default(),
+            seed: random_number().map_err(|_| NO_RANDOM.to_owned())?,
+            started: Instant::now(),
             stop,
         })
     }

@@ -28,6 +28,11 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
+    /// Returns the thread, unless it has ended.
+    pub(crate) fn thread(&self) -> Option<Arc<Thread>> {
+        self.thread.upgrade()
+    }
+
     /// Returns the same thread's handle to the current gateway.
     pub(crate) fn now(self: &Arc<Self>) -> Arc<Self> {
         self.thread.upgrade().map_or_else(|| self.clone(), |thread| thread.now())

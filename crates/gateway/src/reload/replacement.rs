@@ -8,6 +8,7 @@ use engine::config::Config;
 use transport::net::BindError;
 
 use super::{removal, warm::warm};
+use crate::admission::admin::AdminDoor;
 use crate::admission::audit::{self, AuditOptions};
 use crate::admission::door::door;
 use crate::changes::Standing;
@@ -42,6 +43,8 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     let rates = if is_counted_as_before { old.rates.clone() } else { Arc::new(configured_rates(config)?) };
     let is_managed_as_before = config.management == known.management;
     let manage_rates = if is_managed_as_before { old.manage_rates.clone() } else { manage_rates(config)? };
+    let has_same_operators = config.admin == known.admin;
+    let admin = if has_same_operators { old.admin.clone() } else { AdminDoor::of(config.admin.as_ref())? };
     let serving = old.process.serving.clone();
     let next = serving.map(|serving| Ok((serving.bind(&config.listen)?, serving))).transpose();
     let next = next.map_err(|e: BindError| format!("listen: {e}"))?;
@@ -58,7 +61,11 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     }
     old.process.view.upstreams.add(new.clone());
     old.process.view.current.store(snapshot.clone());
-    let parts = GatewayParts { standing, snapshot, door, rates, manage_rates, addresses };
+    if !has_same_operators {
+        // An operator who was removed must not stay; the others log in again.
+        old.process.admin.sessions.lock().close_all();
+    }
+    let parts = GatewayParts { standing, snapshot, door, rates, manage_rates, admin, addresses };
     let gateway = Arc::new(Gateway::over(old.process.clone(), parts));
     gateway.process.threads.give(&gateway);
     let now = thread.now();

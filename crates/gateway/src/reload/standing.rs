@@ -1,4 +1,4 @@
-//! The configuration with the changes that managers made. Changes are stored as long as management is enabled. This
+//! The configuration with the changes that managers made. Changes are stored as long as management or pages are enabled. This
 //! module must not know how a configuration is put into force.
 
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) fn first_standing(
     config: Config,
     folder: Option<&Path>,
 ) -> Result<(Standing, Option<ChangesFile>), String> {
-    if config.management.is_none() {
+    if !config.keeps_changes() {
         let standing = Standing::new(config, Changes::default()).map_err(|refusal| refusal.message)?;
         return Ok((standing, None));
     }

@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::admission::audit::CallOutcome;
-use crate::changes::edits::{Edit, EditRequest, Edited};
+use crate::changes::edits::{ConfigRequest, Edit, Edited, Reloaded};
 use crate::changes::{Differences, Refusal, differences};
 use crate::management::audit::{ManagementAction, record};
 use crate::management::changes_file::ChangesFile;
@@ -109,7 +109,7 @@ async fn look(
     thread: &Thread,
     sources: Sources,
     mut told: Option<Signal>,
-    mut asked: mpsc::Receiver<EditRequest>,
+    mut asked: mpsc::Receiver<ConfigRequest>,
 ) {
     let Sources { origin, mut kept, mut tls } = sources;
     let file = origin.as_ref().and_then(|origin| origin.file.clone());
@@ -118,13 +118,20 @@ async fn look(
     // because until then, the file may still be being written.
     let mut differs = None;
     loop {
+        let mut reply = None;
         let is_told = tokio::select! {
             () = hear(&mut told) => true,
-            Some(asked) = asked.recv() => {
-                // The requester may be gone by now.
-                let _ = asked.reply.send(change(thread, kept.as_ref(), asked.edit).await);
-                continue;
-            }
+            Some(asked) = asked.recv() => match asked {
+                ConfigRequest::Edit(asked) => {
+                    // The requester may be gone by now.
+                    let _ = asked.reply.send(change(thread, kept.as_ref(), asked.edit).await);
+                    continue;
+                }
+                ConfigRequest::Reload(asked) => {
+                    reply = Some(asked);
+                    true
+                }
+            },
             () = tokio::time::sleep(LOOK_EVERY), if file.is_some() || tls.is_some() => false,
         };
         if let Some(tls) = &mut tls {
@@ -134,20 +141,24 @@ async fn look(
         let is_new = now != seen && now.is_some();
         if is_told || (is_new && differs == Some(now)) {
             (seen, differs) = (now, None);
-            Box::pin(again(thread, &mut kept, origin.as_ref())).await;
+            let reloaded = Box::pin(again(thread, &mut kept, origin.as_ref())).await;
+            if let Some((reply, reloaded)) = reply.zip(reloaded) {
+                // The requester may be gone by now.
+                let _ = reply.send(reloaded);
+            }
         } else {
             differs = is_new.then_some(now);
         }
     }
 }
 
-const NOT_STORED: &str = "changes of servers and profiles are stored only with `management` in the configuration; set \
+const NOT_STORED: &str = "changes of servers and profiles are stored only with `management` or `admin` in the configuration; set \
                           `management: true`, or edit the configuration file";
 
 /// Applies a manager's change: stores it, then puts it into force.
 async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Result<Edited, Refusal> {
     let before = thread.now().gateway.standing.clone();
-    if before.config().management.is_none() {
+    if !before.config().keeps_changes() {
         return Err(Refusal::new(409, "NOT_STORED", NOT_STORED));
     }
     let old = before.clone();
@@ -168,11 +179,11 @@ async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Resu
     Ok(Edited { id, standing, what })
 }
 
-/// Reads the configuration again, and puts it into force with the stored changes.
-async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&Origin>) {
+/// Reads the configuration again, and puts it into force with the stored changes. Returns `None` if there is no source.
+async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&Origin>) -> Option<Reloaded> {
     let Some(origin) = origin else {
         tracing::info!("cannot reload the configuration, because it does not come from a file");
-        return;
+        return None;
     };
     let read = origin.read.clone();
     // Reading may be slow, and a large file takes time to parse.
@@ -189,20 +200,26 @@ async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&
         Ok(Err(why)) => Err(why),
         Err(e) => Err(e.to_string()),
     };
-    match outcome {
+    let mut needs_restart = Vec::new();
+    let outcome = match outcome {
         Ok((waiting, what)) => {
             tracing::info!(%what, "reloaded the configuration");
             record(&thread.now(), &ManagementAction::reread(CallOutcome::Ok, Some(&what)));
-            if !waiting.is_empty() {
-                let keys: Vec<String> = waiting.iter().map(ToString::to_string).collect();
-                tracing::warn!("changes of {} take effect after a restart", keys.join(", "));
+            needs_restart.extend(waiting.iter().map(ToString::to_string));
+            if !needs_restart.is_empty() {
+                tracing::warn!("changes of {} take effect after a restart", needs_restart.join(", "));
             }
+            Ok(what)
         }
         Err(why) => {
             tracing::error!("cannot reload the configuration; the old one stays in force: {why}");
             record(&thread.now(), &ManagementAction::reread(CallOutcome::Error, None));
+            Err(why)
         }
-    }
+    };
+    let reloaded = Reloaded { at: SystemTime::now(), outcome, needs_restart };
+    *thread.now().gateway.process.last_reload.lock() = Some(reloaded.clone());
+    Some(reloaded)
 }
 
 /// Puts a configuration into force. Keys that take effect only after a restart keep their old values.
@@ -218,7 +235,7 @@ async fn put_in_force(
         return Err(OPENS.to_owned());
     }
     let process = &now.gateway.process;
-    let (standing, file) = match kept.clone().filter(|_| config.management.is_some()) {
+    let (standing, file) = match kept.clone().filter(|_| config.keeps_changes()) {
         Some(file) => (before.over(config).map_err(|refusal| refusal.message)?, Some(file)),
         // A gateway over a pipe has no management.
         None if process.view.lets_all_in => (before.over(config).map_err(|refusal| refusal.message)?, None),

@@ -16,4 +16,4 @@ mod start;
 mod sweep;
 
 pub use open_files::may_open_files;
-pub use start::{Options, Ready, serve, stdio};
+pub use start::{ListeningPlaces, Options, Ready, serve, stdio};

@@ -19,6 +19,7 @@ use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
 use crate::front::http::Service;
 use crate::front::stdio as front_stdio;
+use crate::management::admin_link;
 use crate::process::key_ring::KeyRing;
 use crate::process::serving::{Serving, ServingSocket};
 use crate::process::{Gateway, Outside, Thread};
@@ -50,12 +51,20 @@ pub struct Options {
     /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
     /// `limits.listWait` applies.
     pub child_wait: Option<Duration>,
-    /// Called with the addresses once all of them are listening.
+    /// Called once all addresses are listening.
     pub ready: Ready,
 }
 
-/// A function that receives the addresses at which the gateway listens.
-pub type Ready = Box<dyn FnOnce(&[SocketAddr]) + Send>;
+/// The addresses of a gateway that has just begun to listen.
+pub struct ListeningPlaces<'a> {
+    /// The addresses at which clients can connect.
+    pub addresses: &'a [SocketAddr],
+    /// A link that opens the operators' pages once; `None` if there are no pages.
+    pub admin_link: Option<String>,
+}
+
+/// A function that is called once the gateway listens.
+pub type Ready = Box<dyn FnOnce(&ListeningPlaces<'_>) + Send>;
 
 /// Serves over HTTP until the process is told to stop.
 pub fn serve(options: Options) -> Result<(), BoxError> {
@@ -78,6 +87,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
         key_ring,
         stop: stop.clone(),
         folder,
+        config_file: origin.as_ref().and_then(|origin| origin.file.clone()),
         serving: Some(serving.clone()),
         lets_all_in: false,
         child_wait,
@@ -101,7 +111,8 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
                 control::serve(thread.clone());
             }
             if let Some(ready) = ready {
-                ready(&addrs);
+                let admin_link = admin_link::create(&thread.now().gateway).ok().map(|link| link.url);
+                ready(&ListeningPlaces { addresses: &addrs, admin_link });
             }
             let outcome = match sockets {
                 Some(sockets) => serve_sockets(&thread, &serving, sockets, &stop).await,
@@ -178,6 +189,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
         audit: audit.clone(),
         stop: stop.clone(),
         folder,
+        config_file: origin.as_ref().and_then(|origin| origin.file.clone()),
         serving: None,
         lets_all_in: true,
         child_wait,

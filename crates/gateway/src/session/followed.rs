@@ -99,6 +99,11 @@ impl Subscriptions {
         self.1.lock().remove(uri);
     }
 
+    /// Returns the number of subscriptions that a server has accepted.
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().len()
+    }
+
     /// Returns the URIs of all subscriptions, including those that still wait for their servers.
     pub(super) fn all(&self) -> Vec<String> {
         let mut all: Vec<String> = self.0.lock().keys().cloned().collect();

@@ -85,6 +85,11 @@ impl OpenRequests {
         }
     }
 
+    /// Returns the number of running requests.
+    pub(crate) fn count(&self) -> usize {
+        self.open.lock().len()
+    }
+
     /// Returns true if any request is running.
     pub(crate) fn is_busy(&self) -> bool {
         !self.open.lock().is_empty()

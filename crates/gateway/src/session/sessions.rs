@@ -143,6 +143,11 @@ impl Sessions {
         self.table.those(|_| true)
     }
 
+    /// Returns the number of sessions and event streams that count toward the limit.
+    pub(crate) fn counted(&self) -> usize {
+        self.table.counted()
+    }
+
     /// Ends the streams that belong to no call: no more messages will be sent on them.
     pub(crate) fn hang_up(&self) {
         for session in self.all() {

@@ -133,6 +133,16 @@ impl<S: Evictable> SessionTable<S> {
         open.values().map(|open| &open.session).filter(|session| is_one(session)).cloned().collect()
     }
 
+    /// Returns all sessions with their ids.
+    pub(crate) fn listed(&self) -> Vec<(Box<str>, Arc<S>)> {
+        self.open.read().iter().map(|(id, open)| (id.clone(), open.session.clone())).collect()
+    }
+
+    /// Returns the number of sessions that count toward the limit.
+    pub(crate) fn counted(&self) -> usize {
+        self.quota.held()
+    }
+
     /// Returns true if there is a session for which `is_one` is true.
     pub(crate) fn any(&self, is_one: impl Fn(&S) -> bool) -> bool {
         self.open.read().values().any(|open| is_one(&open.session))

@@ -6,8 +6,8 @@ use crate::output::layout::{columns, wrap, wrap_command};
 use crate::output::options::Global;
 
 use super::{
-    add, audit, call, check, completions, consent, definitions, doctor, key, keyring, list, logs, man, ping,
-    prompt, read, remove, serve, server, session, status, stdio, top, user,
+    add, admin, audit, call, check, completions, consent, definitions, doctor, key, keyring, list, logs, man,
+    ping, prompt, read, remove, serve, server, session, status, stdio, top, user,
 };
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
@@ -111,6 +111,7 @@ pub(super) enum Command {
     Keyring(keyring::Args),
     Definitions(definitions::Args),
     Audit(audit::Args),
+    Admin(admin::Args),
     /// Print the JSON schema of the configuration file
     Schema,
     Completions(completions::Args),

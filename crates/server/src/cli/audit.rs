@@ -137,8 +137,8 @@ impl Args {
                 Ended::Denied => CallOutcome::Denied,
                 Ended::Unknown => CallOutcome::Unknown,
             }),
-            after: None,
             limit: self.limit,
+            ..Query::default()
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `args` | the command line: global options and commands |
-//! | `serve`, `stdio`, `add`, `remove`, `check`, `doctor`, `status`, `logs`, `top`, `server`, `session`, `consent`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `user`, `keyring`, `definitions`, `audit`, `schema`, `completions`, `man` | one command each |
+//! | `serve`, `stdio`, `add`, `remove`, `check`, `doctor`, `status`, `logs`, `top`, `server`, `session`, `consent`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `user`, `keyring`, `definitions`, `audit`, `admin`, `schema`, `completions`, `man` | one command each |
 //! | `settings` | the configuration: finding it, reading it, `${…}` |
 //! | `config_file` | the configuration file as a text to be edited |
 //! | `running` | requests to the running gateway |
@@ -16,6 +16,7 @@
 
 mod add;
 mod address;
+mod admin;
 mod args;
 mod audit;
 mod call;
@@ -118,6 +119,7 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::User(args)) => user::run(args, console),
         Some(Command::Keyring(args)) => keyring::run(args, &global, console),
         Some(Command::Definitions(args)) => definitions::run(args, &global, console),
+        Some(Command::Admin(args)) => admin::run(args, &global, console),
         Some(Command::Audit(args)) => audit::run(&args, &global, console),
         Some(Command::Completions(args)) => completions::run(&args, console),
         Some(Command::Man(args)) => man::run(&args, console),

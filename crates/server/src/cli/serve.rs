@@ -16,8 +16,8 @@ use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
 use crate::preset::{self, Preset};
-use gateway::Options;
 use gateway::tls;
+use gateway::{ListeningPlaces, Options};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         },
         threads: args.threads.map(usize::from),
         folder: state::folder(&settings).ok(),
-        ready: Box::new(move |addresses| greet(addresses, preset, &settings, &console)),
+        ready: Box::new(move |listening| greet(listening, preset, &settings, &console)),
     };
     gateway::may_open_files(options.config.limits.connections);
     gateway::serve(options).map_err(|e| Failure::new(e.to_string()))
@@ -111,15 +111,20 @@ fn origin(config: &Config, addresses: &[SocketAddr]) -> Option<String> {
     config.public_url.clone().or(here)
 }
 
-fn greet(addresses: &[SocketAddr], preset: Option<Preset>, settings: &Settings, console: &Console) {
+fn greet(listening: &ListeningPlaces<'_>, preset: Option<Preset>, settings: &Settings, console: &Console) {
+    let ListeningPlaces { addresses, admin_link } = listening;
     if console.quiet {
         return;
     }
     let urls: Vec<String> =
         addresses.iter().map(|one| address::url(&settings.config, *one, "/mcp")).collect();
     let text = if console.json {
-        json!({"version": VERSION, "urls": urls, "profiles": settings.config.profiles.keys().collect::<Vec<_>>()})
-            .to_string()
+        let profiles: Vec<&String> = settings.config.profiles.keys().collect();
+        let mut hello = json!({"version": VERSION, "urls": urls, "profiles": profiles});
+        if let Some(link) = admin_link {
+            hello["admin"] = json!(link);
+        }
+        hello.to_string()
     } else {
         let file = settings.file.as_ref().map(|file| file.display().to_string());
         let absolute = settings.absolute_file().map(|file| file.display().to_string());
@@ -134,6 +139,7 @@ fn greet(addresses: &[SocketAddr], preset: Option<Preset>, settings: &Settings, 
             file: file.as_deref(),
             absolute_file: absolute.as_deref(),
             program: &program,
+            admin_link: admin_link.as_deref(),
             paint: console.out,
         })
     };

@@ -35,6 +35,8 @@ pub(super) struct Welcome<'a> {
     pub(super) absolute_file: Option<&'a str>,
     /// The path of this program.
     pub(super) program: &'a str,
+    /// A link that opens the admin pages once.
+    pub(super) admin_link: Option<&'a str>,
     /// The colours of the text.
     pub(super) paint: Paint,
 }
@@ -67,6 +69,10 @@ pub(super) fn welcome(about: &Welcome<'_>) -> String {
     let servers = about.config.mcp_servers.iter().map(|(name, server)| (name.clone(), described(server)));
     rows(&mut text, "Servers", servers.collect(), paint);
     rows(&mut text, "Connect", clients(about, &first), paint);
+    if let Some(link) = about.admin_link {
+        let note = paint.dim("valid once, for 15 minutes; `dragoman admin link` prints another one");
+        rows(&mut text, "Admin pages", vec![(String::new(), paint.cyan(link)), (String::new(), note)], paint);
+    }
     let _ = writeln!(text, "\n{}", paint.dim("Press Ctrl-C to stop. `dragoman --help` shows all commands."));
     text
 }
@@ -255,6 +261,7 @@ endpoints:
             preset,
             file,
             absolute_file: file.map(|_| "/etc/dragoman/dragoman.yaml"),
+            admin_link: None,
             program: "/usr/bin/dragoman",
             paint,
         })

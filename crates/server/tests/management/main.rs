@@ -11,6 +11,8 @@
 //! | `entrance` | access to management, and its rate limits |
 //! | `deeds` | the record of changes |
 //! | `socket` | the API on the socket in the state folder |
+//! | `insight` | what operators see: the configuration, access, processes |
+//! | `openapi` | every operation, checked against the OpenAPI document |
 //! | `kept` | what survives a restart, and a change of the file |
 
 #[path = "../support/mod.rs"]
@@ -19,7 +21,9 @@ mod support;
 mod deeds;
 mod entrance;
 mod health;
+mod insight;
 mod kept;
+mod openapi;
 mod place;
 mod profiles;
 mod refusals;

@@ -223,6 +223,10 @@ impl Log {
     pub fn path(&self) -> &Path {
         self.0.path()
     }
+
+    pub(super) fn database(&self) -> &Database {
+        &self.0
+    }
 }
 
 /// The statement that appends this many entries.

@@ -3,12 +3,13 @@
 //! | file | is for |
 //! |---|---|
 //! | `entry` | the recorded data of a call |
-//! | `query` | queries |
+//! | `query`, `figures` | queries; the parts of many entries for statistics |
 //! | `log` | the file |
 //!
 //! This module must not know more about a column than its name.
 
 mod entry;
+mod figures;
 mod log;
 mod query;
 
@@ -16,5 +17,6 @@ mod query;
 mod tests;
 
 pub use entry::{AuditEntry, CallOutcome, Recorded};
+pub use figures::CallFigures;
 pub use log::Log;
 pub use query::{MAX_LIMIT, Query};

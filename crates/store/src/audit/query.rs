@@ -23,11 +23,19 @@ pub struct Query {
     pub upstream: Option<String>,
     /// Selects tools with a matching name.
     pub tool: Option<String>,
+    /// Selects requests with a matching method.
+    pub method: Option<String>,
+    /// Selects clients with a matching name and version.
+    pub client: Option<String>,
+    /// Selects clients with a matching address.
+    pub address: Option<String>,
     /// Selects calls with this outcome.
     pub outcome: Option<CallOutcome>,
     /// Selects entries recorded after the one with this number, oldest first. Without this number, the newest entries
     /// come first.
     pub after: Option<i64>,
+    /// Selects entries recorded before the one with this number.
+    pub before: Option<i64>,
     /// The maximum number of entries; capped at [`MAX_LIMIT`].
     pub limit: u32,
 }
@@ -43,8 +51,12 @@ impl Query {
             ("profile GLOB ?", pattern(&self.profile)),
             ("upstream GLOB ?", pattern(&self.upstream)),
             ("tool GLOB ?", pattern(&self.tool)),
+            ("method GLOB ?", pattern(&self.method)),
+            ("client GLOB ?", pattern(&self.client)),
+            ("address GLOB ?", pattern(&self.address)),
             ("outcome = ?", self.outcome.map(|outcome| Value::from(outcome.as_str().to_owned()))),
             ("id > ?", self.after.map(Value::from)),
+            ("id < ?", self.before.map(Value::from)),
         ];
         let (texts, mut values): (Vec<&str>, Vec<Value>) =
             conditions.into_iter().filter_map(|(text, value)| Some((text, value?))).unzip();

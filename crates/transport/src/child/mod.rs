@@ -13,6 +13,7 @@
 //!
 //! | file | is for |
 //! |---|---|
+//! | `usage` | the memory of a process |
 //! | `supervisor`, `life`, `state` | children counted and ended; one child from its start to its end |
 //! | `starter`, `process`, `pipes` | the two ways to start a child, and the parts that both share |
 //! | `guarded/`, [`guardian`] | a child under its own holder, which ends its whole tree: the gateway's side, and the other processes |
@@ -52,6 +53,7 @@ mod stat;
 mod state;
 mod stderr;
 mod supervisor;
+mod usage;
 mod writer;
 
 pub use caps::{CapUse, ChildCaps};
@@ -62,6 +64,7 @@ pub use lines::Lines;
 pub use spec::Spec;
 pub use start_error::SpawnError;
 pub use supervisor::Supervisor;
+pub use usage::resident_bytes;
 pub use writer::QueuedLine;
 
 #[cfg(test)]

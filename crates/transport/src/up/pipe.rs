@@ -79,6 +79,11 @@ impl PipeLink {
         self.first_talk.get().cloned()
     }
 
+    /// Returns the child's process id.
+    pub fn pid(&self) -> u32 {
+        self.handle.pid()
+    }
+
     /// Returns the last part of the child's stderr, as text without control characters.
     pub fn stderr(&self) -> Arc<str> {
         self.handle.stderr()

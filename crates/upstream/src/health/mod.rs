@@ -10,6 +10,7 @@
 //! | `state` | the states and their reasons |
 //! | `breaker` | the decision to hold back clients' requests |
 //! | `schedule` | the times of the next attempts at a failing server |
+//! | `history` | the last changes of state |
 //! | `journal` | log lines: one for each change, and few for a flapping server |
 //! | `returning` | the requests that wait for the server to come back |
 //! | `observed` | all of this for a server in use, behind a short lock |
@@ -18,6 +19,7 @@ mod breaker;
 mod derived;
 mod event;
 mod facts;
+mod history;
 mod journal;
 mod machine;
 mod observed;
@@ -28,5 +30,6 @@ mod state;
 mod tests;
 
 pub use event::{Failure, HealthEvent};
+pub use history::PastChange;
 pub use observed::{HealthReport, OpeningWatch, ServerHealth};
 pub use state::{HealthCause, HealthWord};

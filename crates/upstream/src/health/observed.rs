@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::event::{Failure, HealthEvent};
+use super::history::{History, PastChange};
 use super::journal::{Journal, Line};
 use super::machine::{HealthChange, HealthMachine};
 use super::returning::Returning;
@@ -29,6 +30,7 @@ pub struct ServerHealth {
 struct Observed {
     machine: HealthMachine,
     journal: Journal,
+    history: History,
     /// The last reason that was logged.
     told: String,
 }
@@ -54,7 +56,12 @@ impl ServerHealth {
     pub fn new(name: Arc<str>, is_child: bool) -> Self {
         // Seeds differ, so that gateways with the same configuration do not retry at the same times.
         let machine = HealthMachine::new(is_child, RandomState::new().hash_one(&name), Instant::now());
-        let observed = Observed { machine, journal: Journal::default(), told: String::new() };
+        let observed = Observed {
+            machine,
+            journal: Journal::default(),
+            history: History::default(),
+            told: String::new(),
+        };
         Self {
             name,
             observed: Mutex::new(observed),
@@ -74,6 +81,7 @@ impl ServerHealth {
         }
         self.is_held_back.store(observed.machine.is_held_back(), Ordering::Relaxed);
         let Some(change) = change else { return };
+        observed.history.note(now, &change);
         if let Some(line) = observed.journal.changed(now) {
             observed.told.clone_from(&change.cause.detail);
             let tools = observed.machine.tools();
@@ -144,6 +152,16 @@ impl ServerHealth {
             next_try: machine.next_try(),
             was_tried: machine.was_tried(Instant::now()),
         }
+    }
+
+    /// Returns the last changes of the state, oldest first.
+    pub fn history(&self) -> Vec<PastChange> {
+        self.observed.lock().history.last()
+    }
+
+    /// Returns the number of changes of the state since the start.
+    pub fn changes(&self) -> u64 {
+        self.observed.lock().history.all
     }
 
     /// Returns true if it is known that no link is open.

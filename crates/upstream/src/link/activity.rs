@@ -17,7 +17,8 @@ impl LinkActivity {
         Self { opened, last_request: AtomicU64::new(0), needed: AtomicUsize::new(0) }
     }
 
-    pub(super) fn opened(&self) -> Instant {
+    /// Returns the time at which the link was opened.
+    pub fn opened(&self) -> Instant {
         self.opened
     }
 

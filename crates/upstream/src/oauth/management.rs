@@ -1,11 +1,42 @@
 //! The management of consents: starts, shows, renews and withdraws them. This module must not know how these operations
 //! are requested.
 
+use std::sync::Arc;
+
 use engine::credential::challenge::Challenge;
 
 use super::{CallerId, ConsentFault, Consents, Page, Status};
 
+/// The consent to a server, as far as it is known.
+#[derive(Debug, Clone)]
+pub struct KnownConsent {
+    /// The server.
+    pub server: Arc<str>,
+    /// The owner of the consent; `None` if it counts for all callers.
+    pub caller: Option<CallerId>,
+    /// The authorization server, if it is known.
+    pub issuer: Option<String>,
+    /// The state of the consent.
+    pub status: Status,
+}
+
 impl Consents {
+    /// Returns all consents that were needed or used since the start, the newest of each owner.
+    pub async fn list(&self) -> Vec<KnownConsent> {
+        let mut known: Vec<KnownConsent> = Vec::new();
+        for grant in self.all() {
+            let is_same = |one: &KnownConsent| one.server == grant.server && one.caller == grant.caller;
+            if known.iter().any(is_same) {
+                continue;
+            }
+            let (server, caller) = (grant.server.clone(), grant.caller.clone());
+            let Ok(status) = self.status(&server, caller.as_ref()).await else { continue };
+            let issuer = grant.held().map(|held| held.service.issuer.clone());
+            known.push(KnownConsent { server, caller, issuer, status });
+        }
+        known
+    }
+
     /// Returns a page on which a user gives `server` the consent of `caller`, even if the server did not ask for
     /// consent.
     ///

@@ -32,7 +32,6 @@ mod consent_request;
 mod discovery;
 pub mod form;
 mod grant;
-#[allow(dead_code, reason = "pages and commands about consents are made of these")]
 mod management;
 mod messages;
 mod metadata;
@@ -55,6 +54,7 @@ use parking_lot::Mutex;
 
 pub use caller_id::CallerId;
 pub use grant::{Grant, GrantSettings};
+pub use management::KnownConsent;
 pub use redirect::is_callback;
 pub use start::Begun;
 

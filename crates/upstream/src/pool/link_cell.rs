@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
+use engine::catalogue::UpstreamId;
 use proto::bridge::input::Askable;
 use proto::era::Era;
 use transport::child::SpawnError;
@@ -132,6 +133,11 @@ impl LinkCell {
     /// Returns true if the link leads to exactly this server: the common one, or one caller's own.
     pub fn is_to(&self, server: &Server) -> bool {
         std::ptr::eq(Arc::as_ptr(&self.server), server)
+    }
+
+    /// Returns true if the cell's links lead to the server with this id.
+    pub fn is_of(&self, server: UpstreamId) -> bool {
+        self.server.spec.id == server
     }
 
     /// Returns the open link, if there is one.

@@ -10,7 +10,7 @@ use crate::config::glob::Glob;
 use crate::config::parse::{Entry, Kind};
 use crate::config::read::{Reader, clip};
 use crate::config::rows::section;
-use crate::config::spellings::{Flag, Spelling, refuse_empty};
+use crate::config::spellings::{Flag, Spelling, refuse_empty, shown_mapping};
 use crate::config::words::words;
 
 section! {
@@ -82,6 +82,10 @@ impl Spelling<Patterns> for PlacedValues {
             "additionalProperties": { "anyOf": [value, { "type": "array", "items": value, "minItems": 1 }] },
         })
     }
+
+    fn shown(&self, patterns: &Patterns) -> Value {
+        shown_mapping(patterns, ToString::to_string, |globs| globs.iter().map(Glob::as_str).collect())
+    }
 }
 
 words! {
@@ -131,5 +135,9 @@ impl Spelling<Hints> for HintValues {
             properties.insert(word["const"].as_str().unwrap_or_default().to_owned(), property);
         }
         json_schema!({ "type": "object", "properties": properties, "additionalProperties": false })
+    }
+
+    fn shown(&self, hints: &Hints) -> Value {
+        shown_mapping(hints, |hint| hint.name().to_owned(), |wanted| json!(wanted))
     }
 }

@@ -1,6 +1,7 @@
 //! The one token for all callers.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
 
 use super::check;
 use crate::config::parse::{Entry, Kind};
@@ -53,6 +54,10 @@ impl Spelling<Option<Bearer>> for BearerToken {
             "required": ["token"],
             "additionalProperties": false,
         }] })
+    }
+
+    fn shown(&self, bearer: &Option<Bearer>) -> Value {
+        bearer.as_ref().map_or(Value::Null, |bearer| json!(bearer.token.shown()))
     }
 }
 

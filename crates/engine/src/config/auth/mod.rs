@@ -8,4 +8,5 @@ mod sections;
 pub use bearer::Bearer;
 pub(super) use check::{safe_url, scope};
 pub use jwt::{Algorithm, Jwt};
+pub(super) use sections::users;
 pub use sections::{Auth, OAuth, SiteCheck};

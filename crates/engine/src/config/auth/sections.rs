@@ -44,11 +44,7 @@ section! {
         "keys" keys: bool = Flag, see "[keys.md](keys.md)";
         /// The users of HTTP's Basic scheme: names with argon2id hashes of passwords, never the passwords themselves. To generate a
         /// hash: `echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
-        "users" users: IndexMap<String, Text> = Mapping {
-            what: "a mapping of password hashes by name",
-            key: user,
-            value: Spelt { spelling: Secret("an argon2id hash as a string", password_hash), schema: hash_schema },
-        };
+        "users" users: IndexMap<String, Text> = users();
         /// Accepts user names with application passwords, sent with HTTP's Basic scheme. A WordPress site checks them.
         "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
         /// An issuer of signed tokens (JWT), or a list of issuers. Clients send such a token like the token of `bearer`.
@@ -75,6 +71,15 @@ impl Auth {
     pub fn asks(&self) -> bool {
         let Self { bearer, keys, users, site, jwt, oauth: _, failures: _ } = self;
         bearer.is_some() || *keys || !users.is_empty() || site.is_some() || !jwt.is_empty()
+    }
+}
+
+/// Users, as names with hashes of their passwords.
+pub(in crate::config) fn users() -> Mapping<String, Spelt<Secret>> {
+    Mapping {
+        what: "a mapping of password hashes by name",
+        key: user,
+        value: Spelt { spelling: Secret("an argon2id hash as a string", password_hash), schema: hash_schema },
     }
 }
 

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
 
 use super::server::Native;
 use super::site::Site;
@@ -11,7 +12,9 @@ use crate::config::read::{Fields, Reader, clip};
 use crate::config::route::{ClientTls, ProxyRule, ProxySpelling};
 use crate::config::rows::section;
 use crate::config::section::{self, Section};
-use crate::config::spellings::{Afresh, Apart, Maybe, Sound, Spelling, Within, Word, one_or_many};
+use crate::config::spellings::{
+    Afresh, Apart, Maybe, Sound, Spelling, Within, Word, one_or_many, shown_mapping,
+};
 use crate::config::text::Text;
 use crate::config::words::words;
 
@@ -20,6 +23,12 @@ section! {
     pub struct NativeLink: "a mapping with `native`" {
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
             schema.remove("additionalProperties");
+        }
+
+        fn show_rest(&self, shown: &mut Map<String, Value>) {
+            if let Some(phases) = &self.phases {
+                shown.insert("phases".to_owned(), json!(phases));
+            }
         }
     } [
         /// The embedded server: `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress`, `heritage`.
@@ -96,6 +105,10 @@ impl Spelling<IndexMap<Source, Text>> for SourceAddresses {
         json_schema!({
             "type": "object", "propertyNames": { "enum": names }, "additionalProperties": { "type": "string" },
         })
+    }
+
+    fn shown(&self, sources: &IndexMap<Source, Text>) -> Value {
+        shown_mapping(sources, |source| source.name().to_owned(), |url| json!(url.shown()))
     }
 }
 

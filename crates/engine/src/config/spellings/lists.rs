@@ -56,6 +56,14 @@ impl<T, S: Spelling<T>> Spelling<Vec<T>> for Values<S> {
         }
         values.iter().map(|value| self.item.written(value)).collect()
     }
+
+    fn shown(&self, values: &Vec<T>) -> Value {
+        shown_items(values, &self.item)
+    }
+}
+
+fn shown_items<T>(values: &[T], spelling: &impl Spelling<T>) -> Value {
+    if values.is_empty() { Value::Null } else { values.iter().map(|value| spelling.shown(value)).collect() }
 }
 
 /// A single text without secrets, or a list of such texts.
@@ -79,6 +87,10 @@ impl<T, S: Spelling<T>> Spelling<Vec<T>> for List<S> {
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "array", "items": self.item.schema(generator) })
+    }
+
+    fn shown(&self, values: &Vec<T>) -> Value {
+        shown_items(values, &self.item)
     }
 }
 
@@ -107,7 +119,7 @@ pub(in crate::config) struct Mapping<K, S> {
     pub(in crate::config) value: S,
 }
 
-impl<K: Clone + Eq + Hash, V: Clone, S: Spelling<V>> Spelling<IndexMap<K, V>> for Mapping<K, S> {
+impl<K: Clone + Eq + Hash + AsRef<str>, V: Clone, S: Spelling<V>> Spelling<IndexMap<K, V>> for Mapping<K, S> {
     fn read(
         &self,
         reader: &mut Reader<'_>,
@@ -133,4 +145,20 @@ impl<K: Clone + Eq + Hash, V: Clone, S: Spelling<V>> Spelling<IndexMap<K, V>> fo
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "object", "additionalProperties": self.value.schema(generator) })
     }
+
+    fn shown(&self, values: &IndexMap<K, V>) -> Value {
+        shown_mapping(values, |key| key.as_ref().to_owned(), |value| self.value.shown(value))
+    }
+}
+
+/// A mapping in the form in which operators may see it; `null` if it is empty.
+pub(in crate::config) fn shown_mapping<K, V>(
+    values: &IndexMap<K, V>,
+    key: impl Fn(&K) -> String,
+    show: impl Fn(&V) -> Value,
+) -> Value {
+    if values.is_empty() {
+        return Value::Null;
+    }
+    Value::Object(values.iter().map(|(name, value)| (key(name), show(value))).collect())
 }

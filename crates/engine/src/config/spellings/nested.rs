@@ -1,6 +1,7 @@
 //! Sections inside sections.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
 
 use super::{Flag, Spelling, one_or_many};
 use crate::config::parse::{Entry, Kind};
@@ -19,6 +20,10 @@ impl<S: Section> Spelling<S> for Within {
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<S>()
     }
+
+    fn shown(&self, value: &S) -> Value {
+        section::shown(value)
+    }
 }
 
 /// A section that replaces the existing one.
@@ -31,6 +36,10 @@ impl<S: Section> Spelling<S> for Afresh {
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<S>()
+    }
+
+    fn shown(&self, value: &S) -> Value {
+        section::shown(value)
     }
 }
 
@@ -48,6 +57,10 @@ impl<S: Section> Spelling<Option<S>> for OrFlag {
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [Flag.schema(generator), generator.subschema_for::<S>()] })
+    }
+
+    fn shown(&self, value: &Option<S>) -> Value {
+        value.as_ref().map_or(json!(false), section::shown)
     }
 }
 
@@ -86,6 +99,10 @@ impl<S: Section> Spelling<Vec<S>> for Sections {
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         let one = generator.subschema_for::<S>();
         if self.least > 0 { one_or_many(&one) } else { json_schema!({ "type": "array", "items": one }) }
+    }
+
+    fn shown(&self, values: &Vec<S>) -> Value {
+        if values.is_empty() { Value::Null } else { values.iter().map(section::shown).collect() }
     }
 }
 

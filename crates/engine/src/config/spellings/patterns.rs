@@ -28,6 +28,10 @@ impl Spelling<Glob> for Pattern {
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<Glob>()
     }
+
+    fn shown(&self, glob: &Glob) -> Value {
+        json!(glob.as_str())
+    }
 }
 
 /// A list of patterns.

@@ -57,6 +57,10 @@ impl Spelling<Text> for Secret {
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string" })
     }
+
+    fn shown(&self, text: &Text) -> Value {
+        json!(text.shown())
+    }
 }
 
 /// A text for starting or reaching a server.
@@ -74,6 +78,10 @@ impl Spelling<Text> for ServerText {
 
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": ["string", "number", "boolean"] })
+    }
+
+    fn shown(&self, text: &Text) -> Value {
+        json!(text.shown())
     }
 }
 
@@ -95,6 +103,10 @@ impl Spelling<Option<Text>> for OrEmpty {
 
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string" })
+    }
+
+    fn shown(&self, text: &Option<Text>) -> Value {
+        text.as_ref().map_or(Value::Null, |text| json!(text.shown()))
     }
 }
 
@@ -130,6 +142,10 @@ impl Spelling<PathBuf> for File {
     fn schema(&self, _: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string" })
     }
+
+    fn shown(&self, path: &PathBuf) -> Value {
+        json!(path.display().to_string())
+    }
 }
 
 /// A value whose spelling the schema describes.
@@ -150,5 +166,9 @@ impl<T, S: Spelling<T>> Spelling<T> for Spelt<S> {
 
     fn written(&self, value: &T) -> Value {
         self.spelling.written(value)
+    }
+
+    fn shown(&self, value: &T) -> Value {
+        self.spelling.shown(value)
     }
 }

@@ -4,6 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `sink` | the side of calls: accepts entries without ever waiting |
+//! | `watch` | readers that watch entries arrive |
 //! | `writer` | the thread: batches, recovery from file errors, pruning |
 //!
 //! This module must not know what a call is or who may call: an [`AuditEntry`] contains everything.
@@ -11,6 +12,7 @@
 mod sink;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod writer;
 
 use std::path::Path;
@@ -21,6 +23,7 @@ use store::audit::Log;
 
 pub(crate) use sink::AuditSink;
 pub(crate) use store::audit::{AuditEntry, CallOutcome};
+pub(crate) use watch::WatchedCalls;
 
 /// The default size limit of the record, in bytes: enough for several million calls.
 const MOST_BYTES: u64 = 1 << 30;

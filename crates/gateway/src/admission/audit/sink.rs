@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use store::audit::{AuditEntry, Log};
 
+use tokio::sync::broadcast::Receiver;
+
 use super::AuditOptions;
+use super::watch::{WatchedCalls, Watchers};
 use super::writer::{NextRecord, OpenRecord, Writer};
 
 /// The maximum number of entries that wait for the writer; further entries are dropped, and only their number is kept.
@@ -30,16 +33,19 @@ pub(crate) struct AuditSink(Arc<Handle>);
 
 struct Handle {
     shared: Arc<Shared>,
-    /// The state of the sink: `NOTHING`, `ENTRIES` or `ARGUMENTS`.
+    /// The uses of entries: a combination of `ENTRIES`, `ARGUMENTS` and `WATCHED`. It changes only under the queue's lock.
     accepts: AtomicU8,
+    watchers: Watchers,
 }
 
 /// Entries are not accepted.
 const NOTHING: u8 = 0;
-/// Entries are accepted without arguments.
+/// Entries are written.
 const ENTRIES: u8 = 1;
-/// Entries are accepted with arguments.
+/// Arguments are written, too.
 const ARGUMENTS: u8 = 2;
+/// Somebody watches entries arrive.
+const WATCHED: u8 = 4;
 
 /// The state that the sink and its writer share.
 #[derive(Default)]
@@ -98,7 +104,7 @@ impl AuditSink {
     }
 
     fn of(shared: Arc<Shared>, accepts: u8) -> Self {
-        Self(Arc::new(Handle { shared, accepts: AtomicU8::new(accepts) }))
+        Self(Arc::new(Handle { shared, accepts: AtomicU8::new(accepts), watchers: Watchers::default() }))
     }
 
     /// Returns a sink without a writer thread: the test runs the writer itself.
@@ -116,7 +122,7 @@ impl AuditSink {
     pub(crate) fn switch(&self, to: Option<(Log, &AuditOptions)>) -> std::io::Result<()> {
         let accepts = match &to {
             None => NOTHING,
-            Some((_, options)) if options.arguments => ARGUMENTS,
+            Some((_, options)) if options.arguments => ENTRIES | ARGUMENTS,
             Some(_) => ENTRIES,
         };
         let record = to.map(|(log, options)| Box::new(OpenRecord::new(log, options)));
@@ -131,18 +137,39 @@ impl AuditSink {
             queue.writer = WriterPhase::Running;
         }
         // This happens under the lock: entries that are accepted from here on belong to the new record.
-        self.0.accepts.store(accepts, Relaxed);
+        self.0.accepts.store(accepts | (self.0.accepts.load(Relaxed) & WATCHED), Relaxed);
         Ok(())
     }
 
-    /// Returns true if calls are recorded; otherwise no entry is needed.
+    /// Begins to pass entries to a reader, even if they are not written; returns `None` if there are `most` readers already.
+    pub(crate) fn watch(&self, most: usize) -> Option<(WatchedCalls, Receiver<Arc<AuditEntry>>)> {
+        let _queue = self.0.shared.queue.lock();
+        let entries = self.0.watchers.enter(most)?;
+        self.0.accepts.fetch_or(WATCHED, Relaxed);
+        Some((WatchedCalls(self.clone()), entries))
+    }
+
+    /// Removes a reader.
+    pub(super) fn unwatch(&self) {
+        let _queue = self.0.shared.queue.lock();
+        if self.0.watchers.leave() {
+            self.0.accepts.fetch_and(!WATCHED, Relaxed);
+        }
+    }
+
+    /// Returns true if entries are written.
+    fn writes(&self) -> bool {
+        self.0.accepts.load(Relaxed) & ENTRIES != 0
+    }
+
+    /// Returns true if calls are recorded or watched; otherwise no entry is needed.
     pub(crate) fn is_on(&self) -> bool {
         self.0.accepts.load(Relaxed) != NOTHING
     }
 
     /// Returns true if arguments are recorded; otherwise an entry needs no arguments.
     pub(crate) fn takes_arguments(&self) -> bool {
-        self.0.accepts.load(Relaxed) == ARGUMENTS
+        self.0.accepts.load(Relaxed) & ARGUMENTS != 0
     }
 
     /// Returns a call's arguments (JSON text as received) for its entry: `None` if arguments are not recorded, and a
@@ -160,9 +187,12 @@ impl AuditSink {
     /// is ignored.
     pub(crate) fn record(&self, mut entry: AuditEntry) {
         trim(&mut entry);
+        if self.0.accepts.load(Relaxed) & WATCHED != 0 {
+            self.0.watchers.tell(&entry);
+        }
         let shared = &self.0.shared;
         let mut queue = shared.queue.lock();
-        if !self.is_on() {
+        if !self.writes() {
             return;
         }
         entry.arguments = entry.arguments.filter(|_| self.takes_arguments());

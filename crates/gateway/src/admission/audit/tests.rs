@@ -67,7 +67,7 @@ fn now() -> u64 {
     std::time::UNIX_EPOCH.elapsed().unwrap().as_millis().try_into().unwrap()
 }
 
-fn entry(number: usize) -> AuditEntry {
+pub(super) fn entry(number: usize) -> AuditEntry {
     AuditEntry {
         at_ms: now(),
         principal: "anyone".into(),

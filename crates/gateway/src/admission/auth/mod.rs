@@ -31,6 +31,7 @@ mod digest;
 mod guesses;
 mod jwt;
 mod keys;
+mod logins;
 mod moment;
 mod near;
 mod passwords;
@@ -48,6 +49,7 @@ mod tests;
 pub(crate) use authenticator::Authenticator;
 pub(crate) use denied::{Denied, NotAdmitted};
 pub(crate) use keys::{KeyBook, StoredKeys};
+pub(crate) use logins::{LoginOutcome, Logins};
 
 use moment::Moment;
 

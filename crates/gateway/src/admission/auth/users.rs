@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Params, PasswordVerifier};
@@ -30,11 +31,25 @@ pub(super) struct Users {
     /// takes as long as an attempt with a known name.
     stand_ins: Vec<PasswordHash>,
     pub(super) turns: Turns,
+    /// The least time that a check takes.
+    pace: Duration,
 }
 
 impl Users {
     /// Reads the users and their hashes; fails for an invalid hash.
     pub(super) fn new<'a>(users: impl IntoIterator<Item = (&'a String, &'a Text)>) -> Result<Self, NotSound> {
+        // Each check needs memory and a processor, which calls need as well.
+        let at_once = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)).min(4);
+        Self::paced(users, (at_once, IN_LINE), Duration::ZERO)
+    }
+
+    /// Reads the users and their hashes in the same way; this many checks run at once, this many wait, and each takes at
+    /// least the time `pace`.
+    pub(super) fn paced<'a>(
+        users: impl IntoIterator<Item = (&'a String, &'a Text)>,
+        (at_once, in_line): (usize, usize),
+        pace: Duration,
+    ) -> Result<Self, NotSound> {
         let (mut hashes, mut stand_ins) = (HashMap::new(), Vec::new());
         for (name, hash) in users {
             let bad = |why| NotSound(format!("the user {name}: {why}"));
@@ -53,9 +68,7 @@ impl Users {
             }
             hashes.insert(name.as_str().into(), hash);
         }
-        // Each check needs memory and a processor, which calls need as well.
-        let at_once = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)).min(4);
-        Ok(Self { hashes, stand_ins, turns: Turns::new(at_once, IN_LINE) })
+        Ok(Self { hashes, stand_ins, turns: Turns::new(at_once, in_line), pace })
     }
 
     /// Returns true if no users are configured.
@@ -72,14 +85,16 @@ impl Users {
     pub(super) async fn check(&self, basic: Basic, turn: Turn) -> Result<Arc<Principal>, Refused> {
         let wrong = Refused::Bad("wrong name or password");
         let checks = self.checks(&basic.user);
-        let password = basic.password;
+        let (password, pace) = (basic.password, self.pace);
         let checked = self.turns.run(turn, move || {
-            let mut right = false;
+            let (started, mut right) = (Instant::now(), false);
             for (hash, own) in &checks {
                 let same =
                     Argon2::default().verify_password(password.expose_secret().as_bytes(), hash).is_ok();
                 right |= same && *own;
             }
+            #[expect(clippy::disallowed_methods, reason = "this runs on a thread that may block")]
+            std::thread::sleep(pace.saturating_sub(started.elapsed()));
             right
         });
         if !checked.await? {

@@ -35,7 +35,8 @@ impl ControlService {
         match request.uri().path() {
             "/health" => answer::text(StatusCode::OK, "ok\n"),
             path if path.starts_with(manage::ROOT) => {
-                manage::respond_to(&self.thread.now(), self.identity.clone(), request).await
+                let caller = (self.identity.clone(), manage::Door::ControlSocket);
+                manage::respond_to(&self.thread.now(), caller, request).await
             }
             _ => answer::message(404, NOTHING.into()),
         }

@@ -19,9 +19,25 @@ pub(super) fn check(
     hosts: &Hosts,
     request: &Request<Incoming>,
 ) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
+    check_host(hosts, request)?;
+    let headers = request.headers();
+    let Some(origin) = only(headers, &ORIGIN)? else { return Ok(None) };
+    let host = lower(authority(headers, request.uri()));
+    let text = lower(Some(origin.to_str().unwrap_or("null")));
+    if !hosts.knows_origin(&text, &host) {
+        let message = format!(
+            "web pages from {text} may not call this server; to allow this origin, add it to `allowedOrigins` in the \
+                 configuration"
+        );
+        return Err(forbidden(&message));
+    }
+    Ok(Some(origin.clone()))
+}
+
+/// Checks the host to which a request is addressed, and the request's framing.
+pub(super) fn check_host(hosts: &Hosts, request: &Request<Incoming>) -> Result<(), Box<Response<Body>>> {
     let headers = request.headers();
     only(headers, &HOST)?;
-    let origin = only(headers, &ORIGIN)?;
     if !is_plainly_framed(headers) {
         let message = "the `Transfer-Encoding` header must be a single `chunked`: other parsers could see a \
                        different end of this request";
@@ -40,16 +56,7 @@ pub(super) fn check(
         );
         return Err(forbidden(&message));
     }
-    let Some(origin) = origin else { return Ok(None) };
-    let text = lower(Some(origin.to_str().unwrap_or("null")));
-    if !hosts.knows_origin(&text, &host) {
-        let message = format!(
-            "web pages from {text} may not call this server; to allow this origin, add it to `allowedOrigins` in the \
-                 configuration"
-        );
-        return Err(forbidden(&message));
-    }
-    Ok(Some(origin.clone()))
+    Ok(())
 }
 
 /// Returns the host to which a request is addressed, with its port if given: the host in the request's target

@@ -7,12 +7,14 @@
 //! | `post`, `batch`, `get`, `stateless` | Streamable HTTP |
 //! | `sse` | HTTP+SSE |
 //! | `dialect` | endpoints that imitate another system |
+//! | `admin/` | the operators' pages |
 //! | `manage/`, `control` | the management API; the socket on which the local user reaches it |
 //! | `consent` | pages where users give consent |
 //! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
 //! | `ready` | the readiness of Dragoman and its servers |
 //! | `answer`, `reply`, `spare` | responses |
 
+mod admin;
 mod answer;
 mod batch;
 mod body;

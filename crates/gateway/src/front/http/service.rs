@@ -12,7 +12,7 @@ use transport::net::{Body, Handler};
 use super::denied::EntryRefused;
 use super::entry::{AdmittedRequest, Arrived};
 use super::identify::identify;
-use super::{answer, consent, denied, dialect, get, guard, limited, manage, post, ready, sse};
+use super::{admin, answer, consent, denied, dialect, get, guard, limited, manage, post, ready, sse};
 use crate::front::dialect::{Front, NO_PROFILE};
 use crate::process::Shard;
 use crate::process::threads::Thread;
@@ -34,6 +34,13 @@ struct Arrival {
 
 impl Arrival {
     async fn respond(self, request: Arrived, peer: SocketAddr) -> Response<Body> {
+        if let Some(door) = self.shard.gateway.admin.as_ref().filter(|_| self.leads_to_pages(&request)) {
+            // The pages are for their own origin alone, so what other origins may do elsewhere does not matter.
+            return match guard::check_host(&self.shard.gateway.hosts, &request) {
+                Ok(()) => Box::pin(admin::respond(&self.shard, door, request, peer)).await,
+                Err(refusal) => *refusal,
+            };
+        }
         let origin = match guard::check(&self.shard.gateway.hosts, &request) {
             Ok(origin) => origin,
             Err(refusal) => return *refusal,
@@ -43,6 +50,12 @@ impl Arrival {
             guard::allow_origin(response.headers_mut(), origin);
         }
         response
+    }
+
+    /// Returns true if a request is for the operators' pages. A path of the configuration comes first.
+    fn leads_to_pages(&self, request: &Arrived) -> bool {
+        let path = request.uri().path();
+        admin::is_here(path) && self.shard.gateway.snapshot.at(path).is_none()
     }
 
     async fn route(&self, request: Arrived, peer: SocketAddr) -> Response<Body> {

@@ -44,5 +44,21 @@ pub async fn serve_local<H: Handler>(
 /// Returns true if the other side is a process of this user or of root.
 pub(super) fn is_own(stream: &UnixStream) -> io::Result<bool> {
     let uid = stream.peer_cred()?.uid();
-    Ok(uid == 0 || uid == rustix::process::geteuid().as_raw())
+    Ok(may_come_in(uid, rustix::process::geteuid().as_raw()))
+}
+
+/// Returns true for the own user and for root.
+fn may_come_in(uid: u32, own: u32) -> bool {
+    uid == 0 || uid == own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_user_but_root_comes_in() {
+        assert!(may_come_in(1000, 1000) && may_come_in(0, 1000));
+        assert!(!may_come_in(1001, 1000) && !may_come_in(1000, 0));
+    }
 }

@@ -1,8 +1,17 @@
-//! The management API over HTTP (`management` in the configuration): authorization, rate limits, responses. The
-//! operations are in `routes` and `definitions`.
+//! The management API over HTTP (`management` in the configuration): authorization, rate limits, routing.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `table` | the form of the table of operations, and the look-up of an operation |
+//! | `operations/` | the operations: one row each |
+//! | `openapi` | the `OpenAPI` document, written from the same table |
+//! | `request`, `answers` | a request, and the answers |
 
-mod definitions;
-mod routes;
+mod answers;
+mod openapi;
+mod operations;
+mod request;
+mod table;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,13 +22,17 @@ use engine::config::Management;
 use engine::rate::Verdict;
 use http::header::{HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode, Uri};
-use serde_json::{Value, json};
 use transport::net::{Body, Incoming};
+use upstream::oauth::form::pairs;
 
+use self::answers::{error, only, refused};
+pub(super) use self::request::Door;
+use self::request::ManagementRequest;
+use self::table::{Answered, Found, Operation};
 use super::denied::EntryRefused;
 use super::entry::Arrived;
 use super::identify::identify;
-use super::{answer, guard, limited};
+use super::{guard, limited};
 use crate::admission::auth::Denied;
 use crate::admission::identity::Identity;
 use crate::admission::rates::seconds;
@@ -59,7 +72,7 @@ pub(super) async fn respond(
         return too_soon(verdict);
     }
     let mut response = match entered {
-        Ok(identity) => respond_to(shard, identity, request).await,
+        Ok(identity) => respond_to(shard, (identity, Door::Network), request).await,
         Err(refusal) => *refusal,
     };
     if let Some(verdict) = verdict.filter(|_| response.status() != StatusCode::TOO_MANY_REQUESTS) {
@@ -69,11 +82,42 @@ pub(super) async fn respond(
 }
 
 /// Answers a request of a caller that may manage this gateway.
-pub(super) async fn respond_to(shard: &Arc<Shard>, identity: Identity, request: Arrived) -> Response<Body> {
-    match routes::answer(shard, identity, request).await {
-        Ok(response) => response,
-        Err(refusal) => refused(&refusal),
-    }
+pub(super) async fn respond_to(
+    shard: &Arc<Shard>,
+    (identity, door): (Identity, Door),
+    request: Arrived,
+) -> Response<Body> {
+    answered(shard, (identity, door), request).await.unwrap_or_else(|refusal| refused(&refusal))
+}
+
+async fn answered(shard: &Arc<Shard>, (identity, door): (Identity, Door), request: Arrived) -> Answered {
+    let (head, body) = request.into_parts();
+    let is_offered = |row: &&Operation| !row.is_local || door == Door::ControlSocket;
+    let (row, path) =
+        match table::find(operations::all().filter(is_offered), head.method.as_str(), head.uri.path()) {
+            Found::Operation(row, path) => (row, path),
+            Found::Methods(methods) => return Ok(only(&methods)),
+            Found::Nothing => return Err(nothing()),
+        };
+    let query = pairs(head.uri.query().unwrap_or_default());
+    row.check(&query)?;
+    let mut request = ManagementRequest {
+        shard: shard.clone(),
+        identity,
+        door,
+        action: asked(&head.method, &head.uri),
+        path,
+        query,
+        standing: shard.gateway.standing.clone(),
+        headers: head.headers,
+        body: Some(body),
+        document: openapi::document,
+    };
+    (row.run)(&mut request).await
+}
+
+fn nothing() -> Refusal {
+    Refusal::new(404, "NOT_FOUND", "unknown path; `GET /api/openapi.json` lists all paths")
 }
 
 /// Returns the request in the form in which it is recorded.
@@ -138,19 +182,6 @@ async fn entered(
         &ManagementAction::denied(&identity, asked(request.method(), request.uri()), 403),
     );
     Err(forbidden(why))
-}
-
-/// Returns a response with a JSON body.
-fn json_response(status: StatusCode, body: &Value) -> Response<Body> {
-    answer::message(status.as_u16(), body.to_string().into())
-}
-
-fn error(status: u16, code: &str, message: &str) -> Response<Body> {
-    answer::message(status, json!({ "error": { "code": code, "message": message } }).to_string().into())
-}
-
-fn refused(refusal: &Refusal) -> Response<Body> {
-    error(refusal.status, refusal.code, &refusal.message)
 }
 
 /// Returns the response to an unauthenticated caller.

@@ -1,0 +1,53 @@
+//! Admission to the operators' pages: for whoever holds a one-time link, and for operators with a password. A client's
+//! credential never opens them. This module must not know HTTP, or what is on a page.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`links`] | one-time links |
+//! | [`sessions`] | sessions of operators |
+//! | [`lockout`] | addresses that are refused for a while, after wrong passwords and links |
+//! | `secret` | random texts, and their digests |
+
+pub(crate) mod links;
+pub(crate) mod lockout;
+mod secret;
+pub(crate) mod sessions;
+
+use std::sync::Arc;
+
+use engine::config::Admin;
+use parking_lot::Mutex;
+
+use links::OneTimeLinks;
+use lockout::Lockout;
+use sessions::{AdminSessions, Lifetimes};
+
+use crate::admission::auth::Logins;
+
+/// The callers that may open the pages, by the configuration.
+#[derive(Debug)]
+pub(crate) struct AdminDoor {
+    pub(crate) logins: Logins,
+    pub(crate) lifetimes: Lifetimes,
+}
+
+impl AdminDoor {
+    /// Creates the door that the configuration describes; `None` if there are no pages.
+    ///
+    /// # Errors
+    /// Returns the operator whose hash is invalid, and the reason.
+    pub(crate) fn of(admin: Option<&Admin>) -> Result<Option<Arc<Self>>, String> {
+        let Some(admin) = admin else { return Ok(None) };
+        let logins = Logins::new(&admin.users).map_err(|e| format!("admin.users: {e}"))?;
+        let lifetimes = Lifetimes { idle: admin.idle, whole: admin.lifetime };
+        Ok(Some(Arc::new(Self { logins, lifetimes })))
+    }
+}
+
+/// The state of admissions to the pages. It outlives a change of the configuration.
+#[derive(Debug, Default)]
+pub(crate) struct AdminState {
+    pub(crate) links: Mutex<OneTimeLinks>,
+    pub(crate) sessions: Mutex<AdminSessions>,
+    pub(crate) lockout: Mutex<Lockout>,
+}

@@ -1,0 +1,88 @@
+//! The cookie of an operator's session. This module must not know sessions.
+
+use http::HeaderMap;
+use http::header::{COOKIE, HeaderValue};
+
+use super::visit::Transport;
+
+/// Returns the name of the cookie. Browsers accept the prefix only over https, for this host alone, and from no other host.
+fn name(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Https => "__Host-dragoman-admin",
+        Transport::Loopback => "dragoman-admin",
+    }
+}
+
+/// Returns the attributes of the cookie. Over plain http, other programs of this machine may serve pages on other ports of the
+/// same host, so the cookie is limited to the path of our pages.
+fn attributes(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Https => "Path=/; Secure; HttpOnly; SameSite=Strict",
+        Transport::Loopback => "Path=/admin; HttpOnly; SameSite=Strict",
+    }
+}
+
+/// Returns the value of the cookie in a request. If there are several, none counts: somebody else may have set one of them.
+pub(super) fn read(headers: &HeaderMap, transport: Transport) -> Option<String> {
+    let pairs = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs = pairs.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut own = pairs.filter(|(key, _)| *key == name(transport)).map(|(_, value)| value);
+    let value = own.next()?;
+    (own.next().is_none() && !value.is_empty()).then(|| value.to_owned())
+}
+
+/// Returns the header that sets the cookie.
+pub(super) fn set(value: &str, transport: Transport) -> Option<HeaderValue> {
+    let line = format!("{}={value}; {}", name(transport), attributes(transport));
+    let mut line = HeaderValue::from_str(&line).ok()?;
+    line.set_sensitive(true);
+    Some(line)
+}
+
+/// Returns the header that removes the cookie.
+pub(super) fn removed(transport: Transport) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("{}=; {}; Max-Age=0", name(transport), attributes(transport))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_from(lines: &[&str], transport: Transport) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(COOKIE, HeaderValue::from_str(line).unwrap());
+        }
+        read(&headers, transport)
+    }
+
+    #[test]
+    fn each_transport_has_a_cookie_of_its_own() {
+        let both = ["a=1; __Host-dragoman-admin=x; dragoman-admin=y"];
+        assert_eq!(read_from(&both, Transport::Https).as_deref(), Some("x"));
+        assert_eq!(read_from(&both, Transport::Loopback).as_deref(), Some("y"));
+        assert_eq!(read_from(&["dragoman-admin="], Transport::Loopback), None);
+        assert_eq!(read_from(&[], Transport::Loopback), None);
+    }
+
+    #[test]
+    fn of_two_cookies_neither_counts() {
+        assert_eq!(read_from(&["dragoman-admin=x; dragoman-admin=y"], Transport::Loopback), None);
+        assert_eq!(read_from(&["dragoman-admin=x", "dragoman-admin=x"], Transport::Loopback), None);
+    }
+
+    #[test]
+    fn cookies_are_for_this_host_and_no_script() {
+        let line = |value: HeaderValue| value.to_str().unwrap().to_owned();
+        assert_eq!(
+            line(set("v", Transport::Https).unwrap()),
+            "__Host-dragoman-admin=v; Path=/; Secure; HttpOnly; SameSite=Strict"
+        );
+        assert_eq!(
+            line(set("v", Transport::Loopback).unwrap()),
+            "dragoman-admin=v; Path=/admin; HttpOnly; SameSite=Strict"
+        );
+        assert!(line(removed(Transport::Https).unwrap()).ends_with("; Max-Age=0"));
+        assert!(set("a\nb", Transport::Https).is_none());
+    }
+}

@@ -1,0 +1,174 @@
+//! The answer of the rules to whether a caller may use an item, and the rule that decides. This is about rules only: no consent of the caller
+//! is used, and nothing is sent to a server. This module must not know HTTP.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use engine::access::{Asker, Principal, Rules, Scheme};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::profiles::whole_view;
+use crate::changes::Refusal;
+use crate::process::Shard;
+
+/// The question whether a caller may use a tool.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AccessQuestion {
+    /// The profile.
+    profile: String,
+    /// The name of a tool, as clients of the profile see it, or as `server__tool`.
+    tool: String,
+    /// The arguments of the call; if omitted, the answer is about a call with suitable arguments.
+    #[serde(default)]
+    arguments: Option<Value>,
+    #[serde(default)]
+    caller: AskedCaller,
+}
+
+/// A caller. Facts that are omitted are unknown, so rules about them do not apply.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AskedCaller {
+    /// The principal's id as the record of calls shows it; `anyone` if omitted.
+    #[serde(default)]
+    id: Option<String>,
+    /// The name of the user or the key, to which rules refer.
+    #[serde(default)]
+    name: Option<String>,
+    /// The caller's way to authenticate: `anyone`, `bearer`, `key`, `basic`, `site` or `token`.
+    #[serde(default)]
+    scheme: Option<String>,
+    /// The scopes of a token.
+    #[serde(default)]
+    scopes: Vec<String>,
+    /// The claims of a token.
+    #[serde(default)]
+    claims: Option<Value>,
+    /// The only profiles for which the credential is valid.
+    #[serde(default)]
+    profiles: Option<Vec<String>>,
+    /// The client's address.
+    #[serde(default)]
+    address: Option<IpAddr>,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AccessAnswer {
+    allowed: bool,
+    /// The reason, in words.
+    reason: String,
+    /// The rule that decides, counted from 0 in `access` of the configuration; `null` if no rule does.
+    rule: Option<usize>,
+    /// The effect of that rule: `allow` or `deny`.
+    effect: Option<&'static str>,
+    /// The server of the tool; `null` if the profile has no such tool.
+    server: Option<String>,
+    /// The server's own name for the tool.
+    own_name: Option<String>,
+}
+
+impl AccessAnswer {
+    fn no(reason: String) -> Self {
+        Self { allowed: false, reason, rule: None, effect: None, server: None, own_name: None }
+    }
+}
+
+impl AskedCaller {
+    fn principal(&self) -> Result<Principal, Refusal> {
+        let scheme = match self.scheme.as_deref() {
+            None => match self.id.as_deref() {
+                None | Some("anyone") => Scheme::Anyone,
+                Some(id) => scheme_of(id),
+            },
+            Some(name) => {
+                let known = Scheme::ALL.iter().find(|(known, _)| *known == name);
+                let all = || Scheme::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+                known.ok_or_else(|| Refusal::request(format!("`scheme` must be one of {}", all())))?.1
+            }
+        };
+        let boxed = |texts: &[String]| texts.iter().map(|text| text.as_str().into()).collect();
+        let id = self.id.as_deref().unwrap_or("anyone");
+        let name = self.name.as_deref().or_else(|| id.strip_prefix("user:"));
+        Ok(Principal {
+            user: name.map(Into::into),
+            scopes: boxed(&self.scopes),
+            claims: self.claims.clone().map(Arc::new),
+            profiles: self.profiles.as_deref().map(boxed),
+            ..Principal::new(id, scheme)
+        })
+    }
+}
+
+/// Returns the scheme by which the principal with this id authenticates.
+fn scheme_of(id: &str) -> Scheme {
+    let kind = id.split(':').next().unwrap_or_default();
+    match kind {
+        "bearer" => Scheme::Bearer,
+        "key" => Scheme::Key,
+        "user" => Scheme::Basic,
+        "site" => Scheme::Site,
+        "jwt" | "jwt-client" => Scheme::Token,
+        _ => Scheme::Anyone,
+    }
+}
+
+/// Answers the question.
+///
+/// # Errors
+/// Fails if there is no such profile, or if the caller is described incorrectly.
+pub(crate) async fn check(shard: &Arc<Shard>, question: AccessQuestion) -> Result<AccessAnswer, Refusal> {
+    let principal = question.caller.principal()?;
+    let view = whole_view(shard, &question.profile).await?;
+    if !principal.may_enter(&question.profile) {
+        let reason = format!("the caller's credentials are not valid for the profile {:?}", question.profile);
+        return Ok(AccessAnswer::no(reason));
+    }
+    let Some(entry) = view.tool(&question.tool) else {
+        let reason = match view.held_by(&question.tool) {
+            Some(server) => format!("the tool awaits approval of its definition (server {server:?})"),
+            None => format!("the profile {:?} has no tool {:?}", question.profile, question.tool),
+        };
+        return Ok(AccessAnswer::no(reason));
+    };
+    let server = shard.gateway.snapshot.upstream(entry.upstream).map(|spec| spec.name.to_string());
+    let own_name = Some(entry.own_name().into_owned());
+    let Some(rules) = &shard.gateway.snapshot.rules else {
+        let reason =
+            "there are no access rules, so every caller may use every tool of the profile".to_owned();
+        return Ok(AccessAnswer { allowed: true, reason, rule: None, effect: None, server, own_name });
+    };
+    let arguments = question.arguments.as_ref().map(ToString::to_string);
+    let asker = Asker { principal: &principal, address: question.caller.address };
+    let place = (&*question.profile, entry);
+    let explain = |arguments: Option<&str>| {
+        view.judge_call(place, arguments.map(Some), |target| rules.explain(&asker, target))
+    };
+    let mut explained = explain(arguments.as_deref());
+    // The rules must also allow each form in which the server may interpret the arguments.
+    for reading in view.readings(entry, arguments.as_deref().map(str::as_bytes)) {
+        if explained.is_allowed {
+            explained = explain(Some(&reading));
+        }
+    }
+    let (reason, effect) = in_words(rules, &explained);
+    let (allowed, rule) = (explained.is_allowed, explained.rule);
+    Ok(AccessAnswer { allowed, reason, rule, effect, server, own_name })
+}
+
+fn in_words(rules: &Rules, explained: &engine::access::Explained) -> (String, Option<&'static str>) {
+    let position = |rule: usize| format!("rule {} of `access`", rule + 1);
+    match (explained.is_allowed, explained.rule) {
+        (true, Some(rule)) => (format!("{} allows it", position(rule)), Some("allow")),
+        (false, Some(rule)) => (format!("{} denies it", position(rule)), Some("deny")),
+        (true, None) if rules.is_empty() => ("there are no access rules".to_owned(), None),
+        (true, None) => ("no rule denies it, and no rule allows only other items".to_owned(), None),
+        (false, None) => {
+            ("there are rules with `allow`, and none of them allows it for this caller".to_owned(), None)
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Events as they happen: recorded calls, changes of servers' states, and figures. A reader that is too slow loses events,
+//! and learns how many. This module must not know how events are sent.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::catalogue::UpstreamId;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use super::calls::RecordedCall;
+use super::limits::{LimitInUse, counted};
+use super::moment::PointInTime;
+use crate::admission::audit::{AuditEntry, WatchedCalls};
+use crate::process::{Shard, Thread};
+
+/// The time between two looks at servers' states.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The number of looks between two events with figures.
+const FIGURES: u32 = 5;
+
+/// The maximum number of readers at a time.
+pub(crate) const MOST_READERS: usize = 32;
+
+/// An event.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", tag = "event")]
+pub(crate) enum LiveEvent {
+    /// A request has ended.
+    Call(LiveCall),
+    /// The state of a server has changed.
+    State(LiveState),
+    /// Figures, every 5 seconds.
+    Figures(LiveFigures),
+    /// Events were lost, because the reader is too slow.
+    Dropped(DroppedEvents),
+}
+
+impl LiveEvent {
+    /// Returns the name of the event.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Call(_) => "call",
+            Self::State(_) => "state",
+            Self::Figures(_) => "figures",
+            Self::Dropped(_) => "dropped",
+        }
+    }
+}
+
+/// A request that has ended.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LiveCall {
+    call: Box<RecordedCall>,
+}
+
+/// A server's new state.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LiveState {
+    server: String,
+    state: &'static str,
+    reason: Option<String>,
+    since: PointInTime,
+}
+
+/// Figures at one moment.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LiveFigures {
+    at: PointInTime,
+    /// The number of requests that have ended since the previous figures.
+    calls: u64,
+    /// The number of those that failed.
+    errors: u64,
+    limits: Vec<LimitInUse>,
+}
+
+/// A number of events that were lost.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DroppedEvents {
+    pub(crate) number: u64,
+}
+
+/// The events for one reader. While a reader exists, calls are observed even if they are not recorded.
+pub(crate) struct LiveEvents {
+    thread: Arc<Thread>,
+    calls: Receiver<Arc<AuditEntry>>,
+    _watched: WatchedCalls,
+    looks: Interval,
+    looked: u32,
+    /// The number of changes of each server's state that were seen.
+    seen: HashMap<UpstreamId, u64>,
+    counted: (u64, u64),
+    /// Events that were found together, and are returned one after the other.
+    ready: Vec<LiveEvent>,
+}
+
+impl LiveEvents {
+    /// Starts to observe; returns `None` if there are too many readers.
+    pub(crate) fn start(thread: &Arc<Thread>) -> Option<Self> {
+        let shard = thread.now();
+        let (watched, calls) = shard.call.state.audit.watch(MOST_READERS)?;
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut events = Self {
+            thread: thread.clone(),
+            calls,
+            _watched: watched,
+            looks,
+            looked: 0,
+            seen: HashMap::new(),
+            counted: (0, 0),
+            ready: Vec::new(),
+        };
+        // The first look only notes the states; the reader can request them.
+        events.look(&shard);
+        events.ready.clear();
+        Some(events)
+    }
+
+    /// Waits for the next event.
+    pub(crate) async fn next(&mut self) -> Option<LiveEvent> {
+        loop {
+            if let Some(event) = self.ready.pop() {
+                return Some(event);
+            }
+            tokio::select! {
+                call = self.calls.recv() => match call {
+                    Ok(entry) => {
+                        self.counted.0 += 1;
+                        self.counted.1 += u64::from(entry.outcome == crate::admission::audit::CallOutcome::Error);
+                        return Some(LiveEvent::Call(LiveCall { call: Box::new(RecordedCall::of_entry(AuditEntry::clone(&entry))) }));
+                    }
+                    Err(RecvError::Lagged(number)) => {
+                        self.counted.0 += number;
+                        return Some(LiveEvent::Dropped(DroppedEvents { number }));
+                    }
+                    Err(RecvError::Closed) => return None,
+                },
+                _ = self.looks.tick() => self.look(&self.thread.now()),
+            }
+        }
+    }
+
+    fn look(&mut self, shard: &Shard) {
+        let upstreams = shard.view.state.upstreams.all();
+        for one in upstreams.iter() {
+            let server = &one.common.server;
+            let changes = server.health.changes();
+            if self.seen.insert(server.spec.id, changes) == Some(changes) {
+                continue;
+            }
+            let health = server.health.report();
+            self.ready.push(LiveEvent::State(LiveState {
+                server: one.common.name().to_string(),
+                state: health.word.name(),
+                reason: Some(health.cause.detail).filter(|detail| !detail.is_empty()),
+                since: PointInTime::at(health.since),
+            }));
+        }
+        let is_there = |id: &UpstreamId| upstreams.iter().any(|one| one.common.server.spec.id == *id);
+        self.seen.retain(|id, _| is_there(id));
+        self.looked += 1;
+        if self.looked.is_multiple_of(FIGURES) {
+            let (calls, errors) = std::mem::take(&mut self.counted);
+            let limits = counted(shard);
+            self.ready.push(LiveEvent::Figures(LiveFigures {
+                at: PointInTime::now(),
+                calls,
+                errors,
+                limits,
+            }));
+        }
+    }
+}

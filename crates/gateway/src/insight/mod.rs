@@ -1,0 +1,30 @@
+//! The data that an operator can see of a running gateway, gathered as plain data. The management API serializes these values, and
+//! pages can render the same ones. This module must not know HTTP.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`moment`] | points in time |
+//! | [`servers`], [`links`] | servers: their state and its history; their connections and processes |
+//! | [`catalogue`], [`profiles`] | what servers offer; what clients of a profile see of it |
+//! | [`calls`] | the record of calls |
+//! | [`live`] | events as they happen |
+//! | [`sessions`], [`keys`], [`consents`] | sessions and streams; API keys; consents of callers to servers |
+//! | [`access`] | whether the rules let a caller use a tool |
+//! | [`limits`] | limits and their use |
+//! | [`configuration`] | the configuration in force, and changes made at run time |
+//! | [`health`] | what an operator should look at |
+
+pub(crate) mod access;
+pub(crate) mod calls;
+pub(crate) mod catalogue;
+pub(crate) mod configuration;
+pub(crate) mod consents;
+pub(crate) mod health;
+pub(crate) mod keys;
+pub(crate) mod limits;
+pub(crate) mod links;
+pub(crate) mod live;
+pub(crate) mod moment;
+pub(crate) mod profiles;
+pub(crate) mod servers;
+pub(crate) mod sessions;

@@ -1,0 +1,37 @@
+//! Restarts of servers by operators. This module must not know HTTP.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use crate::changes::Refusal;
+use crate::process::Shard;
+
+/// The time that a restart may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Closes all connections to a server, including those of single callers, and connects again. Processes of the server end;
+/// running calls fail, or are sent again if that is harmless.
+///
+/// # Errors
+/// Fails if the server is disabled, or if the restart takes too long; in that case, it continues.
+pub(crate) async fn restart(shard: &Arc<Shard>, server: &str) -> Result<(), Refusal> {
+    let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == server);
+    let disabled = || {
+        Refusal::new(409, "SERVER_DISABLED", format!("the server {server:?} is disabled; enable it first"))
+    };
+    let family = shard.view.state.upstreams.entry(spec.ok_or_else(disabled)?.id).family();
+    let mut restarts = JoinSet::new();
+    for upstream in family {
+        let egress = shard.egress.clone();
+        restarts.spawn(async move { upstream.restart(&egress).await });
+    }
+    tracing::info!(%server, "an operator restarts the server");
+    let all = async { while restarts.join_next().await.is_some() {} };
+    let is_done = tokio::time::timeout(PATIENCE, all).await.is_ok();
+    // What was begun is finished, whatever the operator learns of it.
+    restarts.detach_all();
+    let late = || Refusal::new(504, "RESTART_SLOW", "the server has not answered yet; look at its state");
+    if is_done { Ok(()) } else { Err(late()) }
+}

@@ -1,0 +1,14 @@
+//! Who may open the operators' pages. These tests use the whole binary, over real sockets.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `browser` | a browser that keeps cookies and sends forms |
+//! | `opening` | the ways that lead to a page |
+//! | `attacks` | the ways that must not |
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod attacks;
+mod browser;
+mod opening;

@@ -1,0 +1,76 @@
+//! Figures about recorded calls, read in one pass. This module must not know how they are added up.
+
+use rusqlite::Row;
+
+use super::{CallOutcome, Log};
+use crate::Error;
+use crate::database::counted;
+
+/// The maximum number of entries that are examined.
+const MOST: u32 = 100_000;
+
+/// The time by which an entry may be recorded later than another entry that arrived after it, in milliseconds.
+const LATE_MS: u64 = 60 * 60 * 1000;
+
+/// The parts of a recorded call that figures are made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallFigures<'r> {
+    /// The time at which the call arrived, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The principal that made the call.
+    pub principal: &'r str,
+    /// The profile to which the call was addressed.
+    pub profile: &'r str,
+    /// The server to which the call was forwarded, if any.
+    pub upstream: Option<&'r str>,
+    /// The name that was called.
+    pub tool: Option<&'r str>,
+    /// The client's name and version.
+    pub client: Option<&'r str>,
+    /// The outcome of the call.
+    pub outcome: CallOutcome,
+    /// The time from the call's arrival to its answer, in microseconds.
+    pub duration_us: u64,
+}
+
+impl Log {
+    /// Passes the newest entries that arrived at this time or later to `take`, at most 100 000 of them; returns their number.
+    ///
+    /// # Errors
+    /// If the file cannot be used.
+    pub fn figures(&self, since_ms: u64, mut take: impl FnMut(&CallFigures<'_>)) -> Result<usize, Error> {
+        self.database().read(|file| {
+            let mut select = file.prepare_cached(
+                "SELECT at_ms, principal, profile, upstream, tool, client, outcome, duration_us FROM calls ORDER BY id DESC LIMIT ?1",
+            )?;
+            let (mut rows, mut examined) = (select.query([MOST])?, 0);
+            while let Some(row) = rows.next()? {
+                let at_ms = counted(row.get(0)?);
+                // Entries are stored in the order of their ends, which is nearly the order of their times.
+                if at_ms.saturating_add(LATE_MS) < since_ms {
+                    break;
+                }
+                if at_ms >= since_ms {
+                    examined += 1;
+                    take(&figures(row, at_ms)?);
+                }
+            }
+            Ok(examined)
+        })
+    }
+}
+
+fn figures<'r>(row: &'r Row<'_>, at_ms: u64) -> rusqlite::Result<CallFigures<'r>> {
+    let text = |column| row.get_ref(column)?.as_str().map_err(rusqlite::Error::from);
+    let maybe = |column| row.get_ref(column)?.as_str_or_null().map_err(rusqlite::Error::from);
+    Ok(CallFigures {
+        at_ms,
+        principal: text(1)?,
+        profile: text(2)?,
+        upstream: maybe(3)?,
+        tool: maybe(4)?,
+        client: maybe(5)?,
+        outcome: text(6)?.parse().unwrap_or(CallOutcome::Error),
+        duration_us: counted(row.get(7)?),
+    })
+}
