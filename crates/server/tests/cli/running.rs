@@ -31,7 +31,10 @@ impl Serving {
         let hello = tokio::time::timeout(DEADLINE, lines.next_line()).await.expect("in time").expect("text");
         let hello: Value = serde_json::from_str(&hello.expect("a line")).expect("JSON");
         let url = hello["urls"][0].as_str().expect("a URL").to_owned();
-        Self { folder, url, _child: child }
+        let serving = Self { folder, url, _child: child };
+        // The socket opens a moment after the first screen.
+        serving.until(&["server", "list"], |run| run.code == Some(0)).await;
+        serving
     }
 
     async fn run(&self, args: &[&str]) -> Run {
@@ -137,7 +140,7 @@ async fn top_counts_calls_as_they_happen() {
     let serving = Serving::start().await;
     let top = async { serving.run(&["top", "--json", "--interval", "1", "-n", "5"]).await };
     let calls = async {
-        for _ in 0..200 {
+        for _ in 0..100_000 {
             serving.run(&["call", &serving.url, "demo__add", "a=1", "b=2"]).await;
         }
     };
