@@ -6,8 +6,8 @@ use crate::output::layout::{columns, wrap, wrap_command};
 use crate::output::options::Global;
 
 use super::{
-    add, admin, audit, call, check, completions, definitions, doctor, key, keyring, list, man, ping, prompt,
-    read, remove, serve, stdio, user,
+    add, admin, audit, call, check, completions, consent, definitions, doctor, key, keyring, list, logs, man,
+    ping, prompt, read, remove, serve, server, session, status, stdio, top, user,
 };
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
@@ -95,6 +95,12 @@ pub(super) enum Command {
     Remove(remove::Args),
     Check(check::Args),
     Doctor(doctor::Args),
+    Status(status::Args),
+    Logs(logs::Args),
+    Top(top::Args),
+    Server(server::Args),
+    Session(session::Args),
+    Consent(consent::Args),
     List(list::Args),
     Call(call::Args),
     Read(read::Args),

@@ -3,9 +3,10 @@
 //! | file | is for |
 //! |---|---|
 //! | `args` | the command line: global options and commands |
-//! | `serve`, `stdio`, `add`, `remove`, `check`, `doctor`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `user`, `keyring`, `definitions`, `audit`, `admin`, `schema`, `completions`, `man` | one command each |
+//! | `serve`, `stdio`, `add`, `remove`, `check`, `doctor`, `status`, `logs`, `top`, `server`, `session`, `consent`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `user`, `keyring`, `definitions`, `audit`, `admin`, `schema`, `completions`, `man` | one command each |
 //! | `settings` | the configuration: finding it, reading it, `${…}` |
 //! | `config_file` | the configuration file as a text to be edited |
+//! | `running` | requests to the running gateway |
 //! | `state` | the folder of keys and the record of calls |
 //! | `address` | addresses to listen at, and checks of those that other machines can reach |
 //! | `welcome` | the first screen of `serve` |
@@ -22,6 +23,7 @@ mod call;
 mod check;
 mod completions;
 mod config_file;
+mod consent;
 mod definitions;
 mod doctor;
 mod key;
@@ -29,17 +31,23 @@ mod keyring;
 mod list;
 mod log;
 mod log_format;
+mod logs;
 mod man;
 mod ping;
 mod prompt;
 mod read;
 mod remove;
+mod running;
 mod schema;
 mod serve;
+mod server;
+mod session;
 pub(crate) mod settings;
 pub(crate) mod state;
+mod status;
 mod stdio;
 pub(crate) mod target;
+mod top;
 mod user;
 mod welcome;
 
@@ -110,6 +118,12 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::Remove(args)) => remove::run(&args, &global, console),
         Some(Command::Check(args)) => check::run(&args, &global, console),
         Some(Command::Doctor(args)) => doctor::run(&args, &global, console),
+        Some(Command::Status(args)) => status::run(&args, &global, console),
+        Some(Command::Logs(args)) => logs::run(&args, &global, console),
+        Some(Command::Top(args)) => top::run(&args, &global, console),
+        Some(Command::Server(args)) => server::run(&args, &global, console),
+        Some(Command::Session(args)) => session::run(&args, &global, console),
+        Some(Command::Consent(args)) => consent::run(&args, &global, console),
         Some(Command::List(args)) => list::run(args, &global, console),
         Some(Command::Call(args)) => call::run(args, &global, console),
         Some(Command::Read(args)) => read::run(args, &global, console),

@@ -136,6 +136,43 @@ pub(crate) fn brief(micros: u64) -> String {
     }
 }
 
+/// Returns the point in time that a JSON text names, in the form of RFC 3339.
+pub(crate) fn millis_of(value: &serde_json::Value) -> Option<u64> {
+    point(value.as_str()?)
+}
+
+/// Returns the time since a point in time, in one unit: `5 s`, `3 min`, `2 h`, `4 d`.
+pub(crate) fn ago(at: u64) -> String {
+    span_words(now().saturating_sub(at))
+}
+
+/// Returns the time until a point in time: `in 5 s`, or `now` once it has passed.
+pub(crate) fn until(at: u64) -> String {
+    match at.saturating_sub(now()) {
+        0..SECOND => "now".to_owned(),
+        left => format!("in {}", span_words(left)),
+    }
+}
+
+fn span_words(span: u64) -> String {
+    match span {
+        0..MINUTE => format!("{} s", span / SECOND),
+        MINUTE..HOUR => format!("{} min", span / MINUTE),
+        HOUR..DAY => format!("{} h", span / HOUR),
+        _ => format!("{} d", span / DAY),
+    }
+}
+
+/// Returns a number of bytes in one unit: `512 B`, `48 MB`.
+pub(crate) fn bytes(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} B"),
+        1_000..1_000_000 => format!("{} kB", count / 1_000),
+        1_000_000..1_000_000_000 => format!("{} MB", count / 1_000_000),
+        _ => format!("{}.{} GB", count / 1_000_000_000, count / 100_000_000 % 10),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +233,17 @@ mod tests {
         assert_eq!(short(951_868_800_000 - 1), "2000-02-29 23:59");
         assert_eq!(rfc3339(0), "1970-01-01T00:00:00.000Z");
         assert_eq!(rfc3339(u64::MAX), "9999-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn spans_and_sizes_have_one_unit() {
+        let spans = [999, 59_999, 60_000, 3_599_999, HOUR, DAY - 1, 9 * DAY].map(span_words);
+        assert_eq!(spans, ["0 s", "59 s", "1 min", "59 min", "1 h", "23 h", "9 d"]);
+        assert_eq!([5, 5_000, 48_200_000, 4_561_000_000].map(bytes), ["5 B", "5 kB", "48 MB", "4.5 GB"]);
+        assert_eq!(ago(now() - 3 * MINUTE), "3 min");
+        assert_eq!((until(5), until(now() + 2 * HOUR + SECOND)), ("now".to_owned(), "in 2 h".to_owned()));
+        assert_eq!(millis_of(&serde_json::json!("1970-01-01T00:00:01.5Z")), Some(1_500));
+        assert_eq!(millis_of(&serde_json::json!(null)), None);
     }
 
     #[test]

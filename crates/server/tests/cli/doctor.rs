@@ -12,7 +12,7 @@ use super::run::{Folder, Run, in_folder, program, server};
 /// The findings about a subject, with their levels.
 fn found(run: &Run, subject: &str) -> Vec<(String, String)> {
     let json = run.json();
-    let all = json["findings"].as_array().unwrap().iter();
+    let all = json["findings"].as_array().expect("a list").iter();
     let text = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
     let about = all.filter(|one| one["subject"] == subject);
     about.map(|one| (text(one, "level"), format!("{} {}", text(one, "message"), text(one, "help")))).collect()

@@ -11,8 +11,10 @@ fn text(folder: &Folder, name: &str) -> String {
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut all: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|one| one.unwrap().file_name().into_string().unwrap()).collect();
+    let entries = fs::read_dir(folder).expect("a folder");
+    let name =
+        |one: std::io::Result<fs::DirEntry>| one.expect("an entry").file_name().into_string().expect("UTF-8");
+    let mut all: Vec<String> = entries.map(name).collect();
     all.sort();
     all
 }

@@ -10,6 +10,7 @@ mod help;
 mod hostile;
 mod person;
 mod run;
+mod running;
 mod serve;
 mod shells;
 #[path = "../support/mod.rs"]

@@ -33,6 +33,13 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Its output as JSON, one value on each line.
+    pub(crate) fn json_lines(&self) -> Vec<serde_json::Value> {
+        self.text().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+}
+
 /// An empty folder for one test, removed when dropped.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
