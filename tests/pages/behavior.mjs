@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 import { check, finish } from '../check.mjs';
-import { site } from './site.mjs';
+import { row, site } from './site.mjs';
 
 const [gallery] = process.argv.slice(2);
 if (!gallery) {
@@ -36,6 +36,14 @@ async function on(path, name, run, options = {}) {
   });
 }
 
+/** The words that say how the stream of a page is. */
+const state = (page, words) => page.locator('[data-stream-state]').filter({ hasText: words });
+
+/** Waits until something is true. */
+async function until(holds) {
+  while (!await holds()) await new Promise((resolve) => { setTimeout(resolve, 20); });
+}
+
 await on('/admin/servers', 'a filter replaces the list without a new page, and stays in the address', async (page) => {
   await page.evaluate(() => { globalThis.same = true; document.querySelector('#list tbody').remove(); });
   await page.getByLabel('Name or description').pressSequentially('note');
@@ -48,16 +56,75 @@ await on('/admin/servers', 'a filter replaces the list without a new page, and s
 await on('/admin/live', 'live events appear at the top, and wait while the page is paused', async (page) => {
   await page.getByText('fresh_tool').waitFor();
   assert.match(await page.locator('tbody tr').first().innerText(), /fresh_tool/);
-  await page.getByText('Live', { exact: true }).last().waitFor();
+  await state(page, 'Live').waitFor();
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText('Paused, 0 new').waitFor();
+  await state(page, 'Paused, 0 new').waitFor();
+  served.send('live', 'prepend', row('held_tool'));
+  await state(page, 'Paused, 1 new').waitFor();
+  assert.equal(await page.getByText('held_tool').count(), 0);
   await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('held_tool').waitFor();
+  assert.match(await page.locator('tbody tr').first().innerText(), /held_tool/);
+});
+
+await on('/admin/live', 'the stream of a replaced element ends', async (page) => {
+  await state(page, 'Live').waitFor();
+  await until(() => served.count('live') === 1);
+  await page.evaluate(() => {
+    document.querySelector('#list').replaceChildren();
+    document.dispatchEvent(new CustomEvent('htmx:after:swap'));
+  });
+  await until(() => served.count('live') === 0);
 });
 
 await on('/admin', 'the numbers of this moment come over a stream', async (page) => {
-  await page.evaluate(() => { document.querySelector('#now span:last-child').textContent = 'old'; });
-  await page.reload();
-  await page.getByText('calls running').waitFor();
+  await state(page, 'Live').waitFor();
+  const old = await page.locator('#now').evaluate((now) => now.outerHTML);
+  assert.ok(!old.includes('4711'), old);
+  served.send('now', 'replace', old.replace(/<strong>[^<]*<\/strong>/, '<strong>4711</strong>'));
+  await page.locator('#now').getByText('4711').waitFor();
+  await state(page, 'Live').waitFor();
+});
+
+await on('/admin', 'a stream that ended does not look alive', async (page) => {
+  await state(page, 'Live').waitFor();
+  served.end('now');
+  await state(page, 'Connecting …').waitFor();
+  assert.equal(await page.locator('#now').getAttribute('data-state'), 'waits');
+});
+
+await on('/admin/playground-run', 'news about a call keep a half-typed answer, and what is open', async (page) => {
+  await until(() => served.count('run') > 0);
+  const old = await page.locator('#run').evaluate((run) => run.outerHTML);
+  const message = page.locator('[data-key="message-0"]');
+  const wasOpen = await message.evaluate((details) => details.open);
+  await message.locator('summary').click();
+  await page.locator('.ask select').selectOption('tomorrow');
+  await page.locator('.ask select').focus();
+  served.send('run', 'replace', old.replace('asks you', 'asks you again').replaceAll('selected=""', ''));
+  await page.getByText('asks you again').waitFor();
+  assert.equal(await page.locator('.ask select').inputValue(), 'tomorrow');
+  assert.equal(await page.evaluate(() => document.activeElement.closest('.ask') !== null), true);
+  assert.equal(await message.evaluate((details) => details.open), !wasOpen);
+  served.send('run', 'replace', old.replace('data-question="q1"', 'data-question="q2"').replace('The server asks', 'The server asks more'));
+  await page.getByText('The server asks more').waitFor();
+  assert.equal(await message.evaluate((details) => details.open), !wasOpen);
+});
+
+await on('/admin/playground', 'another profile brings another form, and the filter of the tools leaves it alone', async (page) => {
+  await page.evaluate(() => { globalThis.form = document.querySelector('.stage form'); });
+  await page.getByLabel('Tool', { exact: true }).pressSequentially('post');
+  await page.waitForURL(/q=post/);
+  assert.equal(await page.evaluate(() => globalThis.form.isConnected), true);
+  await page.getByLabel('Profile', { exact: true }).selectOption('default');
+  await page.waitForURL(/profile=default/);
+  await until(() => page.evaluate(() => !globalThis.form.isConnected));
+  assert.match(page.url(), /tool=blog__wp_create_post/);
+});
+
+await on('/hostile/connect', 'a text that is not shown as it is has no button for copying', async (page) => {
+  assert.ok(await page.locator('[data-copy]').count() > 0);
+  assert.equal(await page.locator('[data-copy]:visible').count(), 0);
 });
 
 await on('/admin/keys', 'a sheet asks for the name, and Escape closes it', async (page) => {

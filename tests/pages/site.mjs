@@ -6,7 +6,10 @@ import { join, normalize } from 'node:path';
 
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', svg: 'image/svg+xml', html: 'text/html; charset=utf-8' };
 
-/** Serves a gallery; returns its address, and the function that ends it. */
+/** The data of an event on the stream of the live page: one row. */
+export const row = (what) => `<tr><td data-label="When">now</td><td>call</td><td>ann</td><td>${what}</td><td>ok</td></tr>`;
+
+/** Serves a gallery; returns its address, functions that send events and count open streams, and the function that ends it. */
 export async function site(folder) {
   const policy = await readFile(join(folder, 'csp.txt'), 'utf8');
   const headers = {
@@ -15,13 +18,16 @@ export async function site(folder) {
     'x-content-type-options': 'nosniff',
     'cross-origin-opener-policy': 'same-origin',
   };
-  const streams = new Set();
+  /** The open streams, and the names of their addresses. */
+  const streams = new Map();
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://x').pathname));
     if (path.startsWith('/admin/events/')) {
       response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' });
-      streams.add(response);
-      response.write(await stream(folder, path));
+      const first = await stream(folder, path);
+      streams.set(response, path.split('/').pop());
+      response.on('close', () => streams.delete(response));
+      response.write(first);
       return;
     }
     // A page is below the name of its data: /lifelike/servers. The addresses of the gateway show lifelike data.
@@ -37,15 +43,28 @@ export async function site(folder) {
     }
   });
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const close = () => { streams.forEach((open) => open.destroy()); server.close(); };
-  return { url: `http://127.0.0.1:${server.address().port}`, close };
+  const open = (name) => [...streams].flatMap(([response, own]) => (own === name ? [response] : []));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    /** Sends an event on all open streams with this name. */
+    send: (name, kind, data) => open(name).forEach((response) => response.write(event(kind, data))),
+    /** The number of open streams with this name. */
+    count: (name) => open(name).length,
+    /** Ends the open streams with this name, as a gateway does that stops. */
+    end: (name) => open(name).forEach((response) => response.end()),
+    close: () => { streams.forEach((_, response) => response.destroy()); server.close(); },
+  };
+}
+
+/** An event as text. */
+function event(kind, data) {
+  return `event: ${kind}\n${data.split('\n').map((line) => `data: ${line}`).join('\n')}\n\n`;
 }
 
 /** The first event of a stream. */
 async function stream(folder, path) {
   const html = async (name) => (await readFile(join(folder, 'lifelike', `${name}.html`), 'utf8'));
-  const event = (name, data) => `event: ${name}\n${data.split('\n').map((line) => `data: ${line}`).join('\n')}\n\n`;
   if (path.endsWith('/now')) return event('replace', await html('overview-now'));
-  if (path.endsWith('/live')) return event('prepend', '<tr><td data-label="When">now</td><td>call</td><td>ann</td><td>fresh_tool</td><td>ok</td></tr>');
+  if (path.endsWith('/live')) return event('prepend', row('fresh_tool'));
   return ': nothing yet\n\n';
 }

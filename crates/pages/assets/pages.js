@@ -8,13 +8,44 @@ function replace(target, html) {
   template.innerHTML = html;
   const fresh = template.content.firstElementChild;
   if (!fresh) return;
-  const open = new Set([...target.querySelectorAll('details')].flatMap((each, at) => (each.open ? [at] : [])));
+  for (const each of fresh.querySelectorAll('details')) {
+    const old = detailsLike(each, target);
+    if (old) each.open = old.open;
+  }
+  if (replaceAround(target, fresh)) {
+    window.htmx?.process(target);
+    improve(target);
+    return;
+  }
   const focused = target.contains(document.activeElement) ? document.activeElement.id : '';
   target.replaceWith(fresh);
-  fresh.querySelectorAll('details').forEach((each, at) => { if (open.has(at)) each.open = true; });
   if (focused) document.getElementById(focused)?.focus();
   window.htmx?.process(fresh);
   improve(fresh);
+}
+
+/** The part of an element that shows the same as `details`. What has no key and no time is not known again. */
+function detailsLike(details, root) {
+  const key = (each) => each.dataset.key ?? each.querySelector('time')?.dataset.at;
+  const wanted = key(details);
+  return wanted && [...root.querySelectorAll('details')].find((each) => key(each) === wanted);
+}
+
+/** Replaces everything around a question that is still asked, so that a half-typed answer stays. Returns true if there was one. */
+function replaceAround(target, fresh) {
+  const asked = target.querySelector(':scope > .ask');
+  const now = fresh.querySelector(':scope > .ask');
+  if (!asked || !now || asked.dataset.question !== now.dataset.question) return false;
+  for (const node of [...target.childNodes]) if (node !== asked) node.remove();
+  let before = true;
+  for (const node of [...fresh.childNodes]) {
+    if (node === now) before = false;
+    else if (before) asked.before(node);
+    else target.append(node);
+  }
+  for (const name of target.getAttributeNames()) if (!fresh.hasAttribute(name)) target.removeAttribute(name);
+  for (const name of fresh.getAttributeNames()) target.setAttribute(name, fresh.getAttribute(name));
+  return true;
 }
 
 const streams = new Map();
@@ -24,20 +55,19 @@ function listen(element) {
   const url = element.dataset.stream;
   const known = streams.get(url);
   if (known) {
-    known.element = element;
+    // A new list has all rows, also those that were held back.
+    if (known.element !== element) Object.assign(known, { element, paused: false, waiting: [] });
     tell(known);
     return;
   }
   const source = new EventSource(url);
-  const stream = { source, paused: false, waiting: [], element };
-  streams.set(url, stream);
   const close = () => { source.close(); streams.delete(url); };
+  const stream = { source, paused: false, waiting: [], element, close };
+  streams.set(url, stream);
   source.addEventListener('replace', ({ data }) => {
     const id = /\bid="([\w-]+)"/.exec(data)?.[1];
     const target = id && document.getElementById(id);
     if (!target) { close(); return; }
-    // An answer that somebody is typing is worth more than news.
-    if (target.querySelector('.ask')?.contains(document.activeElement)) return;
     replace(target, data);
     if (document.getElementById(id)?.dataset.stream !== url) close();
   });
@@ -48,7 +78,7 @@ function listen(element) {
     stream.waiting.length = Math.min(stream.waiting.length, MOST_ROWS);
     tell(stream);
   });
-  source.addEventListener('end', close);
+  source.addEventListener('end', () => { close(); tell(stream, 'Ended'); });
   source.addEventListener('open', () => tell(stream));
   source.addEventListener('error', () => tell(stream));
 }
@@ -64,12 +94,21 @@ function pause(button) {
 }
 
 /** Says how a stream is. */
-function tell({ source, paused, waiting, element }) {
+function tell({ source, paused, waiting, element }, ended) {
+  const live = source.readyState === EventSource.OPEN;
+  const waits = source.readyState === EventSource.CONNECTING;
+  element.dataset.state = live ? 'live' : waits ? 'waits' : 'lost';
   const state = element.querySelector('[data-stream-state]');
   if (!state) return;
-  if (paused) state.textContent = `Paused, ${waiting.length} new`;
-  else if (source.readyState === EventSource.OPEN) state.textContent = 'Live';
-  else state.textContent = source.readyState === EventSource.CONNECTING ? 'Connecting …' : 'Not connected. Load the page again.';
+  if (ended) state.textContent = ended;
+  else if (paused) state.textContent = `Paused, ${waiting.length} new`;
+  else if (live) state.textContent = 'Live';
+  else state.textContent = waits ? 'Connecting …' : 'Not connected. Load the page again.';
+}
+
+/** Closes the streams of elements that are no longer on the page. */
+function closeForgotten() {
+  for (const { element, close } of [...streams.values()]) if (!element.isConnected) close();
 }
 
 /** Puts rows at the top of a table. */
@@ -116,6 +155,11 @@ function localTime(details) {
   exact.append(`\n${at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })} here`);
 }
 
+/** Returns true if a text is shown as it is: without marks, and not cut. Only such a text is worth copying. */
+function isWhole(text) {
+  return Boolean(text) && !text.querySelector('.odd, .cut');
+}
+
 async function copy(button) {
   const text = document.getElementById(button.dataset.copy)?.textContent ?? '';
   const words = button.querySelector('.words');
@@ -142,9 +186,10 @@ function checkJson(area) {
 /** Improves an element that is new on the page. */
 function improve(root) {
   const all = (selector) => [...(root.matches?.(selector) ? [root] : []), ...root.querySelectorAll(selector)];
-  if (navigator.clipboard) for (const button of all('[data-copy]')) button.hidden = false;
+  for (const button of all('[data-copy]')) button.hidden = !navigator.clipboard || !isWhole(document.getElementById(button.dataset.copy));
   for (const button of all('[data-pause]')) button.hidden = false;
   all('[data-stream]').forEach(listen);
+  closeForgotten();
   refreshTimes(root);
 }
 

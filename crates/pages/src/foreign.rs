@@ -62,6 +62,16 @@ impl ForeignText {
         self.shown(Shortening { most: BLOCK, lines: true, joiners: true })
     }
 
+    /// A line that somebody approves: shown like a [`Self::block`], but on one line, and without any character that nobody sees.
+    pub(crate) fn whole_line(&self) -> Markup {
+        self.shown(Shortening { most: BLOCK, lines: false, joiners: false })
+    }
+
+    /// Returns true if [`Self::whole_line`] and [`Self::block`] leave nothing out.
+    pub(crate) fn fits(&self) -> bool {
+        self.text.len() <= BLOCK || self.text.chars().nth(BLOCK).is_none()
+    }
+
     /// The text without markup for an attribute that people read, such as `aria-label`.
     pub fn label(&self) -> String {
         let mut label = String::new();
@@ -211,6 +221,17 @@ mod tests {
     #[test]
     fn a_block_keeps_its_lines() {
         assert_eq!(ForeignText::from("a\r\n\tb").block().into_string(), "<bdi>a\n\tb</bdi>");
+    }
+
+    #[test]
+    fn a_whole_line_hides_nothing() {
+        let text = ForeignText::from(format!("{}\n- b\u{200d}", "x".repeat(5_000)));
+        let html = text.whole_line().into_string();
+        assert!(html.contains(&"x".repeat(5_000)) && html.contains("␊") && html.contains("U+200D"), "{html}");
+        assert!(!html.contains('\n') && text.fits());
+        let long = ForeignText::from("é".repeat(40_000));
+        assert!(!long.fits() && long.whole_line().into_string().contains("7232 more characters"));
+        assert!(ForeignText::from("é".repeat(32_768)).fits());
     }
 
     #[test]

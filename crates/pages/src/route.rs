@@ -3,6 +3,9 @@
 //! Each form is a POST with the field `csrf`. The fields are listed with each address. Forms answer with 303 and the page to show, or
 //! with the page itself (status 422) if a field is wrong. Forms that remove something have the field `confirm`, which must repeat the
 //! name of the removed thing.
+//!
+//! A name is a part of a path in the form of [`segment`], and [`name_of`] reads it back. The field `tool` has this form, too, wherever it
+//! names a server's own tool: as the value of a field, a name with characters that HTML cannot contain would arrive as another name.
 
 use std::fmt::Write as _;
 
@@ -20,8 +23,8 @@ pub const SERVERS: &str = "/admin/servers";
 pub const SERVERS_ADD: &str = "/admin/servers-add";
 /// The tools: query `q`, `server`, `profile`, `show`, `at`.
 pub const TOOLS: &str = "/admin/tools";
-/// POST: `profile`, `action` (`allow` or `deny`), `tool` (several, each `server/tool`, encoded as in the address of the tool). With `all`,
-/// the action applies to all tools that match the filter in `q`, `server`, `show`.
+/// POST: `profile`, `action` (`allow` or `deny`), `tool` (several, each `server/tool` as in the address of the tool). With `all`,
+/// the action applies to all tools that match the filter in `q`, `server`, `show`. A form with neither answers 422.
 pub const TOOLS_VISIBILITY: &str = "/admin/tools-visibility";
 /// The profiles.
 pub const PROFILES: &str = "/admin/profiles";
@@ -29,9 +32,10 @@ pub const PROFILES: &str = "/admin/profiles";
 pub const PROFILES_ADD: &str = "/admin/profiles-add";
 /// The playground: query `profile`, `caller`, `q`, `tool`, `run`.
 pub const PLAYGROUND: &str = "/admin/playground";
-/// POST: `profile`, `caller`, `tool`, and either `arguments` (JSON) or `arg.NAME` for each argument.
+/// POST: `profile`, `caller`, `tool`, and either `arguments` (JSON) or `arg.NAME` for each argument (NAME in percent-encoding). An empty
+/// value means that the argument is not set.
 pub const PLAYGROUND_RUN: &str = "/admin/playground-run";
-/// POST: `run`, `question`, `action` (`accept`, `decline`, `cancel`), `arg.NAME`.
+/// POST: `run`, `question`, `action` (`accept`, `decline`, `cancel`), `arg.NAME` (NAME in percent-encoding).
 pub const PLAYGROUND_ANSWER: &str = "/admin/playground-answer";
 /// POST: cancels a run: `run`.
 pub const PLAYGROUND_CANCEL: &str = "/admin/playground-cancel";
@@ -99,7 +103,8 @@ pub enum ServerAction {
     Login,
     /// Changes the entry: `text`, `etag`.
     Change,
-    /// Approves definitions: `revision`, and `tool` (several); without `tool`, all.
+    /// Approves definitions: `revision`, and either `tool` (several, each a [`segment`]) or `all`, which must be `yes`. A form with
+    /// neither approves nothing, and answers 422.
     Approve,
     /// Removes the server: `confirm` (its name).
     Remove,
@@ -167,12 +172,12 @@ impl ProfileAction {
 
 /// The page of a server.
 pub fn server(id: &str) -> String {
-    format!("{SERVERS}/{}", encoded(id))
+    format!("{SERVERS}/{}", segment(id))
 }
 
 /// The form of an action on a server.
 pub fn server_action(id: &str, action: ServerAction) -> String {
-    format!("{SERVERS}/{}/{}", encoded(id), action.name())
+    format!("{SERVERS}/{}/{}", segment(id), action.name())
 }
 
 /// The page of a tool, by its server and the server's own name for it.
@@ -182,17 +187,17 @@ pub fn tool(server: &str, tool: &str) -> String {
 
 /// The last two parts of a tool's address; also the value of the field `tool` in [`TOOLS_VISIBILITY`].
 pub fn tool_path(server: &str, tool: &str) -> String {
-    format!("{}/{}", encoded(server), encoded(tool))
+    format!("{}/{}", segment(server), segment(tool))
 }
 
 /// The page of a profile.
 pub fn profile(slug: &str) -> String {
-    format!("{PROFILES}/{}", encoded(slug))
+    format!("{PROFILES}/{}", segment(slug))
 }
 
 /// The form of an action on a profile.
 pub fn profile_action(slug: &str, action: ProfileAction) -> String {
-    format!("{PROFILES}/{}/{}", encoded(slug), action.name())
+    format!("{PROFILES}/{}/{}", segment(slug), action.name())
 }
 
 /// The page of a call.
@@ -211,12 +216,38 @@ pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
     url
 }
 
-/// A text in percent-encoding: only unreserved characters stay. `.` and `..` would be removed from a path, so their dots are encoded.
-pub fn encoded(text: &str) -> String {
-    let dots = !text.is_empty() && text.bytes().all(|byte| byte == b'.');
+/// A name as one part of a path, in percent-encoding. Browsers remove the parts `.` and `..` from a path, also if their dots are encoded,
+/// and an empty part would be lost; so `~` comes before a name that is empty, or that begins with `.` or `~`.
+pub fn segment(name: &str) -> String {
+    let mark = if name.is_empty() || name.starts_with(['.', '~']) { "~" } else { "" };
+    format!("{mark}{}", encoded(name))
+}
+
+/// The name in a part of a path that [`segment`] has made. `None` if it is not the percent-encoding of a text.
+pub fn name_of(segment: &str) -> Option<String> {
+    let mut rest = segment.strip_prefix('~').unwrap_or(segment).as_bytes();
+    let mut name = Vec::with_capacity(rest.len());
+    while let Some((&first, after)) = rest.split_first() {
+        if first != b'%' {
+            name.push(first);
+            rest = after;
+            continue;
+        }
+        let (digits, after) = after.split_at_checked(2)?;
+        if !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        name.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+        rest = after;
+    }
+    String::from_utf8(name).ok()
+}
+
+/// A text in percent-encoding, for a query or the name of a field: only unreserved characters stay.
+pub(crate) fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_~".contains(&byte) || (byte == b'.' && !dots) {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
             let _ = write!(encoded, "%{byte:02X}");
@@ -227,14 +258,37 @@ pub fn encoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ROOT, server, tool, with_query};
+    use super::{ROOT, name_of, segment, server, tool, with_query};
     use proptest::prelude::*;
 
     #[test]
     fn names_cannot_leave_their_part_of_a_path() {
-        assert_eq!(server("../keys"), "/admin/servers/..%2Fkeys");
-        assert_eq!(server(".."), "/admin/servers/%2E%2E");
+        assert_eq!(server("../keys"), "/admin/servers/~..%2Fkeys");
+        assert_eq!(server(".."), "/admin/servers/~..");
         assert_eq!(tool("a b", "x?y#z"), "/admin/tools/a%20b/x%3Fy%23z");
+        assert_eq!(tool("a", ""), "/admin/tools/a/~");
+    }
+
+    /// Browsers take a part for `.` or `..` even if its dots are encoded.
+    fn moves(part: &str) -> bool {
+        let dots = part.to_ascii_lowercase().replace("%2e", ".");
+        part.is_empty() || dots == "." || dots == ".."
+    }
+
+    #[test]
+    fn no_name_moves_in_a_path() {
+        for name in ["", ".", "..", "...", "%2e%2e", ".%2E", "%2E", "~", "~..", "~~", "a"] {
+            let url = tool(name, name);
+            assert!(!url.split('/').skip(1).any(moves), "{url}");
+            assert_eq!(name_of(&segment(name)).as_deref(), Some(name));
+        }
+    }
+
+    #[test]
+    fn only_encoded_texts_are_names() {
+        for part in ["%", "%4", "%+1", "%zz", "%FF", "a%"] {
+            assert_eq!(name_of(part), None, "{part}");
+        }
     }
 
     #[test]
@@ -250,7 +304,8 @@ mod tests {
         fn addresses_are_plain_ascii(name in any::<String>()) {
             let url = server(&name);
             prop_assert!(url.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/%-_~.".contains(&byte)), "{url}");
-            prop_assert!(!url.contains("/../") && !url.ends_with("/.."));
+            prop_assert!(!url.split('/').skip(1).any(moves), "{url}");
+            prop_assert_eq!(name_of(&segment(&name)), Some(name));
         }
     }
 }

@@ -163,8 +163,10 @@ pub struct DefinitionChange {
     pub state: DefinitionState,
     /// The changed parts, such as `description`.
     pub parts: Vec<ForeignText>,
-    /// The differences.
+    /// The differences. For a new tool these are all lines of its definition; for one that vanished there may be none.
     pub lines: Vec<DiffLine>,
+    /// True if `lines` leaves something out. Pages offer no approval then.
+    pub cut: bool,
 }
 
 /// One line of a comparison.

@@ -46,7 +46,7 @@ pub struct PlaygroundTool {
     pub verdict: Option<AccessVerdict>,
 }
 
-/// A field of a form that was made from a schema. Its name in the form is `arg.` and the name of the argument.
+/// A field of a form that was made from a schema. Its name in the form is `arg.` and the name of the argument in percent-encoding.
 #[derive(Debug, Clone, Default)]
 pub struct SchemaField {
     /// The name of the argument.

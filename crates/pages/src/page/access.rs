@@ -3,8 +3,8 @@
 use super::tools::options;
 use crate::model::{AccessPage, AccessStep, AccessVerdict, PageFrame, RuleEffect};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, count, empty, faults, field, page, select,
-    shown, submit, table,
+    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, count, empty, faults, field, left_out, page,
+    select, shown, submit, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -104,6 +104,7 @@ fn rules(data: &AccessPage) -> Markup {
         } @else {
             p.quiet { "A rule that denies always wins. If there is a rule with allow, only what such rules allow may be used." }
             (table("Rules", &[("Rule", ""), ("Effect", ""), ("Items", ""), ("Applies to", ""), ("Stopped, 24 h", "n")], &rows))
+            (left_out(&data.rules))
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::tools::options;
 use crate::model::{CallRow, CallsFilter, CallsPage, Outcome, PageFrame, RecordState};
 use crate::part::{
-    Empty, Glyph, Head, InputLine, Section, at_row, bytes, count, duration, empty, faults, field, filter,
+    Empty, Glyph, Head, InputLine, Section, at_row, bytes, counted, duration, empty, faults, field, filter,
     outcome_badge, page, pager, select, shown, table, when,
 };
 use crate::route;
@@ -13,17 +13,13 @@ use maud::{Markup, html};
 pub fn calls(frame: &PageFrame, data: &CallsPage) -> Markup {
     let mut head = Head::of(Section::Calls, "Calls", "");
     head.lead = record(&data.record);
-    let pairs = pairs(&data.filter);
-    if data.record.on {
-        head.actions = html! { a.button.plain href=(route::with_query(route::CALLS_CSV, &pairs)) download="calls.csv" { (Glyph::Download) "CSV" } };
-    }
     page(
         frame,
         &head,
         &html! {
             @if data.record.on || !data.rows.is_empty() {
                 (filters(data))
-                div id="list" { (list(frame, data, &pairs)) }
+                div id="list" { (list(frame, data, &pairs(&data.filter))) }
             } @else {
                 (empty(&Empty {
                     icon: Glyph::Calls,
@@ -54,10 +50,10 @@ fn record(record: &RecordState) -> Markup {
     html! {
         @if record.on {
             "Who called what, and how it ended. "
-            @if let Some(entries) = record.entries { (count(entries)) " entries, kept for " } @else { "Entries are kept for " }
+            @if let Some(entries) = record.entries { (counted(entries, "entry", "entries")) ", kept for " } @else { "Entries are kept for " }
             (record.keep.name()) ". "
             @if record.arguments { "Arguments are recorded, redacted." } @else { "Arguments are not recorded." }
-            @if record.lost > 0 { strong { " " (count(record.lost)) " entries were lost, because the file could not be written." } }
+            @if record.lost > 0 { strong { " " (counted(record.lost, "entry was lost", "entries were lost")) ", because the file could not be written." } }
         } @else { "Who called what, and how it ended." }
     }
 }
@@ -100,6 +96,8 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
         } @else {
             (table("Calls", &columns, &rows))
             (pager(route::CALLS, pairs, &data.paging, shown(&data.rows).len()))
+            // The link is a part of the list, so that a new filter changes it, too.
+            @if data.record.on { p.more { a href=(route::with_query(route::CALLS_CSV, pairs)) download="calls.csv" { (Glyph::Download) "These calls as CSV" } } }
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::model::{ConfigFault, ConfigurationPage, PageFrame};
 use crate::part::{
-    Button, Glyph, Head, Section, Tone, badge, button, count, diff, facts, page, shown, snippet, table,
-    until, when,
+    Button, Glyph, Head, Section, Tone, badge, button, counted, diff, facts, left_out, page, shown, snippet,
+    table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -54,9 +54,10 @@ fn file_faults(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
     html! {
         @if !data.faults.is_empty() {
             section.panel.broken aria-labelledby="faults" {
-                h2 id="faults" { (Glyph::Bad) "The file has " (count(data.faults.len() as u64)) " errors, so the old configuration stays in force" }
+                h2 id="faults" { (Glyph::Bad) "The file has " (counted(data.faults.len() as u64, "error", "errors")) ", so the old configuration stays in force" }
                 div.lead { "Last attempt: " (until(frame.now, data.failed, "unknown")) }
                 ol.config-faults { @for fault in shown(&data.faults) { (config_fault(fault)) } }
+                (left_out(&data.faults))
             }
         }
     }
@@ -83,6 +84,6 @@ fn changes(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
     };
     html! {
         @if data.changes.is_empty() { p.quiet { "Nothing has been changed since the start." } }
-        @else { (table("Changes", &[("When", ""), ("By", ""), ("Change", ""), ("Result", "")], &rows)) }
+        @else { (table("Changes", &[("When", ""), ("By", ""), ("Change", ""), ("Result", "")], &rows)) (left_out(&data.changes)) }
     }
 }

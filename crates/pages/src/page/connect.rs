@@ -81,6 +81,7 @@ pub fn connect_test(frame: &PageFrame, test: &SelfTest) -> Markup {
                     (when(frame.now, event.at))
                 }
             } }
+            @if live { p.hint data-stream-state { noscript { "Load the page again to see what has happened since." } } }
             @if test.state == SelfTestState::Over { p.help { "Check that the client uses exactly the URL above, and that it was started after the test." } }
         }
     }

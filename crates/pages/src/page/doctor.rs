@@ -2,8 +2,8 @@
 
 use crate::model::{CheckGroup, DoctorPage, PageFrame, Severity};
 use crate::part::{
-    Button, Empty, Glyph, Head, Section, button, count, counted, empty, page, severity_icon, severity_word,
-    shown, until,
+    Button, Empty, Glyph, Head, Section, button, counted, empty, left_out, page, severity_icon,
+    severity_word, shown, until,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -40,7 +40,7 @@ fn summary(data: &DoctorPage) -> Markup {
     };
     html! {
         div.notice.(class) { (icon) div { p {
-            @if bad + warnings == 0 { strong { "All is well. " } (count(number(Severity::Good))) " checks passed." }
+            @if bad + warnings == 0 { strong { "All is well. " } (counted(number(Severity::Good), "check", "checks")) " passed." }
             @else { strong { (counted(bad, "problem", "problems")) " and " (counted(warnings, "warning", "warnings")) ". " } "Each says what to do." }
         } } }
     }
@@ -61,6 +61,7 @@ fn group(group: &CheckGroup, number: usize) -> Markup {
                     }
                 }
             }
+            (left_out(&group.checks))
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Limits and how much of them is used.
 
 use crate::model::{CapRow, LimitsPage, PageFrame, RateRow};
-use crate::part::{Empty, Glyph, Head, Section, count, empty, meter, page, percent, shown, table, until};
+use crate::part::{
+    Empty, Glyph, Head, Section, count, empty, left_out, meter, page, percent, shown, table, until,
+};
 use crate::route;
 use maud::{Markup, html};
 
@@ -25,7 +27,7 @@ pub fn limits(frame: &PageFrame, data: &LimitsPage) -> Markup {
                         text: "Callers may call as often as they like. Limits are written under rateLimits in the configuration.",
                         link: Some((route::CONFIGURATION, "Open the configuration")),
                     }))
-                } @else { div.cards { @for rate in shown(&data.rates) { (rate_card(frame, rate)) } } }
+                } @else { div.cards { @for rate in shown(&data.rates) { (rate_card(frame, rate)) } } (left_out(&data.rates)) }
             }
             section aria-labelledby="caps" { h2 id="caps" { "Caps" } (caps(&data.caps)) }
         },
@@ -63,6 +65,6 @@ fn caps(caps: &[CapRow]) -> Markup {
     };
     html! {
         @if caps.is_empty() { p.quiet { "No caps are known." } }
-        @else { (table("Caps", &[("Key", ""), ("Meaning", ""), ("Limit", "n"), ("In use", ""), ("Refused since the start", "n")], &rows)) }
+        @else { (table("Caps", &[("Key", ""), ("Meaning", ""), ("Limit", "n"), ("In use", ""), ("Refused since the start", "n")], &rows)) (left_out(caps)) }
     }
 }

@@ -6,6 +6,7 @@ mod call;
 mod calls;
 mod configuration;
 mod connect;
+mod definitions;
 mod doctor;
 mod keys;
 mod limits;

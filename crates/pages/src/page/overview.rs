@@ -4,7 +4,7 @@ use crate::model::{
     Advice, CallRow, OverviewPage, PageFrame, ServerRow, ServerState, TrafficTotals, UsageRow, Window,
 };
 use crate::part::{
-    Empty, Glyph, Head, Section, at_row, compact, count, duration, empty, latency_chart, numbers,
+    Empty, Glyph, Head, Section, at_row, compact, count, counted, duration, empty, latency_chart, numbers,
     outcome_badge, page, per_second, percent, server_badge, severity_icon, severity_word, table,
     traffic_chart, when,
 };
@@ -49,6 +49,7 @@ pub fn overview_now(data: &OverviewPage) -> Markup {
             span.dot aria-hidden="true" {}
             span { "Now: " (words(data.running, "call running", "calls running")) ", " (words(data.waiting, "call waiting", "calls waiting")) ", "
                 a href=(route::SESSIONS) { (words(data.sessions, "session", "sessions")) } }
+            span.quiet data-stream-state {}
         }
     }
 }
@@ -112,7 +113,11 @@ fn advice_item(item: &Advice) -> Markup {
 fn all_well(servers: &[ServerRow]) -> String {
     let usable =
         servers.iter().filter(|row| matches!(row.state, ServerState::Ready | ServerState::Resting)).count();
-    format!("{usable} of {} servers are ready or resting.", servers.len())
+    match (usable, servers.len()) {
+        (1, 1) => "The server is ready or resting.".to_owned(),
+        (_, 1) => "The server is not ready yet.".to_owned(),
+        (usable, all) => format!("{usable} of {all} servers are ready or resting."),
+    }
 }
 
 fn totals(data: &OverviewPage) -> Markup {
@@ -122,8 +127,8 @@ fn totals(data: &OverviewPage) -> Markup {
         dl.stats {
             (stat("Calls", &compact(now.calls), &change(data.before.map(|before| before.calls), now.calls)))
             (stat("Calls per second", &per_second(now.calls, data.window.millis()), &html! { "on average" }))
-            (stat("Failed", &percent(failed, now.calls), &html! { (count(failed)) " calls" }))
-            (stat("Denied", &percent(now.denied, now.calls), &html! { (count(now.denied)) " calls" }))
+            (stat("Failed", &percent(failed, now.calls), &html! { (counted(failed, "call", "calls")) }))
+            (stat("Denied", &percent(now.denied, now.calls), &html! { (counted(now.denied, "call", "calls")) }))
             (stat("Median", &duration_or_dash(now.p50_us), &slower(data.before, |totals| totals.p50_us)))
             (stat("95 % within", &duration_or_dash(now.p95_us), &slower(data.before, |totals| totals.p95_us)))
         }
@@ -170,7 +175,7 @@ fn servers(frame: &PageFrame, data: &OverviewPage) -> Markup {
         section aria-labelledby="servers" {
             h2 id="servers" { "Servers" }
             (table("Servers", &[("Server", ""), ("State", ""), ("Reason", ""), ("Calls, 24 h", "n"), ("Failed, 24 h", "n"), ("Since", "")], &rows))
-            p.more { a href=(route::SERVERS) { "All " (count(data.servers.len() as u64)) " servers" } }
+            p.more { a href=(route::SERVERS) { @if data.servers.len() == 1 { "The server" } @else { "All " (count(data.servers.len() as u64)) " servers" } } }
         }
     }
 }

@@ -7,8 +7,9 @@ use crate::model::{
     SchemaField,
 };
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, button, code, duration, empty, field,
-    filter, hints, messages, page, post, schema_field, select, shown, submit,
+    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, button, chooser, code, counted, duration,
+    empty, field, filter, hints, left_out, messages, named_field, page, post, schema_field, select, shown,
+    submit,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -25,8 +26,11 @@ pub fn playground(frame: &PageFrame, data: &PlaygroundPage) -> Markup {
         &head,
         &html! {
             (choices(data))
-            div.bench {
-                nav.tools aria-label="Tools" id="tools" { (tools(data)) }
+            div.bench id="bench" {
+                div.finder {
+                    (search(data))
+                    nav.tools aria-label="Tools" id="tools" { (tools(data)) }
+                }
                 div.stage {
                     @match &data.tool {
                         Some(tool) => (form(frame, data, tool)),
@@ -58,23 +62,34 @@ pub fn playground_run(frame: &PageFrame, run: &PlaygroundRun) -> Markup {
                 (code("Answer", answer))
             }
             @if !run.messages.is_empty() { h3 { "Messages" } (messages(&run.messages)) }
-            @if live && stream_hint(run) { noscript { p.hint { "Load the page again to see what has happened since." } } }
+            @if live { p.hint data-stream-state { noscript { "Load the page again to see what has happened since." } } }
         }
     }
 }
 
-fn stream_hint(run: &PlaygroundRun) -> bool {
-    run.answer.is_none()
-}
-
+/// The choices that everything below depends on, also the form with its hidden fields.
 fn choices(data: &PlaygroundPage) -> Markup {
     let profiles: Vec<_> = data.profiles.iter().map(|name| (name.raw(), name.label())).collect();
+    chooser(
+        route::PLAYGROUND,
+        "bench",
+        &html! {
+            @if let Some(tool) = &data.tool { input type="hidden" name="tool" value=(tool.name.value()); }
+            (select("f", "profile", "Profile", data.profile.raw(), &profiles))
+            (select("f", "caller", "With the rules for", data.caller.raw(), &options("me, the administrator", &data.callers)))
+        },
+    )
+}
+
+/// The filter of the tools. It leaves the form alone, and what was typed there.
+fn search(data: &PlaygroundPage) -> Markup {
     filter(
         route::PLAYGROUND,
         "tools",
         &html! {
-            (select("f", "profile", "Profile", data.profile.raw(), &profiles))
-            (select("f", "caller", "With the rules for", data.caller.raw(), &options("me, the administrator", &data.callers)))
+            input type="hidden" name="profile" value=(data.profile.value());
+            input type="hidden" name="caller" value=(data.caller.value());
+            @if let Some(tool) = &data.tool { input type="hidden" name="tool" value=(tool.name.value()); }
             (field(InputLine { name: "q", label: "Tool", value: data.q.raw(), kind: "search", ..InputLine::default() }))
         },
     )
@@ -93,6 +108,7 @@ fn tools(data: &PlaygroundPage) -> Markup {
                 } }
             }
         }
+        (left_out(&data.tools))
     }
 }
 
@@ -127,10 +143,7 @@ fn arguments(tool: &PlaygroundTool) -> Markup {
             value: tool.arguments.clone(),
             ..SchemaField::default()
         };
-        return html! {
-            input type="hidden" name="json" value="yes";
-            (schema_field(&whole, "arg", 0))
-        };
+        return named_field(&whole, "arguments", "arg", 0);
     }
     html! {
         @if tool.fields.is_empty() { p.quiet { "This tool takes no arguments." } }
@@ -159,7 +172,7 @@ fn progress(run: &PlaygroundRun) -> Markup {
             }
             span { (last.text) }
         }
-        details.raw { summary { (run.progress.len()) " reports of progress" }
+        details.raw data-key="progress" { summary { (counted(run.progress.len() as u64, "report", "reports")) " of progress" }
             ol.history { @for mark in run.progress.iter().rev().take(200) { li {
                 span.quiet { "+" (duration(mark.after_us)) } " " (number(mark.value)) @if let Some(total) = mark.total { " of " (number(total)) } " " (mark.text)
             } } }
@@ -176,7 +189,7 @@ fn question(frame: &PageFrame, run: &PlaygroundRun, question: &OpenQuestion) -> 
         html! { button.button.(class) type="submit" name="action" value=(value) formnovalidate[skip] { (icon) (words) } }
     };
     html! {
-        section.ask aria-labelledby="question" {
+        section.ask data-question=(question.id) aria-labelledby="question" {
             h3 id="question" { (Glyph::Unknown) "The server asks" }
             div.prose { (question.text.block()) }
             @if let Some(url) = &question.url {

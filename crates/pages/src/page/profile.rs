@@ -4,8 +4,8 @@ use super::profiles::mode;
 use crate::model::{DefinedIn, ForeignText, PageFrame, ProfilePage, ProfileServer};
 use crate::part::{
     Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, confirmed,
-    copyable, count, defined_in, empty, facts, field, filter, hints, meter, page, pager, percent, post,
-    select, server_badge, shown, submit, table,
+    copyable, count, defined_in, empty, facts, field, filter, hints, left_out, meter, page, pager, percent,
+    post, select, server_badge, shown, submit, table,
 };
 use crate::route::{self, ProfileAction};
 use maud::{Markup, html};
@@ -88,7 +88,7 @@ fn servers(frame: &PageFrame, data: &ProfilePage) -> Markup {
     html! {
         @if data.servers.is_empty() {
             (empty(&Empty { icon: Glyph::Server, title: "No server in this profile", text: "Clients see no tools. Add a server below.", link: None }))
-        } @else { (table("Servers of the profile", &columns, &rows)) }
+        } @else { (table("Servers of the profile", &columns, &rows)) (left_out(&data.servers)) }
         @if frame.manages && !data.others.is_empty() {
             @let options: Vec<_> = data.others.iter().map(|name| (name.raw(), name.label())).collect();
             (post(frame, &action, "row below", &html! {

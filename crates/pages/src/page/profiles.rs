@@ -2,8 +2,8 @@
 
 use crate::model::{PageFrame, ProfilesPage};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, at_row, count, defined_in, empty, faults, field, page,
-    post, shown, submit, table,
+    Button, Empty, Glyph, Head, InputLine, Section, at_row, count, counted, defined_in, empty, faults, field,
+    left_out, page, post, shown, submit, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -46,7 +46,7 @@ fn list(data: &ProfilesPage) -> Markup {
             td.n data-label="Servers" { (count(row.servers)) }
             td data-label="Clients" { (mode(row.mode.raw())) }
             td.n data-label="Listed tools" { (count(row.listed)) }
-            td.n data-label="Context cost" { (count(row.tokens)) " tokens" @if row.searchable > 0 { div.sub { "instead of " (count(row.tokens.saturating_add(row.searchable_tokens))) } } }
+            td.n data-label="Context cost" { (counted(row.tokens, "token", "tokens")) @if row.searchable > 0 { div.sub { "instead of " (count(row.tokens.saturating_add(row.searchable_tokens))) } } }
             td.n data-label="Sessions" { (count(row.sessions)) }
         } }
     };
@@ -59,7 +59,7 @@ fn list(data: &ProfilesPage) -> Markup {
         ("Context cost", "n"),
         ("Sessions", "n"),
     ];
-    table("Profiles", &columns, &rows)
+    html! { (table("Profiles", &columns, &rows)) (left_out(&data.rows)) }
 }
 
 /// The way in which clients find tools, in words.
@@ -87,7 +87,7 @@ fn add(frame: &PageFrame, data: &ProfilesPage) -> Markup {
                                 @let id = format!("add-server-{number}");
                                 span { input type="checkbox" id=(id) name="server" value=(server.value()); label for=(id) { (server.name()) } }
                             }
-                        } }
+                        } (left_out(&data.servers)) }
                     }
                     (faults("", data.fault.as_slice()))
                     (submit(Button::Main, Glyph::Add, "Add the profile"))

@@ -1,13 +1,11 @@
 //! One server: its state and why, its processes, its changed definitions, its configuration.
 
 use super::overview::call_table;
-use super::server_config;
-use crate::model::{
-    DefinitionChange, ForeignText, PageFrame, ServerLogin, ServerPage, ServerRow, ServerState,
-};
+use super::{definitions, server_config};
+use crate::model::{ForeignText, PageFrame, ServerLogin, ServerPage, ServerRow, ServerState};
 use crate::part::{
-    Button, Glyph, Head, Section, Tone, badge, button, bytes, count, defined_in, definition_badge, diff,
-    duration, facts, jump, page, percent, post, server_badge, shown, submit, table, until, when,
+    Button, Glyph, Head, Section, Tone, badge, button, bytes, count, counted, defined_in, duration, facts,
+    jump, left_out, page, percent, server_badge, shown, table, until, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -28,9 +26,9 @@ pub fn server(frame: &PageFrame, data: &ServerPage) -> Markup {
         &head,
         &html! {
             (state(frame, data))
-                (changes(frame, data))
-        (jump(&contents(data)))
-        section aria-labelledby="facts" { h2 id="facts" { "At a glance" } (glance(frame, data)) }
+            (definitions::changes(frame, data))
+            (jump(&contents(data)))
+            section aria-labelledby="facts" { h2 id="facts" { "At a glance" } (glance(frame, data)) }
             @if !data.refusals.is_empty() {
                 section aria-labelledby="refusals" {
                     h2 id="refusals" { "Clients that refuse tools of this server" }
@@ -76,9 +74,10 @@ fn actions(frame: &PageFrame, row: &ServerRow) -> Markup {
     let action = |action| route::server_action(row.id.raw(), action);
     html! {
         a.button.plain href=(route::with_query(route::TOOLS, &[("server", row.id.raw())])) { (Glyph::Tool) "Tools" }
-        (button(frame, &action(ServerAction::Refresh), Button::Plain, Glyph::Download, "Fetch lists", &[]))
-        @if frame.manages && row.state == ServerState::Disabled { (button(frame, &action(ServerAction::Enable), Button::Main, Glyph::Run, "Enable", &[])) }
-        @else { (button(frame, &action(ServerAction::Restart), Button::Plain, Glyph::Refresh, "Restart", &[])) }
+        @if row.state != ServerState::Disabled {
+            (button(frame, &action(ServerAction::Refresh), Button::Plain, Glyph::Download, "Fetch lists", &[]))
+            (button(frame, &action(ServerAction::Restart), Button::Plain, Glyph::Refresh, "Restart", &[]))
+        } @else if frame.manages { (button(frame, &action(ServerAction::Enable), Button::Main, Glyph::Run, "Enable", &[])) }
     }
 }
 
@@ -111,48 +110,13 @@ fn login(frame: &PageFrame, row: &ServerRow, login: &ServerLogin) -> Markup {
             h2 id="login" { "Login at this server" }
             div.lead {
                 @if login.valid { (badge(Tone::Good, Glyph::Good, "logged in")) } @else { (badge(Tone::Warn, Glyph::Lock, "not logged in")) }
-                " at " (login.issuer.name()) ", " (count(login.callers)) " callers gave consent"
+                " at " (login.issuer.name()) ", " (counted(login.callers, "caller", "callers")) " gave consent"
                 @if login.expires.is_some() { ", the token ends " (until(frame.now, login.expires, "")) }
             }
             div.row {
                 @if login.can_start { (button(frame, &action, if login.valid { Button::Plain } else { Button::Main }, Glyph::Login, "Log in", &[])) }
                 a.button.plain href=(route::with_query(route::LOGINS, &[("q", row.id.raw())])) { "All consents" (Glyph::Go) }
             }
-        }
-    }
-}
-
-fn changes(frame: &PageFrame, data: &ServerPage) -> Markup {
-    html! {
-        @if !data.changes.is_empty() {
-            section.panel id="definitions" aria-labelledby="definitions-title" {
-                h2 id="definitions-title" { "Changed definitions" }
-                p.quiet {
-                    "The server lists " (count(data.changes.len() as u64)) " tools that differ from the approved ones. "
-                    @if data.policy.raw() == "hold" { "Clients do not see them until you approve them." } @else { "Clients see them already; approve them to keep them as the new standard." }
-                }
-                (post(frame, &route::server_action(data.row.id.raw(), ServerAction::Approve), "stack", &html! {
-                    input type="hidden" name="revision" value=(data.revision);
-                    @for (number, change) in shown(&data.changes).iter().enumerate() { (self::change(data, change, number)) }
-                    div.row { (submit(Button::Main, Glyph::Check, "Approve the chosen tools")) }
-                }))
-            }
-        }
-    }
-}
-
-fn change(data: &ServerPage, change: &DefinitionChange, number: usize) -> Markup {
-    let id = format!("change-{number}");
-    html! {
-        div.change {
-            div.row {
-                input type="checkbox" id=(id) name="tool" value=(change.tool.value());
-                label for=(id) { code { (change.tool.name()) } }
-                (definition_badge(change.state))
-                span.quiet { @for (at, part) in change.parts.iter().enumerate() { @if at > 0 { ", " } (part.name()) } }
-                a href=(route::tool(data.row.id.raw(), change.tool.raw())) { "Tool" }
-            }
-            @if !change.lines.is_empty() { (diff(&format!("Differences of {}", change.tool.label()), &change.lines)) }
         }
     }
 }
@@ -167,9 +131,9 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
         ("Server says it is", data.server_info.as_ref().map_or_else(dash, ForeignText::line)),
         (
             "Offers",
-            html! { (count(row.tools)) " tools, " (count(data.prompts)) " prompts, " (count(data.resources)) " resources" },
+            html! { (counted(row.tools, "tool", "tools")) ", " (counted(data.prompts, "prompt", "prompts")) ", " (counted(data.resources, "resource", "resources")) },
         ),
-        ("Tools cost", html! { (count(row.tokens)) " tokens" }),
+        ("Tools cost", html! { (counted(row.tokens, "token", "tokens")) }),
         ("Lists are", data.freshness.line()),
         (
             "Calls, 24 h",
@@ -183,7 +147,10 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
             "Calls now",
             html! { (count(data.connections.running)) " running, " (count(data.connections.waiting)) " waiting" },
         ),
-        ("Clients moved", html! { (count(data.connections.moves)) " times to another connection" }),
+        (
+            "Clients moved",
+            html! { (counted(data.connections.moves, "time", "times")) " to another connection" },
+        ),
         ("Next attempt", until(frame.now, row.next_try, "not planned")),
         ("Defined in", defined_in(row.origin)),
         ("Changed definitions", html! { "policy " code { (data.policy.name()) } }),
@@ -205,6 +172,7 @@ fn processes(frame: &PageFrame, data: &ServerPage) -> Markup {
             section aria-labelledby="processes" {
                 h2 id="processes" { "Processes" }
                 (table("Processes", &[("Process", ""), ("Used by", ""), ("Memory", "n"), ("Descendants", "n"), ("Started", "")], &rows))
+                (left_out(&data.processes))
             }
         }
     }
@@ -222,6 +190,7 @@ fn stderr(frame: &PageFrame, data: &ServerPage) -> Markup {
                             code { (line.text) }
                         } }
                     }
+                    (left_out(&data.stderr))
                 }
             }
         }
@@ -238,5 +207,6 @@ fn history(frame: &PageFrame, data: &ServerPage) -> Markup {
                 @if let Some(reason) = &change.reason { span.reason { (reason) } }
             } }
         }
+        (left_out(&data.history))
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::{PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, at_row, button, count, counted, empty, field, filter,
-    meter, page, pager, shown, table, until, when,
+    left_out, meter, page, pager, shown, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -49,7 +49,7 @@ fn queues(frame: &PageFrame, queues: &[QueueRow]) -> Markup {
     };
     html! {
         @if queues.is_empty() { p.quiet { "No call is running, and none is waiting." } }
-        @else { (table("Running and waiting calls", &[("Server", ""), ("Running", "n"), ("Waiting", "n"), ("Longest wait since", ""), ("Reason", "")], &rows)) }
+        @else { (table("Running and waiting calls", &[("Server", ""), ("Running", "n"), ("Waiting", "n"), ("Longest wait since", ""), ("Reason", "")], &rows)) (left_out(queues)) }
     }
 }
 
@@ -63,11 +63,10 @@ fn parked(frame: &PageFrame, parked: &[ParkedRow]) -> Markup {
             td data-label="Given up" { (when(frame.now, row.until)) }
         } }
     };
-    table(
-        "Calls that wait for their client",
-        &[("Tool", ""), ("Caller", ""), ("Question", ""), ("Since", ""), ("Given up", "")],
-        &rows,
-    )
+    html! {
+        (table("Calls that wait for their client", &[("Tool", ""), ("Caller", ""), ("Question", ""), ("Since", ""), ("Given up", "")], &rows))
+        (left_out(parked))
+    }
 }
 
 fn list(frame: &PageFrame, data: &SessionsPage) -> Markup {
@@ -136,6 +135,6 @@ fn streams(frame: &PageFrame, data: &SessionsPage) -> Markup {
     };
     html! {
         @if data.streams.is_empty() { p.quiet { "No stateless client listens." } }
-        @else { (table("Streams", &[("Client", ""), ("Caller", ""), ("Purpose", ""), ("Profile", ""), ("Events", "n"), ("Opened", "")], &rows)) }
+        @else { (table("Streams", &[("Client", ""), ("Caller", ""), ("Purpose", ""), ("Profile", ""), ("Events", "n"), ("Opened", "")], &rows)) (left_out(&data.streams)) }
     }
 }

@@ -1,10 +1,11 @@
 //! One tool: its arguments, its cost in each profile, its changes, its calls.
 
+use super::definitions;
 use super::overview::call_table;
 use crate::model::{DefinitionState, PageFrame, ToolPage};
 use crate::part::{
-    Button, Glyph, Head, Section, at_row, code, count, definition_badge, diff, hints, jump, meter, page,
-    percent, post, shown, submit, table, when,
+    Button, Glyph, Head, Section, at_row, code, count, counted, definition_badge, diff, hints, jump,
+    left_out, meter, page, percent, post, shown, submit, table, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -18,7 +19,7 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
         title: format!("{} · Tools", row.name.label()),
         heading: row.name.name(),
         lead: html! {
-            "of " a href=(route::server(row.server.raw())) { (row.server.name()) } " · " (count(row.tokens)) " tokens · " (hints(row.hints))
+            "of " a href=(route::server(row.server.raw())) { (row.server.name()) } " · " (counted(row.tokens, "token", "tokens")) " · " (hints(row.hints))
             @if let Some(state) = row.pending { " " (definition_badge(state)) }
         },
         actions: html! {
@@ -34,10 +35,10 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
         &html! {
             (change(frame, data))
             (jump(&[("#description", "Description"), ("#arguments", "Arguments"), ("#profiles", "Cost and visibility"), ("#calls", "Latest calls"), ("#approvals", "Approvals")]))
-        section aria-labelledby="description" {
+            section aria-labelledby="description" {
                 h2 id="description" { "Description" }
                 @if !row.title.is_empty() { p { strong { (row.title) } } }
-                @if row.description.is_empty() { p.quiet { "The server describes this tool with no word, so models have only its name." } }
+                @if row.description.is_empty() { p.quiet { "The server gives no description of this tool, so models have only its name." } }
                 @else { div.prose { (row.description.block()) } }
             }
             section aria-labelledby="arguments" { h2 id="arguments" { "Arguments" } (arguments(data)) }
@@ -51,6 +52,7 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
                 h2 id="approvals" { "Approvals" }
                 @if data.approvals.is_empty() { p.quiet { "This definition was never approved." } }
                 ol.history { @for approval in shown(&data.approvals) { li { (when(frame.now, approval.at)) " by " (approval.by.name()) } } }
+                (left_out(&data.approvals))
             }
         },
     )
@@ -71,11 +73,15 @@ fn change(frame: &PageFrame, data: &ToolPage) -> Markup {
             p.quiet { (sentence) }
             @if !change.parts.is_empty() { p { "Changed: " @for (at, part) in change.parts.iter().enumerate() { @if at > 0 { ", " } code { (part.name()) } } } }
             @if !change.lines.is_empty() { (diff("Difference from the approved definition", &change.lines)) }
-            (post(frame, &route::server_action(data.row.server.raw(), ServerAction::Approve), "row", &html! {
-                input type="hidden" name="revision" value=(data.revision);
-                input type="hidden" name="tool" value=(change.tool.value());
-                (submit(Button::Main, Glyph::Check, "Approve this definition"))
-            }))
+            @if definitions::is_readable(change) {
+                (post(frame, &route::server_action(data.row.server.raw(), ServerAction::Approve), "row", &html! {
+                    input type="hidden" name="revision" value=(data.revision);
+                    input type="hidden" name="tool" value=(route::segment(change.tool.raw()));
+                    (submit(Button::Main, Glyph::Check, "Approve this definition"))
+                }))
+            } @else {
+                p.hint { "This page does not show the whole difference, so it offers no approval. Review the server with " code { "dragoman definitions" } " in a terminal." }
+            }
         }
     }
 }
@@ -90,7 +96,7 @@ fn arguments(data: &ToolPage) -> Markup {
     };
     html! {
         @if data.arguments.is_empty() { p.quiet { "The tool takes no arguments." } }
-        @else { (table("Arguments", &[("Argument", ""), ("Type", ""), ("Description", "")], &rows)) }
+        @else { (table("Arguments", &[("Argument", ""), ("Type", ""), ("Description", "")], &rows)) (left_out(&data.arguments)) }
         details.raw { summary { "Input schema" } (code("Input schema", &data.input_schema)) }
         @if let Some(schema) = &data.output_schema { details.raw { summary { "Output schema" } (code("Output schema", schema)) } }
     }
@@ -108,7 +114,7 @@ fn profiles(data: &ToolPage) -> Markup {
     };
     html! {
         @if data.profiles.is_empty() { p.quiet { "No profile contains this tool's server." } }
-        @else { (table("Profiles", &[("Profile", ""), ("Name there", ""), ("Clients", ""), ("Tokens", "n"), ("Share of the profile", "")], &rows)) }
+        @else { (table("Profiles", &[("Profile", ""), ("Name there", ""), ("Clients", ""), ("Tokens", "n"), ("Share of the profile", "")], &rows)) (left_out(&data.profiles)) }
     }
 }
 
@@ -125,6 +131,7 @@ fn findings(data: &ToolPage) -> Markup {
             section aria-labelledby="findings" {
                 h2 id="findings" { "Clients that refuse this tool" }
                 (table("Findings", &[("Clients", ""), ("Rule", ""), ("Place in the schema", "")], &rows))
+                (left_out(&data.findings))
                 p.hint { "Set " code { "tools.schemas" } " of the profile to the family, and Dragoman sends a form that these clients accept." }
             }
         }

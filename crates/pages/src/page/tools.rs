@@ -2,8 +2,8 @@
 
 use crate::model::{ForeignText, PageFrame, ToolRow, ToolsPage};
 use crate::part::{
-    Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, definition_badge, empty, field,
-    filter, hints, page, pager, percent, post, select, shown, table,
+    Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, counted, definition_badge, empty,
+    field, filter, hints, page, pager, percent, post, select, shown, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -94,7 +94,7 @@ fn list(frame: &PageFrame, data: &ToolsPage) -> Markup {
         (pager(route::TOOLS, &pairs, &data.paging, shown(&data.rows).len()))
     };
     html! {
-        p.sum { strong { (count(data.tokens)) } " tokens for all tools that match" @if !filter.profile.is_empty() { " in profile " code { (filter.profile.name()) } } }
+        p.sum { strong { (count(data.tokens)) } (if data.tokens == 1 { " token" } else { " tokens" }) " for all tools that match" @if !filter.profile.is_empty() { " in profile " code { (filter.profile.name()) } } }
         @if bulk {
             (post(frame, route::TOOLS_VISIBILITY, "bulk", &html! {
                 @for (name, text) in [("profile", &filter.profile), ("q", &filter.q), ("server", &filter.server), ("show", &filter.show)] {
@@ -131,7 +131,7 @@ fn tool_row(row: &ToolRow, choice: Option<usize>) -> Markup {
                 (at_row(&route::tool(row.server.raw(), row.name.raw()), &row.name.name()))
                 @if row.pending.is_some() || row.findings > 0 { span.badges {
                     @if let Some(state) = row.pending { (definition_badge(state)) }
-                    @if row.findings > 0 { (badge(Tone::Warn, Glyph::Warning, &format!("{} findings", count(row.findings)))) }
+                    @if row.findings > 0 { (badge(Tone::Warn, Glyph::Warning, &counted(row.findings, "finding", "findings"))) }
                 } }
                 @if row.hidden.is_none() && row.client_name != row.name { div.sub { "for clients " code { (row.client_name.name()) } } }
                 div.sub.clamp { (row.description) }

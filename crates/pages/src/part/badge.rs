@@ -81,7 +81,8 @@ pub(crate) fn definition_badge(state: DefinitionState) -> Markup {
     }
 }
 
-/// The annotations of a tool, with the defaults of the specification where the server says nothing.
+/// The annotations of a tool. Where the server says nothing, the defaults of the specification apply. By these, every tool may reach
+/// beyond its server, so only what the server says about this is shown.
 pub(crate) fn hints(hints: ToolHints) -> Markup {
     html! {
         span.badges {
@@ -93,6 +94,11 @@ pub(crate) fn hints(hints: ToolHints) -> Markup {
                 (badge(Tone::Quiet, Glyph::Edit, "writes"))
             }
             @if hints.read_only != Some(true) && hints.idempotent == Some(true) { (badge(Tone::Quiet, Glyph::Refresh, "repeatable")) }
+            @match hints.open_world {
+                Some(true) => (badge(Tone::Quiet, Glyph::Up, "reaches outside")),
+                Some(false) => (badge(Tone::Quiet, Glyph::Server, "stays inside")),
+                None => "",
+            }
         }
     }
 }

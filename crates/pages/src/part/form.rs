@@ -4,6 +4,7 @@
 use super::icon::Glyph;
 use crate::foreign::field_value;
 use crate::model::{FieldKind, ForeignText, PageFrame, SchemaField};
+use crate::route::encoded;
 use maud::{Markup, html};
 
 /// A field of one line.
@@ -166,10 +167,14 @@ pub(crate) fn confirmed(frame: &PageFrame, action: &str, ask: Confirmed<'_>) -> 
     }
 }
 
-/// A field that was made from a schema.
+/// A field that was made from a schema. Its name is encoded, because a form cannot send every name.
 pub(crate) fn schema_field(field: &SchemaField, form: &str, number: usize) -> Markup {
+    named_field(field, &format!("arg.{}", encoded(field.name.raw())), form, number)
+}
+
+/// The same with a name of our own.
+pub(crate) fn named_field(field: &SchemaField, name: &str, form: &str, number: usize) -> Markup {
     let id = format!("{form}-{number}");
-    let name = format!("arg.{}", field.name.value());
     let hint = format!("{id}-hint");
     let fault = format!("{id}-fault");
     let described = [
@@ -183,7 +188,7 @@ pub(crate) fn schema_field(field: &SchemaField, form: &str, number: usize) -> Ma
                 code { (field.label.name()) }
                 @if field.required { " " span.quiet { "required" } }
             }
-            (schema_input(field, &id, &name, &described))
+            (schema_input(field, &id, name, &described))
             @if !field.description.is_empty() { p.hint id=(hint) { (field.description) } }
             @if let Some(text) = &field.fault { p.fault id=(fault) { (Glyph::Bad) (text) } }
         }
@@ -215,19 +220,19 @@ fn schema_input(field: &SchemaField, id: &str, name: &str, described: &str) -> M
                 aria-invalid=[invalid] { "\n" (value) }
         },
         FieldKind::Flag => html! {
-            select id=(id) name=(name) required[field.required] aria-describedby=[describe] {
-                @if !field.required { option value="" { "not set" } }
+            select id=(id) name=(name) required[field.required] aria-describedby=[describe] aria-invalid=[invalid] {
+                @if !field.required || !["true", "false"].contains(&value) { option value="" { "not set" } }
                 @for flag in ["true", "false"] { option value=(flag) selected[value == flag] { (flag) } }
             }
         },
         FieldKind::One(options) => html! {
-            select id=(id) name=(name) required[field.required] aria-describedby=[describe] {
-                @if !field.required || value.is_empty() { option value="" { "not set" } }
+            select id=(id) name=(name) required[field.required] aria-describedby=[describe] aria-invalid=[invalid] {
+                @if !field.required || !options.iter().any(|option| option.value() == value) { option value="" { "not set" } }
                 @for option in options { option value=(option.value()) selected[option.value() == value] { (option.label()) } }
             }
         },
         FieldKind::Some(options) => html! {
-            select id=(id) name=(name) multiple size=(options.len().clamp(2, 6)) required[field.required] aria-describedby=[describe] {
+            select id=(id) name=(name) multiple size=(options.len().clamp(2, 6)) required[field.required] aria-describedby=[describe] aria-invalid=[invalid] {
                 @for option in options { option value=(option.value()) selected[value.lines().any(|line| line == option.value())] { (option.label()) } }
             }
         },

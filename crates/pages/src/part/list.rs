@@ -7,20 +7,49 @@ use crate::model::{MOST_ROWS, Paging};
 use crate::route::with_query;
 use maud::{Markup, html};
 
-/// The rows of a list that a page shows. Lists are longer only if nobody has split them into pages; the count below says so.
+/// The rows of a list that a page shows. Lists are longer only if nobody has split them into pages; [`left_out`] then says so.
 pub(crate) fn shown<T>(rows: &[T]) -> &[T] {
     &rows[..rows.len().min(MOST_ROWS)]
 }
 
+/// The sentence below a list without a pager that says how many of its rows the page shows, if not all.
+pub(crate) fn left_out<T>(rows: &[T]) -> Markup {
+    html! {
+        @if rows.len() > MOST_ROWS { p.hint { (count(MOST_ROWS as u64)) " of " (count(rows.len() as u64)) " shown." } }
+    }
+}
+
 /// A filter of a list. It is sent when something is typed, and by its button without scripts. `target` is the id of the list.
 pub(crate) fn filter(action: &str, target: &str, fields: &Markup) -> Markup {
-    let selector = format!("#{target}");
-    html! {
-        form.filter method="get" action=(action) role="search" hx-get=(action) hx-trigger="input delay:250ms, change, submit"
-            hx-target=(selector) hx-select=(selector) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace" {
+    sent_at_once(
+        action,
+        target,
+        Some("search"),
+        &html! {
             (fields)
             div.field.go { (submit(Button::Plain, Glyph::Search, "Filter")) }
-        }
+        },
+    )
+}
+
+/// Choices that a part of the page depends on. They are sent like a [`filter`]. `target` is the id of the part.
+pub(crate) fn chooser(action: &str, target: &str, fields: &Markup) -> Markup {
+    sent_at_once(
+        action,
+        target,
+        None,
+        &html! {
+            (fields)
+            div.field.go { (submit(Button::Plain, Glyph::Check, "Use")) }
+        },
+    )
+}
+
+fn sent_at_once(action: &str, target: &str, role: Option<&str>, content: &Markup) -> Markup {
+    let selector = format!("#{target}");
+    html! {
+        form.filter method="get" action=(action) role=[role] hx-get=(action) hx-trigger="input delay:250ms, change, submit"
+            hx-target=(selector) hx-select=(selector) hx-swap="outerHTML" hx-replace-url="true" hx-sync="this:replace" { (content) }
     }
 }
 

@@ -7,7 +7,8 @@ use crate::model::{Notice, PageFrame};
 use crate::route;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Settings of htmx: it adds no style, evaluates nothing, asks no other origin, and replaces parts also if a form is refused.
+/// Settings of htmx: it adds no style, animates nothing, and asks no other origin. Only the policy of [`crate::asset`] keeps it from
+/// evaluating texts. That it shows an answer with the status 422, too, is its default.
 const HTMX_CONFIG: &str = r#"{"includeIndicatorCSS":false,"mode":"same-origin","transitions":false}"#;
 
 /// A page of the navigation.

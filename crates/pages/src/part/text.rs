@@ -1,16 +1,20 @@
 //! Longer texts: code, differences, messages, and texts to copy. This module must not know what they say.
 
-use super::figures::{bytes, duration};
+use super::figures::{bytes, counted, duration};
 use super::icon::Glyph;
 use crate::model::{DiffLine, DiffMark, ForeignText, MessageLane, WireMessage};
 use maud::{Markup, html};
+
+/// The bytes of a comparison that a page shows.
+const MOST_DIFF: usize = 128 * 1024;
 
 /// A text in a box that scrolls. `label` is read by screen readers.
 pub(crate) fn code(label: &str, text: &ForeignText) -> Markup {
     html! { pre.code tabindex="0" role="group" aria-label=(label) { (text.block()) } }
 }
 
-/// A text in a box, with a button that copies it. The button appears if the script can copy.
+/// A text in a box, with a button that copies it. The button appears if the script can copy, and if the text is shown as it is: without
+/// marks, and not cut.
 pub(crate) fn snippet(id: &str, label: &str, text: &ForeignText) -> Markup {
     html! {
         div.snippet {
@@ -31,17 +35,35 @@ fn copy_button(id: &str, label: &str) -> Markup {
 
 /// A comparison of two texts. Each line begins with its mark, so color is not needed.
 pub(crate) fn diff(label: &str, lines: &[DiffLine]) -> Markup {
+    let fitting = fitting(lines);
+    let left_out = (lines.len() - fitting.len()) as u64;
     html! {
         pre.code.diff tabindex="0" role="group" aria-label=(label) {
-            @for line in lines {
+            @for line in fitting {
                 @match line.mark {
-                    DiffMark::Same => span { "  " (line.text) },
-                    DiffMark::Added => ins { "+ " (line.text) },
-                    DiffMark::Removed => del { "- " (line.text) },
+                    DiffMark::Same => span { "  " (line.text.whole_line()) },
+                    DiffMark::Added => ins { "+ " (line.text.whole_line()) },
+                    DiffMark::Removed => del { "- " (line.text.whole_line()) },
                 }
             }
+            @if left_out > 0 { span.cut { "… " (counted(left_out, "more line", "more lines")) } }
         }
     }
+}
+
+/// Returns true if [`diff`] shows every line, and every line completely.
+pub(crate) fn diff_fits(lines: &[DiffLine]) -> bool {
+    fitting(lines).len() == lines.len() && lines.iter().all(|line| line.text.fits())
+}
+
+/// The lines of a comparison that fit into a page.
+fn fitting(lines: &[DiffLine]) -> &[DiffLine] {
+    let mut bytes = 0_usize;
+    let fits = lines.iter().take_while(|line| {
+        bytes = bytes.saturating_add(line.text.raw().len() + 8);
+        bytes <= MOST_DIFF
+    });
+    &lines[..fits.count()]
 }
 
 /// Messages between client, Dragoman and server, in two columns: the client's side and the server's side.
@@ -50,9 +72,9 @@ pub(crate) fn messages(list: &[WireMessage]) -> Markup {
         div.lanes {
             div.lane-heads aria-hidden="true" { span { "Client ↔ Dragoman" } span { "Dragoman ↔ server" } }
             ol.messages {
-                @for message in list {
+                @for (number, message) in list.iter().enumerate() {
                     li class=(if is_client_side(message.lane) { "client" } else { "server" }) {
-                        details open[list.len() <= 8] {
+                        details open[list.len() <= 8] data-key=(format!("message-{number}")) {
                             summary {
                                 span.way { (way(message.lane)) }
                                 code.title { (message.title.name()) }

@@ -185,6 +185,7 @@ pub(crate) fn change(s: &Sample) -> DefinitionChange {
                 ),
             ]
         },
+        cut: false,
     }
 }
 

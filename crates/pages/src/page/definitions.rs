@@ -1,0 +1,77 @@
+//! Definitions of tools that await approval. A page offers the approval only of what it shows completely; this module must not know what a
+//! definition contains.
+
+use crate::model::{DefinitionChange, DefinitionState, PageFrame, ServerPage};
+use crate::part::{Button, Glyph, counted, definition_badge, diff, diff_fits, left_out, post, shown, submit};
+use crate::route::{self, ServerAction};
+use maud::{Markup, html};
+
+/// The bytes of all differences on the page of a server.
+const MOST_TEXT: usize = 256 * 1024;
+
+/// Returns true if the page of a tool shows the whole change, so that it can be approved there.
+pub(super) fn is_readable(change: &DefinitionChange) -> bool {
+    let is_shown = change.state == DefinitionState::Vanished || !change.lines.is_empty();
+    is_shown && !change.cut && diff_fits(&change.lines)
+}
+
+/// The definitions of a server that await approval.
+pub(super) fn changes(frame: &PageFrame, data: &ServerPage) -> Markup {
+    let offers = offers(&data.changes);
+    let all = offers.len() == data.changes.len() && !offers.contains(&false);
+    let number = data.changes.len() as u64;
+    html! {
+        @if !data.changes.is_empty() {
+            section.panel id="definitions" aria-labelledby="definitions-title" {
+                h2 id="definitions-title" { "Changed definitions" }
+                p.quiet {
+                    "The server lists " (counted(number, "tool that differs from the approved one", "tools that differ from the approved ones")) ". "
+                    @if data.policy.raw() == "hold" { "Clients do not see them until you approve them." } @else { "Clients see them already; approve them to keep them as the new standard." }
+                }
+                (post(frame, &route::server_action(data.row.id.raw(), ServerAction::Approve), "stack", &html! {
+                    input type="hidden" name="revision" value=(data.revision);
+                    @for (number, (change, offer)) in data.changes.iter().zip(&offers).enumerate() { (self::change(data, change, number, *offer)) }
+                    (left_out(&data.changes))
+                    @if offers.contains(&true) { div.row {
+                        (submit(Button::Main, Glyph::Check, "Approve the chosen tools"))
+                        @if all { button.button.plain type="submit" name="all" value="yes" { (Glyph::Check) "Approve all" } }
+                    } }
+                }))
+            }
+        }
+    }
+}
+
+/// For each shown change, whether the page shows it completely and offers its approval.
+fn offers(changes: &[DefinitionChange]) -> Vec<bool> {
+    let mut room = MOST_TEXT;
+    let mut offers = Vec::new();
+    for change in shown(changes) {
+        let size: usize = change.lines.iter().map(|line| line.text.raw().len()).sum();
+        let offer = size <= room && is_readable(change);
+        if offer {
+            room -= size;
+        }
+        offers.push(offer);
+    }
+    offers
+}
+
+fn change(data: &ServerPage, change: &DefinitionChange, number: usize, offer: bool) -> Markup {
+    let id = format!("change-{number}");
+    html! {
+        div.change {
+            div.row {
+                @if offer {
+                    input type="checkbox" id=(id) name="tool" value=(route::segment(change.tool.raw()));
+                    label for=(id) { code { (change.tool.name()) } }
+                } @else { code { (change.tool.name()) } }
+                (definition_badge(change.state))
+                span.quiet { @for (at, part) in change.parts.iter().enumerate() { @if at > 0 { ", " } (part.name()) } }
+                a href=(route::tool(data.row.id.raw(), change.tool.raw())) { "Tool" }
+            }
+            @if !offer { p.hint { "The whole difference does not fit here. Read and approve it on the page of the tool." } }
+            @else if !change.lines.is_empty() { (diff(&format!("Differences of {}", change.tool.label()), &change.lines)) }
+        }
+    }
+}
