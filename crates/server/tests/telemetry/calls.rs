@@ -108,7 +108,7 @@ async fn a_hundred_thousand_names_leave_the_figures_and_the_memory_unchanged() {
         async move {
             let mut reply = session.post(&[], &batch(first, AT_ONCE)).await;
             let answers = reply.text().await;
-            assert_eq!(answers.matches("unknown tool").count(), AT_ONCE, "{:.300}", answers);
+            assert_eq!(answers.matches("unknown tool").count(), AT_ONCE, "{answers:.300}");
         }
     };
     // The first names fill buffers that stay.

@@ -62,7 +62,7 @@ async fn spans(collector: &TelemetryCollector, count: usize) -> Vec<Span> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// The value of an attribute as text; empty if there is none.
