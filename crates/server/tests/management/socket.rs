@@ -39,7 +39,7 @@ pub(crate) async fn ask_local(state: &Path, method: &str, path: &str, body: &Val
 pub(crate) async fn socket_of(state: &Path) {
     let there = async {
         while UnixStream::connect(state.join("control.sock")).await.is_err() {
-            tokio::task::yield_now().await
+            tokio::task::yield_now().await;
         }
     };
     soon("the control socket", there).await;
