@@ -15,11 +15,12 @@ use transport::net::tls::{ServerCertificate, ServerPem, ServerTls, TlsError, Tls
 
 /// An unusable file, the reason why it is unusable, and what to do about it.
 #[derive(Debug, thiserror::Error)]
-#[error("tls.{key}: {file}: {why}")]
+#[error("tls.{key}: {file}: {why}; {help}")]
 pub(crate) struct TlsFault {
     key: &'static str,
     file: String,
     why: String,
+    help: &'static str,
 }
 
 /// The content of the files.
@@ -52,7 +53,8 @@ fn named(tls: &Tls, error: &TlsError) -> TlsFault {
         TlsPart::Key => &tls.key,
         TlsPart::ClientCa | TlsPart::Ca => tls.client_ca.as_ref().unwrap_or(&tls.cert),
     };
-    TlsFault { key: error.part.key(), file: file.display().to_string(), why: error.to_string() }
+    let (file, why) = (file.display().to_string(), error.problem.clone());
+    TlsFault { key: error.part.key(), file, why, help: error.help }
 }
 
 /// Creates the TLS settings from these files.
@@ -63,24 +65,49 @@ fn open(tls: &Tls) -> Result<ServerTls, TlsFault> {
     ServerTls::new(&TlsContents::read(tls)?.pem()).map_err(|error| named(tls, &error))
 }
 
+/// A problem of one of the files, and its suggested fix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsNote {
+    /// The problem.
+    pub message: String,
+    /// The suggested fix.
+    pub help: String,
+}
+
+impl std::fmt::Display for TlsNote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; {}", self.message, self.help)
+    }
+}
+
+impl TlsNote {
+    fn new(message: String, help: impl Into<String>) -> Self {
+        Self { message, help: help.into() }
+    }
+}
+
 /// Returns warnings about usable files.
-fn notes(tls: &Tls) -> Vec<String> {
+fn notes(tls: &Tls) -> Vec<TlsNote> {
     validity(tls).into_iter().chain(open_key(tls)).collect()
 }
 
 /// Returns warnings about the files of a configuration that is not being served.
 pub fn check(tls: &Tls) -> Vec<String> {
-    errors(tls).into_iter().chain(open_key(tls)).collect()
+    errors(tls).into_iter().chain(open_key(tls)).map(|note| note.to_string()).collect()
 }
 
 /// Returns the reasons why these files cannot be used now.
-pub fn errors(tls: &Tls) -> Vec<String> {
-    let fault = open(tls).err().map(|fault| format!("{fault}; `dragoman serve` would not start"));
+pub fn errors(tls: &Tls) -> Vec<TlsNote> {
+    let fault = open(tls).err().map(|fault| {
+        let TlsFault { key, file, why, help } = fault;
+        let help = format!("{help}; until then, `dragoman serve` would not start");
+        TlsNote::new(format!("tls.{key}: {file}: {why}"), help)
+    });
     fault.into_iter().chain(validity(tls)).collect()
 }
 
 /// Returns warnings about usable files: a key that other users can read, a certificate that expires soon.
-pub fn warnings(tls: &Tls) -> Vec<String> {
+pub fn warnings(tls: &Tls) -> Vec<TlsNote> {
     open_key(tls).into_iter().chain(soon(tls)).collect()
 }
 
@@ -88,12 +115,13 @@ pub fn warnings(tls: &Tls) -> Vec<String> {
 const SOON: u64 = 14 * 24 * 60 * 60;
 
 /// Returns a warning about a certificate that expires soon.
-fn soon(tls: &Tls) -> Option<String> {
+fn soon(tls: &Tls) -> Option<TlsNote> {
     let (certificate, now) = (certificate(tls)?, now());
     match (certificate.validity(now), certificate.validity(now + SOON)) {
         (Validity::Now, Validity::Until(end)) => {
             let (file, end) = (tls.cert.display(), moment(end));
-            Some(format!("tls.cert: {file}: the certificate expires at {end} UTC; replace it before"))
+            let message = format!("tls.cert: {file}: the certificate expires at {end} UTC");
+            Some(TlsNote::new(message, "replace it before"))
         }
         _ => None,
     }
@@ -110,29 +138,35 @@ fn moment(seconds: u64) -> String {
 }
 
 /// Returns a warning about a certificate that is not valid now.
-fn validity(tls: &Tls) -> Option<String> {
+fn validity(tls: &Tls) -> Option<TlsNote> {
     let certificate = certificate(tls)?;
     let file = tls.cert.display();
     match certificate.validity(now()) {
         Validity::Now => None,
-        Validity::Until(end) => Some(format!(
-            "tls.cert: {file}: the certificate expired at {} UTC, so clients refuse it; replace it",
-            moment(end)
-        )),
-        Validity::From(begin) => Some(format!(
-            "tls.cert: {file}: the certificate is not valid before {} UTC, so clients refuse it until \
-             then; check this machine's clock, or replace it",
-            moment(begin)
-        )),
+        Validity::Until(end) => {
+            let end = moment(end);
+            let message =
+                format!("tls.cert: {file}: the certificate expired at {end} UTC, so clients refuse it");
+            Some(TlsNote::new(message, "replace it"))
+        }
+        Validity::From(begin) => {
+            let begin = moment(begin);
+            let message = format!(
+                "tls.cert: {file}: the certificate is not valid before {begin} UTC, so clients refuse it \
+                 until then"
+            );
+            Some(TlsNote::new(message, "check this machine's clock, or replace it"))
+        }
     }
 }
 
 /// Returns a warning about a private key that other users can read.
-fn open_key(tls: &Tls) -> Option<String> {
+fn open_key(tls: &Tls) -> Option<TlsNote> {
     let mode = std::fs::metadata(&tls.key).ok()?.permissions().mode() & 0o777;
     let file = tls.key.display();
     (mode & 0o004 != 0).then(|| {
-        format!("tls.key: other users can read {file} (mode {mode:03o}); run `chmod 600 {file}`, as the user that runs Dragoman")
+        let message = format!("tls.key: other users can read {file} (mode {mode:03o})");
+        TlsNote::new(message, format!("run `chmod 600 {file}`, as the user that runs Dragoman"))
     })
 }
 

@@ -114,8 +114,11 @@ impl Shown<'_> {
         }
         match text {
             "true" | "false" if !quoted => (text == "true").into(),
-            _ if !quoted => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
-            _ => text.into(),
+            _ => match text.parse::<i64>() {
+                // Any other spelling, such as 0644, may mean something else.
+                Ok(number) if !quoted && number.to_string() == text => number.into(),
+                _ => text.into(),
+            },
         }
     }
 }
@@ -154,6 +157,45 @@ mod tests {
             "{yaml}"
         );
         assert!(yaml.contains("\n# Defaults:\n# ") && !yaml.contains("s3"), "{yaml}");
+    }
+
+    #[test]
+    fn secrets_are_hidden_however_they_are_written() {
+        for (args, shown) in [
+            ("[-y, hub, --api-key, s3cret]", json!(["-y", "hub", "--api-key", "***"])),
+            ("[--api-key, '${KEY}', s3]", json!(["--api-key", "${KEY}", "s3"])),
+            ("[--token=s3cret, --verbose]", json!(["--token=***", "--verbose"])),
+            ("['--token=Bearer ${T}', \"--\\u0074oken=s3cret\"]", json!(["--token=***${T}", "***"])),
+            ("[--no-password, --verbose]", json!(["--no-password", "--verbose"])),
+            ("[--header, 'Authorization: Bearer s3cret']", json!(["--header", "Authorization:***"])),
+            (
+                "[-e, GITHUB_TOKEN=s3cret, -e, HUB_TOKEN]",
+                json!(["-e", "GITHUB_TOKEN=***", "-e", "HUB_TOKEN"]),
+            ),
+            ("[\"http:\\/\\/u:s3cret@h\", 'http://u:s3cret@h/x']", json!(["***", "http://***@h/x"])),
+            (
+                "[a=b, --port, 8080, 'https://h.example/x']",
+                json!(["a=b", "--port", 8080, "https://h.example/x"]),
+            ),
+        ] {
+            let text = format!("mcpServers: {{ a: {{ command: x, args: {args} }} }}\n");
+            let effective = Effective::of(&text);
+            assert_eq!(effective.settings["mcpServers"]["a"]["args"], shown, "{args}");
+            assert!(!effective.to_yaml().contains("s3cret") && !file_edit::masked(&text).contains("s3cret"));
+        }
+        let text = "{\"mcpServers\": {\"a\": {\"url\": \"https:\\/\\/h.example\\/mcp?key=s3cret\"}}}";
+        assert_eq!(Effective::of(text).settings["mcpServers"]["a"]["url"], "***");
+        let multiline = "mcpServers: { a: { url: \"https://h.example/mcp?key=\n      s3cret\" } }\n";
+        let block = "mcpServers:\n  a:\n    url: >-\n      https://h.example/mcp?key=s3cret\n";
+        for text in [multiline, block] {
+            assert!(!Effective::of(text).to_yaml().contains("s3cret"), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_shown_as_they_were_written() {
+        let shown = Effective::of("x-a: [0644, 644, -1, +1, 1_000, 1.0, '7', -0]\n").settings;
+        assert_eq!(shown["x-a"], json!(["0644", 644, -1, "+1", "1_000", "1.0", "7", "-0"]));
     }
 
     #[test]

@@ -4,6 +4,9 @@ use super::parse::{Kind, Node};
 use super::source::{Source, Span};
 use super::substitute::literal_ranges;
 
+/// The maximum length of the name of an option, in bytes.
+const LONGEST_OPTION: usize = 64;
+
 /// Keys whose values are secret as a whole, including everything below them.
 const SECRET_BLOCKS: &[&str] = &["bearer", "env", "headers", "users"];
 /// Words in a key that mark its value as secret.
@@ -56,13 +59,84 @@ fn walk(source: &Source<'_>, node: &Node, secret: bool, secrets: &mut Vec<Span>)
     match &node.kind {
         Kind::Null => {}
         Kind::Scalar { .. } if secret => secrets.extend(literals(source, &node.at)),
-        Kind::Scalar { .. } => secrets.extend(in_url(source, &node.at)),
-        Kind::List(items) => items.iter().for_each(|item| walk(source, item, secret, secrets)),
+        Kind::Scalar { text, .. } => secrets.extend(in_url(source, &node.at, text)),
+        Kind::List(items) => {
+            // An option such as `--api-key` may have its value in the next item.
+            let mut is_named = false;
+            for item in items {
+                let option = match &item.kind {
+                    Kind::Scalar { text, .. } if !secret => SecretOption::of(text),
+                    _ => SecretOption::No,
+                };
+                let is_value =
+                    is_named && !matches!(&item.kind, Kind::Scalar { text, .. } if text.starts_with("--"));
+                match option {
+                    SecretOption::WithValue(at) if !is_value => {
+                        secrets.extend(behind(source, &item.at, at));
+                    }
+                    _ => walk(source, item, secret || is_value, secrets),
+                }
+                is_named = option == SecretOption::Alone;
+            }
+        }
         Kind::Map(entries) => {
             for entry in entries {
                 walk(source, &entry.value, secret || is_secret_key(&entry.key), secrets);
             }
         }
+    }
+}
+
+/// An item of a list as an option of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SecretOption {
+    /// It names no secret.
+    No,
+    /// The option's name marks the next item as secret.
+    Alone,
+    /// The part behind this position is secret: `--token=…`, `TOKEN=…`, `Authorization: …`.
+    WithValue(usize),
+}
+
+impl SecretOption {
+    fn of(text: &str) -> Self {
+        let end = text.find(['=', ':']);
+        let name = &text[..end.unwrap_or(text.len())];
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let plain = plain_key(name);
+        let mut words = SECRET_WORDS.iter().chain(KEY_WORDS);
+        if name.len() > LONGEST_OPTION
+            || !name.chars().all(is_name)
+            || !words.any(|word| plain.contains(word))
+        {
+            return Self::No;
+        }
+        match end {
+            Some(end) => Self::WithValue(end + 1),
+            None if name.starts_with('-') => Self::Alone,
+            None => Self::No,
+        }
+    }
+}
+
+/// Returns the literal parts of a scalar behind a position in its text. A scalar with escapes is secret as a whole.
+fn behind(source: &Source<'_>, at: &Span, position: usize) -> Vec<Span> {
+    let all = literals(source, at);
+    let raw = source.slice(at);
+    if has_escapes(raw) {
+        return all;
+    }
+    let from = at.start + usize::from(raw.starts_with(['"', '\''])) + position;
+    all.into_iter().map(|span| span.start.max(from)..span.end).filter(|span| !span.is_empty()).collect()
+}
+
+/// Returns true if positions in the text of a scalar are not those in its spelling.
+fn has_escapes(raw: &str) -> bool {
+    match raw.as_bytes().first() {
+        Some(b'"') => raw.contains(['\\', '\n']),
+        Some(b'\'') => raw.contains("''") || raw.contains('\n'),
+        Some(b'|' | b'>') => true,
+        _ => raw.contains('\n'),
     }
 }
 
@@ -84,9 +158,13 @@ fn literals(source: &Source<'_>, at: &Span) -> Vec<Span> {
     literal_ranges(inside).into_iter().map(|range| from + range.start..from + range.end).collect()
 }
 
-/// The user name, password and query of a URL.
-fn in_url(source: &Source<'_>, at: &Span) -> Vec<Span> {
+/// The user name, password and query of a URL. `text` is the scalar after its escapes are resolved; if it has any, all of it is
+/// hidden.
+fn in_url(source: &Source<'_>, at: &Span, text: &str) -> Vec<Span> {
     let raw = source.slice(at);
+    if has_escapes(raw) && text.contains("://") && text.contains(['@', '?']) {
+        return literals(source, at);
+    }
     let Some(authority) = raw.find("://").map(|found| found + 3) else { return Vec::new() };
     let mut pieces = Vec::new();
     let end = raw[authority..].find(['/', '?', '#']).map_or(raw.len(), |found| authority + found);

@@ -324,7 +324,19 @@ fn request<'a>(requester: &Requester<'a>, forwarded: Forwarded<'a>, server_info:
     let carried = requester.identity.carried.clone();
     let (identity, counted, whole, arrived) =
         (requester.identity, requester.counted, requester.whole, requester.arrived);
-    CallRequest { frame, route, server, headers, server_info, identity, carried, counted, whole, slot, arrived }
+    CallRequest {
+        frame,
+        route,
+        server,
+        headers,
+        server_info,
+        identity,
+        carried,
+        counted,
+        whole,
+        slot,
+        arrived,
+    }
 }
 
 /// Returns the change that a request makes to a session's subscriptions at this server.

@@ -84,11 +84,14 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         new = add_to_profile(&new, profile, &args.name).map_err(edited)?;
     }
     let Checked { loaded, unset } = file.check(&new)?;
-    let secret = loaded.literal_secret.filter(|_| args.adds_literals());
-    let backup = if args.dry_run { None } else { file.replace(&new, secret.is_some())? };
-    let next = args.next(&file, &loaded.config, &unset);
+    let literal = loaded.as_ref().and_then(|loaded| loaded.literal_secret);
+    let secret = literal.filter(|_| args.adds_literals());
+    let may_have_secret = secret.is_some() || (loaded.is_none() && args.adds_literals());
+    let backup = if args.dry_run { None } else { file.replace(&new, may_have_secret)? };
+    let next = args.next(&file, loaded.as_ref().map(|loaded| &loaded.config), &unset);
     if console.json {
-        let added: Vec<String> = changed_lines(old, &new).into_iter().map(|line| line.text).collect();
+        let changed = changed_lines(old, &new).into_iter();
+        let added: Vec<String> = changed.filter(|line| line.is_added).map(|line| line.text).collect();
         return console.print(
             &json!({
                 "file": file.shown.display().to_string(),
@@ -177,8 +180,8 @@ impl Args {
         values.chain(headers).chain(self.url.clone()).any(|value| !value.contains("${"))
     }
 
-    /// Returns the next steps for the user.
-    fn next(&self, file: &ConfigFile, config: &Config, unset: &[String]) -> Vec<String> {
+    /// Returns the next steps for the user. `config` is the new configuration, if it is known without the unset variables.
+    fn next(&self, file: &ConfigFile, config: Option<&Config>, unset: &[String]) -> Vec<String> {
         let mut steps = Vec::new();
         if self.dry_run {
             steps.push("run the command without --dry-run to write the file".to_owned());
@@ -188,7 +191,7 @@ impl Args {
             steps.push(format!("set {} where Dragoman starts", unset.join(", ")));
         }
         let has_it = |profile: &Profile| profile.servers.contains(&self.name);
-        if !config.profiles.values().any(has_it) {
+        if let Some(config) = config.filter(|config| !config.profiles.values().any(has_it)) {
             let (name, profile) =
                 (&self.name, config.profiles.keys().next().map_or("default", String::as_str));
             steps.push(format!(

@@ -125,6 +125,9 @@ async fn call(
     let catalogue = catalogue::gather(connection, &[ListKind::Tools], desk).await?;
     let listed: Vec<String> = catalogue.list(ListKind::Tools).iter().map(|item| item.key.clone()).collect();
     let tool: Option<Tool> = catalogue::tool(connection, catalogue, name);
+    if tool.is_none() && whole.is_none() {
+        refuse_mistyped(name, &listed)?;
+    }
     let given = match whole {
         Some(json) => json,
         None => arguments::of_words(words, tool.as_ref().map(|tool| &tool.schema))?,
@@ -140,6 +143,17 @@ async fn call(
         (Err(refused @ Failure::Refused { .. }), Some(hint)) => Err(refused.help(hint)),
         (outcome, hint) => Ok(Called { result: outcome?.json().to_owned(), hint }),
     }
+}
+
+/// Refuses a name that resembles a listed one: a slip must not call another tool, which a server may have without listing it.
+fn refuse_mistyped(name: &str, names: &[String]) -> Result<(), Failure> {
+    let Some(near) = nearest(name, names.iter().map(String::as_str)) else { return Ok(()) };
+    let shown = |name: &str| cut(&one_line(name), LONGEST);
+    let help = format!(
+        "did you mean {:?}? To call a tool that is not listed, pass its arguments with --args JSON",
+        shown(near)
+    );
+    Err(Failure::usage(format!("the server lists no tool {:?}", shown(name))).help(help))
 }
 
 /// Returns the part of a message that names the tools: the one that was probably meant, all of them if there are few, or

@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use engine::config::{Loaded, Lookup, MAX_FILE_BYTES, load_knowing};
+use engine::config::{Fault, Faults, Loaded, Lookup, MAX_FILE_BYTES, load_knowing};
 use upstream::embedded::offered;
 
 use super::settings;
@@ -19,6 +19,9 @@ const NEW_FILE: &str = "dragoman.yaml";
 
 /// The value of a variable that is not set while a file is checked: it suits most settings.
 const STAND_IN: &str = "1";
+
+/// The value of such a variable if the other one does not suit: it suits addresses.
+const ADDRESS: &str = "http://127.0.0.1:1";
 
 /// The text of a configuration file, which nobody else edits as long as this value exists.
 pub(super) struct ConfigFile {
@@ -34,10 +37,27 @@ pub(super) struct ConfigFile {
 
 /// A text that was checked.
 pub(super) struct Checked {
-    /// The configuration that the text means.
-    pub(super) loaded: Loaded,
-    /// The variables that the text uses and that are not set here.
+    /// The configuration that the text means; `None` if this depends on variables that are not set here.
+    pub(super) loaded: Option<Loaded>,
+    /// The variables that the text uses without a default and that are not set here.
     pub(super) unset: Vec<String>,
+}
+
+/// The outcome of loading a text without knowing all variables and files.
+struct BlindLoad {
+    loaded: Result<Loaded, Faults>,
+    /// The variables without a value.
+    unset: BTreeSet<String>,
+    /// The files that cannot be read here.
+    unread: BTreeSet<String>,
+}
+
+impl BlindLoad {
+    /// Returns true if a fault is about a value that is not known here.
+    fn is_unknown(&self, fault: &Fault) -> bool {
+        self.unset.iter().any(|name| uses(&fault.offending, name))
+            || self.unread.iter().any(|path| fault.offending.contains(&format!("${{file:{path}}}")))
+    }
 }
 
 impl ConfigFile {
@@ -67,26 +87,53 @@ impl ConfigFile {
         Ok(Self { shown, path, text, _lock: lock })
     }
 
-    /// Checks a text as the content of this file. Variables that are not set here count as set, because the file is often
-    /// edited where the gateway does not run.
+    /// Checks a text as the content of this file. The file is often edited where the gateway does not run, so a variable that
+    /// is not set here is no fault, and a value that contains it is not checked.
     ///
     /// # Errors
     /// Fails if the text is no valid configuration.
     pub(super) fn check(&self, text: &str) -> Result<Checked, Failure> {
-        let unset = RefCell::new(BTreeSet::new());
+        let mut attempt = self.attempt(text, &BTreeSet::new());
+        if let Err(faults) = &attempt.loaded {
+            let is_faulty = |name: &&String| faults.faults.iter().any(|one| uses(&one.offending, name));
+            let addresses = attempt.unset.iter().filter(is_faulty).cloned().collect();
+            attempt = self.attempt(text, &addresses);
+        }
+        let is_unknown = |faults: &Faults| {
+            faults.total == faults.faults.len() && faults.faults.iter().all(|fault| attempt.is_unknown(fault))
+        };
+        let is_accepted = attempt.loaded.as_ref().err().is_none_or(is_unknown);
+        let unset = attempt.unset.into_iter().collect();
+        match attempt.loaded {
+            Ok(loaded) => Ok(Checked { loaded: Some(loaded), unset }),
+            Err(_) if is_accepted => Ok(Checked { loaded: None, unset }),
+            Err(faults) => Err(Failure::Config(Box::new(faults))),
+        }
+    }
+
+    /// Loads a text. Variables that are not set get another value; those in `addresses` get an address.
+    fn attempt(&self, text: &str, addresses: &BTreeSet<String>) -> BlindLoad {
+        let (unset, unread) = (RefCell::new(BTreeSet::new()), RefCell::new(BTreeSet::new()));
         let env = |name: &str| {
-            std::env::var(name).ok().or_else(|| {
-                unset.borrow_mut().insert(name.to_owned());
-                Some(STAND_IN.to_owned())
+            let set = std::env::var(name).ok();
+            // The default of a variable applies if there is one everywhere.
+            set.or_else(|| {
+                uses(text, name).then(|| {
+                    unset.borrow_mut().insert(name.to_owned());
+                    if addresses.contains(name) { ADDRESS.to_owned() } else { STAND_IN.to_owned() }
+                })
             })
         };
         let folder = folder_of(&self.path);
-        let file = |path: &str| Ok(settings::filled(folder, path).unwrap_or_else(|_| STAND_IN.to_owned()));
+        let file = |path: &str| {
+            Ok(settings::filled(folder, path).unwrap_or_else(|_| {
+                unread.borrow_mut().insert(path.to_owned());
+                STAND_IN.to_owned()
+            }))
+        };
         let lookup = Lookup { env: &env, file: &file };
-        let name = self.shown.display().to_string();
-        let loaded = load_knowing(None, text, &name, &lookup, &offered);
-        let loaded = loaded.map_err(|faults| Failure::Config(Box::new(faults)))?;
-        Ok(Checked { loaded, unset: unset.into_inner().into_iter().collect() })
+        let loaded = load_knowing(None, text, &self.shown.display().to_string(), &lookup, &offered);
+        BlindLoad { loaded, unset: unset.into_inner(), unread: unread.into_inner() }
     }
 
     /// Replaces the file; readers see either the old text or the new one. Returns the file with the old text, if there was
@@ -150,6 +197,11 @@ impl ConfigFile {
         fs::copy(&self.path, &backup)?;
         Ok(Some(beside(&self.shown, "", ".bak")))
     }
+}
+
+/// Returns true if a text contains a variable without a default.
+fn uses(text: &str, name: &str) -> bool {
+    text.contains(&format!("${{{name}}}")) || text.contains(&format!("${{env:{name}}}"))
 }
 
 fn read(path: &Path) -> io::Result<String> {

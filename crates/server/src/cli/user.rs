@@ -4,8 +4,9 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use argon2::Argon2;
 use argon2::password_hash::PasswordHasher as _;
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::output::console::Console;
 use crate::output::failure::Failure;
@@ -95,27 +96,8 @@ fn fill(random: &mut [u8]) -> Result<(), Failure> {
 
 /// Reads a password from stdin; a terminal does not show it.
 fn read(console: &Console) -> Result<String, Failure> {
-    let stdin = io::stdin();
-    let shown = if stdin.is_terminal() {
-        console.hint("Password (not shown): ");
-        tcgetattr(&stdin).ok()
-    } else {
-        None
-    };
-    if let Some(shown) = &shown {
-        let mut hidden = shown.clone();
-        hidden.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(&stdin, OptionalActions::Flush, &hidden)
-            .map_err(|e| Failure::new(format!("the terminal cannot hide the password: {e}")))?;
-    }
-    let mut line = String::new();
-    let got = stdin.lock().take(LONGEST + 1).read_line(&mut line);
-    if let Some(shown) = &shown {
-        // If the terminal is gone, there is nothing left to restore.
-        let _ = tcsetattr(&stdin, OptionalActions::Now, shown);
-        console.hint("\n");
-    }
-    got.map_err(|e| Failure::usage(format!("cannot read the password from stdin: {e}")))?;
+    let line = if io::stdin().is_terminal() { typed(console)? } else { read_line() };
+    let line = line.map_err(|e| Failure::usage(format!("cannot read the password from stdin: {e}")))?;
     let password = line.trim_end_matches(['\r', '\n']).to_owned();
     if password.chars().count() < SHORTEST || password.len() as u64 > LONGEST {
         let message = format!("the password has {} characters", password.chars().count());
@@ -124,4 +106,67 @@ fn read(console: &Console) -> Result<String, Failure> {
         );
     }
     Ok(password)
+}
+
+fn read_line() -> io::Result<String> {
+    let mut line = String::new();
+    io::stdin().lock().take(LONGEST + 1).read_line(&mut line)?;
+    Ok(line)
+}
+
+/// Reads a line from the terminal, which does not show it.
+///
+/// # Errors
+/// Fails after Ctrl-C, or if this process is to end; the terminal shows what is typed again.
+fn typed(console: &Console) -> Result<io::Result<String>, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
+    let line = runtime.block_on(typed_or_interrupted(console)).transpose();
+    // A read from the terminal cannot be cancelled: it ends with the process.
+    runtime.shutdown_background();
+    let line = line.ok_or_else(Failure::interrupted)?;
+    console.hint("\n");
+    Ok(line)
+}
+
+/// Returns the typed line; `None` if a signal ends this process.
+async fn typed_or_interrupted(console: &Console) -> io::Result<Option<String>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let _hidden = HiddenInput::start()?;
+    console.hint("Password (not shown): ");
+    tokio::select! {
+        read = tokio::task::spawn_blocking(read_line) => read.map_err(io::Error::other)?.map(Some),
+        _ = interrupt.recv() => Ok(None),
+        _ = terminate.recv() => Ok(None),
+        _ = hang_up.recv() => Ok(None),
+    }
+}
+
+/// The terminal while it does not show what is typed. It is restored when this value is dropped.
+struct HiddenInput {
+    before: Termios,
+}
+
+impl HiddenInput {
+    fn start() -> io::Result<Self> {
+        let stdin = io::stdin();
+        let before = tcgetattr(&stdin)?;
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        // Ctrl-Z would leave a terminal that shows nothing.
+        hidden.special_codes[SpecialCodeIndex::VSUSP] = 0;
+        tcsetattr(&stdin, OptionalActions::Flush, &hidden)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for HiddenInput {
+    fn drop(&mut self) {
+        // If the terminal is gone, there is nothing left to restore.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+    }
 }

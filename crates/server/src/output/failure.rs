@@ -98,6 +98,14 @@ impl Failure {
         }
     }
 
+    /// Returns the suggested fix.
+    pub(crate) fn help_alone(&self) -> Option<String> {
+        match self {
+            Self::Explained { help, .. } | Self::Refused { help, .. } => help.clone(),
+            Self::Silent(_) | Self::Config(_) => None,
+        }
+    }
+
     /// Prints the failure: as JSON on stdout for scripts, otherwise as text on stderr.
     pub(crate) fn show(&self, console: &Console) {
         if console.json {

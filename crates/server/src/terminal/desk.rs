@@ -26,6 +26,9 @@ const LINE: u64 = 1 << 20;
 /// The maximum length of a server's text that is quoted on one line, in columns.
 const MOST_QUOTED: usize = 200;
 
+/// The maximum length of an address that a user is asked to open, in bytes.
+const LONGEST_URL: usize = 4096;
+
 /// The maximum length of a progress message that is looked at, in bytes.
 const LONGEST: usize = 4096;
 
@@ -148,12 +151,18 @@ impl<'c> Desk<'c> {
         }
     }
 
-    /// Lets the user decide whether to open the address; nothing is opened or fetched for the user.
+    /// Lets the user decide whether to open the address; nothing is opened or fetched for the user. An address that could not
+    /// be shown in full is declined.
     async fn open_url(&self, url: &str) -> Value {
+        if url.len() > LONGEST_URL {
+            self.console
+                .note(&format!("declined to open an address, because it is longer than {LONGEST_URL} bytes"));
+            return json!({"action": "decline"});
+        }
         let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or(url);
         self.console.complain(&format!(
             "The server asks you to open this address at {}:",
-            self.console.err.bold(&one_line(host))
+            self.console.err.bold(&layout::cut(&one_line(host), MOST_QUOTED))
         ));
         self.console.complain(&format!("  {}", self.console.err.cyan(&one_line(url))));
         match self.line(&format!("Open it in a browser, then press Enter ({NO} declines): ")).await {

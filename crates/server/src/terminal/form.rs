@@ -149,13 +149,14 @@ impl Field {
                 _ => text.to_owned(),
             }
         };
-        match value {
+        let text = match value {
             Value::Bool(true) => "yes".to_owned(),
             Value::Bool(false) => "no".to_owned(),
-            Value::String(_) => one_line(&title(value)),
-            Value::Array(values) => values.iter().map(title).collect::<Vec<_>>().join(", "),
+            Value::String(_) => title(value),
+            Value::Array(values) => values.iter().take(MOST).map(title).collect::<Vec<_>>().join(", "),
             other => other.to_string(),
-        }
+        };
+        one_line(&text)
     }
 
     /// Returns the meaning of a line.
@@ -258,6 +259,36 @@ mod tests {
         );
         assert_eq!(form()[0].about(), ["  Your name"]);
         assert_eq!(form()[5].about(), ["    1. Alpha", "    2. Beta"]);
+    }
+
+    #[test]
+    fn a_hostile_form_stays_small_and_plain() {
+        let evil = "\u{1b}[2J\u{9b}31m\u{202e}\u{200b}";
+        let long = format!("{evil}{}", "x ".repeat(1 << 19));
+        for default in [
+            json!(evil),
+            json!([evil, long]),
+            json!(vec![evil; 100_000]),
+            json!({evil: long}),
+            json!([[evil]]),
+            json!(long),
+        ] {
+            for mut own in [
+                json!({"type": "string"}),
+                json!({"type": "number"}),
+                json!({"type": "string", "enum": [long, evil]}),
+                json!({"type": "array", "items": {"anyOf": [{"const": evil, "title": long}]}}),
+            ] {
+                own["default"] = default.clone();
+                own["title"] = json!(long);
+                own["description"] = json!(long);
+                let form = fields(&json!({"properties": {evil: own}}));
+                let shown = [form[0].about(), vec![form[0].prompt()]].concat().join("\n");
+                let bad: Vec<char> = shown.chars().filter(|c| c.is_control() && *c != '\n').collect();
+                assert!(bad.is_empty() && !shown.contains(['\u{202e}', '\u{200b}']), "{bad:?}");
+                assert!(shown.len() < 10_000, "{}", shown.len());
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use super::detail::quoted;
 use crate::output::console::one_line;
 use crate::output::layout::{columns, cut, cut_words, wrap};
 
@@ -108,11 +109,12 @@ impl Parameters {
         self.all.iter().zip(&shown).map(line).chain(more).collect()
     }
 
-    /// Returns the words for an example of a call: the required arguments with their types.
+    /// Returns the words for an example of a call: the required arguments with their types. Each word is quoted for a shell,
+    /// because names and values come from the server.
     pub(crate) fn example(&self) -> String {
-        let words: Vec<String> =
-            self.required().map(|one| format!(" {}={}", one.shown_name(), one.sample())).collect();
-        words.concat()
+        let word =
+            |one: &Parameter| format!(" {}", quoted(&format!("{}={}", one.shown_name(), one.sample())));
+        self.required().map(word).collect()
     }
 }
 
@@ -277,6 +279,25 @@ mod tests {
             json!([{"name": "topic", "description": "what about"}, {"name": "who", "required": true}]);
         let lines = Parameters::of_prompt(&arguments).lines(0, None, false);
         assert_eq!(lines, ["who    string  required", "topic  string  optional  what about"]);
+    }
+
+    #[test]
+    fn an_example_is_one_command_for_a_shell() {
+        for (name, own, want) in [
+            ("a", json!({"type": "string"}), " a=STRING"),
+            ("a;reboot", json!({"type": "string"}), " 'a;reboot=STRING'"),
+            ("$(id)", json!({"enum": ["x", "y"]}), " '$(id)=x'"),
+            ("it's", json!({"type": "integer"}), " 'it'\\''s=INTEGER'"),
+            ("mode", json!({"enum": ["`id`", "y"]}), " 'mode=`id`'"),
+            ("mode", json!({"enum": ["';reboot;'", "y"]}), " 'mode='\\'';reboot;'\\'''"),
+            ("mode", json!({"enum": [">/etc/x", "y"]}), " 'mode=>/etc/x'"),
+            ("kind", json!({"type": "$(id)"}), " 'kind=$(ID)'"),
+        ] {
+            let schema = json!({"required": [name], "properties": {name: own}});
+            assert_eq!(Parameters::of_schema(&schema).example(), want);
+        }
+        let arguments = json!([{"name": "&& reboot", "required": true}]);
+        assert_eq!(Parameters::of_prompt(&arguments).example(), " '&& reboot=STRING'");
     }
 
     #[test]

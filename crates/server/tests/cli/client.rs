@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use testkit::fixture::Eras;
 
 use super::run::{Folder, dragoman, golden, in_folder, program, server};
+use super::support::{LEGACY, Puppet, Said};
 
 const ERAS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
@@ -204,6 +205,31 @@ async fn refusals_have_words_and_json() {
         assert_eq!(run.code, Some(code), "{args:?}: {}", run.err);
         assert!(run.err.contains(says) && run.out.is_empty(), "{args:?}: {}", run.err);
     }
+}
+
+/// A server may have tools that it does not list, so a slip must not reach it.
+#[tokio::test]
+async fn a_mistyped_tool_is_not_called() {
+    let careful = Puppet::start(|_, request| match request.method() {
+        "tools/list" => {
+            let tools = json!([{"name": "delete_draft", "inputSchema": {"type": "object"}}]);
+            Said::Result(json!({"tools": tools}), String::new())
+        }
+        _ => Said::Proper,
+    })
+    .await;
+    let url = careful.url();
+    for name in ["delete_drafts", "deletedraft", "Delete_Draft"] {
+        let refused = dragoman(&["call", &url, name, "--era", LEGACY]).await;
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.err.contains("did you mean \"delete_draft\"?"), "{refused:?}");
+    }
+    assert_eq!(careful.count("tools/call"), 0);
+    for words in [&["delete_drafts", "--args", "{}"][..], &["other"], &["delete_draft"]] {
+        let called = dragoman(&[&["call", &url][..], words, &["--era", LEGACY]].concat()).await;
+        assert_eq!(called.code, Some(0), "{words:?}: {called:?}");
+    }
+    assert_eq!(careful.count("tools/call"), 3);
 }
 
 #[tokio::test]

@@ -3,11 +3,13 @@
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use serde_json::Value;
 use testkit::fixture::Eras;
 
 use super::run::{Folder, Run, in_folder, program, server};
+use super::support::{Puppet, Said};
 
 /// The findings about a subject, with their levels.
 fn found(run: &Run, subject: &str) -> Vec<(String, String)> {
@@ -72,6 +74,49 @@ async fn what_is_broken_comes_with_help() {
     let people = in_folder(&folder, &["doctor"], "").await;
     assert!(people.text().contains("\nerror    server gone: "), "{}", people.text());
     assert!(people.text().trim_end().ends_with("2 errors, 2 warnings."), "{}", people.text());
+}
+
+/// A server that lists page after page, slowly, or that never answers at all.
+#[tokio::test]
+async fn a_slow_server_is_a_finding() {
+    let silent = Puppet::start(|_, request| match request.method() {
+        "tools/list" => Said::Hold(Vec::new()),
+        _ => Said::Proper,
+    })
+    .await;
+    let mute = Puppet::start(|_, _| Said::Hold(Vec::new())).await;
+    let config = format!(
+        "listen: 127.0.0.1:0\nstateFolder: state\nmcpServers: {{ silent: {}, mute: {} }}\n",
+        silent.config(),
+        mute.config()
+    );
+    let folder = Folder::new().with("dragoman.yaml", config);
+    let since = std::time::Instant::now();
+    let run = in_folder(&folder, &["doctor", "--timeout", "3", "--json"], "").await;
+    assert_eq!(run.code, Some(1), "{run:?}");
+    for server in ["server silent", "server mute"] {
+        let told = found(&run, server);
+        assert!(told.len() == 1 && told[0].0 == "error", "{run:?}");
+    }
+    assert!(since.elapsed() < Duration::from_mins(1), "{:?}", since.elapsed());
+}
+
+/// The problem of a certificate is told apart from its fix.
+#[tokio::test]
+async fn certificates_come_with_their_own_help() {
+    let config = "listen: 127.0.0.1:0\nstateFolder: state\ntls: { cert: none.pem, key: none.pem }\nmcpServers: { a: { native: demo } }\n";
+    let folder = Folder::new().with("dragoman.yaml", config).with("none.pem", "nothing");
+    let run = in_folder(&folder, &["doctor", "--offline", "--json"], "").await;
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let json = run.json();
+    let all = json["findings"].as_array().unwrap();
+    let told = all.iter().find(|one| one["subject"] == "certificate" && one["level"] == "error").unwrap();
+    let (message, help) = (told["message"].as_str().unwrap(), told["help"].as_str().unwrap());
+    assert!(message.contains("the file contains no certificate") && !message.contains("; "), "{told}");
+    assert_eq!(
+        help, "name a file with certificates in PEM; until then, `dragoman serve` would not start",
+        "{told}"
+    );
 }
 
 #[tokio::test]

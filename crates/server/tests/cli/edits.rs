@@ -78,6 +78,50 @@ async fn variables_stand_for_secrets() {
     assert_eq!(mode, 0o600);
 }
 
+/// The file is often edited where the gateway does not run.
+#[tokio::test]
+async fn variables_need_no_value_here() {
+    for (text, unset) in [
+        ("mcpServers: { a: { url: '${NOBODYS_URL}' } }\n", &["NOBODYS_URL"][..]),
+        (
+            "mcpServers: { a: { url: '${NOBODYS_URL}/mcp?key=${NOBODYS_KEY}' } }\n",
+            &["NOBODYS_KEY", "NOBODYS_URL"],
+        ),
+        ("mcpServers: { a: { url: '${NOBODYS_URL:-http://127.0.0.1:9/mcp}' } }\n", &[]),
+        ("mcpServers: { a: { url: '${file:nobodys.txt}' } }\n", &[]),
+        ("listen: '${NOBODYS_ADDRESS:-127.0.0.1:9000}'\nmcpServers: { a: { command: x } }\n", &[]),
+        ("definitions: '${env:NOBODYS_WORD}'\nmcpServers: { a: { command: x } }\n", &["NOBODYS_WORD"]),
+        (
+            "limits: { callTimeout: '${NOBODYS_TIME}' }\nmcpServers: { a: { command: x } }\n",
+            &["NOBODYS_TIME"],
+        ),
+    ] {
+        let folder = Folder::new().with("dragoman.yaml", text);
+        let added = in_folder(&folder, &["add", "b", "--json", "--", "y"], "").await;
+        assert_eq!(added.code, Some(0), "{text}: {added:?}");
+        assert_eq!(added.json()["unset"], serde_json::json!(unset), "{text}");
+        let removed = in_folder(&folder, &["remove", "b"], "").await;
+        assert_eq!(removed.code, Some(0), "{text}: {removed:?}");
+    }
+    let text = "listen: nowhere\nmcpServers: { a: { url: '${NOBODYS_URL}' } }\n";
+    let folder = Folder::new().with("dragoman.yaml", text);
+    let refused = in_folder(&folder, &["add", "b", "--", "y"], "").await;
+    assert!(refused.code == Some(2) && refused.err.contains("nowhere"), "{refused:?}");
+    let folder = Folder::new();
+    let added = in_folder(&folder, &["add", "docs", "${NOBODYS_URL}"], "").await;
+    assert!(added.code == Some(0) && !added.err.contains("no profile"), "{added:?}");
+}
+
+#[tokio::test]
+async fn only_added_lines_are_reported_as_added() {
+    let before = "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"x\" }\n  }\n}\n";
+    let folder = Folder::new().with("dragoman.json", before);
+    let added = in_folder(&folder, &["add", "b", "--json", "--config", "dragoman.json", "--", "y"], "").await;
+    let lines = added.json()["lines"].clone();
+    let want = ["    \"a\": { \"command\": \"x\" },", "    \"b\": {", "      \"command\": \"y\"", "    }"];
+    assert_eq!(lines, serde_json::json!(want), "{added:?}");
+}
+
 #[tokio::test]
 async fn symbolic_links_stay_and_their_targets_change() {
     let folder = Folder::new().with("shared/real.yaml", "mcpServers: { a: { native: demo } }\n");

@@ -63,6 +63,71 @@ async fn evil() -> Puppet {
 /// Our own sequence for the status line, which is the only one that may be on the screen.
 const CLEAR: &str = "\r\u{1b}[K";
 
+/// The text on a screen, without our own sequence.
+fn text_of(screen: &str) -> String {
+    screen.replace(CLEAR, "\n").replace("\r\n", "\n")
+}
+
+/// The characters in a text that control a terminal, or that hide or reorder others.
+fn bad_in(text: &str) -> Vec<char> {
+    let is_bad = |c: char| (c.is_control() && c != '\n') || ('\u{2028}'..='\u{202e}').contains(&c);
+    text.chars().filter(|c| is_bad(*c) || "\u{200b}\u{2066}".contains(*c)).collect()
+}
+
+/// A server that asks a question during each call.
+async fn curious(question: Value) -> Puppet {
+    Puppet::start(move |_, request| {
+        let event = |message: Value| format!("data: {message}\n\n");
+        match request.method() {
+            _ if request.body.get("result").is_some() => Said::Status(202, "text/plain", String::new()),
+            "tools/call" => {
+                let asks =
+                    json!({"jsonrpc": "2.0", "id": 1000, "method": "elicitation/create", "params": question});
+                let result = json!({"content": [{"type": "text", "text": "done"}]});
+                let answers = json!({"jsonrpc": "2.0", "id": request.body["id"], "result": result});
+                Said::Status(200, "text/event-stream", event(asks) + &event(answers))
+            }
+            _ => Said::Proper,
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn its_questions_change_nothing_on_a_terminal() {
+    let form = |own: Value| {
+        let schema = json!({"type": "object", "properties": {EVIL: own}});
+        json!({"message": EVIL, "requestedSchema": schema})
+    };
+    let choice = json!({"const": EVIL, "title": long()});
+    let link = |url: String| json!({"mode": "url", "message": huge(), "elicitationId": "1", "url": url});
+    for (question, says) in [
+        (form(json!({"type": "string", "title": long(), "description": long(), "default": EVIL})), "text"),
+        (
+            form(json!({"type": "array", "items": {"enum": [EVIL, long()]}, "default": [EVIL, long()]})),
+            "numbers of",
+        ),
+        (form(json!({"type": "array", "items": {"anyOf": [choice]}, "default": [EVIL]})), "numbers of"),
+        (form(json!({"type": "string", "enum": [EVIL], "enumNames": [EVIL], "default": EVIL})), "a choice"),
+        (form(json!({"type": "number", "default": {EVIL: [EVIL]}})), "number"),
+        (form(json!({"type": "boolean", "default": long()})), "yes or no"),
+        (link(format!("https://h.example/{EVIL}")), "Open it in a browser"),
+        (link(format!("https://{EVIL}.example/")), "Open it in a browser"),
+        (link(format!("https://h.example/{}", "x".repeat(1 << 20))), "declined to open an address"),
+    ] {
+        let server = curious(question).await;
+        let args = ["call", &server.url(), "ok", "--era", LEGACY, "--color", "never"];
+        let mut person = Person::at_width(80, &args);
+        person.sees("The server asks").await;
+        person.types("!\n");
+        let (code, screen) = person.leaves().await;
+        let shown = text_of(&screen);
+        assert!(code == Some(0) && shown.contains(says), "{says}: {shown}");
+        assert_eq!(bad_in(&shown), Vec::<char>::new(), "{says}");
+        assert!(shown.len() < 60_000, "{says}: {} bytes", shown.len());
+    }
+}
+
 #[tokio::test]
 async fn it_changes_nothing_on_a_terminal() {
     let server = evil().await;
@@ -83,11 +148,8 @@ async fn it_changes_nothing_on_a_terminal() {
             let args: Vec<&str> =
                 [&words[..1], &[&url], &words[1..], &["--era", LEGACY, "--color", "never"]].concat();
             let (_, screen) = Person::at_width(width, &args).leaves().await;
-            let shown = screen.replace(CLEAR, "\n").replace("\r\n", "\n");
-            let is_bad = |c: char| (c.is_control() && c != '\n') || ('\u{2028}'..='\u{202e}').contains(&c);
-            let bad: Vec<char> =
-                shown.chars().filter(|c| is_bad(*c) || "\u{200b}\u{2066}".contains(*c)).collect();
-            assert!(bad.is_empty(), "{words:?} at {width}: {bad:?}");
+            let shown = text_of(&screen);
+            assert_eq!(bad_in(&shown), Vec::<char>::new(), "{words:?} at {width}");
             assert!(shown.len() > 40, "{words:?}: {shown}");
             assert!(words != ["list", "ok"] || shown.contains("Arguments"), "{shown}");
             let is_raw = words.contains(&"--json");

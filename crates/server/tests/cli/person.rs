@@ -8,7 +8,7 @@ use std::process::Stdio;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use testkit::fixture::Eras;
 use tokio::process::Child;
 use tokio::sync::watch;
@@ -72,6 +72,11 @@ impl Person {
         interrupt(&self.child);
     }
 
+    /// Sends a signal to the program.
+    fn is_sent(&self, signal: Signal) {
+        send(&self.child, signal);
+    }
+
     async fn ends(self) -> Option<i32> {
         self.leaves().await.0
     }
@@ -89,8 +94,12 @@ impl Person {
 
 /// Sends the signal that Ctrl-C at a terminal sends to the program there.
 fn interrupt(child: &Child) {
+    send(child, Signal::INT);
+}
+
+fn send(child: &Child, signal: Signal) {
     let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).expect("it runs");
-    kill_process(pid, Signal::INT).expect("it runs");
+    kill_process(pid, signal).expect("it runs");
 }
 
 /// The growing output at a terminal, as text.
@@ -181,6 +190,31 @@ async fn a_question_is_declined() {
     person.types("!\n");
     person.sees("action=decline").await;
     assert_eq!(person.ends().await, Some(0));
+}
+
+/// Returns true if the terminal shows what is typed.
+fn is_shown(terminal: &OwnedFd) -> bool {
+    tcgetattr(terminal).expect("it is ours").local_modes.contains(LocalModes::ECHO)
+}
+
+#[tokio::test]
+async fn a_password_is_not_shown_and_the_terminal_is_restored() {
+    for end in [None, Some(Signal::INT), Some(Signal::TERM), Some(Signal::HUP)] {
+        let mut person = Person::sit_down(&["user", "new", "ann", "--stdin", "--color", "never"]);
+        let name = ptsname(&person.keys, Vec::new()).expect("its name");
+        let terminal =
+            rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("its other end");
+        person.sees("Password (not shown): ").await;
+        assert!(!is_shown(&terminal), "{end:?}");
+        match end {
+            None => person.types("correct horse\n"),
+            Some(signal) => person.is_sent(signal),
+        }
+        let ended = tokio::time::timeout(DEADLINE, person.child.wait()).await.expect("in time");
+        assert_eq!(ended.expect("it ends").code(), Some(if end.is_some() { 130 } else { 0 }), "{end:?}");
+        assert!(is_shown(&terminal), "{end:?}");
+        assert!(!person.screen.borrow().contains("horse"), "{end:?}");
+    }
 }
 
 #[tokio::test]

@@ -34,8 +34,10 @@ pub enum TlsPart {
 pub struct TlsError {
     /// The file.
     pub part: TlsPart,
-    problem: String,
-    help: &'static str,
+    /// The problem.
+    pub problem: String,
+    /// The suggested fix.
+    pub help: &'static str,
 }
 
 impl TlsPart {

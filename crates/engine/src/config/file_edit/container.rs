@@ -8,7 +8,10 @@ use serde_json::Value;
 
 use super::super::load::{starts_as_json, without_comments};
 use super::super::parse::{Entry, Kind, Node};
-use super::render;
+use super::{comments, render};
+
+/// The characters of an indentation; JSON files may use tabs.
+const BLANKS: [char; 2] = [' ', '\t'];
 
 /// A new element.
 pub(super) enum Element<'e> {
@@ -66,13 +69,19 @@ impl<'t> Container<'t> {
 
     /// Returns the text with one more element at the end of the container.
     pub(super) fn insert(&self, new: &Element<'_>) -> Option<String> {
-        if self.is_flow { self.insert_in_flow(new) } else { self.insert_in_block(new) }
+        let new = if self.is_flow { self.insert_in_flow(new)? } else { self.insert_in_block(new)? };
+        comments::are_kept(self.text, &(0..0), &new).then_some(new)
     }
 
-    /// Returns the text without an element. `key_at` is the key of the container, which gets an empty value if no element is
-    /// left.
+    /// Returns the text without an element, and without the comments of the element itself. `key_at` is the key of the
+    /// container, which gets an empty value if no element is left.
     pub(super) fn remove(&self, index: usize, key_at: &Range<usize>) -> Option<String> {
-        if self.is_flow { self.remove_from_flow(index) } else { self.remove_from_block(index, key_at) }
+        let (own, without) = if self.is_flow {
+            (self.own_part(index)?, self.remove_from_flow(index)?)
+        } else {
+            self.remove_from_block(index, key_at)?
+        };
+        comments::are_kept(self.text, &own, &without).then_some(without)
     }
 
     /// Returns the text in which an entry of this container that has no value gets a mapping with one member.
@@ -127,30 +136,27 @@ impl<'t> Container<'t> {
             {
                 return None;
             }
-            let depth = self.column(self.first_in_line(self.at.start));
+            let lead = self.lead(self.at.start);
             let text = if self.is_json() && !self.is_list {
-                let (step, newline) = (self.step(), self.newline());
-                let pad = " ".repeat(depth + step);
-                format!("{newline}{pad}{}{newline}{}", self.element(new, depth + step), " ".repeat(depth))
+                let (deeper, newline) = (format!("{lead}{}", self.step()), self.newline());
+                format!("{newline}{deeper}{}{newline}{lead}", self.element(new, &deeper))
             } else if self.is_list {
-                self.element(new, depth)
+                self.element(new, lead)
             } else {
-                format!(" {} ", self.element(new, depth))
+                format!(" {} ", self.element(new, lead))
             };
             return Some(self.replaced(inside, &text));
         };
-        let own_line =
-            self.first_in_line(last.start) == last.start && self.line_start(last.start) > self.at.start;
+        let own_line = self.begins_a_line(last.start);
         let comma = self.comma_after(last.end);
         let behind = comma.map_or(last.end, |comma| comma + 1);
         if !own_line {
             let lead = if comma.is_some() { " " } else { ", " };
-            return Some(self.replaced(behind..behind, &format!("{lead}{}", self.element(new, 0))));
+            return Some(self.replaced(behind..behind, &format!("{lead}{}", self.element(new, ""))));
         }
-        let indent = self.column(last.start);
-        let (newline, pad) = (self.newline(), " ".repeat(indent));
+        let (newline, lead) = (self.newline(), self.lead(last.start));
         let end = if comma.is_some() { "," } else { "" };
-        let new = format!("{newline}{pad}{}{end}", self.element(new, indent));
+        let new = format!("{newline}{lead}{}{end}", self.element(new, lead));
         let line_end = self.line_end(behind);
         let line = self.text[..line_end].trim_end_matches(['\r', '\n']).len();
         // What follows on this line is a comment, or else the end of the container.
@@ -162,7 +168,8 @@ impl<'t> Container<'t> {
         }
     }
 
-    fn remove_from_block(&self, index: usize, key_at: &Range<usize>) -> Option<String> {
+    /// Returns the removed range, and the text without it.
+    fn remove_from_block(&self, index: usize, key_at: &Range<usize>) -> Option<(Range<usize>, String)> {
         let one = self.elements.get(index)?;
         let start = self.line_start(one.start);
         let lead = &self.text[start..one.start];
@@ -178,51 +185,75 @@ impl<'t> Container<'t> {
         }
         let without = self.replaced(start..end, "");
         if self.elements.len() > 1 {
-            return Some(without);
+            return Some((start..end, without));
         }
         let colon = self.colon(key_at.end).filter(|colon| *colon <= start)?;
         let empty = if self.is_list { " []" } else { " {}" };
-        Some(format!("{}{empty}{}", &without[..colon], &without[colon..]))
+        Some((start..end, format!("{}{empty}{}", &without[..colon], &without[colon..])))
     }
 
     fn remove_from_flow(&self, index: usize) -> Option<String> {
         let one = self.elements.get(index)?;
         let comma = self.comma_after(one.end);
         let inside = self.at.start + 1..self.at.end - 1;
-        if self.elements.len() == 1 && !self.text[inside.clone()].contains(['\n', '#']) {
+        let around = [&self.text[inside.start..one.start], &self.text[one.end..inside.end]].concat();
+        if self.elements.len() == 1 && !self.text[inside.clone()].contains('\n') && is_blank(&around) {
             return Some(self.replaced(inside, ""));
         }
-        let is_own_line =
-            self.first_in_line(one.start) == one.start && self.line_start(one.start) > self.at.start;
-        let end = comma.map_or(one.end, |comma| comma + 1);
-        let line = self.line_end(end);
-        // An element in lines of its own goes with these lines, and with the comment behind it.
-        let is_alone = is_own_line
-            && self.at.end > line
-            && self.elements.get(index + 1).is_none_or(|next| next.start >= line);
-        let cut = if is_alone {
-            self.line_start(one.start)..line
-        } else {
-            one.start..self.elements.get(index + 1).map_or(end, |next| next.start)
-        };
-        let before = index.checked_sub(1).and_then(|before| self.elements.get(before));
-        match before.filter(|_| comma.is_none()) {
-            // The last element leaves no comma behind.
-            Some(before) => {
-                let comma = self.comma_after(before.end)?;
-                let without = self.replaced(if is_alone { cut } else { comma + 1..one.end }, "");
-                Some(format!("{}{}", &without[..comma], &without[comma + 1..]))
-            }
-            None => Some(self.replaced(cut, "")),
+        let own = self.own_part(index)?;
+        let mut cuts = Vec::new();
+        // The last element leaves no comma behind.
+        let before = index.checked_sub(1).filter(|_| comma.is_none());
+        if let Some(before) = before.and_then(|before| self.elements.get(before)) {
+            let comma = self.comma_after(before.end)?;
+            cuts.push(comma..comma + 1);
         }
+        match comma {
+            // The element goes with its lines.
+            _ if own != *one => cuts.push(own),
+            // A comment may be in front of the comma.
+            Some(comma) if !is_blank(&self.text[one.end..comma]) => cuts.extend([own, comma..comma + 1]),
+            Some(comma) => cuts.push(one.start..self.without_blanks(comma + 1)),
+            None if self.begins_a_line(one.start) => cuts.push(one.start..self.without_blanks(one.end)),
+            None => cuts.push(self.text[..one.start].trim_end_matches(BLANKS).len()..one.end),
+        }
+        let mut kept = String::with_capacity(self.text.len());
+        let mut at = 0;
+        for cut in cuts {
+            kept.push_str(self.text.get(at..cut.start)?);
+            at = cut.end;
+        }
+        kept.push_str(&self.text[at..]);
+        Some(kept)
     }
 
-    fn element(&self, new: &Element<'_>, indent: usize) -> String {
+    /// Returns the part of the text that belongs to one element in flow style: if the element has its lines for itself, these
+    /// lines with the comment at their end, and otherwise only the element.
+    fn own_part(&self, index: usize) -> Option<Range<usize>> {
+        let one = self.elements.get(index)?.clone();
+        let end = self.comma_after(one.end).map_or(one.end, |comma| comma + 1);
+        let line = self.line_end(end);
+        let ends_here =
+            self.at.end <= line || self.elements.get(index + 1).is_some_and(|next| next.start < line);
+        if ends_here || !self.begins_a_line(one.start) {
+            return Some(one);
+        }
+        // A comment that continues on the next line may be about the next element.
+        let behind = self.text[end..line].trim();
+        let is_whole = |rest: &str| rest.find("*/").is_some_and(|end| end + 2 == rest.len());
+        let is_one_comment = behind.strip_prefix("/*").is_some_and(is_whole);
+        let is_own =
+            behind.is_empty() || behind.starts_with("//") || behind.starts_with('#') || is_one_comment;
+        Some(if is_own { self.line_start(one.start)..line } else { one })
+    }
+
+    /// Returns an element in the notation of the container; `lead` is the indentation of its line.
+    fn element(&self, new: &Element<'_>, lead: &str) -> String {
         match (new, self.is_json()) {
             (Element::Item(text), true) => Value::from(*text).to_string(),
             (Element::Item(text), false) => render::flow(&Value::from(*text)),
             (Element::Member(key, value), true) => {
-                render::json_member(key, value, indent, self.step(), self.newline())
+                render::indented(&render::json_member(key, value, 0, 1, self.newline()), lead, &self.step())
             }
             (Element::Member(key, value), false) => render::flow_member(key, value),
         }
@@ -234,12 +265,15 @@ impl<'t> Container<'t> {
         starts_as_json(self.text) || (!self.is_list && self.elements.first().is_some_and(quoted))
     }
 
-    /// Returns the number of columns of one level, as the first indented line of the file shows it.
-    fn step(&self) -> usize {
-        let indents = self.plain.lines().filter(|line| !line.trim().is_empty());
-        let first =
-            indents.map(|line| line.len() - line.trim_start_matches(' ').len()).find(|indent| *indent > 0);
-        first.filter(|step| *step <= 8).unwrap_or(render::STEP)
+    /// Returns the indentation of one level, as the first indented line of the file shows it.
+    fn step(&self) -> String {
+        let lines = self.plain.lines().filter(|line| !line.trim().is_empty());
+        let mut leads = lines.map(|line| &line[..line.len() - line.trim_start_matches(BLANKS).len()]);
+        match leads.find(|lead| !lead.is_empty()) {
+            Some(lead) if lead.contains('\t') => "\t".to_owned(),
+            Some(lead) if lead.len() <= 8 => lead.to_owned(),
+            _ => " ".repeat(render::STEP),
+        }
     }
 
     fn newline(&self) -> &'static str {
@@ -257,7 +291,22 @@ impl<'t> Container<'t> {
 
     fn first_in_line(&self, at: usize) -> usize {
         let start = self.line_start(at);
-        start + self.text[start..].len() - self.text[start..].trim_start_matches(' ').len()
+        self.without_blanks(start)
+    }
+
+    /// Returns the position after the blanks that begin at a position.
+    fn without_blanks(&self, at: usize) -> usize {
+        self.text.len() - self.text[at..].trim_start_matches(BLANKS).len()
+    }
+
+    /// Returns the indentation of a line.
+    fn lead(&self, at: usize) -> &str {
+        &self.text[self.line_start(at)..self.first_in_line(at)]
+    }
+
+    /// Returns true if an element of this container is the first thing in its line.
+    fn begins_a_line(&self, at: usize) -> bool {
+        self.first_in_line(at) == at && self.line_start(at) > self.at.start
     }
 
     fn column(&self, at: usize) -> usize {
@@ -301,6 +350,10 @@ impl<'t> Container<'t> {
         let gap = if at == 0 || self.text[..at].ends_with('\n') { "" } else { self.newline() };
         self.replaced(at..at, &format!("{gap}{lines}"))
     }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == ',')
 }
 
 /// Returns the end of an entry: of its value, or of its key if it has no value of its own.

@@ -1,16 +1,19 @@
 //! Edits the text of a configuration file: adds and removes servers, and keeps every comment and every other byte.
 //!
 //! An edit inserts or removes whole lines, or parts of a line, at positions that the parser reports. Afterwards, the new
-//! text is parsed and compared with the old one: if anything differs besides the wanted change, the edit is refused.
+//! text is parsed and compared with the old one: if anything differs besides the wanted change, or a comment is missing that does
+//! not belong to the removed element, the edit is refused.
 //!
 //! | file | is for |
 //! |---|---|
+//! | `comments` | the comments of a text, which an edit must keep |
 //! | `container` | elements of one mapping or list: inserted, removed |
 //! | `render` | a value in the notation of its surroundings: YAML blocks, flow style, JSON |
 //! | `differences` | the lines that an edit changed, without secrets |
 //!
 //! This module must not know files, or what a server's settings mean.
 
+mod comments;
 mod container;
 mod differences;
 mod render;

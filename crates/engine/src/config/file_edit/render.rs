@@ -65,6 +65,20 @@ pub(super) fn json_member(key: &str, value: &Value, indent: usize, step: usize, 
     format!("{}: {}", Value::from(key), json(value, indent, step, newline))
 }
 
+/// Returns a JSON text whose lines are indented by one space for each level, with another indentation: `lead`, and `step` for
+/// each level below it. The first line is not indented.
+pub(super) fn indented(json: &str, lead: &str, step: &str) -> String {
+    let mut out = String::with_capacity(json.len() * 2);
+    for (number, line) in json.split('\n').enumerate() {
+        let bare = line.trim_start_matches(' ');
+        if number > 0 {
+            out.extend(["\n", lead, &step.repeat(line.len() - bare.len())]);
+        }
+        out.push_str(bare);
+    }
+    out
+}
+
 fn json(value: &Value, indent: usize, step: usize, newline: &str) -> String {
     match value {
         Value::Object(members) if !members.is_empty() => {

@@ -81,7 +81,12 @@ fn a_server_is_added_to_json() {
         &format!("{{\n  \"mcpServers\": {{\n    {}\n  }}\n}}\n", entry(4, 2)),
     );
     added("{}");
-    added("{\n\t\"servers\": {\n\t\t\"a\": { \"command\": \"x\" },\n\t}\n}\n");
+    let tabbed = "\t\t\"time\": {\n\t\t\t\"command\": \"uvx\",\n\t\t\t\"args\": [\"mcp-server-time\", \"--local-timezone=UTC\"]\n\t\t}";
+    case(
+        "{\n\t\"servers\": {\n\t\t\"a\": { \"command\": \"x\" }, // one\n\t}\n}\n",
+        &format!("{{\n\t\"servers\": {{\n\t\t\"a\": {{ \"command\": \"x\" }}, // one\n{tabbed},\n\t}}\n}}\n"),
+    );
+    case("{\n\t\"servers\": {}\n}\n", &format!("{{\n\t\"servers\": {{\n{tabbed}\n\t}}\n}}\n"));
 }
 
 #[test]
@@ -125,6 +130,73 @@ fn a_server_is_removed_with_its_own_comments_alone() {
         remove_server(flow, "c").unwrap().text,
         "mcpServers: { a: { command: x }, b: { command: y } }\n"
     );
+}
+
+#[test]
+fn comments_of_other_servers_stay() {
+    let entry = |name: &str| format!("\"{name}\": {{ \"command\": \"x\" }}");
+    let (a, b, c) = (entry("a"), entry("b"), entry("c"));
+    for (before, name, after) in [
+        // Indented by tabs.
+        (
+            format!(
+                "{{\n\t\"servers\": {{\n\t\t// about a\n\t\t{a}, // one\n\t\t// about b\n\t\t{b} // two\n\t}}\n}}\n"
+            ),
+            "a",
+            format!("{{\n\t\"servers\": {{\n\t\t// about a\n\t\t// about b\n\t\t{b} // two\n\t}}\n}}\n"),
+        ),
+        (
+            format!("{{\n\t\"servers\": {{\n\t\t{a}, // one\n\t\t// about b\n\t\t{b}\n\t}}\n}}\n"),
+            "b",
+            format!("{{\n\t\"servers\": {{\n\t\t{a} // one\n\t\t// about b\n\t}}\n}}\n"),
+        ),
+        // The container ends in the line of the element.
+        (
+            format!("{{ \"servers\": {{\n  {a}, // one\n  /* about b */ {b} }} }}\n"),
+            "b",
+            format!("{{ \"servers\": {{\n  {a} // one\n  /* about b */ }} }}\n"),
+        ),
+        (
+            format!("{{ \"servers\": {{\n  {a}, // one\n  {b} }} }}\n"),
+            "b",
+            format!("{{ \"servers\": {{\n  {a} // one\n  }} }}\n"),
+        ),
+        // The container begins in the line of the element.
+        (
+            format!("{{ \"servers\": {{ {a}, // one\n  // about b\n  {b}, {c} }} }}\n"),
+            "a",
+            format!("{{ \"servers\": {{ // one\n  // about b\n  {b}, {c} }} }}\n"),
+        ),
+        (
+            format!("{{ \"servers\": {{ {a}, /* about b */ {b}, {c} }} }}\n"),
+            "a",
+            format!("{{ \"servers\": {{ /* about b */ {b}, {c} }} }}\n"),
+        ),
+        (
+            format!("{{ \"servers\": {{ {a}, /* about b */ {b} /* and c */, {c} }} }}\n"),
+            "b",
+            format!("{{ \"servers\": {{ {a}, /* about b */  /* and c */ {c} }} }}\n"),
+        ),
+        // A comment that begins in the line of one element and ends in that of the next.
+        (
+            format!("{{ \"servers\": {{\n  {a}, /* about\n  b */ {b}\n}} }}\n"),
+            "a",
+            format!("{{ \"servers\": {{\n  /* about\n  b */ {b}\n}} }}\n"),
+        ),
+        (
+            "mcpServers: { a: { command: x }, # one\n  b: { command: y } } # all\n".to_owned(),
+            "b",
+            "mcpServers: { a: { command: x } # one\n  } # all\n".to_owned(),
+        ),
+    ] {
+        assert_eq!(remove_server(&before, name).unwrap().text, after, "{before}");
+    }
+}
+
+#[test]
+fn a_comment_beside_the_only_server_stays() {
+    let only = "{ \"servers\": { /* mine */ \"a\": { \"command\": \"x\" } } }\n";
+    assert_eq!(remove_server(only, "a").unwrap().text, "{ \"servers\": { /* mine */ } }\n");
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use engine::config::Config;
-use gateway::tls;
+use gateway::tls::{self, TlsNote};
 use rustix::fs::{Access, access};
 
 use super::super::settings::Settings;
@@ -16,10 +16,10 @@ use super::super::{address, state};
 use super::finding::{Finding, Level};
 use crate::output::moment;
 
-/// The time that a program at one of our addresses has for an answer.
+/// The time that a program at one of our addresses has for its whole answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The age of the oldest clock that can be right, in milliseconds since 1970: the begin of 2026.
+/// The earliest time that a correct clock can show, in milliseconds since 1970: the beginning of 2026.
 const BUILT: u64 = 1_767_225_600_000;
 
 /// The difference between clocks that is never noticed.
@@ -39,7 +39,10 @@ pub(super) fn findings(settings: &Settings) -> Vec<Finding> {
             all.extend(state_folder(folder));
             all.push(clock(folder));
         }
-        Err(failure) => all.push(Finding::told(Level::Error, "state folder", &failure.describe())),
+        Err(failure) => {
+            let (message, help) = (failure.message_alone(), failure.help_alone());
+            all.push(Finding::new(Level::Error, "state folder", message, help));
+        }
     }
     all
 }
@@ -76,15 +79,19 @@ fn listening(address: SocketAddr, config: &Config) -> Finding {
     }
 }
 
-/// Returns true if a Dragoman answers at an address, false if another HTTP server does, and `None` if nobody answers.
+/// Returns true if a Dragoman answers at an address, false if another HTTP server does, and `None` if nobody answers. However
+/// slowly the other side sends, this ends after [`PATIENCE`].
 fn asked(address: SocketAddr) -> Option<bool> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
-    stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    let until = Instant::now() + PATIENCE;
+    let left = || Some(until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero());
+    let mut stream = TcpStream::connect_timeout(&address, left()?).ok()?;
+    stream.set_write_timeout(Some(left()?)).ok()?;
     write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").ok()?;
     let mut answer = [0; 1024];
     let mut read = 0;
-    while let Ok(count @ 1..) = stream.read(&mut answer[read..]) {
+    while let Some(left) = left() {
+        stream.set_read_timeout(Some(left)).ok()?;
+        let Ok(count @ 1..) = stream.read(&mut answer[read..]) else { break };
         read += count;
     }
     let text = String::from_utf8_lossy(&answer[..read]);
@@ -93,14 +100,15 @@ fn asked(address: SocketAddr) -> Option<bool> {
 
 fn certificate(config: &Config) -> Vec<Finding> {
     let Some(files) = &config.tls else { return Vec::new() };
-    let errors = tls::errors(files).into_iter().map(|why| Finding::told(Level::Error, "certificate", &why));
-    let mut all: Vec<Finding> = errors.collect();
+    let finding = |level, note: TlsNote| Finding::new(level, "certificate", note.message, Some(note.help));
+    let errors = tls::errors(files).into_iter();
+    let mut all: Vec<Finding> = errors.map(|note| finding(Level::Error, note)).collect();
     if all.is_empty() {
         let sound = format!("{} is valid", files.cert.display());
         all.push(Finding::new(Level::Ok, "certificate", sound, None));
     }
     let warnings = tls::warnings(files).into_iter();
-    all.extend(warnings.map(|why| Finding::told(Level::Warning, "certificate", &why)));
+    all.extend(warnings.map(|note| finding(Level::Warning, note)));
     all
 }
 
@@ -176,4 +184,46 @@ fn clock(folder: &Path) -> Finding {
         return Finding::new(Level::Warning, "clock", message, help);
     }
     Finding::new(Level::Ok, "clock", format!("{shown} UTC"), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Answers one request with these bytes, with a pause before each.
+    fn slow(answer: Vec<u8>, pause: Option<Duration>) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut byte = [0];
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") && matches!(stream.read(&mut byte), Ok(1)) {
+                request.push(byte[0]);
+            }
+            stream.set_read_timeout(pause).unwrap();
+            for one in answer {
+                // Nothing more arrives, so that this read only waits.
+                if pause.is_some() {
+                    let _ = stream.read(&mut byte);
+                }
+                if stream.write_all(&[one]).is_err() {
+                    break;
+                }
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn a_slow_answer_does_not_take_long() {
+        let since = Instant::now();
+        assert_eq!(asked(slow(vec![b'x'; 1000], Some(Duration::from_millis(300)))), Some(false));
+        assert!(since.elapsed() < PATIENCE * 5, "{:?}", since.elapsed());
+        let page = b"HTTP/1.1 200 OK\r\n\r\nDragoman".to_vec();
+        assert_eq!(asked(slow(page, None)), Some(true));
+        assert_eq!(asked(slow(Vec::new(), None)), None);
+    }
 }

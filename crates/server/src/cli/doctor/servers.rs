@@ -6,7 +6,7 @@ use engine::catalogue::ListKind;
 use engine::config::{Config, Link, Native, Server};
 use http::HeaderMap;
 use tokio::task::{JoinSet, LocalSet};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 use upstream::mask::Mask;
 
 use super::super::settings::Settings;
@@ -29,7 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Candidate {
     name: String,
     server: Server,
+    /// The time for the first answer.
     start: Duration,
+    /// The time for everything.
+    limit: Duration,
 }
 
 /// Connects to the servers, and reports each one as soon as it is known.
@@ -72,10 +75,11 @@ fn chosen(config: &Config, named: &[String], limit: Option<Duration>) -> Result<
         if named.is_empty() { !server.disabled } else { named.contains(name) }
     };
     let chosen = config.mcp_servers.iter().filter(|(name, server)| is_chosen(name, server));
-    let candidate = |(name, server): (&String, &Server)| Candidate {
-        name: name.clone(),
-        server: server.clone(),
-        start: limit.or(server.start_timeout).unwrap_or(config.limits.start_timeout),
+    let candidate = |(name, server): (&String, &Server)| {
+        let start = limit.or(server.start_timeout).unwrap_or(config.limits.start_timeout);
+        // Over HTTP, several versions and transports may be tried, and a list may have many pages, each with its own deadline.
+        let limit = limit.unwrap_or(start + 3 * PATIENCE);
+        Candidate { name: name.clone(), server: server.clone(), start, limit }
     };
     Ok(chosen.map(candidate).collect())
 }
@@ -101,57 +105,65 @@ async fn all(
         if let Some(candidate) = waiting.next() {
             running.spawn_local(one(candidate));
         }
-        if let Some(Ok(finding)) = ended {
-            tell(finding)?;
+        match ended {
+            Some(Ok(finding)) => tell(finding)?,
+            Some(Err(error)) => {
+                let help =
+                    "report this as a bug in Dragoman, with the log of `dragoman doctor -vv`".to_owned();
+                let message = format!("the check of a server failed: {error}");
+                tell(Finding::new(Level::Error, "servers", message, Some(help)))?;
+            }
+            None => {}
         }
     }
     Ok(())
 }
 
-/// Connects to one server.
+/// Connects to one server, and lists its tools. However slowly the server answers, this ends.
 async fn one(candidate: Candidate) -> Finding {
-    let Candidate { name, server, start } = candidate;
+    let Candidate { name, server, start, limit } = candidate;
     let subject = format!("server {name}");
-    let help_of = |failure: &Failure| match failure {
-        Failure::Explained { help, .. } | Failure::Refused { help, .. } => help.clone(),
-        Failure::Silent(_) | Failure::Config(_) => None,
-    };
     if matches!(&server.link, Link::Native(native) if native.native != Native::Demo) {
-        return Finding::new(
-            Level::Ok,
-            subject,
-            "it is embedded in Dragoman, so it needs no connection",
-            None,
-        );
+        let message = "it is embedded in Dragoman, so it needs no connection";
+        return Finding::new(Level::Ok, subject, message, None);
     }
     let wishes = Wishes { era: None, patience: PATIENCE.min(start), start, may_ask: false };
     let target = match Target::of_server(&name, &server, &HeaderMap::new()) {
         Ok(target) => target,
-        Err(failure) => return Finding::told(Level::Error, &subject, &failure.describe()),
+        Err(failure) => {
+            return Finding::new(Level::Error, subject, failure.message_alone(), failure.help_alone());
+        }
     };
     let asked = Instant::now();
-    // Over HTTP, several versions and transports may be tried, each with its own deadline.
-    let opened = timeout(start + 3 * PATIENCE, connect(&target, Mask::of(&server.link), wishes)).await;
-    let mut connection = match opened {
+    let until = asked + limit;
+    let mut connection = match timeout_at(until, connect(&target, Mask::of(&server.link), wishes)).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(failure)) => {
-            let message = failure.message_alone();
-            return Finding::new(Level::Error, subject, message, help_of(&failure));
+            return Finding::new(Level::Error, subject, failure.message_alone(), failure.help_alone());
         }
-        Err(_) => return Finding::new(Level::Error, subject, "it does not answer", None),
+        Err(_) => return late(subject, "answer", limit),
     };
     let millis = asked.elapsed().as_millis();
-    let told = tools(&mut connection).await;
+    let told = timeout_at(until, tools(&mut connection)).await;
     let how = format!("{}, protocol {}, {millis} ms", connection.transport(), connection.era().version);
-    connection.close().await;
+    // A server that does not take leave is left without it.
+    let _ = timeout(PATIENCE, connection.close()).await;
     match told {
-        Ok(Some(count)) => Finding::new(Level::Ok, subject, format!("{count} tools ({how})"), None),
-        Ok(None) => Finding::new(Level::Ok, subject, format!("it has no tools ({how})"), None),
-        Err(failure) => {
+        Ok(Ok(Some(count))) => Finding::new(Level::Ok, subject, format!("{count} tools ({how})"), None),
+        Ok(Ok(None)) => Finding::new(Level::Ok, subject, format!("it has no tools ({how})"), None),
+        Ok(Err(failure)) => {
             let message = format!("its tools cannot be listed: {} ({how})", failure.message_alone());
-            Finding::new(Level::Error, subject, message, help_of(&failure))
+            Finding::new(Level::Error, subject, message, failure.help_alone())
         }
+        Err(_) => late(subject, "list its tools", limit),
     }
+}
+
+fn late(subject: String, what: &str, limit: Duration) -> Finding {
+    let message = format!("it did not {what} within {} s", limit.as_secs());
+    let help =
+        "run `dragoman list SERVER -vv` to see what it does, or allow more time with --timeout".to_owned();
+    Finding::new(Level::Error, subject, message, Some(help))
 }
 
 /// Returns the number of tools; `None` if there are none.
