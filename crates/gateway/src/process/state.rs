@@ -107,40 +107,28 @@ impl ProcessState {
     /// Returns the server that cannot be set up, and the reason.
     pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
         let limits = &snapshot.limits;
-        let (figures, tracer) = (ProcessFigures::new(outside.metrics.as_ref()), outside.tracer);
-        let Outside {
-            audit,
-            key_ring,
-            stop,
-            folder,
-            config_file,
-            serving,
-            metrics_serving,
-            lets_all_in,
-            child_wait,
-            ..
-        } = outside;
+        let figures = ProcessFigures::new(outside.metrics.as_ref());
         // The session of a pipe's only client does not outlive the client.
-        let keeps_sessions = !lets_all_in;
-        let egress = EgressProcess::new(limits.children, stop.clone());
-        let consents = Arc::new(Consents::new(folder.clone(), limits.connect_timeout));
+        let keeps_sessions = !outside.lets_all_in;
+        let egress = EgressProcess::new(limits.children, outside.stop.clone());
+        let consents = Arc::new(Consents::new(outside.folder.clone(), limits.connect_timeout));
         let upstreams = Upstreams::new(snapshot, consents.clone())?;
         let definitions = OnceLock::new();
-        if let Some(opened) = KeptDefinitions::open_for(folder.as_deref(), &snapshot.upstreams)? {
+        if let Some(opened) = KeptDefinitions::open_for(outside.folder.as_deref(), &snapshot.upstreams)? {
             let store: Arc<dyn DefinitionStore> = opened.clone();
             upstreams.record_definitions(&store)?;
             let _ = definitions.set(opened);
         }
-        let catalogues = kept(snapshot, folder.as_deref());
+        let catalogues = kept(snapshot, outside.folder.as_deref());
         if let Some(catalogues) = &catalogues {
             let store: Arc<dyn CatalogueStore> = catalogues.clone();
             upstreams.restore(&store);
         }
-        let sealer = StateSealer::new(key_ring.seal.clone(), &egress)?;
+        let sealer = StateSealer::new(outside.key_ring.seal.clone(), &egress)?;
         let sessions =
-            KeptSessions::open(folder.as_deref().filter(|_| keeps_sessions), limits.session_lifetime);
+            KeptSessions::open(outside.folder.as_deref().filter(|_| keeps_sessions), limits.session_lifetime);
         let store = sessions.clone().map(|sessions| -> Arc<dyn SessionStore> { sessions });
-        let view = ViewState::new(snapshot, upstreams, lets_all_in, child_wait);
+        let view = ViewState::new(snapshot, upstreams, outside.lets_all_in, outside.child_wait);
         if let Some(catalogues) = &catalogues {
             let store: Arc<dyn CatalogueStore> = catalogues.clone();
             view.names.restore(snapshot.profiles.iter().map(|profile| &profile.slug), &store);
@@ -151,25 +139,25 @@ impl ProcessState {
             definitions,
             session: Arc::new(SessionState::new(limits, sealer, store)),
             sessions,
-            call: Arc::new(CallState::new(limits, audit, figures, tracer)),
+            call: Arc::new(CallState::new(limits, outside.audit, figures, outside.tracer)),
             parked: Arc::new(Parked::new(limits.parked_calls, limits.request_state_lifetime)),
             consents,
             egress,
             dialect_sessions: DialectSessions::new(limits.sessions),
-            key_ring: Arc::new(key_ring),
+            key_ring: Arc::new(outside.key_ring),
             dialect_lists: Lists::default(),
             threads: Threads::default(),
-            folder,
-            serving,
-            metrics_serving,
+            folder: outside.folder,
+            serving: outside.serving,
+            metrics_serving: outside.metrics_serving,
             edits: OnceLock::new(),
             admin: AdminState::default(),
-            config_file,
+            config_file: outside.config_file,
             last_reload: Mutex::default(),
             generations: AtomicU64::default(),
             seed: random_number().map_err(|_| NO_RANDOM.to_owned())?,
             started: Instant::now(),
-            stop,
+            stop: outside.stop,
         })
     }
 }

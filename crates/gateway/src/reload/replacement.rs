@@ -71,10 +71,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     let parts = GatewayParts { standing, snapshot, door, rates, manage_rates, admin, addresses };
     let gateway = Arc::new(Gateway::over(old.process.clone(), parts));
     gateway.process.threads.give(&gateway);
-    if gateway.process.serving.is_some() {
-        let standing = gateway.standing.config();
-        gateway.process.follow_metrics(&gateway.snapshot, standing.metrics.as_ref());
-    }
+    follow_metrics(&gateway);
     let now = thread.now();
     // This comes last, so that no request arrives at a new address under the old configuration.
     if let Some((next, serving)) = next {
@@ -87,6 +84,14 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     definitions::follow_policies(&now).await;
     warm(&now, &new);
     Ok(())
+}
+
+/// Applies the configuration of figures, unless the only client uses a pipe.
+fn follow_metrics(gateway: &Gateway) {
+    if gateway.process.serving.is_some() {
+        let standing = gateway.standing.config();
+        gateway.process.follow_metrics(&gateway.snapshot, standing.metrics.as_ref());
+    }
 }
 
 /// Binds the address at which only figures are served, unless it is served already.

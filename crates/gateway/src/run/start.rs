@@ -118,10 +118,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
                 look_after(&thread, stop.clone(), sources.unwrap_or_default());
                 control::serve(thread.clone());
             }
-            if let Some(ready) = ready {
-                let admin_link = admin_link::create(&thread.now().gateway).ok().map(|link| link.url);
-                ready(&ListeningPlaces { addresses: &addrs, admin_link });
-            }
+            announce(&thread, ready, &addrs);
             let outcome = serve_all(&thread, (&serving, sockets), metrics_serving.as_deref(), &stop).await;
             barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
             Traces::finish(sending).await;
@@ -130,6 +127,14 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     });
     close_files(&gateway);
     Ok(outcome?)
+}
+
+/// Calls `ready`, if it was not called before, with the addresses and a link to the operators' pages.
+fn announce(thread: &Thread, ready: Option<Ready>, addresses: &[SocketAddr]) {
+    if let Some(ready) = ready {
+        let admin_link = admin_link::create(&thread.now().gateway).ok().map(|link| link.url);
+        ready(&ListeningPlaces { addresses, admin_link });
+    }
 }
 
 /// Binds the address at which only figures are served, if one is configured.

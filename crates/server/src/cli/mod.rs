@@ -85,22 +85,7 @@ fn parsed() -> Cli {
 
 fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
     let Cli { global, serve, command } = cli;
-    let serves = matches!(&command, None | Some(Command::Serve(_) | Command::Stdio(_)));
-    let preset = serve.preset.is_some()
-        || matches!(&command, Some(Command::Serve(args)) if args.preset.is_some())
-        || matches!(&command, Some(Command::Stdio(args)) if args.preset.is_some());
-    let serving = match &command {
-        None => Some(&serve),
-        Some(Command::Serve(args)) => Some(args),
-        Some(_) => None,
-    };
-    log::init(console, serves, preset)?;
-    log::choose_format(
-        console,
-        serving.and_then(|args| args.log_format),
-        LogFormat::Auto,
-        serving.is_some(),
-    )?;
+    start_log(&serve, command.as_ref(), console)?;
     transport::memory::share_arenas();
     // This comes before any secret is read.
     if let Err(e) = transport::memory::protect() {
@@ -146,4 +131,20 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         }
         Some(Command::Schema | Command::Config { what: args::ConfigCommand::Schema }) => schema::run(console),
     }
+}
+
+/// Starts the log of this command, in its format.
+fn start_log(serve: &serve::Args, command: Option<&Command>, console: &Console) -> Result<(), Failure> {
+    let serves = matches!(command, None | Some(Command::Serve(_) | Command::Stdio(_)));
+    let preset = serve.preset.is_some()
+        || matches!(command, Some(Command::Serve(args)) if args.preset.is_some())
+        || matches!(command, Some(Command::Stdio(args)) if args.preset.is_some());
+    let serving = match command {
+        None => Some(serve),
+        Some(Command::Serve(args)) => Some(args),
+        Some(_) => None,
+    };
+    log::init(console, serves, preset)?;
+    let option = serving.and_then(|args| args.log_format);
+    log::choose_format(console, option, LogFormat::Auto, serving.is_some())
 }
