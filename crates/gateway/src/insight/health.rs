@@ -91,7 +91,7 @@ fn servers(shard: &Shard) -> Vec<HealthFinding> {
                 severity: "warning",
                 subject,
                 message: format!("{pending} changed, new or vanished tools await approval"),
-                help: format!("review them: dragoman definitions show {}", spec.name),
+                help: format!("review them: dragoman definitions {}", spec.name),
             });
         }
     }
