@@ -71,6 +71,12 @@ pub(super) fn server_name(name: &str) -> Result<(), Flaw> {
     if !name.chars().all(allowed) {
         return Err(Flaw::new("a server name can contain only `A-Z a-z 0-9 _ . -`", help));
     }
+    if name == "_OTHER" {
+        return Err(Flaw::new(
+            "`_OTHER` means all servers above the cap in the figures at `/metrics`",
+            "write another name",
+        ));
+    }
     if name.contains("__") {
         return Err(Flaw::new(
             "a server name cannot contain `__`, which separates it from the tool's name",

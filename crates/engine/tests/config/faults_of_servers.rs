@@ -34,6 +34,14 @@ profiles: { x: { tools: { overrides: { a__b: { cache: {}, atOnce: 0, timeout: 2d
     ),
     (
         r"mcpServers:
+  _OTHER: { native: demo }
+",
+        &[
+            r"2:3 mcpServers._OTHER [_OTHER] `_OTHER` means all servers above the cap in the figures at `/metrics` => write another name",
+        ],
+    ),
+    (
+        r"mcpServers:
   a__b: { native: demo }
 ",
         &[

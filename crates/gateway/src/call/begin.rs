@@ -137,6 +137,9 @@ impl Call {
         if let Some(rules) = &mut self.rules {
             rules.resume();
         }
+        if let Some(record) = &mut self.record {
+            record.resumes();
+        }
         Ok(())
     }
 }

@@ -159,7 +159,6 @@ impl Call {
                 }
                 Step::Park(ticket, answer) => {
                     if let Some(record) = &mut self.record {
-                        record.asks();
                         record.answered(&answer);
                     }
                     return Some(Progress::Park(ticket, answer));

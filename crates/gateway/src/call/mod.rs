@@ -11,7 +11,7 @@
 //! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a single call; stale lists; requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
-//! | [`record`], `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests; servers that require their users' consent |
+//! | [`record`], `refused`, `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests, also of refused ones; servers that require their users' consent |
 //! | `result_rules`, `result_limit`, `rests`, [`result_store`] | long results, shortened; requests for their rests; results that are kept |
 //! | `cached`, `cache_slot`, [`at_once`] | calls that are answered from a cache; limits of running calls, by tool |
 //! | [`listen`] | streams of notifications for stateless clients |
@@ -44,6 +44,7 @@ pub(crate) mod parked;
 mod questions;
 pub(crate) mod record;
 mod recorded_target;
+mod refused;
 mod relist;
 pub(crate) mod requester;
 mod resending;

@@ -49,7 +49,15 @@ impl Parked {
     /// Keeps a call until its client comes back; meanwhile the call receives its upstream's messages. If too many
     /// calls are parked, the call is dropped, which cancels it at its upstream.
     pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {
-        let permit = self.quota.take(call.caller.identity().holder())?;
+        let permit = self.quota.take(call.caller.identity().holder());
+        if let Some(record) = &mut call.record {
+            match &permit {
+                Ok(_) => record.parks(),
+                // The limit refuses the request.
+                Err(_) => record.denied(None),
+            }
+        }
+        let permit = permit?;
         let (wanted, asked_for) = oneshot::channel();
         let (server, until) = (call.server_name().clone(), Instant::now() + *self.lifetime.lock());
         self.waiting.lock().insert(ticket, ParkedCall { wanted, server, until, _permit: permit });

@@ -17,6 +17,7 @@ use crate::admission::identity::Identity;
 use crate::call::CallContext;
 use crate::call::audit_entry::audit_entry;
 use crate::call::recorded_target::RecordedTarget;
+pub(crate) use crate::call::refused::Refused;
 use crate::call::traced::traced;
 use crate::telemetry::trace::{TracedEnd, TracedRequest};
 use crate::telemetry::{MeteredEnd, RequestMeter, SentTimes};
@@ -28,6 +29,8 @@ pub(crate) struct Record {
     started: Instant,
     /// The time at which the request began to wait until it can be sent; `None` if it does not wait.
     waits_since: Option<Instant>,
+    /// The time at which the call began to wait for its client; `None` if it does not wait.
+    parked_since: Option<Instant>,
     facts: RecordedFacts,
     /// The entry in the record of calls, still without the facts; `None` if calls are not recorded.
     entry: Option<AuditEntry>,
@@ -112,6 +115,7 @@ impl Record {
         Some(Box::new(Self {
             started: arrived.map_or_else(Instant::now, |arrived| arrived.at),
             waits_since: None,
+            parked_since: None,
             facts: RecordedFacts {
                 outcome: CallOutcome::Error,
                 failure: None,
@@ -175,16 +179,22 @@ impl Record {
 
     /// Records that the server has sent a message about the request.
     pub(crate) fn heard(&mut self) {
-        if let Some(times) = &mut self.times {
+        if let (Some(times), None) = (&mut self.times, self.parked_since) {
             times.hear(Instant::now());
         }
     }
 
-    /// Records that the request waits for its client to answer questions.
-    pub(crate) fn asks(&mut self) {
-        if let Some(times) = &mut self.times {
-            times.interrupt();
+    /// Records that the call waits until its client comes back with answers to questions.
+    pub(crate) fn parks(&mut self) {
+        self.parked_since.get_or_insert_with(Instant::now);
+    }
+
+    /// Records that the call's client has come back.
+    pub(crate) fn resumes(&mut self) {
+        if let (Some(since), Some(times)) = (self.parked_since.take(), &mut self.times) {
+            times.resume(since.elapsed());
         }
+        (self.facts.outcome, self.facts.failure) = (CallOutcome::Error, None);
     }
 
     /// Returns the context that a traced request carries to its server. Baggage stays here if the server is reached over the
@@ -316,34 +326,16 @@ fn meter(context: &CallContext, frame: &Frame, target: Option<RecordedTarget<'_>
     Some(meter)
 }
 
-/// A refused request; dropping it completes its record.
-pub(crate) struct Refused {
-    pub(crate) fault: Fault,
-    pub(crate) record: Option<Box<Record>>,
-}
-impl Refused {
-    /// Creates a refusal with this fault; if there is a `masked` fault, the client receives that one instead.
-    pub(super) fn new(fault: Fault, masked: Option<Box<Fault>>, mut record: Option<Box<Record>>) -> Self {
-        if let Some(record) = &mut record {
-            record.refused(&fault);
-        }
-        Self { fault: masked.map_or(fault, |masked| *masked), record }
-    }
-}
-
-impl From<Fault> for Refused {
-    fn from(fault: Fault) -> Self {
-        Self { fault, record: None }
-    }
-}
-
 impl Drop for Record {
     fn drop(&mut self) {
         self.end_wait();
-        let ended = Instant::now();
+        let (now, parked) = (Instant::now(), self.parked_since);
+        // If the client has not come back, the call ended for everybody when it began to wait.
+        let ended = parked.unwrap_or(now);
+        let outcome =
+            if parked.is_some() { OperationOutcome::Cancelled } else { self.facts.operation_outcome() };
         let state = &self.context.state;
         if let Some(meter) = self.meter.take() {
-            let outcome = self.facts.operation_outcome();
             let (started, waited, sent) = (self.started, self.facts.waited, self.times);
             meter.finish(&state.figures, MeteredEnd { outcome, started, ended, waited, sent });
         }
@@ -353,7 +345,7 @@ impl Drop for Record {
                 started: self.started,
                 ended,
                 sent: self.times.map(|times| times.at_server(ended)),
-                outcome: self.facts.operation_outcome(),
+                outcome,
                 code: self.facts.code,
                 tries: self.facts.tries,
                 cached: self.facts.cached,
@@ -370,7 +362,7 @@ impl Drop for Record {
                 tries: facts.tries,
                 waited_us: micros(facts.waited),
                 cached: facts.cached,
-                duration_us: micros(ended.saturating_duration_since(self.started)),
+                duration_us: micros(now.saturating_duration_since(self.started)),
                 ..entry
             });
         }

@@ -12,7 +12,8 @@ use crate::telemetry::RateDecisions;
 
 const REQUESTED: (&str, &str) = (
     "mcp_server_operation_duration_seconds",
-    "Requests of clients, from the arrival of the whole request to the answer.",
+    "Requests of clients, from the arrival of the whole request to the answer. Requests that the gateway answers itself are \
+     counted only if they are refused.",
 );
 const SENT: (&str, &str) =
     ("mcp_client_operation_duration_seconds", "Requests to servers, from sending the request to the answer.");
@@ -25,7 +26,8 @@ const OVERHEAD: (&str, &str) = (
 const RATES: (&str, &str) =
     ("dragoman_rate_limit_decisions", "Requests that a rate limit allowed or refused.");
 
-/// Returns the families whose series are capped where they are created, with the numbers of events above the cap.
+/// Returns the families whose series are capped where they are created, with the numbers of events above the cap. Calls of
+/// tools have two families, of which only the larger one is capped.
 pub(super) fn overflow(gateway: &Gateway) -> [(&'static str, u64); 3] {
     let allowances = &gateway.process.call.figures.allowances;
     [

@@ -21,12 +21,12 @@ pub(super) struct Families<'a, 'b> {
     encoder: &'a mut DescriptorEncoder<'b>,
     series: usize,
     /// The families that had more series than allowed, with the numbers of series that were left out.
-    overflow: Vec<(&'static str, u64)>,
+    left_out: Vec<(&'static str, u64)>,
 }
 
 impl<'a, 'b> Families<'a, 'b> {
     pub(super) fn new(encoder: &'a mut DescriptorEncoder<'b>, series: usize) -> Self {
-        Self { encoder, series, overflow: Vec::new() }
+        Self { encoder, series, left_out: Vec::new() }
     }
 
     /// Writes a family of counters; `name` has no suffix `_total`.
@@ -73,29 +73,34 @@ impl<'a, 'b> Families<'a, 'b> {
         let (mut count, mut left_out) = (0, 0);
         let series = self.series;
         write(&mut |labels, value| {
-            if count == series {
+            // The common series of everything above the cap is not subject to the cap.
+            let is_common = labels.first().is_some_and(|(_, value)| *value == OTHER);
+            if !is_common && count == series {
                 left_out += 1;
                 return Ok(());
             }
-            count += 1;
+            count += usize::from(!is_common);
             // An empty label is the same as none.
             let labels: Vec<_> = labels.iter().filter(|(_, value)| !value.is_empty()).copied().collect();
             one(family.encode_family(&labels)?, value)
         })?;
         if left_out > 0 {
-            self.overflow.push((name, left_out));
+            self.left_out.push((name, left_out));
         }
         Ok(())
     }
 
-    /// Writes the family that warns of caps: everything that got no series of its own. `others` are the families whose series
-    /// are capped where they are created.
-    pub(super) fn write_overflow(mut self, others: impl IntoIterator<Item = (&'static str, u64)>) -> Result {
-        let overflow: Vec<_> = std::mem::take(&mut self.overflow).into_iter().chain(others).collect();
-        let about = "Events counted as _OTHER, and series left out, because a family has too many series.";
-        self.gauges(("dragoman_series_overflow", about), |series| {
-            let mut all = overflow.iter();
-            all.try_for_each(|(family, count)| series(&[("family", family)], number(*count)))
+    /// Writes the families that warn of caps. `overflow` are the families whose series are capped where they are created, each
+    /// with the number of events that got no series of their own.
+    pub(super) fn write_overflow<const N: usize>(mut self, overflow: [(&'static str, u64); N]) -> Result {
+        let about = "Events counted as _OTHER, because a family has too many series.";
+        self.counters::<u64>(("dragoman_series_overflow", about), |series| {
+            overflow.iter().try_for_each(|(family, count)| series(&[("family", family)], *count))
+        })?;
+        let left_out = std::mem::take(&mut self.left_out);
+        let about = "Series that this text does not contain, because a family has too many series.";
+        self.gauges(("dragoman_series_left_out", about), |series| {
+            left_out.iter().try_for_each(|(family, count)| series(&[("family", family)], number(*count)))
         })
     }
 }

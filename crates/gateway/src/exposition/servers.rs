@@ -49,14 +49,24 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
 }
 
 fn states(families: &mut Families<'_, '_>, servers: &[Arc<PerCaller>]) -> Result {
-    let reports: Vec<_> =
-        servers.iter().map(|one| (one.common.name(), one.common.server.health.report())).collect();
-    families.gauges(("dragoman_upstream_up", "1 if a server can be used, 0 if not."), |series| {
-        let mut all = reports.iter();
+    let report = |one: &Arc<PerCaller>| (one.common.name().clone(), one.common.server.health.report());
+    // A server that every caller uses with its own credentials has no state that holds for all callers.
+    let is_common = |one: &&Arc<PerCaller>| {
+        let server = &one.common.server;
+        !server.is_per_caller() || server.has_common_state()
+    };
+    let common: Vec<_> = servers.iter().filter(is_common).map(report).collect();
+    let about = (
+        "dragoman_upstream_up",
+        "1 if a server can be used, 0 if not; only if this is the same for all callers.",
+    );
+    families.gauges(about, |series| {
+        let mut all = common.iter();
         all.try_for_each(|(name, health)| {
             series(&[("upstream", name)], number(u64::from(health.word.is_usable())))
         })
     })?;
+    let reports: Vec<_> = servers.iter().map(report).collect();
     let about =
         ("dragoman_upstream_state", "1 for the current state of a server, with the class of its reason.");
     families.gauges(about, |series| {
@@ -82,7 +92,7 @@ fn links(families: &mut Families<'_, '_>, servers: &[Arc<PerCaller>]) -> Result 
             let shared = sum(|links| links.shared as u64);
             let dedicated = sum(|links| links.dedicated.links as u64);
             let waiting = sum(|links| links.dedicated.waiting as u64);
-            (one.common.name(), shared, dedicated, waiting, sum(|links| links.dedicated.moves))
+            (one.common.name(), shared, dedicated, waiting, one.common.links.moves())
         })
         .collect();
     families.gauges(("dragoman_upstream_links", "Open links to a server."), |series| {

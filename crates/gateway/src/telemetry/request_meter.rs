@@ -26,6 +26,8 @@ pub(crate) struct SentTimes {
     first: Instant,
     /// The time of the last message about the request.
     heard: Option<Instant>,
+    /// The time for which the call waited for its client.
+    parked: Duration,
     /// True if parts of the time between the request and its answer belong neither to the gateway nor to the server.
     is_interrupted: bool,
 }
@@ -33,7 +35,7 @@ pub(crate) struct SentTimes {
 impl SentTimes {
     /// Notes that a request is sent for the first time.
     pub(crate) fn new(first: Instant) -> Self {
-        Self { first, heard: None, is_interrupted: false }
+        Self { first, heard: None, parked: Duration::ZERO, is_interrupted: false }
     }
 
     /// Notes a message of the server about the request.
@@ -41,9 +43,15 @@ impl SentTimes {
         self.heard = Some(now);
     }
 
-    /// Notes that the request is sent again, or waits for its client.
+    /// Notes that the request is sent again.
     pub(crate) fn interrupt(&mut self) {
         self.is_interrupted = true;
+    }
+
+    /// Notes that the call's client has come back with answers after this time, so that the server is busy again.
+    pub(crate) fn resume(&mut self, parked: Duration) {
+        self.parked = self.parked.saturating_add(parked);
+        (self.heard, self.is_interrupted) = (None, true);
     }
 
     /// Returns the time of sending, and that of the last message; without a message, the end of the request.
@@ -101,7 +109,8 @@ impl RequestMeter {
     pub(crate) fn finish(self, figures: &ProcessFigures, end: MeteredEnd) {
         let MeteredEnd { outcome, started, ended, waited, sent } = end;
         let (allowances, key) = (&figures.allowances, (self.method, outcome));
-        let whole = ended.saturating_duration_since(started);
+        let parked = sent.map_or(Duration::ZERO, |sent| sent.parked);
+        let whole = ended.saturating_duration_since(started).saturating_sub(parked);
         if !self.server.requested.observe(key, whole, &allowances.requested) {
             figures.rest.requested.observe_rest(key, whole);
         }
@@ -113,7 +122,7 @@ impl RequestMeter {
         }
         let Some(sent) = sent else { return };
         let (first, heard) = sent.at_server(ended);
-        let at_server = heard.saturating_duration_since(first);
+        let at_server = heard.saturating_duration_since(first).saturating_sub(parked);
         if !self.server.sent.observe(key, at_server, &allowances.sent) {
             figures.rest.sent.observe_rest(key, at_server);
         }

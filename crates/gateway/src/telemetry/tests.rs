@@ -67,6 +67,31 @@ fn only_undisturbed_calls_show_the_overhead() {
 }
 
 #[test]
+fn the_time_for_which_a_client_thinks_is_nobodys() {
+    let (figures, server) = (figures(1000), Arc::default());
+    let started = Instant::now();
+    let finish = |sent: SentTimes, after: u32| {
+        let mut meter = RequestMeter::new(&figures, Some(Method::ToolsCall));
+        meter.set_server(&server);
+        meter.finish(&figures, MeteredEnd { sent: Some(sent), ..end(started, after, 0) });
+    };
+    let mut sent = SentTimes::new(started + MS * 10);
+    sent.hear(started + MS * 20);
+    sent.resume(MS * 5000);
+    sent.hear(started + MS * 5050);
+    finish(sent, 5060);
+    assert_eq!(counted(&server.requested, OperationOutcome::Ok), (1, 60.0));
+    assert_eq!(counted(&server.sent, OperationOutcome::Ok), (1, 40.0));
+    // If the server says nothing more, its time lasts until the end.
+    let mut sent = SentTimes::new(started);
+    sent.hear(started + MS * 20);
+    sent.resume(MS * 5000);
+    finish(sent, 5100);
+    assert_eq!(counted(&server.sent, OperationOutcome::Ok), (2, 140.0));
+    assert_eq!(figures.overhead.figures().count, 0);
+}
+
+#[test]
 fn what_exceeds_the_caps_is_counted_together() {
     let figures = figures(HISTOGRAM_SERIES);
     let started = Instant::now();

@@ -99,8 +99,10 @@ struct Lines {
 impl Write for Lines {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         status_line::clear();
-        let line = one_line(event);
-        match (self.width, std::str::from_utf8(&line)) {
+        // In JSON, the format has escaped everything already, and a broken line would be invalid.
+        let (line, width) =
+            if log_format::is_json() { (Cow::Borrowed(event), None) } else { (one_line(event), self.width) };
+        match (width, std::str::from_utf8(&line)) {
             // The codes of colours count as columns, so a line with colours breaks a little earlier than it must.
             (Some(width), Ok(line)) => io::stderr().write_all(wrap(line, width, 0, 2).as_bytes())?,
             _ => io::stderr().write_all(&line)?,

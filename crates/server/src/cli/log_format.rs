@@ -1,7 +1,7 @@
 //! The format of the log: lines for people, or one JSON object per line for programs. This module must not know which events are
 //! logged.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::config::LogFormat;
@@ -30,6 +30,11 @@ pub(super) fn choose(format: LogFormat, serves: bool, is_terminal: bool) {
     IS_JSON.store(is_json, Ordering::Relaxed);
 }
 
+/// Returns true if events are written as JSON.
+pub(super) fn is_json() -> bool {
+    IS_JSON.load(Ordering::Relaxed)
+}
+
 /// The format of events: the chosen one.
 pub(super) struct EventFormat<T>(pub(super) Format<Full, T>);
 
@@ -45,7 +50,7 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        if !IS_JSON.load(Ordering::Relaxed) {
+        if !is_json() {
             return self.0.format_event(context, writer, event);
         }
         let metadata = event.metadata();
@@ -68,8 +73,30 @@ where
             let name = if line.contains_key(&name) { format!("field.{name}") } else { name };
             line.insert(name, value);
         }
-        writeln!(writer, "{}", Value::Object(line))
+        writeln!(writer, "{}", plain(&Value::Object(line).to_string()))
     }
+}
+
+/// Returns true for a character that JSON allows, but that changes how a terminal or an editor shows the text after it:
+/// control characters, marks of the direction of text, ends of lines.
+fn is_unseen(one: char) -> bool {
+    one.is_control()
+        || matches!(one, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(one, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns a JSON text in which such characters are escaped. They occur only in strings.
+fn plain(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for one in json.chars() {
+        if is_unseen(one) {
+            // Writing to a string does not fail.
+            let _ = write!(text, "\\u{:04x}", u32::from(one));
+        } else {
+            text.push(one);
+        }
+    }
+    text
 }
 
 /// The fields of an event as members of an object.
@@ -108,5 +135,25 @@ impl Visit for EventFields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.insert(field, format!("{value:?}").into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::plain;
+
+    #[test]
+    fn characters_that_nobody_sees_are_escaped_and_stay_the_same_text() {
+        let said = "a\u{7f}b\u{9b}31m\u{202e}c\u{2066}d\u{2028}e\u{200f}f\n\u{1b}[0m \u{e4}";
+        let text = plain(&json!({ said: said }).to_string());
+        assert!(text.chars().all(|one| !super::is_unseen(one)), "{text:?}");
+        assert!(
+            text.contains("a\\u007fb\\u009b31m\\u202ec\\u2066d\\u2028e\\u200ff") && text.contains('\u{e4}'),
+            "{text}"
+        );
+        let read: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(read[said], said);
     }
 }

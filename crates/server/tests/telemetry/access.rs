@@ -23,6 +23,36 @@ async fn only_callers_that_may_read_the_figures_get_them() {
 }
 
 #[tokio::test]
+async fn who_lets_callers_in_unless_their_credentials_are_for_some_profiles_only() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("telemetry-keys-{}", std::process::id()));
+    let state = folder.to_str().expect("UTF-8");
+    let rest = "auth: { keys: true }\nmetrics: { who: { key: [scraper, part] } }\n";
+    let config = format!("{DEMO}{rest}stateFolder: '{state}'\n");
+    let key = async |args: &[&str]| {
+        let args: Vec<&str> =
+            ["new"].iter().chain(args).chain(&["--state", state, "--json"]).copied().collect();
+        let made = run_to_end("key", &Start { args: &args, ..Start::default() }).await;
+        let made: serde_json::Value = serde_json::from_str(made.out.trim())
+            .unwrap_or_else(|e| panic!("{e}: {} {}", made.out, made.err));
+        made["key"].as_str().expect("a key").to_owned()
+    };
+    let (scraper, part) = (key(&["scraper"]).await, key(&["part", "--profile", "default"]).await);
+    let other = key(&["other"]).await;
+    let gateway = Gateway::start(&config).await;
+    Figures::read(gateway.http().showing(&format!("Bearer {scraper}"))).await;
+    for (key, why) in [
+        (part, "these credentials are valid for some profiles only, not for the metrics of this server\n"),
+        (other, "you may not read the metrics of this server\n"),
+    ] {
+        let mut refused = gateway.http().showing(&format!("Bearer {key}")).get("/metrics", &[]).await;
+        assert_eq!((refused.status, refused.text().await.as_str()), (403, why));
+    }
+    assert_eq!(gateway.stop().await.code, Some(0));
+    std::fs::remove_dir_all(&folder).expect("the folder of the keys");
+}
+
+#[tokio::test]
 async fn pages_of_other_sites_do_not_get_the_figures() {
     let gateway = Gateway::start(&format!("{DEMO}metrics: true\n")).await;
     let http = gateway.http();

@@ -72,6 +72,47 @@ async fn calls_count_by_server_tool_and_outcome_in_every_version() {
 }
 
 #[tokio::test]
+async fn a_server_whose_state_differs_between_callers_is_neither_up_nor_down() {
+    let config = "mcpServers:\n  each: { url: 'http://127.0.0.1:9/mcp', passHeaders: [x-tenant] }\n  \
+                  all: { url: 'http://127.0.0.1:9/mcp' }\nmetrics: true\n";
+    let gateway = Gateway::start(config).await;
+    let figures = Figures::read(gateway.http()).await;
+    let has = |start: &str| figures.names().iter().any(|name| name.starts_with(start));
+    assert!(has("dragoman_upstream_up{upstream=\"all\"}"), "{:?}", figures.names());
+    assert!(!has("dragoman_upstream_up{upstream=\"each\""), "{:?}", figures.names());
+    assert!(has("dragoman_upstream_state{upstream=\"each\""), "{:?}", figures.names());
+}
+
+#[tokio::test]
+async fn what_exceeds_the_cap_is_counted_together_and_reported() {
+    const SERVERS: usize = 60;
+    let servers: Vec<_> = (0..SERVERS).map(|number| format!("s{number}: {{ native: demo }}")).collect();
+    let config = format!("mcpServers: {{ {} }}\nmetrics: {{ series: 100 }}\n", servers.join(", "));
+    let gateway = Gateway::start(&config).await;
+    let session = Legacy::open(gateway.http()).await;
+    for number in 0..SERVERS {
+        let answer = session.call(&format!("s{number}__echo"), &json!({"text": "x"})).await;
+        assert!(answer["error"].is_null(), "{answer}");
+    }
+    let figures = Figures::read(gateway.http()).await;
+    let own: f64 = (0..SERVERS).map(|number| figures.tool(&format!("s{number}"), "echo", "ok")).sum();
+    same("tools with their own series", own, 50.0);
+    same("the other tools", figures.tool("_OTHER", "_OTHER", "ok"), 10.0);
+    let seconds = figures.value("dragoman_tool_seconds_total{upstream=\"_OTHER\",tool=\"_OTHER\"}");
+    assert!(seconds > 0.0, "{seconds}");
+    let own: f64 =
+        (0..SERVERS).map(|number| figures.requested("tools/call", &format!("s{number}"), "ok")).sum();
+    let others = figures.requested("tools/call", "_OTHER", "ok");
+    assert!(others >= 55.0, "{others}");
+    same("all calls", own + others, 60.0);
+    let overflow = |family| figures.value(&format!("dragoman_series_overflow_total{{family=\"{family}\"}}"));
+    same("calls of tools above the cap", overflow("dragoman_tool_calls"), 10.0);
+    assert!(overflow("mcp_server_operation_duration_seconds") >= 55.0);
+    // Each server has two series there.
+    same("left out", figures.value("dragoman_series_left_out{family=\"dragoman_upstream_calls\"}"), 20.0);
+}
+
+#[tokio::test]
 async fn a_scraper_gets_the_format_that_it_asks_for() {
     let gateway = Gateway::start("mcpServers: { demo: { native: demo } }\nmetrics: true\n").await;
     Legacy::open(gateway.http()).await.call("demo__echo", &json!({"text": "x"})).await;

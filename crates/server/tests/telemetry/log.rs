@@ -45,3 +45,14 @@ async fn the_option_precedes_the_variable_and_the_variable_the_configuration() {
     assert_eq!(ended.code, Some(2));
     assert!(ended.err.contains("invalid DRAGOMAN_LOG_FORMAT=\"loud\""), "{}", ended.err);
 }
+
+#[tokio::test]
+async fn characters_that_turn_text_around_are_escaped_in_json() {
+    let config = r#"mcpServers:
+  odd: { command: sh, args: [-c, "printf 'begin\\342\\200\\217end' >&2; exit 1"] }
+"#;
+    let log = log(config, &[], &[("DRAGOMAN_LOG_FORMAT", "json")], "begin\\u200fend").await;
+    assert!(!log.contains('\u{200f}'), "{log}");
+    let is_told = |one: &Value| one["message"].as_str().is_some_and(|text| text.contains("begin\u{200f}end"));
+    assert!(objects(&log).iter().any(is_told), "{log}");
+}

@@ -5,6 +5,7 @@
 //! | `figures` | the text at `/metrics`, read into numbers |
 //! | `calls` | calls of every outcome in the figures; names that are nobody's |
 //! | `access` | the places where figures are served, and the callers that may read them |
+//! | `questions` | calls that wait until their client answers a question |
 //! | `traces` | spans of requests, at a stand-in for a collector |
 //! | `log` | the format of the log |
 //! | `changes` | figures of servers that are changed and removed |
@@ -17,4 +18,5 @@ mod calls;
 mod changes;
 mod figures;
 mod log;
+mod questions;
 mod traces;

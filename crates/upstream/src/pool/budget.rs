@@ -1,8 +1,8 @@
-//! The number of dedicated links that one server may have, in the pools of all its callers together. This module must
-//! not know pools.
+//! The number of dedicated links that one server may have, in the pools of all its callers together, and the number of times
+//! that an owner was moved between them. This module must not know pools.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
@@ -13,6 +13,8 @@ pub struct LinkBudget {
     max: usize,
     used: AtomicUsize,
     freed: Notify,
+    /// The number of moves in all pools, including those that no longer exist.
+    moves: AtomicU64,
 }
 
 /// A permit for one link, which counts against the budget as long as this value exists.
@@ -22,7 +24,7 @@ pub(super) struct LinkPermit(Arc<LinkBudget>);
 impl LinkBudget {
     /// Creates a budget of `max` links.
     pub fn new(max: usize) -> Arc<Self> {
-        Arc::new(Self { max, used: AtomicUsize::new(0), freed: Notify::new() })
+        Arc::new(Self { max, used: AtomicUsize::new(0), freed: Notify::new(), moves: AtomicU64::new(0) })
     }
 
     /// Returns true if another link may be opened.
@@ -35,6 +37,16 @@ impl LinkBudget {
         let more = |used: usize| (used < self.max).then_some(used + 1);
         self.used.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).ok()?;
         Some(LinkPermit(self.clone()))
+    }
+
+    /// Counts an owner that was moved to another link.
+    pub(super) fn note_move(&self) {
+        self.moves.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of moves in all pools that use the budget, or used it earlier.
+    pub fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Relaxed)
     }
 
     /// Returns a future that completes once a link has been closed.

@@ -155,6 +155,11 @@ impl Dedicated {
         PoolFigures { links: dispatch.size(), waiting: dispatch.waiting(), moves: dispatch.moves() }
     }
 
+    /// Returns the number of times that an owner was moved, in the pools of all callers, including those that no longer exist.
+    pub(super) fn moves_of_server(&self) -> u64 {
+        self.family.budget.moves()
+    }
+
     /// Notes that a call uses a cell's link from now on; returns `None` if the cell has lost the link to another
     /// owner.
     pub(super) fn enter(self: &Arc<Self>, egress: &Egress, owner: OwnerId, link: &OpenLink) -> Option<Hold> {

@@ -274,7 +274,7 @@ impl Dispatch {
         }
         if may_start && let Some(id) = self.idlest(now, is_left) {
             // The state that the server kept for the link's owner is lost.
-            self.moves += 1;
+            self.count_move();
             self.replace(waiter, id, now, actions);
             return true;
         }
@@ -367,8 +367,13 @@ impl Dispatch {
 
     fn note_move(&mut self, waiter: &Waiter, to: SlotId) {
         if waiter.last.is_some_and(|last| last != to && self.slots.contains_key(&last)) {
-            self.moves += 1;
+            self.count_move();
         }
+    }
+
+    fn count_move(&mut self) {
+        self.moves += 1;
+        self.budget.note_move();
     }
 
     fn number(&mut self) -> u64 {

@@ -185,6 +185,12 @@ impl Links {
         LinkFigures { shared, dedicated }
     }
 
+    /// Returns the number of times that an owner was moved to another dedicated link, over all callers of the server, including
+    /// those that have no links any more.
+    pub fn moves(&self) -> u64 {
+        self.dedicated.moves_of_server()
+    }
+
     /// Returns the last lines that the shared process wrote to stderr, even if the process has ended since. Secrets
     /// are masked. There are no lines if the server is not a process.
     pub fn last_words(&self) -> Vec<String> {

@@ -3,11 +3,14 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::access::{Asker, Hosts};
 use engine::config::Metrics;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 use transport::net::{Body, Handler, Incoming};
 
 use super::entry::Arrived;
@@ -18,6 +21,12 @@ use crate::process::{Gateway, Shard, Thread};
 
 /// The path of the figures.
 pub(super) const PATH: &str = "/metrics";
+
+/// The right to write the figures. They are written for one request at a time, because their text may be long.
+static TURN: Semaphore = Semaphore::const_new(1);
+
+/// The time for which a request waits for its turn. Writing takes milliseconds, so two scrapers do not disturb each other.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answers a request for the figures at an address at which clients connect.
 pub(super) async fn respond(
@@ -41,10 +50,10 @@ pub(super) async fn respond(
     };
     let asker = Asker { principal: &identity.principal, address: identity.address() };
     match &metrics.who {
-        Some(who) if !asker.is_among(who) => forbidden("you may not read the metrics of this server"),
-        None if identity.principal.profiles.is_some() => forbidden(
+        _ if identity.principal.profiles.is_some() => forbidden(
             "these credentials are valid for some profiles only, not for the metrics of this server",
         ),
+        Some(who) if !asker.is_among(who) => forbidden("you may not read the metrics of this server"),
         _ => figures(&shard.gateway, request).await,
     }
 }
@@ -58,9 +67,15 @@ async fn figures(gateway: &Arc<Gateway>, request: &Request<Incoming>) -> Respons
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return answer::only("GET", "read the metrics with GET");
     }
+    let Some(turn) = take_turn(&TURN, PATIENCE).await else { return busy() };
     let (gateway, format) = (gateway.clone(), format(request.headers()));
-    // The figures of the process are in files.
-    match tokio::task::spawn_blocking(move || text(&gateway, format)).await {
+    // The figures of the process are in files. The turn lasts until the text is written, even if the request is gone.
+    let write = move || {
+        let text = text(&gateway, format);
+        drop(turn);
+        text
+    };
+    match tokio::task::spawn_blocking(write).await {
         Ok(text) => {
             let mut response = Response::new(Body::Full(text.into()));
             let media_type = HeaderValue::from_static(format.media_type());
@@ -69,6 +84,19 @@ async fn figures(gateway: &Arc<Gateway>, request: &Request<Incoming>) -> Respons
         }
         Err(_) => answer::text(StatusCode::INTERNAL_SERVER_ERROR, "the metrics could not be written\n"),
     }
+}
+
+/// Waits for a turn; returns `None` if there is none within this time.
+async fn take_turn(turn: &Semaphore, patience: Duration) -> Option<SemaphorePermit<'_>> {
+    timeout(patience, turn.acquire()).await.ok()?.ok()
+}
+
+/// Returns the answer while the figures are written for other requests.
+fn busy() -> Response<Body> {
+    let why = "too many requests for the metrics at once; try again in 1 s\n";
+    let mut response = answer::text(StatusCode::SERVICE_UNAVAILABLE, why);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(1_u64));
+    response
 }
 
 /// Returns the format that a scraper asks for.
@@ -107,5 +135,25 @@ impl Handler for MetricsService {
             return answer::text(StatusCode::NOT_FOUND, "only /metrics is served here\n");
         }
         figures(&gateway, &request).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn one_request_at_a_time_has_its_turn_and_others_wait_only_for_a_while() {
+        let turn = Semaphore::new(1);
+        let first = take_turn(&turn, PATIENCE).await.expect("nobody else");
+        assert!(take_turn(&turn, Duration::from_millis(20)).await.is_none());
+        let second = async { take_turn(&turn, PATIENCE).await.is_some() };
+        let ((), is_given) = tokio::join!(async { drop(first) }, second);
+        assert!(is_given, "the first one has finished");
+        let refusal = busy();
+        assert_eq!(
+            (refusal.status(), &refusal.headers()[RETRY_AFTER]),
+            (StatusCode::SERVICE_UNAVAILABLE, &HeaderValue::from(1_u64))
+        );
     }
 }

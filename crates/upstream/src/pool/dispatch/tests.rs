@@ -268,6 +268,7 @@ fn two_pools_have_as_many_links_together_as_one() {
     let spare = ann.dispatch.spare_for_others(ann.now).expect("a link that nobody has used for long");
     assert_eq!(spare.slot, links[0]);
     assert!(ann.dispatch.give_up(spare, ann.now) && budget.has_room());
+    assert_eq!((ann.dispatch.moves(), bob.dispatch.moves(), budget.moves()), (1, 0, 1));
     bob.look();
     assert!(bob.given(first).expect("a link").1);
     assert_eq!(bob.given(second), None);

@@ -66,7 +66,9 @@ impl Dispatch {
         });
         if is_same {
             self.slots.remove(&spare.slot);
-            self.moves += u64::from(spare.is_owned);
+            if spare.is_owned {
+                self.count_move();
+            }
         }
         is_same
     }
