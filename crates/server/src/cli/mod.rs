@@ -146,5 +146,5 @@ fn start_log(serve: &serve::Args, command: Option<&Command>, console: &Console) 
     };
     log::init(console, serves, preset)?;
     let option = serving.and_then(|args| args.log_format);
-    log::choose_format(console, option, LogFormat::Auto, serving.is_some())
+    log::choose_format(console, option, LogFormat::Auto, serving.is_some() && !preset)
 }

@@ -66,7 +66,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     let explicit = global.config.as_deref();
     let source = ConfigSource::of(args.preset, explicit);
     let settings = fitted(args, source.load()?)?;
-    log::choose_format(console, args.log_format, settings.config.log_format, true)?;
+    // Presets reproduce systems whose log lines are documented.
+    log::choose_format(console, args.log_format, settings.config.log_format, args.preset.is_none())?;
     settings.note(console);
     let again = {
         let args = args.clone();
