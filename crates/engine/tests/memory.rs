@@ -91,7 +91,8 @@ fn page_bytes(view: &View) -> usize {
 
 /// The bytes that a tool may take beside its text, in a catalogue and in a view.
 const BESIDE: usize = 100;
-const BESIDE_IN_VIEW: usize = 260;
+/// In a view, 24 of these bytes refer to the figures of the tool.
+const BESIDE_IN_VIEW: usize = 276;
 
 fn text_bytes(catalogues: &[ViewSource]) -> usize {
     let offers = catalogues.iter().filter_map(|one| one.catalogue.as_ref().ok());
