@@ -124,13 +124,13 @@ async fn only_added_lines_are_reported_as_added() {
 
 #[tokio::test]
 async fn symbolic_links_stay_and_their_targets_change() {
-    let folder = Folder::new().with("shared/real.yaml", "mcpServers: { a: { native: demo } }\n");
-    std::os::unix::fs::symlink("shared/real.yaml", folder.0.join("dragoman.yaml")).unwrap();
+    let folder = Folder::new().with("elsewhere/real.yaml", "mcpServers: { a: { native: demo } }\n");
+    std::os::unix::fs::symlink("elsewhere/real.yaml", folder.0.join("dragoman.yaml")).unwrap();
     let added = in_folder(&folder, &["add", "b", "http://127.0.0.1:9/mcp"], "").await;
     assert_eq!(added.code, Some(0), "{added:?}");
     assert!(fs::symlink_metadata(folder.0.join("dragoman.yaml")).unwrap().is_symlink());
     assert_eq!(
-        text(&folder, "shared/real.yaml"),
+        text(&folder, "elsewhere/real.yaml"),
         "mcpServers: { a: { native: demo }, b: { url: http://127.0.0.1:9/mcp } }\n"
     );
 }
