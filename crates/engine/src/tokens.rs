@@ -21,6 +21,11 @@ pub fn tokens_of_tool(name: &str, text: &[u8]) -> u64 {
     rounded(AROUND + hundredths(name.chars()) + values.sum::<Hundredths>())
 }
 
+/// The estimated number of tokens of a text, such as instructions.
+pub fn tokens_of_text(text: &str) -> u64 {
+    rounded(hundredths(text.chars()))
+}
+
 /// The characters of JSON text without the spaces between its members.
 fn compact(text: &str) -> impl Iterator<Item = char> {
     let (mut inside, mut escaped) = (false, false);

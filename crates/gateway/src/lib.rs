@@ -17,6 +17,7 @@
 //! | `management` | the operations of the management API, and their record |
 //! | `insight` | what an operator can see of a running gateway, as plain data |
 //! | `front` | transports for clients: HTTP, event streams, lines, dialects |
+//! | [`machine`] | checks of the machine: certificate, clock, state folder |
 //! | `tls` | the files of `tls`: read, checked, and reloaded |
 //! | `reload` | puts a new configuration into force while serving |
 //! | `run` | start, periodic jobs, shutdown |
@@ -35,6 +36,7 @@ mod dialect_session;
 mod exposition;
 mod front;
 mod insight;
+pub mod machine;
 mod management;
 mod process;
 mod reload;
@@ -44,5 +46,5 @@ mod telemetry;
 pub mod tls;
 mod view;
 
-pub use reload::Origin;
+pub use reload::{Origin, UnreadConfig};
 pub use run::{ListeningPlaces, Options, Ready, may_open_files, serve, stdio};

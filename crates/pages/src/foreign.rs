@@ -17,7 +17,7 @@ const BLOCK: usize = 32 * 1024;
 const MOST_ACCENTS: usize = 4;
 
 /// Text that Dragoman did not write. It has no `Display`, so that no page shows it as it is by accident.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ForeignText {
     text: String,
 }

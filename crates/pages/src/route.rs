@@ -1,6 +1,6 @@
 //! The addresses of the pages, of their forms, and of their streams. The gateway serves exactly these.
 //!
-//! Each form is a POST with the field `csrf`. The fields are listed with each address. Forms answer with 303 and the page to show, or
+//! Each form is a POST; in a session it has the field `csrf`. The fields are listed with each address. Forms answer with 303 and the page to show, or
 //! with the page itself (status 422) if a field is wrong. Forms that remove something have the field `confirm`, which must repeat the
 //! name of the removed thing.
 //!
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 pub const ROOT: &str = "/admin";
 /// The folder of the assets.
 pub const ASSETS: &str = "/admin/assets";
-/// The login page; POST: `csrf`, `name`, `password`, `next`.
+/// The login page; POST: `name`, `password`, `next`, without a token.
 pub const LOGIN: &str = "/admin/login";
 /// POST: ends the session.
 pub const LOGOUT: &str = "/admin/logout";

@@ -75,6 +75,11 @@ impl ToolSearch {
         cost
     }
 
+    /// The names by which clients call the tools; none if the index was dropped.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.ready.iter().flat_map(|ready| &ready.tools).map(|tool| &*tool.name)
+    }
+
     /// The listed definition of the tool that clients call by this name; `None` if the index was dropped.
     pub fn text_of(&self, name: &str) -> Option<Bytes> {
         let tools = &self.ready.as_deref()?.tools;

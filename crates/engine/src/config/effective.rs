@@ -53,6 +53,11 @@ impl Effective {
     }
 }
 
+/// Returns a configuration or a part of it as YAML, without comments.
+pub fn yaml_of(value: &Value) -> String {
+    file_edit::yaml(value)
+}
+
 fn defaults(written: &Map<String, Value>) -> Value {
     let mut all = Map::new();
     for row in Config::ROWS {

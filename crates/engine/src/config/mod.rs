@@ -74,7 +74,7 @@ pub use audit::Audit;
 pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
 pub use consent::{OAuthClient, OAuthGrant};
-pub use effective::Effective;
+pub use effective::{Effective, yaml_of};
 pub use endpoints::{Endpoint, EndpointAuth, EndpointTransport};
 pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
 pub use file_edit::{

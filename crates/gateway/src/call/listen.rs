@@ -204,7 +204,7 @@ pub(crate) fn open(
     let permit = permit(context, identity)?;
     let (sender, body) = Body::channel(BEHIND);
     let context = context.clone();
-    let holding = Holding::new(&context.session.state.holders, &identity.principal);
+    let holding = Holding::new(&context.session.state.holders, identity, "subscriptions/listen");
     tokio::spawn(async move {
         let _permit = permit;
         tokio::select! {

@@ -25,8 +25,22 @@ type HandoverSender = oneshot::Sender<oneshot::Sender<Box<Call>>>;
 struct ParkedCall {
     wanted: HandoverSender,
     server: Arc<str>,
+    principal: Arc<str>,
+    tool: Option<Arc<str>>,
+    since: Instant,
     until: Instant,
     _permit: Permit,
+}
+
+/// What operators see of a parked call.
+#[derive(Debug, Clone)]
+pub(crate) struct ParkedFacts {
+    pub(crate) principal: Arc<str>,
+    /// The tool by the name that the client used, if the call is recorded.
+    pub(crate) tool: Option<Arc<str>>,
+    pub(crate) server: Arc<str>,
+    pub(crate) since: Instant,
+    pub(crate) until: Instant,
 }
 
 impl Parked {
@@ -59,8 +73,17 @@ impl Parked {
         }
         let permit = permit?;
         let (wanted, asked_for) = oneshot::channel();
-        let (server, until) = (call.server_name().clone(), Instant::now() + *self.lifetime.lock());
-        self.waiting.lock().insert(ticket, ParkedCall { wanted, server, until, _permit: permit });
+        let since = Instant::now();
+        let parked = ParkedCall {
+            wanted,
+            server: call.server_name().clone(),
+            principal: call.caller.identity().principal.id.clone(),
+            tool: call.record.as_ref().and_then(|record| record.tool()),
+            since,
+            until: since + *self.lifetime.lock(),
+            _permit: permit,
+        };
+        self.waiting.lock().insert(ticket, parked);
         let dormant = call.sleep(Sleeper::Call);
         tokio::spawn(wait(call, asked_for, dormant));
         Ok(())
@@ -75,6 +98,19 @@ impl Parked {
         let (taker, call) = oneshot::channel();
         found.wanted.send(taker).ok()?;
         call.await.ok()
+    }
+
+    /// Returns what operators see of the parked calls.
+    pub(crate) fn listed(&self) -> Vec<ParkedFacts> {
+        let waiting = self.waiting.lock();
+        let facts = |call: &ParkedCall| ParkedFacts {
+            principal: call.principal.clone(),
+            tool: call.tool.clone(),
+            server: call.server.clone(),
+            since: call.since,
+            until: call.until,
+        };
+        waiting.values().filter(|call| !call.wanted.is_closed()).map(facts).collect()
     }
 
     /// Abandons calls whose clients did not come back, and removes the entries of calls that had to give up their

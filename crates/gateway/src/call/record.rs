@@ -92,6 +92,11 @@ impl Record {
         Self::of(context, (identity, profile), frame, Some(target))
     }
 
+    /// Returns the tool that is called, by the name that the client used, if the call is recorded.
+    pub(super) fn tool(&self) -> Option<Arc<str>> {
+        self.entry.as_ref()?.tool.clone()
+    }
+
     /// Returns true if requests are recorded.
     pub(super) fn is_kept(context: &CallContext) -> bool {
         context.state.observes()

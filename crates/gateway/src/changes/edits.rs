@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use engine::config::{Fault, Faults};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -25,9 +26,30 @@ pub(crate) enum ConfigRequest {
 pub(crate) struct Reloaded {
     pub(crate) at: SystemTime,
     /// The differences from the configuration before, or the errors because of which it stays in force.
-    pub(crate) outcome: Result<Differences, String>,
+    pub(crate) outcome: Result<Differences, UnreadConfig>,
     /// The keys that take effect only after a restart.
     pub(crate) needs_restart: Vec<String>,
+}
+
+/// The reason why a configuration was not put into force.
+#[derive(Debug, Clone)]
+pub struct UnreadConfig {
+    /// The reason, for the log and for the terminal.
+    pub message: String,
+    /// The errors in the file, if these are the reason.
+    pub faults: Vec<Fault>,
+}
+
+impl From<String> for UnreadConfig {
+    fn from(message: String) -> Self {
+        Self { message, faults: Vec::new() }
+    }
+}
+
+impl From<Faults> for UnreadConfig {
+    fn from(faults: Faults) -> Self {
+        Self { message: faults.to_string(), faults: faults.faults }
+    }
 }
 
 /// A requested edit, and the channel for its result.

@@ -9,12 +9,14 @@
 //! | [`edits`] | edits on their way to the task that puts them into force |
 //! | `servers`, `server_form` | changes of servers; a server's form in the API and in a configuration |
 //! | `profiles`, `tools` | changes of profiles, of their servers, and of those servers' tools |
+//! | [`pasted`] | servers in the forms in which other clients write them |
 //! | `names` | names and slugs |
 //! | `refusal` | the reason why an edit is refused |
 
 mod differences;
 pub(crate) mod edits;
 mod names;
+pub(crate) mod pasted;
 mod profiles;
 mod refusal;
 mod server_form;
@@ -27,8 +29,8 @@ mod tests;
 
 pub(crate) use differences::{Differences, differences};
 pub(crate) use profiles::{
-    add_profile, add_server_to_profile, change_profile, change_profile_server, profile, profile_servers,
-    profiles, remove_profile, remove_server_from_profile, toggle_profile_server,
+    add_profile, add_server_to_profile, change_profile, change_profile_server, clone_profile, profile,
+    profile_servers, profiles, remove_profile, remove_server_from_profile, toggle_profile_server,
 };
 pub(crate) use refusal::Refusal;
 pub(crate) use servers::{add_server, change_server, remove_server, server, servers, set_api_key};

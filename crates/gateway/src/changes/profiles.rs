@@ -80,6 +80,25 @@ pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, 
     Ok((slug, then))
 }
 
+/// Adds a profile with the servers, rules and settings of another one. Returns the profile's slug, and the resulting state.
+pub(crate) fn clone_profile(
+    standing: &Standing,
+    from: &str,
+    slug: &str,
+    title: Option<String>,
+) -> Result<(String, Standing), Refusal> {
+    let mut change = change_of(standing, from)?;
+    check_slug(slug)?;
+    if standing.config.profiles.contains_key(slug) {
+        return Err(Refusal::slug_exists(slug));
+    }
+    // A clone of a clone has the rules of the profile in the file.
+    change.from = change.from.or_else(|| Some(from.to_owned()));
+    change.name = title.or(change.name);
+    let then = standing.changed(|changes| drop(changes.profiles.insert(slug.to_owned(), Some(change))))?;
+    Ok((slug.to_owned(), then))
+}
+
 /// Changes a profile's name, description or slug. Returns the profile's slug, and the resulting state.
 pub(crate) fn change_profile(
     standing: &Standing,

@@ -35,6 +35,9 @@ pub(super) struct ProfileChange {
     pub(super) name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) description: Option<String>,
+    /// The profile of which this one is a clone: it has the same rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) from: Option<String>,
     pub(super) servers: Vec<Member>,
     /// Settings by server and tool.
     #[serde(default)]
@@ -181,6 +184,7 @@ impl ProfileChange {
         Self {
             name: profile.title.as_ref().map(|title| title.expose().to_owned()),
             description: None,
+            from: None,
             servers: servers.map(|server| Member { server: server.clone(), active: true }).collect(),
             tools: BTreeMap::new(),
         }
@@ -189,7 +193,8 @@ impl ProfileChange {
     /// Applies the changes to a configuration. Fields that were not changed stay as they are, and servers that no longer
     /// exist are left out.
     fn apply(&self, slug: &str, config: &mut Config) {
-        let mut profile = config.profiles.get(slug).cloned().unwrap_or_default();
+        let origin = self.from.as_ref().and_then(|from| config.profiles.get(from));
+        let mut profile = config.profiles.get(slug).or(origin).cloned().unwrap_or_default();
         let active = self.servers.iter().filter(|member| member.active);
         let there = active.filter(|member| config.mcp_servers.contains_key(&member.server));
         profile.servers = there.map(|member| member.server.clone()).collect();

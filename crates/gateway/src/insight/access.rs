@@ -18,58 +18,58 @@ use crate::process::Shard;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AccessQuestion {
     /// The profile.
-    profile: String,
+    pub(crate) profile: String,
     /// The name of a tool, as clients of the profile see it, or as `server__tool`.
-    tool: String,
+    pub(crate) tool: String,
     /// The arguments of the call; if omitted, the answer is about a call with suitable arguments.
     #[serde(default)]
-    arguments: Option<Value>,
+    pub(crate) arguments: Option<Value>,
     #[serde(default)]
-    caller: AskedCaller,
+    pub(crate) caller: AskedCaller,
 }
 
 /// A caller. Facts that are omitted are unknown, so rules about them do not apply.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct AskedCaller {
+pub(crate) struct AskedCaller {
     /// The principal's id as the record of calls shows it; `anyone` if omitted.
     #[serde(default)]
-    id: Option<String>,
+    pub(crate) id: Option<String>,
     /// The name of the user or the key, to which rules refer.
     #[serde(default)]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The caller's way to authenticate: `anyone`, `bearer`, `key`, `basic`, `site` or `token`.
     #[serde(default)]
-    scheme: Option<String>,
+    pub(crate) scheme: Option<String>,
     /// The scopes of a token.
     #[serde(default)]
-    scopes: Vec<String>,
+    pub(crate) scopes: Vec<String>,
     /// The claims of a token.
     #[serde(default)]
-    claims: Option<Value>,
+    pub(crate) claims: Option<Value>,
     /// The only profiles for which the credential is valid.
     #[serde(default)]
-    profiles: Option<Vec<String>>,
+    pub(crate) profiles: Option<Vec<String>>,
     /// The client's address.
     #[serde(default)]
-    address: Option<IpAddr>,
+    pub(crate) address: Option<IpAddr>,
 }
 
 /// The answer.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AccessAnswer {
-    allowed: bool,
+    pub(crate) allowed: bool,
     /// The reason, in words.
-    reason: String,
+    pub(crate) reason: String,
     /// The rule that decides, counted from 0 in `access` of the configuration; `null` if no rule does.
-    rule: Option<usize>,
+    pub(crate) rule: Option<usize>,
     /// The effect of that rule: `allow` or `deny`.
-    effect: Option<&'static str>,
+    pub(crate) effect: Option<&'static str>,
     /// The server of the tool; `null` if the profile has no such tool.
-    server: Option<String>,
+    pub(crate) server: Option<String>,
     /// The server's own name for the tool.
-    own_name: Option<String>,
+    pub(crate) own_name: Option<String>,
 }
 
 impl AccessAnswer {

@@ -17,41 +17,41 @@ use crate::process::Shard;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallPage {
     /// True if calls are recorded (`audit` in the configuration).
-    is_recorded: bool,
-    calls: Vec<RecordedCall>,
+    pub(crate) is_recorded: bool,
+    pub(crate) calls: Vec<RecordedCall>,
     /// The number to send as `before` for the next page of older calls; `null` if there are none.
-    older: Option<i64>,
+    pub(crate) older: Option<i64>,
 }
 
 /// A recorded call.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RecordedCall {
-    id: i64,
-    at: PointInTime,
-    principal: String,
-    profile: String,
-    server: Option<String>,
+    pub(crate) id: i64,
+    pub(crate) at: PointInTime,
+    pub(crate) principal: String,
+    pub(crate) profile: String,
+    pub(crate) server: Option<String>,
     /// The name that was called, as the client sees it.
-    tool: Option<String>,
-    method: String,
+    pub(crate) tool: Option<String>,
+    pub(crate) method: String,
     /// `ok`, `error`, `denied` or `unknown`.
-    outcome: &'static str,
+    pub(crate) outcome: &'static str,
     /// The error code, if there was one.
-    code: Option<i64>,
-    duration_us: u64,
-    request_bytes: u64,
-    response_bytes: u64,
+    pub(crate) code: Option<i64>,
+    pub(crate) duration_us: u64,
+    pub(crate) request_bytes: u64,
+    pub(crate) response_bytes: u64,
     /// The number of times that the call was sent to its server.
-    tries: u32,
-    waited_us: u64,
+    pub(crate) tries: u32,
+    pub(crate) waited_us: u64,
     /// True if the call was answered with a kept result.
-    is_cached: bool,
-    address: Option<String>,
+    pub(crate) is_cached: bool,
+    pub(crate) address: Option<String>,
     /// The client's name and version, as it states them.
-    client: Option<String>,
+    pub(crate) client: Option<String>,
     /// The arguments as JSON text, without secrets, if they are recorded.
-    arguments: Option<String>,
+    pub(crate) arguments: Option<String>,
 }
 
 impl RecordedCall {
@@ -89,27 +89,27 @@ impl RecordedCall {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallSummary {
-    is_recorded: bool,
+    pub(crate) is_recorded: bool,
     /// The beginning of the examined time.
-    since: PointInTime,
+    pub(crate) since: PointInTime,
     /// The number of examined calls; only the newest 100 000 are examined.
-    examined: usize,
-    groups: Vec<CallGroup>,
+    pub(crate) examined: usize,
+    pub(crate) groups: Vec<CallGroup>,
     /// The number of calls in groups that are not listed.
-    rest: u64,
+    pub(crate) rest: u64,
 }
 
 /// Figures about the calls with the same property.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct CallGroup {
-    key: String,
-    calls: u64,
-    errors: u64,
-    denied: u64,
-    p50_us: u64,
-    p95_us: u64,
-    max_us: u64,
+pub(crate) struct CallGroup {
+    pub(crate) key: String,
+    pub(crate) calls: u64,
+    pub(crate) errors: u64,
+    pub(crate) denied: u64,
+    pub(crate) p50_us: u64,
+    pub(crate) p95_us: u64,
+    pub(crate) max_us: u64,
 }
 
 /// The properties by which calls can be grouped.
@@ -122,12 +122,12 @@ const MOST_GROUPS: usize = 200;
 const MOST_KEPT: usize = 10_000;
 
 /// Returns the file of the record; `None` if calls are not recorded.
-fn file(shard: &Shard) -> Option<PathBuf> {
+pub(super) fn file(shard: &Shard) -> Option<PathBuf> {
     let audit = shard.gateway.standing.config().audit.as_ref()?;
     Some(shard.gateway.process.folder.as_ref()?.join(audit.file.expose()))
 }
 
-async fn read<T: Send + 'static>(
+pub(super) async fn read<T: Send + 'static>(
     shard: &Shard,
     work: impl FnOnce(&Log) -> Result<T, store::Error> + Send + 'static,
 ) -> Result<Option<T>, Refusal> {
@@ -172,10 +172,10 @@ pub(crate) async fn call(shard: &Arc<Shard>, id: i64) -> Result<RecordedCall, Re
 
 /// Figures while calls are examined.
 #[derive(Default)]
-struct Gathered {
-    errors: u64,
-    denied: u64,
-    durations: Vec<u64>,
+pub(crate) struct Gathered {
+    pub(crate) errors: u64,
+    pub(crate) denied: u64,
+    pub(crate) durations: Vec<u64>,
 }
 
 /// Returns figures about the calls since a point in time, grouped by one of [`GROUPS`].

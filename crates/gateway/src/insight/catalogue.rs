@@ -60,67 +60,67 @@ impl CatalogueQuery {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CataloguePage {
-    kind: &'static str,
+    pub(crate) kind: &'static str,
     /// The number of chosen items on all pages.
-    total: usize,
-    items: Vec<CatalogueItem>,
+    pub(crate) total: usize,
+    pub(crate) items: Vec<CatalogueItem>,
     /// The servers whose lists are not known, with the reason.
-    missing: Vec<MissingServer>,
+    pub(crate) missing: Vec<MissingServer>,
 }
 
 /// A server whose lists are not known.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct MissingServer {
-    server: String,
-    reason: String,
+pub(crate) struct MissingServer {
+    pub(crate) server: String,
+    pub(crate) reason: String,
 }
 
 /// One item.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct CatalogueItem {
-    server: String,
+pub(crate) struct CatalogueItem {
+    pub(crate) server: String,
     /// The server's own name for the item: a name, a URI or a URI template.
-    name: String,
+    pub(crate) name: String,
     #[serde(flatten)]
-    described: DescribedItem,
+    pub(crate) described: DescribedItem,
     /// True if clients do not see the tool until somebody approves its definition.
-    is_held: bool,
+    pub(crate) is_held: bool,
     /// The families of clients that refuse the tool, with the reasons.
-    findings: Vec<ItemFinding>,
+    pub(crate) findings: Vec<ItemFinding>,
 }
 
 /// The statements of a server about an item.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DescribedItem {
-    pub(super) title: Option<String>,
-    pub(super) description: Option<String>,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
     /// The estimated number of tokens that a tool takes in a model's context; `null` for other items.
-    tokens: Option<u64>,
+    pub(crate) tokens: Option<u64>,
     /// The hints about a tool, with the protocol's defaults; `null` for other items.
-    annotations: Option<ToolHints>,
+    pub(crate) annotations: Option<ToolHints>,
 }
 
 /// The hints of a server about a tool.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "they are the protocol's four hints")]
-struct ToolHints {
-    read_only: bool,
-    destructive: bool,
-    idempotent: bool,
-    open_world: bool,
+pub(crate) struct ToolHints {
+    pub(crate) read_only: bool,
+    pub(crate) destructive: bool,
+    pub(crate) idempotent: bool,
+    pub(crate) open_world: bool,
 }
 
 /// A reason why a family of clients refuses a tool.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ItemFinding {
-    family: &'static str,
+pub(crate) struct ItemFinding {
+    pub(crate) family: &'static str,
     #[serde(flatten)]
-    reason: SchemaReason,
+    pub(crate) reason: SchemaReason,
 }
 
 /// The tools of a server as it reports them.
@@ -138,8 +138,8 @@ pub(crate) struct ServerTools {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerTokens {
-    total: u64,
-    tools: BTreeMap<String, u64>,
+    pub(crate) total: u64,
+    pub(crate) tools: BTreeMap<String, u64>,
 }
 
 impl ServerTokens {
@@ -152,28 +152,28 @@ impl ServerTokens {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FamilyRefusals {
-    family: &'static str,
+    pub(crate) family: &'static str,
     /// The number of refused tools, of which the first 20 are listed.
-    count: usize,
-    tools: Vec<ToolRefusals>,
+    pub(crate) count: usize,
+    pub(crate) tools: Vec<ToolRefusals>,
 }
 
 /// A tool that a family refuses, with the reasons.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ToolRefusals {
-    name: String,
-    reasons: Vec<SchemaReason>,
+pub(crate) struct ToolRefusals {
+    pub(crate) name: String,
+    pub(crate) reasons: Vec<SchemaReason>,
 }
 
 /// A place in a schema, and the rule that it breaks.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct SchemaReason {
+pub(crate) struct SchemaReason {
     /// The place, as a JSON pointer.
-    path: String,
-    rule: &'static str,
-    message: &'static str,
+    pub(crate) path: String,
+    pub(crate) rule: &'static str,
+    pub(crate) message: &'static str,
 }
 
 /// Returns the refusals of a family.

@@ -20,14 +20,14 @@ use crate::process::Shard;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConfigurationInForce {
     /// The file of the configuration; `null` if there is none.
-    file: Option<String>,
-    state_folder: Option<String>,
+    pub(crate) file: Option<String>,
+    pub(crate) state_folder: Option<String>,
     /// A text that changes with the configuration; also sent as `ETag`.
     pub(crate) revision: String,
     /// The configuration: defaults are filled in, and secrets are masked.
-    configuration: Value,
+    pub(crate) configuration: Value,
     /// The last time that the file was read again; `null` if it was read only at startup.
-    last_reload: Option<Reload>,
+    pub(crate) last_reload: Option<Reload>,
 }
 
 /// A reload of the file.
@@ -47,9 +47,9 @@ pub(crate) struct Reload {
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangedNames {
-    added: Vec<String>,
-    changed: Vec<String>,
-    removed: Vec<String>,
+    pub(crate) added: Vec<String>,
+    pub(crate) changed: Vec<String>,
+    pub(crate) removed: Vec<String>,
 }
 
 impl From<Differences> for ChangedNames {
@@ -62,7 +62,7 @@ impl From<Reloaded> for Reload {
     fn from(Reloaded { at, outcome, needs_restart }: Reloaded) -> Self {
         let (changed, error) = match outcome {
             Ok(differences) => (Some(differences.into()), None),
-            Err(error) => (None, Some(error)),
+            Err(unread) => (None, Some(unread.message)),
         };
         Self { at: PointInTime::of(at), changed, error, needs_restart }
     }
@@ -73,21 +73,21 @@ impl From<Reloaded> for Reload {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RuntimeChanges {
     /// True if such changes are possible, and are stored.
-    are_stored: bool,
-    names: ChangedNames,
-    servers: Vec<ChangedPart>,
-    profiles: Vec<ChangedPart>,
+    pub(crate) are_stored: bool,
+    pub(crate) names: ChangedNames,
+    pub(crate) servers: Vec<ChangedPart>,
+    pub(crate) profiles: Vec<ChangedPart>,
 }
 
 /// A server or profile that differs from the file.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ChangedPart {
-    name: String,
+pub(crate) struct ChangedPart {
+    pub(crate) name: String,
     /// The form in the file; `null` if the file does not contain it. Secrets are masked.
-    in_file: Option<Value>,
+    pub(crate) in_file: Option<Value>,
     /// The form in force; `null` if it was removed.
-    in_force: Option<Value>,
+    pub(crate) in_force: Option<Value>,
 }
 
 /// Returns the configuration in force.

@@ -14,7 +14,7 @@ use crate::process::Shard;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConsentList {
-    consents: Vec<ListedConsent>,
+    pub(crate) consents: Vec<ListedConsent>,
 }
 
 /// The consent to a server.
@@ -23,17 +23,17 @@ pub(crate) struct ConsentList {
 pub(crate) struct ListedConsent {
     pub(crate) server: String,
     /// The caller that gave it; `null` if it counts for all callers.
-    caller: Option<String>,
+    pub(crate) caller: Option<String>,
     /// True if there are tokens.
     pub(crate) given: bool,
     /// True if the server refuses requests until a user gives consent.
     pub(crate) wanted: bool,
-    scopes: Vec<String>,
-    expires: Option<PointInTime>,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) expires: Option<PointInTime>,
     /// True if the token is renewed without the user.
-    renewable: bool,
+    pub(crate) renewable: bool,
     /// The authorization server, if it is known.
-    issuer: Option<String>,
+    pub(crate) issuer: Option<String>,
 }
 
 /// The page on which a user gives consent.
@@ -41,7 +41,7 @@ pub(crate) struct ListedConsent {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConsentPage {
     /// The address to open in a browser. Whoever opens it gives the consent.
-    url: String,
+    pub(crate) url: String,
 }
 
 fn listed(known: KnownConsent) -> ListedConsent {

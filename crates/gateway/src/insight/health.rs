@@ -17,37 +17,51 @@ use crate::process::{Shard, VERSION};
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GatewayHealth {
-    version: &'static str,
-    pid: u32,
-    started: PointInTime,
-    uptime_seconds: u64,
+    pub(crate) version: &'static str,
+    pub(crate) pid: u32,
+    pub(crate) started: PointInTime,
+    pub(crate) uptime_seconds: u64,
     /// The addresses at which clients can connect.
-    addresses: Vec<String>,
+    pub(crate) addresses: Vec<String>,
     /// True if there is no finding that is an error.
-    is_fine: bool,
-    findings: Vec<HealthFinding>,
+    pub(crate) is_fine: bool,
+    pub(crate) findings: Vec<HealthFinding>,
 }
 
 /// Something that an operator should look at.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct HealthFinding {
+pub(crate) struct HealthFinding {
     /// `error` or `warning`.
-    severity: &'static str,
+    pub(crate) severity: &'static str,
     /// The subject of the finding: `server NAME`, or a configuration key.
-    subject: String,
-    message: String,
+    pub(crate) subject: String,
+    pub(crate) message: String,
     /// The advice to the operator.
-    help: String,
+    pub(crate) help: String,
 }
 
-impl GatewayHealth {
-    /// Returns the findings as sentences.
-    pub(crate) fn sentences(&self) -> Vec<String> {
-        let one = |finding: &HealthFinding| {
-            format!("{} ({}): {}; {}", finding.subject, finding.severity, finding.message, finding.help)
-        };
-        self.findings.iter().map(one).collect()
+/// The numbers of servers and tools that need an operator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TroubleCounts {
+    /// The servers that cannot be used.
+    pub(crate) failing_servers: u32,
+    /// The tools whose definitions await approval.
+    pub(crate) pending_definitions: u32,
+}
+
+impl TroubleCounts {
+    pub(crate) fn of(shard: &Shard) -> Self {
+        let mut counts = Self::default();
+        for spec in &shard.gateway.snapshot.upstreams {
+            let server = shard.view.state.upstreams.get(spec.id).server.clone();
+            let word = server.health.report().word;
+            counts.failing_servers += u32::from(word.is_trouble() && word != HealthWord::Degraded);
+            let pending = u32::try_from(DefinitionState::of(&server.definitions).pending());
+            counts.pending_definitions =
+                counts.pending_definitions.saturating_add(pending.unwrap_or(u32::MAX));
+        }
+        counts
     }
 }
 
@@ -82,7 +96,7 @@ fn servers(shard: &Shard) -> Vec<HealthFinding> {
         if report.word.is_trouble() {
             let severity = if report.word == HealthWord::Degraded { "warning" } else { "error" };
             let message = format!("{}: {}", report.word, report.cause.detail);
-            let help = advice(report.word).to_owned();
+            let help = advice_for(report.word.name()).unwrap_or("wait until the server is ready").to_owned();
             findings.push(HealthFinding { severity, subject: subject.clone(), message, help });
         }
         let pending = DefinitionState::of(&server.definitions).pending();
@@ -98,14 +112,15 @@ fn servers(shard: &Shard) -> Vec<HealthFinding> {
     findings
 }
 
-fn advice(word: HealthWord) -> &'static str {
-    match word {
-        HealthWord::Degraded => "look at the reason, and at the log",
-        HealthWord::BackingOff => "look at the server's stderr; run its command by hand to see why it ends",
-        HealthWord::Unreachable => "check that the server runs and that its address is right",
-        HealthWord::AuthRequired => "give consent to the server, or configure a credential for it",
-        _ => "wait until the server is ready",
-    }
+/// Returns the next step for a server in the state with this name, if it needs one.
+pub(crate) fn advice_for(state: &str) -> Option<&'static str> {
+    const ADVICE: [(HealthWord, &str); 4] = [
+        (HealthWord::Degraded, "look at the reason, and at the log"),
+        (HealthWord::BackingOff, "look at the server's stderr; run its command by hand to see why it ends"),
+        (HealthWord::Unreachable, "check that the server runs and that its address is right"),
+        (HealthWord::AuthRequired, "give consent to the server, or configure a credential for it"),
+    ];
+    ADVICE.iter().find(|(word, _)| word.name() == state).map(|(_, advice)| *advice)
 }
 
 fn configuration(shard: &Shard) -> Vec<HealthFinding> {

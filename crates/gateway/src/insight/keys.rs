@@ -16,8 +16,8 @@ use crate::process::Shard;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct KeyList {
     /// True if the configuration accepts keys (`auth.keys`).
-    accepted: bool,
-    keys: Vec<ListedKey>,
+    pub(crate) accepted: bool,
+    pub(crate) keys: Vec<ListedKey>,
 }
 
 /// A key, without its secret part.
@@ -28,13 +28,13 @@ pub(crate) struct ListedKey {
     /// The first characters of the key.
     pub(crate) prefix: String,
     /// `active`, `expired` or `revoked`.
-    state: &'static str,
+    pub(crate) state: &'static str,
     /// The profiles for which the key is valid; `null` for all.
-    profiles: Option<Vec<String>>,
-    created: PointInTime,
-    expires: Option<PointInTime>,
-    last_used: Option<PointInTime>,
-    revoked: Option<PointInTime>,
+    pub(crate) profiles: Option<Vec<String>>,
+    pub(crate) created: PointInTime,
+    pub(crate) expires: Option<PointInTime>,
+    pub(crate) last_used: Option<PointInTime>,
+    pub(crate) revoked: Option<PointInTime>,
 }
 
 /// A new key, with its text, which is shown only once.
@@ -44,7 +44,7 @@ pub(crate) struct CreatedKey {
     #[serde(flatten)]
     pub(crate) key_data: ListedKey,
     /// The key itself.
-    key: String,
+    pub(crate) key: String,
 }
 
 /// The properties of a key that is to be created.
@@ -52,13 +52,13 @@ pub(crate) struct CreatedKey {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WantedKey {
     /// The name of the key, unique among keys that are not revoked.
-    name: String,
+    pub(crate) name: String,
     /// The profiles for which the key is valid; all if omitted.
     #[serde(default)]
-    profiles: Option<Vec<String>>,
+    pub(crate) profiles: Option<Vec<String>>,
     /// The number of seconds after which the key expires; never if omitted.
     #[serde(default)]
-    expires_in_seconds: Option<u64>,
+    pub(crate) expires_in_seconds: Option<u64>,
 }
 
 fn listed(key: ApiKey) -> ListedKey {

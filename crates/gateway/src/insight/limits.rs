@@ -13,58 +13,58 @@ use crate::process::Shard;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LimitsInUse {
-    limits: Vec<LimitInUse>,
-    servers: Vec<ServerCalls>,
-    memory: MemoryInUse,
-    rate_limits: Vec<RateInUse>,
+    pub(crate) limits: Vec<LimitInUse>,
+    pub(crate) servers: Vec<ServerCalls>,
+    pub(crate) memory: MemoryInUse,
+    pub(crate) rate_limits: Vec<RateInUse>,
 }
 
 /// A limit on a number of things.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct LimitInUse {
+pub(crate) struct LimitInUse {
     /// The configuration key of the limit.
-    pub(super) key: &'static str,
+    pub(crate) key: &'static str,
     /// The counted things, in words.
-    about: &'static str,
-    pub(super) used: usize,
-    pub(super) limit: usize,
+    pub(crate) about: &'static str,
+    pub(crate) used: usize,
+    pub(crate) limit: usize,
 }
 
 /// The calls that run at one server.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ServerCalls {
-    server: String,
-    running: u64,
+pub(crate) struct ServerCalls {
+    pub(crate) server: String,
+    pub(crate) running: u64,
     /// The number of calls that wait for their turn.
-    waiting: u64,
-    limit: u64,
+    pub(crate) waiting: u64,
+    pub(crate) limit: u64,
 }
 
 /// The memory of large messages and kept data, in bytes.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct MemoryInUse {
+pub(crate) struct MemoryInUse {
     /// The budget (`limits.memory`).
-    total: usize,
-    requests: usize,
-    answers: usize,
-    kept: usize,
+    pub(crate) total: usize,
+    pub(crate) requests: usize,
+    pub(crate) answers: usize,
+    pub(crate) kept: usize,
     /// The memory that the process occupies; `null` if it is unknown.
-    resident: Option<u64>,
+    pub(crate) resident: Option<u64>,
 }
 
 /// A rate limit.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct RateInUse {
+pub(crate) struct RateInUse {
     /// The position in the configuration.
-    name: String,
+    pub(crate) name: String,
     /// The limit as it is configured.
-    rule: Value,
+    pub(crate) rule: Value,
     /// The number of requests that the limit has refused since the configuration was put in force.
-    refused: u64,
+    pub(crate) refused: u64,
 }
 
 /// Returns the limits with their use.

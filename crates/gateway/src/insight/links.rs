@@ -17,43 +17,45 @@ const MOST: usize = 500;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerConnections {
-    id: String,
+    pub(crate) id: String,
     /// The number of callers that have connections of their own.
-    callers: usize,
+    pub(crate) callers: usize,
     /// The number of open connections; at most 500 of them are listed.
-    total: usize,
-    connections: Vec<ServerConnection>,
+    pub(crate) total: usize,
+    pub(crate) connections: Vec<ServerConnection>,
 }
 
 /// One open connection.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ServerConnection {
-    number: u64,
+pub(crate) struct ServerConnection {
+    pub(crate) number: u64,
     /// True if one client at a time uses the connection.
-    is_dedicated: bool,
+    pub(crate) is_dedicated: bool,
     /// True if the connection belongs to one caller.
-    is_of_one_caller: bool,
+    pub(crate) is_of_one_caller: bool,
     /// The protocol version in use.
-    era: &'static str,
+    pub(crate) era: &'static str,
     /// `http`, `sse`, `stdio` or `embedded`.
-    transport: &'static str,
-    opened: PointInTime,
+    pub(crate) transport: &'static str,
+    pub(crate) opened: PointInTime,
     /// The time since the last request, in seconds.
-    idle_seconds: u64,
+    pub(crate) idle_seconds: u64,
     /// True if a client uses the connection now.
-    is_used: bool,
-    process: Option<ServerProcess>,
+    pub(crate) is_used: bool,
+    pub(crate) process: Option<ServerProcess>,
 }
 
 /// The process behind a connection.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ServerProcess {
-    pid: u32,
-    /// The memory that the process occupies, without the processes that it started; `null` if it is unknown.
-    resident_bytes: Option<u64>,
-    uptime_seconds: u64,
+pub(crate) struct ServerProcess {
+    pub(crate) pid: u32,
+    /// The memory that the process and its descendants occupy; `null` if it is unknown.
+    pub(crate) resident_bytes: Option<u64>,
+    /// The number of processes that it started, directly or indirectly.
+    pub(crate) descendants: u64,
+    pub(crate) uptime_seconds: u64,
 }
 
 /// Returns the open connections to a server.
@@ -91,10 +93,13 @@ fn one(link: &OpenLink, is_of_one_caller: bool) -> ServerConnection {
         opened: PointInTime::at(opened),
         idle_seconds: link.activity.idle().as_secs(),
         is_used: link.is_used(),
-        process: pid.map(|pid| ServerProcess {
-            pid,
-            resident_bytes: transport::child::resident_bytes(pid),
-            uptime_seconds: opened.elapsed().as_secs(),
+        process: pid.map(|pid| (pid, transport::child::family_usage(pid))).map(|(pid, usage)| {
+            ServerProcess {
+                pid,
+                resident_bytes: usage.map(|usage| usage.resident_bytes),
+                descendants: usage.map_or(0, |usage| usage.descendants),
+                uptime_seconds: opened.elapsed().as_secs(),
+            }
         }),
     }
 }

@@ -57,29 +57,29 @@ impl LiveEvent {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LiveCall {
-    call: Box<RecordedCall>,
+    pub(crate) call: Box<RecordedCall>,
 }
 
 /// A server's new state.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LiveState {
-    server: String,
-    state: &'static str,
-    reason: Option<String>,
-    since: PointInTime,
+    pub(crate) server: String,
+    pub(crate) state: &'static str,
+    pub(crate) reason: Option<String>,
+    pub(crate) since: PointInTime,
 }
 
 /// Figures at one moment.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LiveFigures {
-    at: PointInTime,
+    pub(crate) at: PointInTime,
     /// The number of requests that have ended since the previous figures.
-    calls: u64,
+    pub(crate) calls: u64,
     /// The number of those that failed.
-    errors: u64,
-    limits: Vec<LimitInUse>,
+    pub(crate) errors: u64,
+    pub(crate) limits: Vec<LimitInUse>,
 }
 
 /// A number of events that were lost.
@@ -91,16 +91,16 @@ pub(crate) struct DroppedEvents {
 
 /// The events for one reader. While a reader exists, calls are observed even if they are not recorded.
 pub(crate) struct LiveEvents {
-    thread: Arc<Thread>,
-    calls: Receiver<Arc<AuditEntry>>,
-    _watched: WatchedCalls,
-    looks: Interval,
-    looked: u32,
+    pub(crate) thread: Arc<Thread>,
+    pub(crate) calls: Receiver<Arc<AuditEntry>>,
+    pub(crate) _watched: WatchedCalls,
+    pub(crate) looks: Interval,
+    pub(crate) looked: u32,
     /// The number of changes of each server's state that were seen.
-    seen: HashMap<UpstreamId, u64>,
-    counted: (u64, u64),
+    pub(crate) seen: HashMap<UpstreamId, u64>,
+    pub(crate) counted: (u64, u64),
     /// Events that were found together, and are returned one after the other.
-    ready: Vec<LiveEvent>,
+    pub(crate) ready: Vec<LiveEvent>,
 }
 
 impl LiveEvents {

@@ -6,7 +6,7 @@
 //! | [`moment`] | points in time |
 //! | [`servers`], [`links`] | servers: their state and its history; their connections and processes |
 //! | [`catalogue`], [`profiles`] | what servers offer; what clients of a profile see of it |
-//! | [`calls`] | the record of calls |
+//! | [`calls`], [`usage`] | the record of calls; figures about a period |
 //! | [`live`] | events as they happen |
 //! | [`sessions`], [`keys`], [`consents`] | sessions and streams; API keys; consents of callers to servers |
 //! | [`access`] | whether the rules let a caller use a tool |
@@ -28,3 +28,4 @@ pub(crate) mod moment;
 pub(crate) mod profiles;
 pub(crate) mod servers;
 pub(crate) mod sessions;
+pub(crate) mod usage;

@@ -16,7 +16,7 @@ impl PointInTime {
         Self::of(SystemTime::now())
     }
 
-    pub(super) fn of(at: SystemTime) -> Self {
+    pub(crate) fn of(at: SystemTime) -> Self {
         let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }

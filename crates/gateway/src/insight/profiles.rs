@@ -22,19 +22,19 @@ const LIST_TOOLS: &str = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProfileStatus {
-    id: String,
-    mode: &'static str,
-    listed: ToolCount,
+    pub(crate) id: String,
+    pub(crate) mode: &'static str,
+    pub(crate) listed: ToolCount,
     /// The tools that clients find by searching; `null` if clients see all tools.
-    searchable: Option<ToolCount>,
+    pub(crate) searchable: Option<ToolCount>,
 }
 
 /// A number of tools, and the tokens that they take in a model's context.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ToolCount {
-    tools: usize,
-    tokens: u64,
+pub(crate) struct ToolCount {
+    pub(crate) tools: usize,
+    pub(crate) tokens: u64,
 }
 
 impl From<TokenCost> for ToolCount {
@@ -47,27 +47,27 @@ impl From<TokenCost> for ToolCount {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProfileItems {
-    id: String,
-    kind: &'static str,
+    pub(crate) id: String,
+    pub(crate) kind: &'static str,
     /// The number of chosen items on all pages.
-    total: usize,
-    items: Vec<ProfileItem>,
+    pub(crate) total: usize,
+    pub(crate) items: Vec<ProfileItem>,
     /// Irregularities, in words.
-    notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// An item as clients of a profile see it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ProfileItem {
+pub(crate) struct ProfileItem {
     /// The name in the profile: a name, a URI or a URI template.
-    name: String,
+    pub(crate) name: String,
     /// The server of a tool; `null` for Dragoman's own tools, and for other items.
-    server: Option<String>,
+    pub(crate) server: Option<String>,
     /// The server's own name for a tool.
-    own_name: Option<String>,
+    pub(crate) own_name: Option<String>,
     #[serde(flatten)]
-    described: DescribedItem,
+    pub(crate) described: DescribedItem,
 }
 
 /// Returns the numbers of a profile's tools as this caller sees them; `None` if there is no such profile.
@@ -89,7 +89,7 @@ pub(crate) async fn status(shard: &Arc<Shard>, identity: &Identity, slug: &str) 
 ///
 /// # Errors
 /// Fails if there is no such profile.
-pub(super) async fn whole_view(shard: &Arc<Shard>, slug: &str) -> Result<Arc<View>, Refusal> {
+pub(crate) async fn whole_view(shard: &Arc<Shard>, slug: &str) -> Result<Arc<View>, Refusal> {
     let at = shard.gateway.snapshot.profiles.iter().position(|profile| &*profile.slug == slug);
     let at = at.filter(|at| shard.gateway.snapshot.profiles[*at].is_there);
     let at = at.ok_or_else(|| Refusal::no_profile(slug))?;
@@ -121,15 +121,15 @@ pub(crate) async fn items(
 
 /// A page of a list.
 #[derive(Deserialize)]
-struct ListPage<'p> {
+pub(crate) struct ListPage<'p> {
     #[serde(borrow, default)]
-    tools: Vec<&'p RawValue>,
+    pub(crate) tools: Vec<&'p RawValue>,
     #[serde(borrow, default)]
-    prompts: Vec<&'p RawValue>,
+    pub(crate) prompts: Vec<&'p RawValue>,
     #[serde(borrow, default)]
-    resources: Vec<&'p RawValue>,
+    pub(crate) resources: Vec<&'p RawValue>,
     #[serde(borrow, default, rename = "resourceTemplates")]
-    templates: Vec<&'p RawValue>,
+    pub(crate) templates: Vec<&'p RawValue>,
 }
 
 fn listed(shard: &Shard, view: &View, kind: ListKind) -> Vec<ProfileItem> {

@@ -34,47 +34,47 @@ const ADVICE: &str = "clients were moved to another connection and lost the stat
 pub(crate) struct ServerStatus {
     pub(crate) id: String,
     /// The state in the words of other gateways.
-    status: &'static str,
-    error: Option<String>,
-    tools: usize,
-    tokens: u64,
+    pub(crate) status: &'static str,
+    pub(crate) error: Option<String>,
+    pub(crate) tools: usize,
+    pub(crate) tokens: u64,
     pub(crate) state: &'static str,
     pub(crate) reason: Option<String>,
     pub(crate) since: Option<PointInTime>,
-    next_try: Option<PointInTime>,
-    connections: ConnectionCounts,
-    moves: u64,
-    advice: Option<&'static str>,
-    freshness: &'static str,
-    stale_reason: Option<String>,
+    pub(crate) next_try: Option<PointInTime>,
+    pub(crate) connections: ConnectionCounts,
+    pub(crate) moves: u64,
+    pub(crate) advice: Option<&'static str>,
+    pub(crate) freshness: &'static str,
+    pub(crate) stale_reason: Option<String>,
     /// A sentence for each family of clients that refuses tools of the server.
-    refusals: Vec<String>,
+    pub(crate) refusals: Vec<String>,
     /// The last lines that the shared process wrote to stderr.
-    stderr: Vec<String>,
-    definitions: DefinitionState,
+    pub(crate) stderr: Vec<String>,
+    pub(crate) definitions: DefinitionState,
     /// The protocol version of an open connection.
-    era: Option<&'static str>,
+    pub(crate) era: Option<&'static str>,
     /// The transport of an open connection: `http`, `sse`, `stdio` or `embedded`.
-    transport: Option<&'static str>,
+    pub(crate) transport: Option<&'static str>,
 }
 
 /// The numbers of a server's connections.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ConnectionCounts {
-    shared: usize,
-    dedicated: usize,
-    waiting: usize,
+pub(crate) struct ConnectionCounts {
+    pub(crate) shared: usize,
+    pub(crate) dedicated: usize,
+    pub(crate) waiting: usize,
 }
 
 /// The state of a server's definitions: the policy, and the number of tools that await approval.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DefinitionState {
-    policy: &'static str,
-    changed: usize,
-    new: usize,
-    vanished: usize,
+    pub(crate) policy: &'static str,
+    pub(crate) changed: usize,
+    pub(crate) new: usize,
+    pub(crate) vanished: usize,
 }
 
 impl DefinitionState {
@@ -100,21 +100,21 @@ pub(crate) struct ServerStatuses {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerHistory {
-    id: String,
-    changes: Vec<StateChange>,
+    pub(crate) id: String,
+    pub(crate) changes: Vec<StateChange>,
 }
 
 /// A change of a server's state.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StateChange {
-    at: PointInTime,
-    from: &'static str,
-    to: &'static str,
+    pub(crate) at: PointInTime,
+    pub(crate) from: &'static str,
+    pub(crate) to: &'static str,
     /// The reason for the new state; empty for `ready`.
-    reason: String,
+    pub(crate) reason: String,
     /// The time spent in the old state, in milliseconds.
-    lasted_ms: u64,
+    pub(crate) lasted_ms: u64,
 }
 
 /// Returns a server as seen by this caller.
@@ -124,7 +124,7 @@ fn upstream(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Option<Arc<U
 }
 
 /// Returns the version of the clients for which the server's lists are fetched first.
-pub(super) fn era(upstream: &Upstream) -> &'static Era {
+pub(crate) fn era(upstream: &Upstream) -> &'static Era {
     if upstream.server.over_http() { newest_stateless() } else { newest_handshake() }
 }
 

@@ -20,46 +20,50 @@ const DIGITS: usize = 16;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionPage {
     /// The number of chosen sessions on all pages.
-    total: usize,
+    pub(crate) total: usize,
     /// The sessions, the most recently used first.
-    sessions: Vec<ListedSession>,
+    pub(crate) sessions: Vec<ListedSession>,
     /// The number of open event streams, whether they belong to a session or not.
-    streams: usize,
+    pub(crate) streams: usize,
     /// The numbers of event streams by principal.
-    streams_by_principal: Vec<StreamCount>,
+    pub(crate) streams_by_principal: Vec<StreamCount>,
 }
 
 /// The event streams of a principal.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct StreamCount {
-    principal: String,
-    streams: usize,
+pub(crate) struct StreamCount {
+    pub(crate) principal: String,
+    pub(crate) streams: usize,
 }
 
 /// A session.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ListedSession {
+pub(crate) struct ListedSession {
     /// The beginning of a digest of the session's id.
-    id: String,
+    pub(crate) id: String,
     /// `http` (Streamable HTTP), `lines` (HTTP+SSE or stdio) or `dialect`.
-    kind: &'static str,
-    profile: String,
-    principal: String,
-    address: Option<String>,
+    pub(crate) kind: &'static str,
+    pub(crate) profile: String,
+    pub(crate) principal: String,
+    pub(crate) address: Option<String>,
     /// The name and version of the client, as it states them.
-    client: Option<String>,
+    pub(crate) client: Option<String>,
     /// The protocol version; `null` for endpoints with a dialect.
-    era: Option<&'static str>,
-    opened: PointInTime,
-    idle_seconds: u64,
+    pub(crate) era: Option<&'static str>,
+    pub(crate) opened: PointInTime,
+    pub(crate) idle_seconds: u64,
     /// The number of running requests.
-    running: usize,
+    pub(crate) running: usize,
     /// True if the client has a stream for messages that belong to no request.
-    has_stream: bool,
+    pub(crate) has_stream: bool,
     /// The number of resources to which the client is subscribed.
-    subscriptions: usize,
+    pub(crate) subscriptions: usize,
+    /// The number of questions of servers that the client has not answered.
+    pub(crate) questions: usize,
+    /// The questions that the client can be asked: `elicitation`, `roots`, `sampling`.
+    pub(crate) capabilities: Vec<String>,
 }
 
 /// The choice of sessions.
@@ -112,6 +116,8 @@ fn gather(shard: &Shard, query: &SessionQuery) -> SessionPage {
         running: session.requests.count(),
         has_stream: session.has_stream(),
         subscriptions: 0,
+        questions: 0,
+        capabilities: Vec::new(),
     });
     let is_chosen = |session: &ListedSession| {
         query.profile.as_ref().is_none_or(|profile| session.profile == *profile)
@@ -148,7 +154,16 @@ fn one(shard: &Shard, session: &Session) -> ListedSession {
         running: session.requests.count(),
         has_stream,
         subscriptions: session.interests.subscriptions.count(),
+        questions: session.asks.lock().len(),
+        capabilities: askable(&session.client.capabilities),
     }
+}
+
+/// Returns the questions that a client with these capabilities can be asked.
+fn askable(capabilities: &[u8]) -> Vec<String> {
+    let declared: serde_json::Value = serde_json::from_slice(capabilities).unwrap_or_default();
+    let words = ["elicitation", "roots", "sampling"];
+    words.iter().filter(|word| declared.get(**word).is_some()).map(|word| (*word).to_owned()).collect()
 }
 
 /// The maximum number of principals whose event streams are counted separately.

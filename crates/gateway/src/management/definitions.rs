@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use store::definitions::{ApprovalRefused, ApprovalRequest};
+use store::definitions::{ApprovalRefused, ApprovalRequest, StoredDefinition};
 use upstream::definitions::{DefinitionCounts, DefinitionRecord};
 use upstream::per_caller::PerCaller;
 
@@ -41,23 +41,34 @@ pub(crate) fn servers(shard: &Shard) -> Value {
     json!({ "servers": shown.collect::<Vec<_>>() })
 }
 
-/// Returns the changes of a server's tools that await approval.
+/// Returns the changes of a server's tools that await approval, in the form of the API.
 pub(crate) async fn review(shard: &Shard, server: &str, is_full: bool) -> Result<Value, Refusal> {
+    let policy = recorded(shard, server)?.0.common.server.definitions.policy().name();
+    let review = examine(shard, server, is_full).await?;
+    let name = server.to_owned();
+    let made = tokio::task::spawn_blocking(move || review.to_json(&name, is_full)).await;
+    let mut review = made.map_err(|e| Refusal::internal(e.to_string()))?;
+    review["policy"] = json!(policy);
+    Ok(review)
+}
+
+/// Returns the changes of a server's tools that await approval.
+pub(crate) async fn examine(shard: &Shard, server: &str, is_full: bool) -> Result<Review, Refusal> {
+    let (all, revision) = stored(shard, server).await?;
+    let made = tokio::task::spawn_blocking(move || Review::of(&all, revision, is_full)).await;
+    made.map_err(|e| Refusal::internal(e.to_string()))
+}
+
+/// Returns the stored definitions of a server, with the code of their state.
+///
+/// # Errors
+/// Fails if the definitions of the server are not recorded, or cannot be read.
+pub(crate) async fn stored(shard: &Shard, server: &str) -> Result<(Vec<StoredDefinition>, String), Refusal> {
     let (one, store) = recorded(shard, server)?;
     let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
     let read = tokio::task::spawn_blocking(move || store.of_server(&digest)).await;
     let all = read.map_err(|e| Refusal::internal(e.to_string()))?;
-    let (all, revision) = all.map_err(|e| Refusal::internal(format!("{e}; {}", e.help())))?;
-    let policy = one.common.server.definitions.policy().name();
-    let name = server.to_owned();
-    let made = tokio::task::spawn_blocking(move || {
-        let review = Review::of(&all, revision, is_full);
-        review.to_json(&name, is_full)
-    });
-    let made = made.await;
-    let mut review = made.map_err(|e| Refusal::internal(e.to_string()))?;
-    review["policy"] = json!(policy);
-    Ok(review)
+    all.map_err(|e| Refusal::internal(format!("{e}; {}", e.help())))
 }
 
 /// Approves definitions; returns the names of the approved tools once clients see these tools.

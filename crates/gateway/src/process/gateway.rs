@@ -4,6 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock, Weak};
+use std::time::SystemTime;
 
 use engine::access::Hosts;
 use engine::config::{Config, RateLimit, RateMethods, RatePer};
@@ -44,6 +45,8 @@ pub(crate) struct Gateway {
     pub(crate) carries: bool,
     /// The number of configurations that were put into force before this one.
     pub(crate) generation: u64,
+    /// The time when this configuration was put into force.
+    pub(crate) in_force_since: SystemTime,
     pub(crate) process: Arc<ProcessState>,
 }
 
@@ -102,6 +105,7 @@ impl Gateway {
             manage_rates,
             admin,
             loopback,
+            in_force_since: SystemTime::now(),
             generation: process.generations.fetch_add(1, Ordering::Relaxed),
             process,
         }

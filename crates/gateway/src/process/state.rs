@@ -1,6 +1,7 @@
 //! The process's state, independent of the configuration: sessions, servers with their links, views, and the state of
 //! calls. This module must not know more of a configuration than the limits at startup.
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -88,6 +89,8 @@ pub(crate) struct ProcessState {
     pub(crate) edits: OnceLock<mpsc::Sender<ConfigRequest>>,
     /// The sessions and one-time links of operators.
     pub(crate) admin: AdminState,
+    /// What the operators' pages keep between requests. The pages know its type; the process only keeps it.
+    pub(crate) pages: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// The file of the configuration, if there is one.
     pub(crate) config_file: Option<PathBuf>,
     /// The outcome of the last time that the file was read again.
@@ -152,6 +155,7 @@ impl ProcessState {
             metrics_serving: outside.metrics_serving,
             edits: OnceLock::new(),
             admin: AdminState::default(),
+            pages: OnceLock::new(),
             config_file: outside.config_file,
             last_reload: Mutex::default(),
             generations: AtomicU64::default(),

@@ -17,4 +17,5 @@ pub(crate) mod standing;
 pub(crate) mod warm;
 pub(crate) mod watch;
 
+pub use crate::changes::edits::UnreadConfig;
 pub use watch::Origin;

@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::admission::audit::CallOutcome;
-use crate::changes::edits::{ConfigRequest, Edit, Edited, Reloaded};
+use crate::changes::edits::{ConfigRequest, Edit, Edited, Reloaded, UnreadConfig};
 use crate::changes::{Differences, Refusal, differences};
 use crate::management::audit::{ManagementAction, record};
 use crate::management::changes_file::ChangesFile;
@@ -30,7 +30,7 @@ const WAITING: usize = 16;
 
 /// A function that reads a configuration: returns the complete and checked configuration, or all of its errors as text
 /// for people.
-type Read = dyn Fn() -> Result<Config, String> + Send + Sync;
+type Read = dyn Fn() -> Result<Config, UnreadConfig> + Send + Sync;
 
 /// The source of a configuration.
 pub struct Origin {
@@ -200,9 +200,9 @@ async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&
     };
     let read = tokio::task::spawn_blocking(read).await;
     let outcome = match read {
-        Ok(Ok(config)) => Box::pin(put_in_force(thread, kept, config)).await,
+        Ok(Ok(config)) => Box::pin(put_in_force(thread, kept, config)).await.map_err(UnreadConfig::from),
         Ok(Err(why)) => Err(why),
-        Err(e) => Err(e.to_string()),
+        Err(e) => Err(e.to_string().into()),
     };
     let mut needs_restart = Vec::new();
     let outcome = match outcome {
@@ -216,7 +216,7 @@ async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&
             Ok(what)
         }
         Err(why) => {
-            tracing::error!("cannot reload the configuration; the old one stays in force: {why}");
+            tracing::error!("cannot reload the configuration; the old one stays in force: {}", why.message);
             record(&thread.now(), &ManagementAction::reread(CallOutcome::Error, None));
             Err(why)
         }

@@ -4,10 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use engine::access::Principal;
 use parking_lot::Mutex;
 use transport::net::Stop;
+
+use crate::admission::identity::Identity;
 
 /// The value for a credential that does not expire.
 const NEVER: u64 = u64::MAX;
@@ -40,6 +43,11 @@ impl Until {
 #[derive(Debug)]
 pub(crate) struct HeldOpen {
     pub(crate) principal: Arc<Principal>,
+    /// The request that opened the stream: its method in HTTP or MCP.
+    pub(crate) purpose: &'static str,
+    /// The client's label, if it is known.
+    pub(crate) program: Option<Arc<str>>,
+    pub(crate) opened: Instant,
     pub(crate) until: Until,
     pub(crate) revoked: Stop,
 }
@@ -66,11 +74,17 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
-    /// Adds a stream that `principal` opened.
-    pub(crate) fn new(holders: &Arc<Holders>, principal: &Arc<Principal>) -> Self {
-        let held =
-            HeldOpen { principal: principal.clone(), until: Until::of(principal), revoked: Stop::new() };
-        let held = Arc::new(held);
+    /// Adds a stream that `identity` opened with this request.
+    pub(crate) fn new(holders: &Arc<Holders>, identity: &Identity, purpose: &'static str) -> Self {
+        let principal = &identity.principal;
+        let held = Arc::new(HeldOpen {
+            principal: principal.clone(),
+            purpose,
+            program: identity.program.clone(),
+            opened: Instant::now(),
+            until: Until::of(principal),
+            revoked: Stop::new(),
+        });
         let number = holders.next.fetch_add(1, Ordering::Relaxed);
         holders.open.lock().insert(number, held.clone());
         Self { holders: holders.clone(), number, held }

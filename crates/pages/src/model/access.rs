@@ -83,6 +83,4 @@ pub struct AccessRuleRow {
     pub patterns: ForeignText,
     /// The conditions on callers, servers, profiles and arguments, as a sentence; empty if the rule always applies.
     pub conditions: ForeignText,
-    /// The calls that the rule stopped in the last 24 hours; `None` if this is not counted.
-    pub stopped: Option<u64>,
 }

@@ -15,8 +15,6 @@ pub struct ConfigurationPage {
     pub faults: Vec<ConfigFault>,
     /// The moment of the failed reload.
     pub failed: Option<Millis>,
-    /// Notes that `dragoman check` would print.
-    pub notes: Vec<ForeignText>,
     /// Keys whose new values take effect at the next start.
     pub needs_restart: Vec<ForeignText>,
     /// The effective configuration as YAML, with secrets masked.

@@ -50,11 +50,9 @@ pub struct Notice {
     pub advice: Option<ForeignText>,
 }
 
-/// The login page. It has no session, so it has a token of its own.
+/// The login page. It has no session, so its form has no token; the gateway checks that the form came from its own page.
 #[derive(Debug, Clone, Default)]
 pub struct LoginPage {
-    /// The value of the field `csrf`.
-    pub csrf: String,
     /// The address of the gateway as browsers see it.
     pub address: ForeignText,
     /// True if administrators with passwords are configured; otherwise the page only explains the one-time link.

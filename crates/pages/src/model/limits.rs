@@ -1,6 +1,6 @@
 //! Limits and how much of them is used.
 
-use super::{ForeignText, Millis};
+use super::ForeignText;
 
 /// The limits.
 #[derive(Debug, Clone, Default)]
@@ -20,23 +20,8 @@ pub struct RateRow {
     pub quota: ForeignText,
     /// The requests that share a count: `caller`, `address`, `everyone`.
     pub per: ForeignText,
-    /// The requests that were refused in the last 24 hours.
+    /// The requests that were refused since this configuration is in force.
     pub refused: u64,
-    /// Those who have used most of their quota now.
-    pub users: Vec<RateUse>,
-}
-
-/// The use of a rate limit.
-#[derive(Debug, Clone, Default)]
-pub struct RateUse {
-    /// The caller or the address.
-    pub who: ForeignText,
-    /// The requests that count now.
-    pub used: u64,
-    /// The requests that are possible.
-    pub of: u64,
-    /// The moment at which the count is 0 again, if there are no more requests.
-    pub free_at: Option<Millis>,
 }
 
 /// A cap.
@@ -50,6 +35,4 @@ pub struct CapRow {
     pub limit: ForeignText,
     /// The use now, and the maximum in the same unit; `None` for caps that apply to one message.
     pub used: Option<(u64, u64)>,
-    /// The requests that the cap refused since the start.
-    pub refused: u64,
 }

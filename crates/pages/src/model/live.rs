@@ -42,26 +42,20 @@ pub enum LiveEventKind {
     Call,
     /// A server has changed its state.
     Server,
-    /// A session was opened or has ended.
-    Session,
     /// Somebody has changed something.
     Change,
-    /// A list or a definition has changed.
-    Catalogue,
 }
 
 impl LiveEventKind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::Call, Self::Server, Self::Session, Self::Change, Self::Catalogue];
+    pub const ALL: [Self; 3] = [Self::Call, Self::Server, Self::Change];
 
     /// The value of the query parameter.
     pub fn name(self) -> &'static str {
         match self {
             Self::Call => "call",
             Self::Server => "server",
-            Self::Session => "session",
             Self::Change => "change",
-            Self::Catalogue => "catalogue",
         }
     }
 

@@ -28,10 +28,6 @@ pub struct ConsentRow {
     pub issuer: ForeignText,
     /// The scopes.
     pub scopes: Vec<ForeignText>,
-    /// The beginning: the consent, or the moment at which a caller was asked.
-    pub since: Millis,
-    /// The last renewal of the token.
-    pub renewed: Option<Millis>,
     /// The end of the token.
     pub expires: Option<Millis>,
     /// The standing of the consent.

@@ -38,7 +38,7 @@ pub use connect::{ClientSnippet, ConnectPage, SelfTest, SelfTestEvent, SelfTestS
 pub use doctor::{CheckGroup, CheckRow, DoctorPage};
 pub use frame::{ErrorPage, LoginPage, Notice, PageFrame, Severity};
 pub use keys::{KeyForm, KeyRow, KeyStanding, KeysPage, NewKey};
-pub use limits::{CapRow, LimitsPage, RateRow, RateUse};
+pub use limits::{CapRow, LimitsPage, RateRow};
 pub use live::{LiveEvent, LiveEventKind, LivePage};
 pub use logins::{ConsentRow, ConsentStanding, LoginsPage};
 pub use overview::{Advice, OverviewPage, TrafficPoint, TrafficTotals, UsageRow, Window};

@@ -81,8 +81,6 @@ pub struct ServerPage {
     pub row: ServerRow,
     /// The address, or the program with its arguments; without secrets.
     pub destination: ForeignText,
-    /// The server's own name and version, if it told them.
-    pub server_info: Option<ForeignText>,
     /// The number of prompts.
     pub prompts: u64,
     /// The number of resources and templates.

@@ -11,7 +11,7 @@ pub struct SessionsPage {
     pub sessions: Vec<SessionRow>,
     /// The position of the sessions.
     pub paging: Paging,
-    /// The open streams of clients without a session.
+    /// The open event streams.
     pub streams: Vec<StreamRow>,
     /// The calls that wait for an answer of their client.
     pub parked: Vec<ParkedRow>,
@@ -52,21 +52,17 @@ pub struct SessionRow {
     pub capabilities: Vec<ForeignText>,
 }
 
-/// A stream of a client without a session.
+/// An open event stream.
 #[derive(Debug, Clone, Default)]
 pub struct StreamRow {
     /// The caller.
     pub principal: ForeignText,
     /// The name and version that the client claims.
     pub client: ForeignText,
-    /// The purpose: `subscriptions/listen`.
+    /// The purpose: `subscriptions/listen`, `GET`.
     pub purpose: ForeignText,
-    /// The profile.
-    pub profile: ForeignText,
     /// The beginning.
     pub opened: Millis,
-    /// The events that were sent.
-    pub events: u64,
 }
 
 /// A call that waits for an answer of its client.
@@ -78,8 +74,6 @@ pub struct ParkedRow {
     pub tool: ForeignText,
     /// The server.
     pub server: ForeignText,
-    /// The question.
-    pub question: ForeignText,
     /// The beginning of the wait.
     pub since: Millis,
     /// The moment at which the call is given up.
@@ -97,8 +91,6 @@ pub struct QueueRow {
     pub limit: Option<u64>,
     /// The calls that wait.
     pub waiting: u64,
-    /// The beginning of the longest wait.
-    pub oldest: Option<Millis>,
     /// The reason for the wait, if the server is the reason.
     pub reason: Option<ForeignText>,
 }

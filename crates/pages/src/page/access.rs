@@ -3,7 +3,7 @@
 use super::tools::options;
 use crate::model::{AccessPage, AccessStep, AccessVerdict, PageFrame, RuleEffect};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, count, empty, faults, field, left_out, page,
+    Button, Empty, Glyph, Head, InputLine, Section, Tone, badge, empty, faults, field, left_out, page,
     select, shown, submit, table,
 };
 use crate::route;
@@ -90,7 +90,6 @@ fn rules(data: &AccessPage) -> Markup {
             td data-label="Effect" { @if rule.allows { (badge(Tone::Good, Glyph::Check, "allow")) } @else { (badge(Tone::Bad, Glyph::Deny, "deny")) } }
             td data-label="Items" { code { (rule.patterns) } }
             td.text data-label="Applies to" { @if rule.conditions.is_empty() { "everybody, everywhere" } @else { (rule.conditions) } }
-            td.n data-label="Stopped, 24 h" { @match rule.stopped { Some(stopped) => (count(stopped)), None => span.quiet { "–" } } }
         } }
     };
     html! {
@@ -103,7 +102,7 @@ fn rules(data: &AccessPage) -> Markup {
             }))
         } @else {
             p.quiet { "A rule that denies always wins. If there is a rule with allow, only what such rules allow may be used." }
-            (table("Rules", &[("Rule", ""), ("Effect", ""), ("Items", ""), ("Applies to", ""), ("Stopped, 24 h", "n")], &rows))
+            (table("Rules", &[("Rule", ""), ("Effect", ""), ("Items", ""), ("Applies to", "")], &rows))
             (left_out(&data.rules))
         }
     }

@@ -29,9 +29,6 @@ pub fn configuration(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
                 div.notice.warn { (Glyph::Warning) div { p { strong { "Restart needed. " } "New values of these keys take effect at the next start: "
                     @for (at, key) in data.needs_restart.iter().enumerate() { @if at > 0 { ", " } code { (key.name()) } } } } }
             }
-            @if !data.notes.is_empty() {
-                section aria-labelledby="notes" { h2 id="notes" { "Notes" } ul.bullets { @for note in &data.notes { li { (Glyph::Note) (note) } } } }
-            }
             section aria-labelledby="difference" {
                 h2 id="difference" { "Changes on top of the file" }
                 @if data.difference.is_empty() { p.quiet { "None: the configuration in force is the file." } } @else {

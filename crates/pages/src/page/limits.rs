@@ -2,7 +2,7 @@
 
 use crate::model::{CapRow, LimitsPage, PageFrame, RateRow};
 use crate::part::{
-    Empty, Glyph, Head, Section, count, empty, left_out, meter, page, percent, shown, table, until,
+    Empty, Glyph, Head, Section, counted, empty, left_out, meter, page, percent, shown, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -27,25 +27,18 @@ pub fn limits(frame: &PageFrame, data: &LimitsPage) -> Markup {
                         text: "Callers may call as often as they like. Limits are written under rateLimits in the configuration.",
                         link: Some((route::CONFIGURATION, "Open the configuration")),
                     }))
-                } @else { div.cards { @for rate in shown(&data.rates) { (rate_card(frame, rate)) } } (left_out(&data.rates)) }
+                } @else { div.cards { @for rate in shown(&data.rates) { (rate_card(rate)) } } (left_out(&data.rates)) }
             }
             section aria-labelledby="caps" { h2 id="caps" { "Caps" } (caps(&data.caps)) }
         },
     )
 }
 
-fn rate_card(frame: &PageFrame, rate: &RateRow) -> Markup {
+fn rate_card(rate: &RateRow) -> Markup {
     html! {
         article.panel {
             h3 { (rate.scope) }
-            p { strong { (rate.quota.name()) } " for each " (rate.per.name()) ", " (count(rate.refused)) " refused in 24 h" }
-            @if rate.users.is_empty() { p.quiet { "Nobody uses it at this moment." } }
-            ul.uses { @for user in &rate.users { li {
-                span { (user.who.name()) }
-                (meter(user.used, user.of))
-                span.n { (count(user.used)) " of " (count(user.of)) }
-                @if user.free_at.is_some() { (until(frame.now, user.free_at, "")) }
-            } } }
+            p { strong { (rate.quota.name()) } " for each " (rate.per.name()) ", " (counted(rate.refused, "request", "requests")) " refused" }
         }
     }
 }
@@ -58,13 +51,12 @@ fn caps(caps: &[CapRow]) -> Markup {
             td.n data-label="Limit" { (cap.limit.name()) }
             td.nb data-label="In use" { @match cap.used {
                 Some((used, most)) => { (meter(used, most)) " " (percent(used, most)) },
-                None => span.quiet { "for each message" },
+                None => span.quiet { "–" },
             } }
-            td.n data-label="Refused since the start" { (count(cap.refused)) }
         } }
     };
     html! {
         @if caps.is_empty() { p.quiet { "No caps are known." } }
-        @else { (table("Caps", &[("Key", ""), ("Meaning", ""), ("Limit", "n"), ("In use", ""), ("Refused since the start", "n")], &rows)) (left_out(caps)) }
+        @else { (table("Caps", &[("Key", ""), ("Meaning", ""), ("Limit", "n"), ("In use", "")], &rows)) (left_out(caps)) }
     }
 }

@@ -12,7 +12,7 @@ pub fn live(frame: &PageFrame, data: &LivePage) -> Markup {
     let head = Head::of(
         Section::Live,
         "Live",
-        "Calls, changes of states and sessions as they happen. Nothing of this is kept; the record of calls is under Calls.",
+        "Calls, changes of servers' states, and changes by people as they happen. Nothing of this is kept; the record of calls is under Calls.",
     );
     let pairs = [("q", data.q.raw()), ("kind", data.kind.map_or("", LiveEventKind::name))];
     let rows = html! {
@@ -55,9 +55,7 @@ fn kind(event: &LiveEvent) -> Markup {
     let icon = match event.kind {
         LiveEventKind::Call => Glyph::Calls,
         LiveEventKind::Server => Glyph::Server,
-        LiveEventKind::Session => Glyph::Session,
         LiveEventKind::Change => Glyph::Edit,
-        LiveEventKind::Catalogue => Glyph::Tool,
     };
     let (tone, icon, word) = match event.severity {
         Severity::Good => (Tone::Good, icon, event.kind.name()),
@@ -74,9 +72,7 @@ fn filters(data: &LivePage) -> Markup {
         let words = match kind {
             LiveEventKind::Call => "Calls",
             LiveEventKind::Server => "Servers",
-            LiveEventKind::Session => "Sessions",
             LiveEventKind::Change => "Changes by people",
-            LiveEventKind::Catalogue => "Lists and definitions",
         };
         (kind.name(), words.to_owned())
     }));

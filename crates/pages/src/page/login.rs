@@ -18,7 +18,6 @@ pub fn login(data: &LoginPage) -> Markup {
                 @if let Some(notice) = &data.notice { (note(notice)) }
                 @if data.passwords {
                     form.stack method="post" action=(route::LOGIN) {
-                        input type="hidden" name="csrf" value=(data.csrf);
                         input type="hidden" name="next" value=(data.next);
                         (field(InputLine { form: "login", name: "name", label: "Name", value: data.name.raw(), ..InputLine::default() }))
                         (field(InputLine { form: "login", name: "password", label: "Password", kind: "password", ..InputLine::default() }))
@@ -32,6 +31,22 @@ pub fn login(data: &LoginPage) -> Markup {
                     p.quiet { "and open the printed link. It can be used once, within 15 minutes. The start of the gateway prints one, too." }
                 }
                 p.quiet { "API keys of clients do not open these pages." }
+            }
+        },
+    )
+}
+
+/// The page of a one-time link. The form uses the link up, because programs that preview links only read pages.
+pub fn enter() -> Markup {
+    document(
+        "Open the admin pages",
+        "alone",
+        &html! {
+            main.door id="main" {
+                (brand())
+                h1 { "Open the admin pages" }
+                p.quiet { "This link opens the pages once." }
+                form.stack method="post" { (submit(Button::Main, Glyph::Lock, "Open the pages")) }
             }
         },
     )

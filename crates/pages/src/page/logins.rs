@@ -3,7 +3,7 @@
 use crate::model::{ConsentRow, ConsentStanding, LoginsPage, PageFrame};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, empty, field, filter, page,
-    pager, shown, table, until, when,
+    pager, shown, table, until,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -16,15 +16,8 @@ pub fn logins(frame: &PageFrame, data: &LoginsPage) -> Markup {
         "Who allowed Dragoman to act at which server, and for how long. Tokens are never shown.",
     );
     let rows = html! { @for row in shown(&data.rows) { (consent_row(frame, row)) } };
-    let columns = [
-        ("Server", ""),
-        ("Consent of", ""),
-        ("State", ""),
-        ("Scopes", ""),
-        ("Since", ""),
-        ("Token ends", ""),
-        ("", "acts"),
-    ];
+    let columns =
+        [("Server", ""), ("Consent of", ""), ("State", ""), ("Scopes", ""), ("Token ends", ""), ("", "acts")];
     page(
         frame,
         &head,
@@ -68,8 +61,7 @@ fn consent_row(frame: &PageFrame, row: &ConsentRow) -> Markup {
                 @if let Some(reason) = &row.reason { div.sub { (reason) } }
             }
             td data-label="Scopes" { @if row.scopes.is_empty() { span.quiet { "–" } } @for (at, scope) in row.scopes.iter().enumerate() { @if at > 0 { " " } code { (scope.name()) } } }
-            td data-label="Since" { (when(frame.now, row.since)) }
-            td data-label="Token ends" { (until(frame.now, row.expires, "unknown")) @if row.renewed.is_some() { div.sub { "renewed " (until(frame.now, row.renewed, "")) } } }
+            td data-label="Token ends" { (until(frame.now, row.expires, "unknown")) }
             td.acts data-label="Actions" { (button(frame, route::LOGINS_REVOKE, Button::Danger, Glyph::Remove, "Revoke", &[("consent", &row.id)])) }
         }
     }

@@ -33,7 +33,7 @@ pub use doctor::doctor;
 pub use keys::keys;
 pub use limits::limits;
 pub use live::{live, live_row};
-pub use login::{error, login};
+pub use login::{enter, error, login};
 pub use logins::logins;
 pub use overview::{overview, overview_now};
 pub use playground::{playground, playground_run};

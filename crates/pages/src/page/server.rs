@@ -128,7 +128,6 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
         ("Reached by", html! { code { (data.destination) } }),
         ("Transport", row.transport.name()),
         ("Protocol version", row.era.as_ref().map_or_else(dash, ForeignText::name)),
-        ("Server says it is", data.server_info.as_ref().map_or_else(dash, ForeignText::line)),
         (
             "Offers",
             html! { (counted(row.tools, "tool", "tools")) ", " (counted(data.prompts, "prompt", "prompts")) ", " (counted(data.resources, "resource", "resources")) },

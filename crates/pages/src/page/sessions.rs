@@ -3,7 +3,7 @@
 use crate::model::{PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, at_row, button, count, counted, empty, field, filter,
-    left_out, meter, page, pager, shown, table, until, when,
+    left_out, meter, page, pager, shown, table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -24,32 +24,31 @@ pub fn sessions(frame: &PageFrame, data: &SessionsPage) -> Markup {
         &html! {
             dl.stats {
                 div { dt { "Sessions" } dd.value { (count(open)) } dd.below { "of at most " (count(data.limit)) " " (meter(open, data.limit)) } }
-                div { dt { "Streams without session" } dd.value { (count(data.streams.len() as u64)) } dd.below { "of stateless clients" } }
+                div { dt { "Event streams" } dd.value { (count(data.streams.len() as u64)) } dd.below { "open now" } }
                 div { dt { "Running calls" } dd.value { (count(running)) } dd.below { "at all servers" } }
                 div { dt { "Waiting calls" } dd.value { (count(waiting)) } dd.below { "for their turn or a connection" } }
                 div { dt { "Open questions" } dd.value { (count(data.parked.len() as u64)) } dd.below { "calls that wait for their client" } }
             }
-            section aria-labelledby="queues" { h2 id="queues" { "Running and waiting, by server" } (queues(frame, &data.queues)) }
+            section aria-labelledby="queues" { h2 id="queues" { "Running and waiting, by server" } (queues(&data.queues)) }
             @if !data.parked.is_empty() { section aria-labelledby="parked" { h2 id="parked" { "Calls that wait for their client" } (parked(frame, &data.parked)) } }
             section aria-labelledby="sessions" { h2 id="sessions" { "Sessions" } (list(frame, data)) }
-            section aria-labelledby="streams" { h2 id="streams" { "Streams without a session" } (streams(frame, data)) }
+            section aria-labelledby="streams" { h2 id="streams" { "Open event streams" } (streams(frame, data)) }
         },
     )
 }
 
-fn queues(frame: &PageFrame, queues: &[QueueRow]) -> Markup {
+fn queues(queues: &[QueueRow]) -> Markup {
     let rows = html! {
         @for row in shown(queues) { tr {
             td data-label="Server" { (at_row(&route::server(row.server.raw()), &row.server.name())) }
             td.n data-label="Running" { (count(row.running)) @match row.limit { Some(limit) => { " of " (count(limit)) } None => "" } }
             td.n data-label="Waiting" { (count(row.waiting)) }
-            td data-label="Longest wait since" { (until(frame.now, row.oldest, "–")) }
             td.reason data-label="Reason" { @if let Some(reason) = &row.reason { (reason) } @else { span.quiet { "–" } } }
         } }
     };
     html! {
         @if queues.is_empty() { p.quiet { "No call is running, and none is waiting." } }
-        @else { (table("Running and waiting calls", &[("Server", ""), ("Running", "n"), ("Waiting", "n"), ("Longest wait since", ""), ("Reason", "")], &rows)) (left_out(queues)) }
+        @else { (table("Running and waiting calls", &[("Server", ""), ("Running", "n"), ("Waiting", "n"), ("Reason", "")], &rows)) (left_out(queues)) }
     }
 }
 
@@ -58,13 +57,12 @@ fn parked(frame: &PageFrame, parked: &[ParkedRow]) -> Markup {
         @for row in shown(parked) { tr {
             td data-label="Tool" { (row.tool.name()) div.sub { (row.server.name()) } }
             td data-label="Caller" { (row.principal.name()) }
-            td.text data-label="Question" { (row.question) }
             td data-label="Since" { (when(frame.now, row.since)) }
             td data-label="Given up" { (when(frame.now, row.until)) }
         } }
     };
     html! {
-        (table("Calls that wait for their client", &[("Tool", ""), ("Caller", ""), ("Question", ""), ("Since", ""), ("Given up", "")], &rows))
+        (table("Calls that wait for their client", &[("Tool", ""), ("Caller", ""), ("Since", ""), ("Given up", "")], &rows))
         (left_out(parked))
     }
 }
@@ -128,13 +126,11 @@ fn streams(frame: &PageFrame, data: &SessionsPage) -> Markup {
             td data-label="Client" { (row.client.name()) }
             td data-label="Caller" { (row.principal.name()) }
             td data-label="Purpose" { code { (row.purpose.name()) } }
-            td data-label="Profile" { a href=(route::profile(row.profile.raw())) { (row.profile.name()) } }
-            td.n data-label="Events" { (count(row.events)) }
             td data-label="Opened" { (when(frame.now, row.opened)) }
         } }
     };
     html! {
-        @if data.streams.is_empty() { p.quiet { "No stateless client listens." } }
-        @else { (table("Streams", &[("Client", ""), ("Caller", ""), ("Purpose", ""), ("Profile", ""), ("Events", "n"), ("Opened", "")], &rows)) (left_out(&data.streams)) }
+        @if data.streams.is_empty() { p.quiet { "No client listens on an event stream." } }
+        @else { (table("Streams", &[("Client", ""), ("Caller", ""), ("Purpose", ""), ("Opened", "")], &rows)) (left_out(&data.streams)) }
     }
 }

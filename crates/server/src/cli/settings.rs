@@ -229,7 +229,7 @@ impl ConfigSource {
     ) -> Option<Origin> {
         let (source, file) = (self.clone(), settings.file.clone()?);
         let read = move || {
-            let settings = source.load().and_then(&fitted).map_err(|failure| failure.describe())?;
+            let settings = source.load().and_then(&fitted).map_err(Failure::into_unread)?;
             for note in &settings.notes {
                 tracing::warn!("{note}");
             }

@@ -42,6 +42,14 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Returns the failure of reading a configuration, for the running gateway.
+    pub(crate) fn into_unread(self) -> gateway::UnreadConfig {
+        match self {
+            Self::Config(faults) => (*faults).into(),
+            other => other.describe().into(),
+        }
+    }
+
     /// Creates a failure with this message.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self::Explained { exit: FAILED, message: message.into(), help: None }

@@ -64,7 +64,7 @@ pub use lines::Lines;
 pub use spec::Spec;
 pub use start_error::SpawnError;
 pub use supervisor::Supervisor;
-pub use usage::resident_bytes;
+pub use usage::{FamilyUsage, family_usage, resident_bytes};
 pub use writer::QueuedLine;
 
 #[cfg(test)]

@@ -30,10 +30,12 @@ pub(super) fn encoded(text: &str) -> String {
 
 /// Returns the pairs in a query; none if the query is too long.
 pub fn pairs(query: &str) -> Vec<(String, String)> {
-    if query.len() > LONGEST {
-        return Vec::new();
-    }
-    let parts = query.split('&').filter(|part| !part.is_empty());
+    if query.len() > LONGEST { Vec::new() } else { form_pairs(query) }
+}
+
+/// Returns the pairs in the body of a form, whose length the caller has limited.
+pub fn form_pairs(form: &str) -> Vec<(String, String)> {
+    let parts = form.split('&').filter(|part| !part.is_empty());
     parts
         .map(|part| part.split_once('=').unwrap_or((part, "")))
         .map(|(n, v)| (decoded(n), decoded(v)))

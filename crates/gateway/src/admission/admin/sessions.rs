@@ -46,6 +46,19 @@ struct AdminSession {
     by: AdmittedBy,
     opened: Instant,
     used: Instant,
+    /// The result of the last form, until a page shows it.
+    notice: Option<FormNotice>,
+}
+
+/// The result of a form, for the next page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FormNotice {
+    /// True if the operation failed.
+    pub(crate) is_fault: bool,
+    /// The result, in one sentence.
+    pub(crate) text: String,
+    /// The next step, if there is one.
+    pub(crate) advice: Option<String>,
 }
 
 impl AdminSession {
@@ -92,6 +105,7 @@ impl AdminSessions {
             by,
             opened: now,
             used: now,
+            notice: None,
         });
         Some(cookie)
     }
@@ -103,6 +117,29 @@ impl AdminSessions {
         let session = self.0.iter_mut().find(|session| session.cookie.is(&shown))?;
         session.used = now;
         Some(FoundSession { by: session.by.clone(), form_token: session.form_token.clone() })
+    }
+
+    /// Returns true if the session with this cookie is still open, without counting this as a use.
+    pub(crate) fn is_open(&self, cookie: &str, lifetimes: Lifetimes, now: Instant) -> bool {
+        self.with(cookie).is_some_and(|at| !self.0[at].is_over(lifetimes, now))
+    }
+
+    /// Keeps the result of a form for the next page of the session.
+    pub(crate) fn tell(&mut self, cookie: &str, notice: FormNotice) {
+        if let Some(at) = self.with(cookie) {
+            self.0[at].notice = Some(notice);
+        }
+    }
+
+    /// Takes the result of the last form.
+    pub(crate) fn take_notice(&mut self, cookie: &str) -> Option<FormNotice> {
+        let at = self.with(cookie)?;
+        self.0[at].notice.take()
+    }
+
+    fn with(&self, cookie: &str) -> Option<usize> {
+        let shown = SecretDigest::of(cookie)?;
+        self.0.iter().position(|session| session.cookie.is(&shown))
     }
 
     /// Ends the session with this cookie.

@@ -77,6 +77,8 @@ pub(super) struct Queue {
     pub(super) held: usize,
     /// The number of entries lost since the writer last checked.
     pub(super) dropped: u64,
+    /// The number of entries lost since the start.
+    pub(super) lost_in_all: u64,
     /// The record that the writer switches to next.
     pub(super) next: Option<NextRecord>,
     /// True while the writer waits for the first entry.
@@ -187,6 +189,11 @@ impl AuditSink {
         Some(if is_long { remark(text.len()) } else { String::from_utf8_lossy(text).into_owned() })
     }
 
+    /// Returns the number of entries that were lost since the start.
+    pub(crate) fn lost(&self) -> u64 {
+        self.0.shared.queue.lock().lost_in_all
+    }
+
     /// Accepts an entry. The only wait is for other calls that are adding an entry at the same moment. If the writer is
     /// far behind, the entry is dropped and counted. If the record was turned off while the call was running, the entry
     /// is ignored.
@@ -203,6 +210,7 @@ impl AuditSink {
         entry.arguments = entry.arguments.filter(|_| self.takes_arguments());
         if queue.closing || queue.entries.len() >= CAPACITY {
             queue.dropped += 1;
+            queue.lost_in_all += 1;
             return;
         }
         let held = queue.held + entry.arguments.as_ref().map_or(0, String::len);

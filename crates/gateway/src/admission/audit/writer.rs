@@ -185,6 +185,7 @@ impl Writer {
                     self.log_trouble("calls cannot be recorded", &error);
                     if last && self.next.is_none() {
                         self.lost += self.batch.len() as u64;
+                        self.shared.queue.lock().lost_in_all += self.batch.len() as u64;
                         self.batch.clear();
                     }
                     last = self.pause();

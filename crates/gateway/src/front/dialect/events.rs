@@ -44,7 +44,7 @@ pub(crate) fn open(
     let (events, queue) = mpsc::channel(BEHIND);
     let idle =
         (row.events.session_seconds > 0).then(|| Duration::from_secs(row.events.session_seconds.into()));
-    let holding = Holding::new(&shard.session.state.holders, &identity.principal);
+    let holding = Holding::new(&shard.session.state.holders, identity, "GET");
     let (regime, ends) = (shard.gateway.snapshot.regime, Stop::new());
     let stream = DialectStream {
         events,

@@ -143,7 +143,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
     let (messages, inbox) = mpsc::channel(AHEAD);
     let class = entry.identity.class(&shard.gateway.snapshot);
     let ends = Stop::new();
-    let holding = Holding::new(&shard.session.state.holders, &entry.identity.principal);
+    let holding = Holding::new(&shard.session.state.holders, &entry.identity, "GET (HTTP+SSE)");
     let door = Door {
         profile: entry.profile,
         principal: entry.identity.principal.clone(),

@@ -3,7 +3,7 @@
 use super::{NOW, Sample, ago};
 use dragoman_pages::model::{
     AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow, ConsentStanding,
-    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, RateUse, RuleEffect,
+    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, RuleEffect,
 };
 
 /// The keys.
@@ -88,7 +88,6 @@ pub(crate) fn access(s: &Sample) -> AccessPage {
             patterns: s.t(["*delete*", "*", "*search*, *read*"][number % 3]),
             conditions: s
                 .t(["unless the caller is user ann", "servers: blog; callers: anyone", ""][number % 3]),
-            stopped: (number < 2).then_some(31),
         }),
         fault: s.hostile.is_some().then(|| s.t("")),
     }
@@ -97,17 +96,11 @@ pub(crate) fn access(s: &Sample) -> AccessPage {
 /// The limits.
 pub(crate) fn limits(s: &Sample) -> LimitsPage {
     let caps = [
-        ("limits.sessions", "open sessions", "10000", Some((7_720, 10_000)), 0),
-        ("limits.children", "processes of servers", "64", Some((61, 64)), 3),
-        (
-            "limits.buffers",
-            "bytes of all large buffers together",
-            "512MiB",
-            Some((92_000_000, 536_870_912)),
-            0,
-        ),
-        ("limits.requestBody", "bytes of one request", "4MiB", None, 2),
-        ("limits.parkedCalls", "calls that wait for their client", "1000", Some((2, 1_000)), 0),
+        ("limits.sessions", "open sessions", "10000", Some((7_720, 10_000))),
+        ("limits.children", "processes of servers", "64", Some((61, 64))),
+        ("limits.buffers", "bytes of all large buffers together", "512MiB", Some((92_000_000, 536_870_912))),
+        ("limits.requestBody", "bytes of one request", "4MiB", None),
+        ("limits.parkedCalls", "calls that wait for their client", "1000", Some((2, 1_000))),
     ];
     LimitsPage {
         rates: s.few(3, |number| RateRow {
@@ -115,22 +108,10 @@ pub(crate) fn limits(s: &Sample) -> LimitsPage {
             quota: s.t(["600/1m", "60/1m", "10/1m"][number]),
             per: s.t(["caller", "caller", "address"][number]),
             refused: [14, 0, 3][number],
-            users: s.few(4, |user| RateUse {
-                who: s.t(["key:dgm_BgTMSuBe", "user:ann", "user:bob", "key:dgm_k3PqXz71"][user]),
-                used: 600 / (user as u64 * 2 + 1),
-                of: 600,
-                free_at: Some(NOW + 42_000),
-            }),
         }),
         caps: s.rows(|number| {
-            let (key, means, limit, used, refused) = caps[number % caps.len()];
-            CapRow {
-                key: s.numbered(key, number / caps.len()),
-                means: s.t(means),
-                limit: s.t(limit),
-                used,
-                refused,
-            }
+            let (key, means, limit, used) = caps[number % caps.len()];
+            CapRow { key: s.numbered(key, number / caps.len()), means: s.t(means), limit: s.t(limit), used }
         }),
     }
 }
@@ -148,8 +129,6 @@ pub(crate) fn logins(s: &Sample) -> LoginsPage {
             shared: number % 5 == 1,
             issuer: s.t("https://id.notion.example"),
             scopes: s.list(&["pages.read", "pages.write"]),
-            since: ago(86_400 * (number as u64 + 1)),
-            renewed: (number % 4 == 0).then(|| ago(1_700)),
             expires: (number % 4 != 1).then_some(NOW + 1_900_000),
             standing: standings[number % 4],
             reason: (number % 4 == 3).then(|| s.t("invalid_grant: the refresh token was revoked")),

@@ -148,7 +148,6 @@ pub(crate) fn all(s: &Sample) -> Vec<(&'static str, String)> {
 
 fn login(s: &Sample) -> LoginPage {
     LoginPage {
-        csrf: "b8a0c2f4e6".to_owned(),
         address: s.t("127.0.0.1:8808"),
         passwords: true,
         name: s.t("ann"),

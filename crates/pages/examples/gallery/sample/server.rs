@@ -29,7 +29,6 @@ pub(crate) fn server(s: &Sample) -> ServerPage {
     ServerPage {
         row: ServerRow { origin: DefinedIn::Api, tools: 6, tokens: 1_840, calls: 942, errors: 131, ..server_row(s, 0) },
         destination: s.t("npx -y @example/mcp-postgres --schema public"),
-        server_info: Some(s.t("reports-mcp 2.4.1")),
         prompts: 2,
         resources: 14,
         freshness: s.t("stale: connection lost"),

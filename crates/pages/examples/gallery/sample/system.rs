@@ -23,7 +23,6 @@ pub(crate) fn configuration(s: &Sample) -> ConfigurationPage {
         etag: "\"9f2c\"".to_owned(),
         faults: Vec::new(),
         failed: None,
-        notes: s.list(&["rule 3 names server blgo, which is not configured; did you mean blog?"]),
         needs_restart: s.list(&["tls", "stateFolder"]),
         effective: s.t(TEXT),
         difference: if s.rows > 0 { difference.map(line).into() } else { Vec::new() },

@@ -1,6 +1,7 @@
 //! One finding: its severity, its subject, what was found, and what to do. This module must not know what is checked.
 
 use engine::config::Fault;
+use gateway::machine::{Gravity, MachineFinding};
 use serde_json::{Value, json};
 
 use crate::output::console::{Console, message as shortened};
@@ -39,6 +40,17 @@ pub(super) struct Finding {
     subject: String,
     message: String,
     help: Option<String>,
+}
+
+impl From<MachineFinding> for Finding {
+    fn from(found: MachineFinding) -> Self {
+        let level = match found.gravity {
+            Gravity::Fine => Level::Ok,
+            Gravity::Doubtful => Level::Warning,
+            Gravity::Wrong => Level::Error,
+        };
+        Self::new(level, found.subject, found.message, found.help)
+    }
 }
 
 impl Finding {

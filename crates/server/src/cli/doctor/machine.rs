@@ -1,48 +1,28 @@
-//! Checks of this machine: the addresses to listen at, the certificate, the clock, and the state folder with its files.
+//! Checks of this machine: the addresses to listen at, and what the gateway checks itself.
 
-use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use engine::config::Config;
-use gateway::tls::{self, TlsNote};
-use rustix::fs::{Access, access};
+use gateway::machine;
 
 use super::super::settings::Settings;
 use super::super::{address, state};
 use super::finding::{Finding, Level};
-use crate::output::moment;
 
 /// The time that a program at one of our addresses has for its whole answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// The earliest time that a correct clock can show, in milliseconds since 1970: the beginning of 2026.
-const BUILT: u64 = 1_767_225_600_000;
-
-/// The difference between clocks that is never noticed.
-const DRIFT: Duration = Duration::from_mins(5);
-
-/// The maximum number of files in the state folder that are looked at.
-const MANY: usize = 1000;
 
 /// Returns the findings about this machine.
 pub(super) fn findings(settings: &Settings) -> Vec<Finding> {
     let mut all: Vec<Finding> =
         settings.config.listen.iter().map(|address| listening(*address, &settings.config)).collect();
-    all.extend(certificate(&settings.config));
     let folder = state::folder(settings);
-    match &folder {
-        Ok(folder) => {
-            all.extend(state_folder(folder));
-            all.push(clock(folder));
-        }
-        Err(failure) => {
-            let (message, help) = (failure.message_alone(), failure.help_alone());
-            all.push(Finding::new(Level::Error, "state folder", message, help));
-        }
+    all.extend(machine::findings(&settings.config, folder.as_deref().ok()).into_iter().map(Finding::from));
+    if let Err(failure) = &folder {
+        let (message, help) = (failure.message_alone(), failure.help_alone());
+        all.push(Finding::new(Level::Error, "state folder", message, help));
     }
     all
 }
@@ -96,94 +76,6 @@ fn asked(address: SocketAddr) -> Option<bool> {
     }
     let text = String::from_utf8_lossy(&answer[..read]);
     (!text.is_empty()).then(|| text.contains("Dragoman"))
-}
-
-fn certificate(config: &Config) -> Vec<Finding> {
-    let Some(files) = &config.tls else { return Vec::new() };
-    let finding = |level, note: TlsNote| Finding::new(level, "certificate", note.message, Some(note.help));
-    let errors = tls::errors(files).into_iter();
-    let mut all: Vec<Finding> = errors.map(|note| finding(Level::Error, note)).collect();
-    if all.is_empty() {
-        let sound = format!("{} is valid", files.cert.display());
-        all.push(Finding::new(Level::Ok, "certificate", sound, None));
-    }
-    let warnings = tls::warnings(files).into_iter();
-    all.extend(warnings.map(|note| finding(Level::Warning, note)));
-    all
-}
-
-/// Checks that the state folder can be written, and that only its owner can read its files.
-fn state_folder(folder: &Path) -> Vec<Finding> {
-    let shown = folder.display();
-    let finding =
-        |level, message: String, help: Option<String>| Finding::new(level, "state folder", message, help);
-    let Ok(found) = fs::metadata(folder) else {
-        // It is created at the first start, in the nearest folder that exists.
-        let parent = folder.ancestors().skip(1).find(|parent| parent.exists());
-        return vec![match parent {
-            Some(parent) if access(parent, Access::WRITE_OK).is_err() => finding(
-                Level::Error,
-                format!("{shown} does not exist, and cannot be created in {}", parent.display()),
-                Some("create it for the user that runs Dragoman, or set `stateFolder`".to_owned()),
-            ),
-            _ => finding(Level::Ok, format!("{shown} will be created at the first start"), None),
-        }];
-    };
-    if !found.is_dir() {
-        let help = "remove the file, or name another folder with `stateFolder`";
-        return vec![finding(Level::Error, format!("{shown} is not a folder"), Some(help.to_owned()))];
-    }
-    let mut all = Vec::new();
-    if access(folder, Access::WRITE_OK | Access::EXEC_OK).is_err() {
-        let help = format!("run `chown \"$USER\" {shown}` as its owner, or set `stateFolder`");
-        all.push(finding(Level::Error, format!("{shown} cannot be written by this user"), Some(help)));
-    }
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MANY);
-    for entry in entries {
-        let Ok(found) = entry.metadata() else { continue };
-        let mode = found.permissions().mode() & 0o777;
-        if found.is_file() && mode & 0o077 != 0 {
-            let file = entry.path().display().to_string();
-            let help = format!("run `chmod 600 {file}`");
-            all.push(finding(
-                Level::Warning,
-                format!("other users can open {file} (mode {mode:03o})"),
-                Some(help),
-            ));
-        }
-        if found.is_file() && OpenOptions::new().read(true).open(entry.path()).is_err() {
-            let file = entry.path().display().to_string();
-            let help = format!(
-                "it belongs to the user {}: run Dragoman as that user, or change its owner",
-                found.uid()
-            );
-            all.push(finding(Level::Error, format!("{file} cannot be read by this user"), Some(help)));
-        }
-    }
-    if all.is_empty() {
-        all.push(finding(Level::Ok, format!("{shown} can be used"), None));
-    }
-    all
-}
-
-/// Checks that the clock is not obviously wrong: certificates, tokens and limits depend on it.
-fn clock(folder: &Path) -> Finding {
-    let now = SystemTime::now();
-    let shown = moment::short(moment::now());
-    let help = Some("set the clock, for example with `timedatectl set-ntp true`".to_owned());
-    let newest = fs::read_dir(folder).into_iter().flatten().flatten().take(MANY);
-    let newest = newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max();
-    if moment::now() < BUILT {
-        return Finding::new(Level::Error, "clock", format!("{shown} UTC is in the past"), help);
-    }
-    if let Some(ahead) =
-        newest.and_then(|newest| newest.duration_since(now).ok()).filter(|ahead| *ahead > DRIFT)
-    {
-        let message =
-            format!("{shown} UTC is {} s before the last change in the state folder", ahead.as_secs());
-        return Finding::new(Level::Warning, "clock", message, help);
-    }
-    Finding::new(Level::Ok, "clock", format!("{shown} UTC"), None)
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@ use std::time::{Duration, Instant};
 
 use http::header::{HeaderValue, RETRY_AFTER, SET_COOKIE};
 use http::{Method, Response, StatusCode};
+use pages::model::{LoginPage, Notice, Severity};
+use pages::route;
 use secrecy::SecretString;
 use transport::net::Body;
 
 use super::super::entry::Arrived;
 use super::visit::{Visit, form};
-use super::{ROOT, cookie, html, to};
+use super::{cookie, page_reply};
 use crate::admission::admin::sessions::AdmittedBy;
 use crate::admission::audit::CallOutcome;
 use crate::admission::auth::LoginOutcome;
@@ -19,8 +21,38 @@ use crate::management::audit::{self, ManagementAction};
 const AGAIN: u64 = 5;
 
 /// Returns the page with the form.
-pub(super) fn page(visit: &Visit<'_>) -> Response<Body> {
-    html::login(StatusCode::OK, !visit.door.logins.is_empty(), "")
+pub(super) fn page(visit: &Visit<'_>, next: &str) -> Response<Body> {
+    page_with(visit, StatusCode::OK, LoginEntry { next, ..LoginEntry::default() }, None)
+}
+
+/// The entered values of a login.
+#[derive(Debug, Clone, Copy, Default)]
+struct LoginEntry<'a> {
+    name: &'a str,
+    next: &'a str,
+}
+
+fn page_with(
+    visit: &Visit<'_>,
+    status: StatusCode,
+    entry: LoginEntry<'_>,
+    message: Option<&str>,
+) -> Response<Body> {
+    let notice = |text: &str| Notice { severity: Severity::Bad, text: text.into(), advice: None };
+    let data = LoginPage {
+        address: visit.authority.as_str().into(),
+        passwords: !visit.door.logins.is_empty(),
+        name: entry.name.into(),
+        notice: message.map(notice),
+        next: own_path(entry.next).to_owned(),
+    };
+    page_reply::page(status, pages::page::login(&data))
+}
+
+/// Returns the path to open after a login; the overview, unless it is one of our own pages.
+fn own_path(next: &str) -> &str {
+    let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if super::is_here(next.split('?').next().unwrap_or_default()) && is_plain { next } else { route::ROOT }
 }
 
 /// Handles a login with a password.
@@ -28,30 +60,28 @@ pub(super) async fn login(visit: &Visit<'_>, request: Arrived) -> Response<Body>
     if let Some(wait) = locked(visit) {
         return wait;
     }
-    let mut form = match form(visit.shard, request).await {
+    let form = match form(visit.shard, request).await {
         Ok(form) => form,
         Err(refusal) => return refusal,
     };
-    let (Some(name), Some(password)) = (form.remove("name"), form.remove("password")) else {
-        return html::login(StatusCode::UNPROCESSABLE_ENTITY, true, "Enter a name and a password.");
-    };
-    let password = SecretString::from(password);
+    let (name, password) = (form.text("name"), form.get("password").unwrap_or_default());
+    let next = own_path(form.text("next")).to_owned();
+    let refused = |status, message| page_with(visit, status, LoginEntry { name, next: &next }, Some(message));
     if visit.door.logins.is_empty() {
-        return html::login(StatusCode::FORBIDDEN, false, "");
+        return refused(StatusCode::FORBIDDEN, "No administrator with a password is configured.");
     }
-    match visit.door.logins.check(&name, password, visit.address).await {
-        LoginOutcome::Right => opened(visit, AdmittedBy::Password(name.into())),
+    if name.is_empty() || password.is_empty() {
+        return refused(StatusCode::UNPROCESSABLE_ENTITY, "Enter a name and a password.");
+    }
+    match visit.door.logins.check(name, SecretString::from(password), visit.address).await {
+        LoginOutcome::Right => opened(visit, AdmittedBy::Password(name.into()), &next),
         LoginOutcome::Wrong => {
             failed(visit, "POST /admin/login");
-            html::login(StatusCode::FORBIDDEN, true, "The name or the password is wrong.")
+            refused(StatusCode::FORBIDDEN, "The name or the password is wrong.")
         }
         LoginOutcome::Busy => {
-            let busy = html::login(
-                StatusCode::TOO_MANY_REQUESTS,
-                true,
-                "Too many logins are being checked; try again soon.",
-            );
-            later(busy, AGAIN)
+            let message = "Too many logins are being checked. Try again in a few seconds.";
+            later(refused(StatusCode::TOO_MANY_REQUESTS, message), AGAIN)
         }
     }
 }
@@ -62,20 +92,20 @@ pub(super) fn enter(visit: &Visit<'_>, secret: &str, method: &Method) -> Respons
         return wait;
     }
     if *method == Method::GET {
-        return html::enter();
+        return page_reply::page(StatusCode::OK, pages::page::enter());
     }
     if visit.shard.gateway.process.admin.links.lock().take(secret, Instant::now()) {
-        return opened(visit, AdmittedBy::Link);
+        return opened(visit, AdmittedBy::Link, route::ROOT);
     }
     failed(visit, "POST /admin/enter");
     let message = "This link was used already, or has expired. `dragoman admin link` prints another one.";
-    html::login(StatusCode::FORBIDDEN, !visit.door.logins.is_empty(), message)
+    page_with(visit, StatusCode::FORBIDDEN, LoginEntry::default(), Some(message))
 }
 
 /// Ends a session.
 pub(super) fn logout(visit: &Visit<'_>, cookie: &str) -> Response<Body> {
     visit.shard.gateway.process.admin.sessions.lock().close(cookie);
-    let mut response = to(super::LOGIN);
+    let mut response = page_reply::to(route::LOGIN);
     if let Some(removed) = cookie::removed(visit.transport) {
         response.headers_mut().insert(SET_COOKIE, removed);
     }
@@ -90,7 +120,8 @@ fn locked(visit: &Visit<'_>) -> Option<Response<Body>> {
         "Too many attempts from your address have failed; try again in {} minutes.",
         seconds.div_ceil(60)
     );
-    Some(later(html::login(StatusCode::TOO_MANY_REQUESTS, !visit.door.logins.is_empty(), &message), seconds))
+    let page = page_with(visit, StatusCode::TOO_MANY_REQUESTS, LoginEntry::default(), Some(&message));
+    Some(later(page, seconds))
 }
 
 fn later(mut response: Response<Body>, seconds: u64) -> Response<Body> {
@@ -99,16 +130,17 @@ fn later(mut response: Response<Body>, seconds: u64) -> Response<Body> {
 }
 
 /// Opens a session.
-fn opened(visit: &Visit<'_>, by: AdmittedBy) -> Response<Body> {
+fn opened(visit: &Visit<'_>, by: AdmittedBy, next: &str) -> Response<Body> {
     let state = &visit.shard.gateway.process.admin;
     state.lockout.lock().succeeded(visit.address);
     let who = by.name();
     let opened = state.sessions.lock().open(by, visit.door.lifetimes, Instant::now());
     let Some(cookie) = opened.and_then(|value| cookie::set(&value, visit.transport)) else {
-        return html::failed("The operating system's random number generator failed.");
+        let text = "The operating system's random number generator failed.";
+        return page_reply::error(StatusCode::INTERNAL_SERVER_ERROR, "Failed", text, "Try again.");
     };
     note(visit, &who, "login", CallOutcome::Ok);
-    let mut response = to(ROOT);
+    let mut response = page_reply::to(next);
     response.headers_mut().insert(SET_COOKIE, cookie);
     response
 }
@@ -138,4 +170,24 @@ fn note(visit: &Visit<'_>, who: &str, asked: &'static str, outcome: CallOutcome)
         tracing::info!(%who, client = %visit.address, "opened the admin pages");
     }
     audit::record(visit.shard, &action);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_path;
+
+    #[test]
+    fn a_login_leads_to_our_own_pages_only() {
+        assert_eq!(own_path("/admin/calls?since=1h"), "/admin/calls?since=1h");
+        for foreign in [
+            "//evil.example",
+            "https://evil.example/admin",
+            "/admin\\evil",
+            "/administrator",
+            "",
+            "/admin/\r\nx",
+        ] {
+            assert_eq!(own_path(foreign), "/admin", "{foreign:?}");
+        }
+    }
 }

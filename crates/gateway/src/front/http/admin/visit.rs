@@ -1,7 +1,6 @@
 //! One request for a page: over which transport it came, whether one of our own pages sent it, and whose session it is in.
 //! This module must not know what is on a page.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,11 +8,12 @@ use std::time::Instant;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use http::{Request, Response, Uri};
 use transport::net::{Body, Incoming};
-use upstream::oauth::form::pairs;
+use upstream::oauth::form::form_pairs;
 
 use super::super::entry::Arrived;
 use super::super::{body, guard};
-use super::{cookie, html};
+use super::page_request::Fields;
+use super::{cookie, page_reply};
 use crate::admission::admin::AdminDoor;
 use crate::admission::admin::sessions::FoundSession;
 use crate::process::Shard;
@@ -98,6 +98,8 @@ pub(super) struct Visit<'a> {
     pub(super) transport: Transport,
     /// True if the request came from one of our own pages.
     pub(super) is_own_page: bool,
+    /// The host with its port, as the browser sees it.
+    pub(super) authority: String,
     /// The client's address, as far as trusted proxies state it.
     pub(super) address: IpAddr,
     cookie: Option<String>,
@@ -128,13 +130,14 @@ impl<'a> Visit<'a> {
         let Some(transport) = connection.transport() else {
             let message = "These pages open only over https, or on the machine on which Dragoman runs. Configure `tls`, or open \
                            them through a proxy with https whose address is `publicUrl`.";
-            return Err(Box::new(html::refused(message)));
+            return Err(Box::new(page_reply::refused(message)));
         };
         Ok(Self {
             shard,
             door,
             transport,
             is_own_page: is_own_page(headers, authority),
+            authority: authority.unwrap_or_default().to_owned(),
             address: gateway.client_of(peer.ip(), headers).address,
             cookie: cookie::read(headers, transport),
         })
@@ -149,11 +152,11 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// Reads the fields of a form; of a field that occurs twice, the first counts.
+/// Reads the fields of a form.
 ///
 /// # Errors
 /// Returns the refusal if the body is no form, or is too long.
-pub(super) async fn form(shard: &Shard, request: Arrived) -> Result<HashMap<String, String>, Response<Body>> {
+pub(super) async fn form(shard: &Shard, request: Arrived) -> Result<Fields, Response<Body>> {
     const FORM: &[u8] = b"application/x-www-form-urlencoded";
     let media =
         request.headers().get(CONTENT_TYPE).map(|value| value.as_bytes().to_vec()).unwrap_or_default();
@@ -162,15 +165,11 @@ pub(super) async fn form(shard: &Shard, request: Arrived) -> Result<HashMap<Stri
         .next()
         .is_some_and(|media| media.trim_ascii().eq_ignore_ascii_case(FORM))
     {
-        return Err(html::refused("This is not a form."));
+        return Err(page_reply::refused("This is not a form."));
     }
     let mut body = request.into_body();
     let text = body::read(shard, &mut body).await.map_err(|refused| *refused)?;
-    let mut fields = HashMap::new();
-    for (name, value) in pairs(&String::from_utf8_lossy(&text)) {
-        fields.entry(name).or_insert(value);
-    }
-    Ok(fields)
+    Ok(Fields(form_pairs(&String::from_utf8_lossy(&text))))
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ fn events(request: &ManagementRequest) -> Answered {
         sender,
         dropped: 0,
         kinds: wanted.split(',').map(|kind| kind.trim().to_owned()).filter(|kind| !kind.is_empty()).collect(),
-        holding: Holding::new(&shard.session.state.holders, &request.identity.principal),
+        holding: Holding::new(&shard.session.state.holders, &request.identity, "GET /api/events"),
         admitted: (request.door == Door::Network).then(|| rules(shard)),
         thread,
     };

@@ -1,0 +1,191 @@
+//! Servers in the forms in which other clients write them: a block of `mcpServers`, or the address of one server. This module must not
+//! know where the text comes from.
+
+use serde_json::{Map, Value, json};
+
+use super::Standing;
+
+/// The maximum number of servers in one text.
+const MOST: usize = 100;
+
+/// A server in a pasted text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PastedServer {
+    pub(crate) name: String,
+    /// The server in the form of the API.
+    pub(crate) body: Value,
+}
+
+impl PastedServer {
+    /// Returns the address, or the program with its arguments, and the names of its headers or variables.
+    pub(crate) fn destination(&self) -> String {
+        let config = &self.body["config"];
+        let words = |value: &Value| -> Vec<String> {
+            value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let mut text = match (config["url"].as_str(), config["command"].as_str()) {
+            (Some(url), _) => url.to_owned(),
+            (None, command) => {
+                let mut all = vec![command.unwrap_or_default().to_owned()];
+                all.extend(words(&config["args"]));
+                all.join(" ")
+            }
+        };
+        for (key, about) in [("headers", "headers"), ("env", "variables")] {
+            let names: Vec<&str> =
+                config[key].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+            if !names.is_empty() {
+                text = format!("{text} (with the {about} {})", names.join(", "));
+            }
+        }
+        text
+    }
+}
+
+/// Reads a pasted text; `name` is the name of a server that is given by its address.
+///
+/// # Errors
+/// Returns what is wrong with the text.
+pub(crate) fn servers(standing: &Standing, text: &str, name: &str) -> Result<Vec<PastedServer>, Vec<String>> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(vec!["Paste a block of mcpServers, or a URL.".to_owned()]);
+    }
+    let servers = if text.starts_with("http://") || text.starts_with("https://") {
+        vec![of_url(text, name)?]
+    } else {
+        of_block(text)?
+    };
+    let taken: Vec<String> = servers
+        .iter()
+        .filter(|one| standing.config().mcp_servers.contains_key(&one.name))
+        .map(|one| format!("There is already a server {:?}. Use another name.", one.name))
+        .collect();
+    if taken.is_empty() { Ok(servers) } else { Err(taken) }
+}
+
+fn of_url(url: &str, name: &str) -> Result<PastedServer, Vec<String>> {
+    if name.is_empty() {
+        return Err(vec!["Enter a name for the server.".to_owned()]);
+    }
+    if url.split_whitespace().count() != 1 {
+        return Err(vec!["A URL contains no spaces.".to_owned()]);
+    }
+    let name = name.to_owned();
+    let body = json!({ "name": name, "type": "remote_http", "config": { "url": url } });
+    Ok(PastedServer { name, body })
+}
+
+fn of_block(text: &str) -> Result<Vec<PastedServer>, Vec<String>> {
+    let whole = || serde_json::from_str::<Value>(text);
+    // People also paste only the inner part: `"files": { … }`.
+    let inner = || serde_json::from_str::<Value>(&format!("{{{}}}", text.trim_end_matches(',')));
+    let value = whole().or_else(|error| inner().map_err(|_| error));
+    let value = value.map_err(|e| vec![format!("The text is neither a URL nor valid JSON: {e}.")])?;
+    let named = ["mcpServers", "servers", "context_servers"].iter().find_map(|key| value.get(key));
+    let named = named.or_else(|| value.get("mcp").and_then(|mcp| mcp.get("servers")));
+    let block = named.unwrap_or(&value);
+    let Some(block) = block.as_object().filter(|block| !block.is_empty()) else {
+        return Err(vec!["The text contains no servers. Paste an object with `mcpServers`.".to_owned()]);
+    };
+    if block.len() > MOST {
+        return Err(vec![format!("The text contains more than {MOST} servers. Paste fewer at a time.")]);
+    }
+    let (mut servers, mut faults) = (Vec::new(), Vec::new());
+    for (name, entry) in block {
+        match body(name, entry) {
+            Ok(body) => servers.push(PastedServer { name: name.clone(), body }),
+            Err(fault) => faults.push(format!("{name}: {fault}")),
+        }
+    }
+    if faults.is_empty() { Ok(servers) } else { Err(faults) }
+}
+
+/// Returns an entry in the form of the API.
+fn body(name: &str, entry: &Value) -> Result<Value, String> {
+    let Some(entry) = entry.as_object() else {
+        return Err("a server is an object with `command` or `url`".to_owned());
+    };
+    let text = |key: &str| entry.get(key).and_then(Value::as_str);
+    let mut config = Map::new();
+    let mut take = |keys: &[&str], as_key: &str| {
+        if let Some(value) = keys.iter().find_map(|key| entry.get(*key)).filter(|value| !value.is_null()) {
+            config.insert(as_key.to_owned(), value.clone());
+        }
+    };
+    let kind = match (text("url").or_else(|| text("serverUrl")).or_else(|| text("httpUrl")), text("command"))
+    {
+        (Some(_), None) => {
+            take(&["url", "serverUrl", "httpUrl"], "url");
+            take(&["headers"], "headers");
+            if matches!(text("type").or_else(|| text("transport")), Some("sse")) {
+                "remote_sse"
+            } else {
+                "remote_http"
+            }
+        }
+        (None, Some(_)) => {
+            take(&["command"], "command");
+            take(&["args"], "args");
+            take(&["env"], "env");
+            take(&["cwd"], "cwd");
+            "external"
+        }
+        (Some(_), Some(_)) => return Err("it has both `command` and `url`; keep one of them".to_owned()),
+        (None, None) => return Err("it has neither `command` nor `url`".to_owned()),
+    };
+    let mut body = json!({ "name": name, "type": kind, "config": config });
+    if let Some(description) = text("description") {
+        body["description"] = description.into();
+    }
+    if entry.get("disabled") == Some(&Value::Bool(true)) {
+        body["isActive"] = false.into();
+    }
+    Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Result<Vec<(String, String)>, Vec<String>> {
+        let all = of_block(text)?;
+        Ok(all.into_iter().map(|one| (one.name.clone(), one.destination())).collect())
+    }
+
+    #[test]
+    fn blocks_of_several_clients_are_read() {
+        let files = ("files".to_owned(), "npx -y x (with the variables KEY)".to_owned());
+        let entry = r#"{ "command": "npx", "args": ["-y", "x"], "env": { "KEY": "secret" } }"#;
+        for text in [
+            format!(r#"{{ "mcpServers": {{ "files": {entry} }} }}"#),
+            format!(r#"{{ "servers": {{ "files": {entry} }} }}"#),
+            format!(r#"{{ "mcp": {{ "servers": {{ "files": {entry} }} }} }}"#),
+            format!(r#"{{ "files": {entry} }}"#),
+            format!(r#""files": {entry},"#),
+        ] {
+            assert_eq!(names(&text), Ok(vec![files.clone()]), "{text}");
+        }
+    }
+
+    #[test]
+    fn remote_servers_keep_their_transport_and_headers() {
+        let all = of_block(r#"{ "a": { "type": "sse", "url": "https://x.example/sse", "headers": { "X-Key": "k" } }, "b": { "serverUrl": "https://y.example" } }"#).unwrap();
+        assert_eq!(all[0].body["type"], "remote_sse");
+        assert_eq!(all[0].destination(), "https://x.example/sse (with the headers X-Key)");
+        assert_eq!(
+            (all[1].body["type"].as_str(), all[1].body["config"]["url"].as_str()),
+            (Some("remote_http"), Some("https://y.example"))
+        );
+        assert_eq!(of_url("https://z.example/mcp", "z").unwrap().destination(), "https://z.example/mcp");
+    }
+
+    #[test]
+    fn unusable_texts_say_what_is_wrong() {
+        assert!(names("hello").unwrap_err()[0].contains("neither a URL nor valid JSON"));
+        assert!(names("{}").unwrap_err()[0].contains("no servers"));
+        assert_eq!(names(r#"{ "a": {} }"#).unwrap_err(), ["a: it has neither `command` nor `url`"]);
+        assert_eq!(names(r#"{ "a": 1 }"#).unwrap_err(), ["a: a server is an object with `command` or `url`"]);
+        assert!(of_url("https://x.example", "").unwrap_err()[0].contains("Enter a name"));
+    }
+}

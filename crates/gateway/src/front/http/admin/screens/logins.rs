@@ -1,0 +1,66 @@
+//! Consents: who allowed the gateway to act at a server.
+
+use std::time::Instant;
+
+use pages::model::{ConsentRow, ConsentStanding, LoginsPage};
+use pages::{page, route};
+
+use super::super::page_reply::{self, Shown, done};
+use super::super::page_request::{PageRequest, Subject};
+use super::paging::{contains, part};
+use super::texts;
+use crate::changes::Refusal;
+use crate::insight::consents::{self, ListedConsent};
+use crate::insight::moment::PointInTime;
+
+/// Shows the consents.
+pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+    let q = request.query.shown("q");
+    let rows = consents::consents(&request.shard).await.consents.into_iter().map(row);
+    let is_chosen = |row: &ConsentRow| contains(&[row.server.raw(), row.principal.raw()], q.raw());
+    let (rows, paging) = part(request, rows.filter(is_chosen).collect());
+    let data = LoginsPage { q, rows, paging };
+    page_reply::ok(page::logins(&request.frame(), &data))
+}
+
+/// Returns the id of a consent in the form that revokes it.
+fn id(consent: &ListedConsent) -> String {
+    let caller = consent.caller.as_deref().map(|caller| format!("/{}", route::segment(caller)));
+    format!("{}{}", route::segment(&consent.server), caller.unwrap_or_default())
+}
+
+fn row(consent: ListedConsent) -> ConsentRow {
+    let is_over = consent.expires.is_some_and(|at| at <= PointInTime::now()) && !consent.renewable;
+    let standing = match (consent.given, consent.wanted) {
+        (true, true) => ConsentStanding::Refused,
+        (true, false) if is_over => ConsentStanding::Expired,
+        (true, false) => ConsentStanding::Valid,
+        (false, _) => ConsentStanding::Asked,
+    };
+    let reason = (standing == ConsentStanding::Refused).then_some("the server wants a new consent");
+    ConsentRow {
+        id: id(&consent),
+        shared: consent.caller.is_none(),
+        principal: consent.caller.unwrap_or_else(|| "everybody".to_owned()).into(),
+        issuer: consent.issuer.unwrap_or_else(|| "its authorization server".to_owned()).into(),
+        scopes: texts(consent.scopes),
+        expires: consent.expires.map(|at| at.0),
+        standing,
+        reason: reason.map(Into::into),
+        server: consent.server.into(),
+    }
+}
+
+/// Revokes a consent.
+pub(in super::super) async fn revoke(request: &PageRequest) -> Shown {
+    let (wanted, started) = (request.form.text("consent"), Instant::now());
+    let all = consents::consents(&request.shard).await.consents;
+    let missing = || {
+        Refusal::new(404, "CONSENT_NOT_FOUND", "There is no such consent. It may have been revoked already.")
+    };
+    let consent = all.into_iter().find(|consent| id(consent) == wanted).ok_or_else(missing)?;
+    let revoked = consents::revoke(&request.shard, &consent.server, consent.caller.as_deref()).await;
+    let what = format!("revoked: consent of {}", consent.caller.as_deref().unwrap_or("all callers"));
+    request.note(Subject::Server(&consent.server), started, &revoked, &what);
+    Ok(done(request, revoked, route::LOGINS, "The consent was revoked."))
+}

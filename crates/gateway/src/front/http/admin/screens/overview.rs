@@ -1,0 +1,130 @@
+//! The overview: is everything well, what happened, what to do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pages::model::{
+    Advice, CallRow, OverviewPage, ServerRow, Severity, TrafficPoint, TrafficTotals, UsageRow, Window,
+};
+use pages::{page, route};
+use store::audit::{CallOutcome, Query};
+
+use super::super::page_reply::{self, Shown};
+use super::super::page_request::PageRequest;
+use super::super::pages_state::PagesState;
+use super::{call_rows, count, server_rows};
+use crate::insight::health::{HealthFinding, health};
+use crate::insight::moment::PointInTime;
+use crate::insight::usage::CallCount;
+use crate::process::Shard;
+
+/// The number of failed calls that the page shows.
+const FAILURES: u32 = 8;
+
+/// Shows the overview.
+pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+    let shard = &request.shard;
+    let window = Window::from_name(request.query.text("window")).unwrap_or_default();
+    let period = Duration::from_millis(window.millis());
+    let usage = PagesState::of(shard).usage(shard, period).await?;
+    let day = server_rows::day(shard).await;
+    let mut servers = server_rows::all(shard, &day);
+    servers.sort_by_key(|row| std::cmp::Reverse(gravity(row)));
+    let step = |step: &crate::insight::usage::UsageStep| {
+        let CallCount { calls, errors, denied, p50_us, p95_us, .. } = step.count;
+        TrafficPoint { at: step.at_ms, ok: calls - errors - denied, errors, denied, p50_us, p95_us }
+    };
+    let data = OverviewPage {
+        window,
+        started: PointInTime::at(shard.gateway.process.started).0,
+        advice: advice(shard),
+        totals: totals(&usage.total),
+        before: usage.before.as_ref().map(totals),
+        points: usage.steps.iter().map(step).collect(),
+        servers,
+        top_tools: usage.busiest_tools(10).into_iter().map(usage_row).collect(),
+        top_callers: usage.busiest_callers(10).into_iter().map(usage_row).collect(),
+        failures: failures(shard, period).await,
+        recording: usage.is_recorded,
+        ..at_present(shard)
+    };
+    page_reply::ok(page::overview(&request.frame(), &data))
+}
+
+/// Returns only the numbers of this moment.
+pub(in super::super) fn at_present(shard: &Arc<Shard>) -> OverviewPage {
+    let mut data = OverviewPage {
+        sessions: count(shard.gateway.process.session.sessions.counted()),
+        waiting: count(shard.gateway.process.parked.count()),
+        ..OverviewPage::default()
+    };
+    for spec in &shard.gateway.snapshot.upstreams {
+        let (running, waiting) = shard.view.state.upstreams.get(spec.id).server.concurrency.counts();
+        (data.running, data.waiting) = (data.running + running, data.waiting + waiting);
+    }
+    data
+}
+
+fn gravity(row: &ServerRow) -> (u8, u64) {
+    use pages::model::ServerState as State;
+    let state = match row.state {
+        State::BackingOff | State::Unreachable => 3,
+        State::AuthRequired | State::Degraded => 2,
+        State::Starting | State::Listing | State::Leaving => 1,
+        State::Ready | State::Resting | State::Disabled => 0,
+    };
+    (state, row.errors)
+}
+
+fn totals(count: &CallCount) -> TrafficTotals {
+    TrafficTotals {
+        calls: count.calls,
+        errors: count.errors,
+        denied: count.denied,
+        p50_us: count.p50_us,
+        p95_us: count.p95_us,
+    }
+}
+
+fn usage_row((name, count): (String, CallCount)) -> UsageRow {
+    UsageRow {
+        name: name.into(),
+        calls: count.calls,
+        failed: count.errors + count.denied,
+        p95_us: count.p95_us,
+    }
+}
+
+async fn failures(shard: &Arc<Shard>, period: Duration) -> Vec<CallRow> {
+    let since_ms = Some(PointInTime::before(period).0);
+    let mut rows = Vec::new();
+    for outcome in [CallOutcome::Error, CallOutcome::Denied, CallOutcome::Unknown] {
+        let query = Query { since_ms, outcome: Some(outcome), limit: FAILURES, ..Query::default() };
+        rows.extend(call_rows::newest(shard, query).await);
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.id));
+    rows.truncate(FAILURES as usize);
+    rows
+}
+
+fn advice(shard: &Arc<Shard>) -> Vec<Advice> {
+    let mut findings = health(shard).findings;
+    findings.sort_by_key(|finding| finding.severity != "error");
+    findings.into_iter().map(of_finding).collect()
+}
+
+fn of_finding(finding: HealthFinding) -> Advice {
+    let server = finding.subject.strip_prefix("server ");
+    let (href, action) = match server {
+        Some(name) => (route::server(name), "Open the server"),
+        None if finding.subject.starts_with("limits") => (route::LIMITS.to_owned(), "Open the limits"),
+        None => (route::CONFIGURATION.to_owned(), "Open the configuration"),
+    };
+    Advice {
+        severity: if finding.severity == "error" { Severity::Bad } else { Severity::Warning },
+        title: server.unwrap_or(&finding.subject).into(),
+        text: format!("{} — {}.", finding.message, finding.help).into(),
+        href,
+        action,
+    }
+}

@@ -1,0 +1,87 @@
+//! The list of profiles, and the form that adds or clones one.
+
+use std::sync::Arc;
+
+use pages::model::{DefinedIn, ProfileRow, ProfilesPage};
+use pages::{page, route};
+use serde_json::json;
+
+use super::super::page_reply::{self, Shown};
+use super::super::page_request::{PageRequest, Subject};
+use super::{count, server_rows, texts};
+use crate::admission::admin::sessions::FormNotice;
+use crate::changes::{self, Refusal};
+use crate::insight::profiles::whole_view;
+use crate::process::Shard;
+
+/// Shows the profiles.
+pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+    page_reply::ok(page::profiles(&request.frame(), &data(request, None).await))
+}
+
+async fn data(request: &PageRequest, fault: Option<String>) -> ProfilesPage {
+    let shard = &request.shard;
+    let mut rows = Vec::new();
+    for slug in shard.gateway.standing.config().profiles.keys() {
+        rows.extend(row(shard, slug).await);
+    }
+    ProfilesPage { rows, servers: texts(server_rows::names(shard)), fault: super::text(fault) }
+}
+
+/// Returns the row of a profile; `None` if there is none with this name.
+pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<ProfileRow> {
+    let standing = &shard.gateway.standing;
+    let profile = changes::profile(standing, slug).ok()?;
+    let at = shard.gateway.snapshot.profiles.iter().position(|one| &*one.slug == slug)?;
+    let mode = shard.gateway.snapshot.profiles[at].rules.tools.mode;
+    let (listed, searchable) = match whole_view(shard, slug).await {
+        Ok(view) => (view.token_cost(), view.search().map(engine::catalogue::ToolSearch::token_cost)),
+        Err(_) => (engine::catalogue::TokenCost::default(), None),
+    };
+    let searchable = searchable.unwrap_or_default();
+    let sessions = shard.session.state.sessions.those(|session| session.profile == at).len();
+    Some(ProfileRow {
+        slug: slug.into(),
+        title: profile["name"].as_str().unwrap_or_default().into(),
+        endpoint: format!("/mcp/{slug}").into(),
+        mode: mode.name().into(),
+        servers: count(standing.config().profiles.get(slug).map_or(0, |profile| profile.servers.len())),
+        listed: count(listed.tools),
+        tokens: listed.tokens,
+        searchable: count(searchable.tools),
+        searchable_tokens: searchable.tokens,
+        sessions: count(sessions),
+        origin: if standing.base().profiles.contains_key(slug) { DefinedIn::File } else { DefinedIn::Api },
+    })
+}
+
+/// Adds a profile, or clones one.
+pub(in super::super) async fn add(request: &PageRequest) -> Shown {
+    let form = &request.form;
+    let (slug, title) = (form.text("slug").to_owned(), form.chosen("title"));
+    let made = match form.chosen("from") {
+        Some(from) => {
+            let wanted = slug.clone();
+            let edited = request.edit(Subject::Profile(&slug), move |standing| {
+                changes::clone_profile(standing, &from, &wanted, title)
+            });
+            edited.await
+        }
+        None => {
+            let servers: Vec<String> = form.all("server").map(str::to_owned).collect();
+            let body = json!({ "slug": slug, "name": title, "servers": servers });
+            request.edit(Subject::Profile(&slug), move |standing| changes::add_profile(standing, &body)).await
+        }
+    };
+    match made {
+        Ok(made) => {
+            let text = format!("The profile {} was added.", made.id);
+            request.tell(FormNotice { is_fault: false, text, advice: None });
+            Ok(page_reply::to(&route::profile(&made.id)))
+        }
+        Err(Refusal { message, .. }) => {
+            let data = data(request, Some(message)).await;
+            Ok(page_reply::unusable(page::profiles(&request.frame(), &data)))
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Checks of the machine on which the gateway runs: the certificate, the clock, and the state folder with its files. The command
+//! `doctor` and the page of that name show them. This module must not know who asks.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use engine::config::Config;
+use rustix::fs::{Access, access};
+
+use crate::tls::{self, TlsNote};
+
+/// The earliest time that a correct clock can show, in milliseconds since 1970: the beginning of 2026.
+const BUILT: u128 = 1_767_225_600_000;
+
+/// The difference between clocks that is never noticed.
+const DRIFT: Duration = Duration::from_mins(5);
+
+/// The maximum number of files in the state folder that are looked at.
+const MANY: usize = 1000;
+
+/// The gravity of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gravity {
+    /// Nothing is wrong.
+    Fine,
+    /// It works, but may not be what the user wants.
+    Doubtful,
+    /// It does not work.
+    Wrong,
+}
+
+/// A finding about the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineFinding {
+    /// The gravity.
+    pub gravity: Gravity,
+    /// The subject: `certificate`, `clock`, `state folder`.
+    pub subject: &'static str,
+    /// What was found.
+    pub message: String,
+    /// The next step, if there is one.
+    pub help: Option<String>,
+}
+
+impl MachineFinding {
+    fn new(
+        gravity: Gravity,
+        subject: &'static str,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) -> Self {
+        Self { gravity, subject, message: message.into(), help }
+    }
+}
+
+/// Returns the findings about the machine. This reads files and the clock.
+pub fn findings(config: &Config, folder: Option<&Path>) -> Vec<MachineFinding> {
+    let mut all = certificate(config);
+    if let Some(folder) = folder {
+        all.extend(state_folder(folder));
+        all.push(clock(folder));
+    }
+    all
+}
+
+fn certificate(config: &Config) -> Vec<MachineFinding> {
+    let Some(files) = &config.tls else { return Vec::new() };
+    let finding =
+        |level, note: TlsNote| MachineFinding::new(level, "certificate", note.message, Some(note.help));
+    let errors = tls::errors(files).into_iter();
+    let mut all: Vec<MachineFinding> = errors.map(|note| finding(Gravity::Wrong, note)).collect();
+    if all.is_empty() {
+        let sound = format!("{} is valid", files.cert.display());
+        all.push(MachineFinding::new(Gravity::Fine, "certificate", sound, None));
+    }
+    let warnings = tls::warnings(files).into_iter();
+    all.extend(warnings.map(|note| finding(Gravity::Doubtful, note)));
+    all
+}
+
+/// Checks that the state folder can be written, and that only its owner can read its files.
+fn state_folder(folder: &Path) -> Vec<MachineFinding> {
+    let shown = folder.display();
+    let finding = |level, message: String, help: Option<String>| {
+        MachineFinding::new(level, "state folder", message, help)
+    };
+    let Ok(found) = fs::metadata(folder) else {
+        // It is created at the first start, in the nearest folder that exists.
+        let parent = folder.ancestors().skip(1).find(|parent| parent.exists());
+        return vec![match parent {
+            Some(parent) if access(parent, Access::WRITE_OK).is_err() => finding(
+                Gravity::Wrong,
+                format!("{shown} does not exist, and cannot be created in {}", parent.display()),
+                Some("create it for the user that runs Dragoman, or set `stateFolder`".to_owned()),
+            ),
+            _ => finding(Gravity::Fine, format!("{shown} will be created at the first start"), None),
+        }];
+    };
+    if !found.is_dir() {
+        let help = "remove the file, or name another folder with `stateFolder`";
+        return vec![finding(Gravity::Wrong, format!("{shown} is not a folder"), Some(help.to_owned()))];
+    }
+    let mut all = Vec::new();
+    if access(folder, Access::WRITE_OK | Access::EXEC_OK).is_err() {
+        let help = format!("run `chown \"$USER\" {shown}` as its owner, or set `stateFolder`");
+        all.push(finding(Gravity::Wrong, format!("{shown} cannot be written by this user"), Some(help)));
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MANY);
+    for entry in entries {
+        let Ok(found) = entry.metadata() else { continue };
+        let mode = found.permissions().mode() & 0o777;
+        if found.is_file() && mode & 0o077 != 0 {
+            let file = entry.path().display().to_string();
+            let help = format!("run `chmod 600 {file}`");
+            all.push(finding(
+                Gravity::Doubtful,
+                format!("other users can open {file} (mode {mode:03o})"),
+                Some(help),
+            ));
+        }
+        if found.is_file() && OpenOptions::new().read(true).open(entry.path()).is_err() {
+            let file = entry.path().display().to_string();
+            let help = format!(
+                "it belongs to the user {}: run Dragoman as that user, or change its owner",
+                found.uid()
+            );
+            all.push(finding(Gravity::Wrong, format!("{file} cannot be read by this user"), Some(help)));
+        }
+    }
+    if all.is_empty() {
+        all.push(finding(Gravity::Fine, format!("{shown} can be used"), None));
+    }
+    all
+}
+
+/// Checks that the clock is not obviously wrong: certificates, tokens and limits depend on it.
+fn clock(folder: &Path) -> MachineFinding {
+    let now = SystemTime::now();
+    let millis = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    let shown = jiff::Timestamp::try_from(now)
+        .map_or_else(|_| "the clock".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
+    let help = Some("set the clock, for example with `timedatectl set-ntp true`".to_owned());
+    let newest = fs::read_dir(folder).into_iter().flatten().flatten().take(MANY);
+    let newest = newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max();
+    if millis < BUILT {
+        return MachineFinding::new(Gravity::Wrong, "clock", format!("{shown} UTC is in the past"), help);
+    }
+    if let Some(ahead) =
+        newest.and_then(|newest| newest.duration_since(now).ok()).filter(|ahead| *ahead > DRIFT)
+    {
+        let message =
+            format!("{shown} UTC is {} s before the last change in the state folder", ahead.as_secs());
+        return MachineFinding::new(Gravity::Doubtful, "clock", message, help);
+    }
+    MachineFinding::new(Gravity::Fine, "clock", format!("{shown} UTC"), None)
+}
