@@ -4,6 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`auth`], [`door`] | authentication; the configured methods |
+//! | [`arrivals`] | requests as they arrive, for operators who connect a client |
 //! | [`admin`] | who may open the operators' pages: one-time links, sessions, lock-outs |
 //! | [`audit`] | writes the record of calls |
 //! | [`identity`] | the result of authentication |
@@ -11,6 +12,7 @@
 //! | [`rates`], `refusals` | rate limits, and log lines about refusals |
 
 pub(crate) mod admin;
+pub(crate) mod arrivals;
 pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod client_label;

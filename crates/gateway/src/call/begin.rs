@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::call::Call;
 use super::caller::{Caller, Request};
 use crate::call::CallContext;
+use crate::call::capture::Lane;
 use crate::call::client_introduction::{ClientIntroduction, introduction};
 use crate::call::connection::CallConnection;
 use crate::call::dedicated_link::dedicated_link;
@@ -131,6 +132,9 @@ impl Call {
         let place = in_flight::place(&self.context, &self.caller, &retry)?;
         let context = self.context.clone();
         let binding = context.binding(self.caller.owner(), self.upstream.name(), self.caller.era());
+        if let Some(record) = &self.record {
+            record.capture(Lane::FromClient, retry.text());
+        }
         self.exchange.resume(retry, context.sealer(), binding, Instant::now())?;
         self.place = Some(place);
         self.turn = CallTurn::joined(&self.upstream);

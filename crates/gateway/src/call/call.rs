@@ -13,6 +13,7 @@ use transport::up::{LinkError, LongReply};
 
 use crate::call::CallContext;
 use crate::call::caller::Caller;
+use crate::call::capture::Lane;
 use crate::call::connection::CallConnection;
 use crate::call::deliver::{Delivery, deliver};
 use crate::call::input::CallInput;
@@ -81,6 +82,9 @@ impl Call {
         let running = Box::write(Box::new_uninit(), async move {
             let attended = self.client.attended_until.take();
             let progress = self.step(attended).await;
+            if let (Some(record), Progress::Relay(text)) = (&self.record, &progress) {
+                record.capture(Lane::ToClient, text);
+            }
             (self, progress)
         });
         Box::into_pin(running)
@@ -153,6 +157,9 @@ impl Call {
                     }
                 }
                 Step::Tell(text) => {
+                    if let Some(record) = &self.record {
+                        record.capture(Lane::ToServer, &text);
+                    }
                     if let Some(link) = self.link() {
                         link.enqueue(&self.context.egress, text);
                     }
@@ -242,6 +249,9 @@ impl Call {
         }
         if let (Some(record), Event::Frame(..)) = (&mut self.record, &event) {
             record.heard();
+        }
+        if let (Some(record), Event::Frame(frame, _)) = (&self.record, &event) {
+            record.capture(Lane::FromServer, frame.text());
         }
         let context = &self.context;
         let binding = context.binding(self.caller.owner(), self.upstream.name(), self.caller.era());

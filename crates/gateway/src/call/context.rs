@@ -16,6 +16,7 @@ use super::result_store::ResultStore;
 use super::task_homes::Homes;
 use super::unchecked::Unchecked;
 use crate::admission::audit::AuditSink;
+use crate::call::capture::Capture;
 use crate::session::SessionContext;
 use crate::session::sealer::StateSealer;
 use crate::telemetry::ProcessFigures;
@@ -45,6 +46,8 @@ pub(crate) struct CallState {
     pub(crate) figures: ProcessFigures,
     /// The traces of requests; `None` if no request is traced.
     pub(crate) tracer: Option<Arc<Tracer>>,
+    /// The capture of messages.
+    pub(crate) capture: Capture,
 }
 
 impl CallState {
@@ -69,12 +72,14 @@ impl CallState {
             audit,
             figures,
             tracer,
+            capture: Capture::default(),
         }
     }
 
-    /// Returns true if requests leave anything behind: an entry in the record of calls, figures, or a trace.
+    /// Returns true if requests leave anything behind: an entry in the record of calls, figures, a trace, or captured
+    /// messages.
     pub(crate) fn observes(&self) -> bool {
-        self.audit.is_on() || self.figures.is_on() || self.tracer.is_some()
+        self.audit.is_on() || self.figures.is_on() || self.tracer.is_some() || self.capture.is_on()
     }
 }
 

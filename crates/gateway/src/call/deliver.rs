@@ -76,6 +76,7 @@ pub(crate) async fn deliver(
     }
     if let Some(record) = record {
         record.sent();
+        record.capture_sent(outbound.era, &outbound.body);
     }
     match link.send(context.egress.client(), outbound.clone(), limits, (way.owner, way.carried)).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {

@@ -12,6 +12,7 @@
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], `refused`, `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests, also of refused ones; servers that require their users' consent |
+//! | [`capture`] | the messages of calls, for operators who look for a fault |
 //! | `result_rules`, `result_limit`, `rests`, [`result_store`] | long results, shortened; requests for their rests; results that are kept |
 //! | `cached`, `cache_slot`, [`at_once`] | calls that are answered from a cache; limits of running calls, by tool |
 //! | [`listen`] | streams of notifications for stateless clients |
@@ -25,6 +26,7 @@ mod cached;
 #[expect(clippy::module_inception, reason = "the module's main type")]
 pub(crate) mod call;
 pub(crate) mod caller;
+pub(crate) mod capture;
 mod client_introduction;
 mod connection;
 pub(crate) mod consent;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use engine::exchange::{ExchangeAnswer, TraceHop};
 use engine::meters::OperationOutcome;
 use engine::{Condition, Fault};
+use proto::era::Era;
 use proto::json::{MAX_DEPTH, Members};
 use proto::mcp::{Method, says_failure};
 use proto::rpc::{Frame, RpcError};
@@ -16,6 +17,7 @@ use crate::admission::audit::{AuditEntry, CallOutcome};
 use crate::admission::identity::Identity;
 use crate::call::CallContext;
 use crate::call::audit_entry::audit_entry;
+use crate::call::capture::{CallMark, Lane, MessageTape};
 use crate::call::recorded_target::RecordedTarget;
 pub(crate) use crate::call::refused::Refused;
 use crate::call::traced::traced;
@@ -40,6 +42,8 @@ pub(crate) struct Record {
     traced: Option<Box<TracedRequest>>,
     /// The moments of a request that was sent, if it is counted or traced.
     times: Option<SentTimes>,
+    /// The request's messages, if they are captured.
+    tape: Option<Box<MessageTape>>,
 }
 
 /// The facts about a request that are known only at its end. If nobody completes the record, the outcome is an error.
@@ -114,11 +118,13 @@ impl Record {
         let (tool, arrived) = target.map_or((None, None), |target| (target.tool, target.arrived));
         let (entry, meter) = (audit_entry(context, caller, frame, tool), meter(context, frame, target));
         let traced = traced(context, caller, frame, target);
-        if entry.is_none() && meter.is_none() && traced.is_none() {
+        let started = arrived.map_or_else(Instant::now, |arrived| arrived.at);
+        let tape = tape(context, caller.0, (frame, started), target);
+        if entry.is_none() && meter.is_none() && traced.is_none() && tape.is_none() {
             return None;
         }
         Some(Box::new(Self {
-            started: arrived.map_or_else(Instant::now, |arrived| arrived.at),
+            started,
             waits_since: None,
             parked_since: None,
             facts: RecordedFacts {
@@ -135,6 +141,7 @@ impl Record {
             meter,
             traced,
             times: None,
+            tape,
             context: context.clone(),
         }))
     }
@@ -182,6 +189,21 @@ impl Record {
         }
     }
 
+    /// Captures a message of the request, if messages are captured.
+    pub(crate) fn capture(&self, lane: Lane, text: &[u8]) {
+        if let Some(tape) = &self.tape {
+            tape.add(lane, text);
+        }
+    }
+
+    /// Captures the request in the form in which it is sent to its server.
+    pub(crate) fn capture_sent(&mut self, era: &'static Era, text: &[u8]) {
+        if let Some(tape) = &mut self.tape {
+            tape.set_server_era(era.version);
+            tape.add(Lane::ToServer, text);
+        }
+    }
+
     /// Records that the server has sent a message about the request.
     pub(crate) fn heard(&mut self) {
         if let (Some(times), None) = (&mut self.times, self.parked_since) {
@@ -222,6 +244,7 @@ impl Record {
 
     /// Records the answer.
     pub(crate) fn answered(&mut self, answer: &ExchangeAnswer) {
+        self.capture(Lane::ToClient, &answer.body);
         let facts = &mut self.facts;
         facts.response_bytes = answer.body.len() as u64;
         if !answer.ok {
@@ -244,6 +267,7 @@ impl Record {
 
     /// Records an answer that was ready immediately.
     pub(crate) fn body(&mut self, body: &[u8], failed: bool) {
+        self.capture(Lane::ToClient, body);
         let facts = &mut self.facts;
         facts.response_bytes = body.len() as u64;
         facts.code = error_code(body).map(i64::from);
@@ -331,6 +355,21 @@ fn meter(context: &CallContext, frame: &Frame, target: Option<RecordedTarget<'_>
     Some(meter)
 }
 
+/// Returns a tape with the request, if its messages are captured.
+fn tape(
+    context: &CallContext,
+    identity: &Identity,
+    (frame, started): (&Frame, Instant),
+    target: Option<RecordedTarget<'_>>,
+) -> Option<Box<MessageTape>> {
+    let eras = target
+        .and_then(|target| target.traced)
+        .map(|(caller, server)| (caller.era().version, server.version));
+    let tape = context.state.capture.tape(&identity.principal, started, eras.unwrap_or_default())?;
+    tape.add(Lane::FromClient, frame.text());
+    Some(Box::new(tape))
+}
+
 impl Drop for Record {
     fn drop(&mut self) {
         self.end_wait();
@@ -359,7 +398,7 @@ impl Drop for Record {
         }
         if let Some(entry) = self.entry.take() {
             let facts = &mut self.facts;
-            state.audit.record(AuditEntry {
+            let entry = AuditEntry {
                 outcome: facts.outcome,
                 code: facts.code,
                 upstream: facts.upstream.take(),
@@ -369,7 +408,11 @@ impl Drop for Record {
                 cached: facts.cached,
                 duration_us: micros(now.saturating_duration_since(self.started)),
                 ..entry
-            });
+            };
+            if let Some(tape) = self.tape.take() {
+                state.capture.keep(&tape, CallMark::of(&entry));
+            }
+            state.audit.record(entry);
         }
     }
 }

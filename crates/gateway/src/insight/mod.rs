@@ -7,6 +7,7 @@
 //! | [`servers`], [`links`] | servers: their state and its history; their connections and processes |
 //! | [`catalogue`], [`profiles`] | what servers offer; what clients of a profile see of it |
 //! | [`calls`], [`usage`] | the record of calls; figures about a period |
+//! | [`captured`] | captured messages |
 //! | [`live`] | events as they happen |
 //! | [`sessions`], [`keys`], [`consents`] | sessions and streams; API keys; consents of callers to servers |
 //! | [`access`] | whether the rules let a caller use a tool |
@@ -16,6 +17,7 @@
 
 pub(crate) mod access;
 pub(crate) mod calls;
+pub(crate) mod captured;
 pub(crate) mod catalogue;
 pub(crate) mod configuration;
 pub(crate) mod consents;

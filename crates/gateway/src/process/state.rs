@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use transport::net::Stop;
 
 use crate::admission::admin::AdminState;
+use crate::admission::arrivals::Arrivals;
 use crate::admission::audit::AuditSink;
 use crate::call::CallState;
 use crate::call::parked::Parked;
@@ -87,6 +88,8 @@ pub(crate) struct ProcessState {
     pub(crate) metrics_serving: Option<Arc<Serving>>,
     /// The channel for edits of the configuration.
     pub(crate) edits: OnceLock<mpsc::Sender<ConfigRequest>>,
+    /// The watchers of arriving requests.
+    pub(crate) arrivals: Arc<Arrivals>,
     /// The sessions and one-time links of operators.
     pub(crate) admin: AdminState,
     /// What the operators' pages keep between requests. The pages know its type; the process only keeps it.
@@ -154,6 +157,7 @@ impl ProcessState {
             serving: outside.serving,
             metrics_serving: outside.metrics_serving,
             edits: OnceLock::new(),
+            arrivals: Arc::default(),
             admin: AdminState::default(),
             pages: OnceLock::new(),
             config_file: outside.config_file,

@@ -171,8 +171,6 @@ pub struct WireMessage {
     pub era: ForeignText,
     /// The kind of the message: `tools/call`, `result`, `notifications/progress`.
     pub title: ForeignText,
-    /// The HTTP headers that belong to the protocol, redacted.
-    pub headers: Vec<(ForeignText, ForeignText)>,
     /// The message, indented and redacted.
     pub body: ForeignText,
     /// The size of the message in bytes.

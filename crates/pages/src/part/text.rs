@@ -80,9 +80,6 @@ pub(crate) fn messages(list: &[WireMessage]) -> Markup {
                                 code.title { (message.title.name()) }
                                 span.quiet { "+" (duration(message.after_us)) " · " (bytes(message.bytes)) " · " (message.era.name()) }
                             }
-                            @if !message.headers.is_empty() {
-                                dl.headers { @for (name, value) in &message.headers { div { dt { (name.name()) } dd { (value) } } } }
-                            }
                             (code("Message", &message.body))
                             @if message.cut { p.hint { "Only the beginning was kept." } }
                         }

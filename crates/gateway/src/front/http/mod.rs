@@ -36,6 +36,7 @@ mod metrics;
 mod post;
 mod ready;
 mod reply;
+mod seen;
 mod service;
 mod spare;
 mod sse;

@@ -18,7 +18,7 @@ use super::body::read;
 use super::drive::drive;
 use super::entry::{AdmittedRequest, Arrived};
 use super::first_word::{CallStep, FirstWord, first_word};
-use super::{answer, batch, get, limited, media, spare, stateless};
+use super::{answer, batch, get, limited, media, seen, spare, stateless};
 use crate::call::call::Running;
 use crate::call::decide::{Decision, decide};
 use crate::call::in_session::{notification, response};
@@ -92,6 +92,7 @@ pub(super) async fn take(
             return answer::refusal_of(StatusCode::BAD_REQUEST, message, id);
         }
     };
+    seen::message(shard, &message, version);
     let verdict = match counted {
         RateCounted::Yes(verdict) => verdict,
         RateCounted::No => match limited::count_all(shard, entry, headers, Some(&message)).await {

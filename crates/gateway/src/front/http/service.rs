@@ -13,7 +13,7 @@ use super::denied::EntryRefused;
 use super::entry::{AdmittedRequest, Arrived};
 use super::identify::identify;
 use super::{
-    admin, answer, consent, denied, dialect, get, guard, limited, manage, metrics, post, ready, sse,
+    admin, answer, consent, denied, dialect, get, guard, limited, manage, metrics, post, ready, seen, sse,
 };
 use crate::front::dialect::{Front, NO_PROFILE};
 use crate::process::Shard;
@@ -47,7 +47,10 @@ impl Arrival {
             Ok(origin) => origin,
             Err(refusal) => return *refusal,
         };
+        let seen = seen::request(&self.shard, &request, peer);
+        let shard = self.shard.clone();
         let mut response = self.route(request, peer).await;
+        seen::answered(&shard, seen, response.status().as_u16());
         if let Some(origin) = origin {
             guard::allow_origin(response.headers_mut(), origin);
         }

@@ -91,11 +91,6 @@ fn message(s: &Sample, after_us: u64, lane: MessageLane, title: &str, body: &str
         lane,
         era: s.t(if client { "2026-07-28" } else { "2025-11-25" }),
         title: s.t(title),
-        headers: if client {
-            vec![(s.t("Mcp-Method"), s.t("tools/call"))]
-        } else {
-            vec![(s.t("Mcp-Session-Id"), s.t("***"))]
-        },
         body: s.t(body),
         bytes: body.len() as u64,
         cut: false,

@@ -9,6 +9,7 @@
 //! | `page_table` | the addresses of pages, forms and streams: one row each |
 //! | `page_request`, `page_reply`, `page_stream` | an operator's request; the answers; streams of events |
 //! | `pages_state` | what pages keep between requests: checks, runs of tools, self-tests |
+//! | `played_call`, `self_test` | a call that an operator makes; a watch for a client's first requests |
 //! | `screens/` | one file for each page: from the gateway's state to the data that the crate `pages` shows |
 
 mod cookie;
@@ -18,7 +19,9 @@ mod page_request;
 mod page_stream;
 mod page_table;
 mod pages_state;
+mod played_call;
 mod screens;
+mod self_test;
 mod visit;
 
 use std::net::SocketAddr;

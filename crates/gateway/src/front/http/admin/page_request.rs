@@ -97,6 +97,16 @@ impl PageRequest {
         }
     }
 
+    /// Returns the frame for a part of a page, which shows no result of a form.
+    pub(super) fn frame_without_notice(&self) -> PageFrame {
+        let kept = self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie);
+        let frame = self.frame();
+        if let Some(notice) = kept {
+            self.tell(notice);
+        }
+        frame
+    }
+
     /// Keeps the result of a form for the next page of this session.
     pub(super) fn tell(&self, notice: FormNotice) {
         self.shard.gateway.process.admin.sessions.lock().tell(&self.cookie, notice);

@@ -106,7 +106,6 @@ impl PageStream {
 /// Streams the numbers of this moment.
 pub(super) async fn now(request: &PageRequest) -> Shown {
     let (stream, response) = PageStream::open(request)?;
-    let frame = request.frame();
     // The task ends when the browser or the session is gone, or when the gateway stops.
     tokio::spawn(async move {
         let mut looks = interval(LOOK);
@@ -125,7 +124,6 @@ pub(super) async fn now(request: &PageRequest) -> Shown {
         };
         tokio::select! { () = send => {}, () = stream.over() => {} }
     });
-    drop(frame);
     Ok(response)
 }
 
@@ -136,7 +134,7 @@ pub(super) async fn live(request: &PageRequest) -> Shown {
         Refusal::new(429, "TOO_MANY_READERS", "too many readers of events are open; close some")
     })?;
     let wanted = screens::live::Wanted::of(request);
-    let mut frame = request.frame();
+    let mut frame = request.frame_without_notice();
     tokio::spawn(async move {
         let send = async {
             let mut number = 0_u64;

@@ -1,16 +1,22 @@
 //! The ways to connect a client.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use http::Uri;
-use pages::model::{ConnectPage, ForeignText};
-use pages::page;
+use pages::model::{ConnectPage, ForeignText, PageFrame};
+use pages::{Markup, page, route};
 
 use super::super::page_reply::{self, Shown};
 use super::super::page_request::PageRequest;
+use super::super::page_stream::PageStream;
+use super::super::pages_state::PagesState;
+use super::super::self_test::RunningTest;
 use super::client_snippet::snippets;
 use super::texts;
 use crate::call::consent::base;
+use crate::changes::Refusal;
+use crate::insight::moment::PointInTime;
 use crate::process::Shard;
 
 /// Shows the snippets.
@@ -35,9 +41,57 @@ pub(in super::super) async fn show(request: &PageRequest) -> Shown {
         header,
         client: client.unwrap_or_default().to_owned(),
         clients,
-        test: None,
+        test: find(request, query.text("test")).map(|test| test.shown()),
     };
     page_reply::ok(page::connect(&request.frame(), &data))
+}
+
+/// Returns a self-test of this session.
+fn find(request: &PageRequest, id: &str) -> Option<Arc<RunningTest>> {
+    let found = PagesState::of(&request.shard).test(id)?;
+    request.session.owns(&found.owner).then_some(found)
+}
+
+/// Starts or stops a self-test.
+pub(in super::super) async fn test(request: &PageRequest) -> Shown {
+    let form = &request.form;
+    let test = match form.chosen("stop") {
+        Some(id) => {
+            let missing =
+                || Refusal::new(404, "TEST_NOT_FOUND", "There is no such self-test. It may have ended.");
+            let test = find(request, &id).ok_or_else(missing)?;
+            test.stop();
+            test
+        }
+        None => {
+            PagesState::of(&request.shard).begin_test(&request.shard, request.session.form_token.clone())?
+        }
+    };
+    let pairs = [("profile", form.text("profile")), ("client", form.text("client")), ("test", &test.id)];
+    Ok(page_reply::to(&format!("{}#test-title", route::with_query(route::CONNECT, &pairs))))
+}
+
+/// Streams a self-test: it is sent again whenever something happens.
+pub(in super::super) async fn events(request: &PageRequest) -> Shown {
+    let missing = || Refusal::new(404, "TEST_NOT_FOUND", "There is no such self-test. It may have ended.");
+    let test = find(request, request.query.text("test")).ok_or_else(missing)?;
+    let (stream, response) = PageStream::open(request)?;
+    let frame = request.frame_without_notice();
+    tokio::spawn(async move {
+        let send = async {
+            let mut changes = test.changes();
+            loop {
+                let is_over = test.is_over();
+                let frame = PageFrame { now: PointInTime::now().0, ..frame.clone() };
+                stream.send("replace", None, page::connect_test(&frame, &test.shown()));
+                if is_over || changes.changed().await.is_err() {
+                    return stream.send("end", None, Markup::default());
+                }
+            }
+        };
+        tokio::select! { () = send => {}, () = stream.over() => {} }
+    });
+    Ok(response)
 }
 
 /// Returns the address of a profile for clients.

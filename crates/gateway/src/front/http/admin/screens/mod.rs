@@ -4,7 +4,9 @@
 mod call_rows;
 mod client_snippet;
 mod definition_changes;
+mod messages;
 mod paging;
+mod schema_form;
 mod server_rows;
 mod tool_rows;
 
@@ -19,6 +21,7 @@ pub(super) mod limits;
 pub(super) mod live;
 pub(super) mod logins;
 pub(super) mod overview;
+pub(super) mod playground;
 pub(super) mod profile;
 pub(super) mod profiles;
 pub(super) mod server;

@@ -1,0 +1,92 @@
+//! Requests as they arrive, also refused ones, for operators who connect a client. While nobody watches, a request costs one look at a
+//! number. This module must not know HTTP's types, or how events are shown.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::broadcast::{Receiver, Sender, channel};
+
+/// The number of events that a watcher may lag behind; it loses older ones.
+const LAG: usize = 256;
+
+/// The maximum number of watchers.
+const MOST: usize = 16;
+
+/// Something that a client did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ArrivalEvent {
+    /// A request was answered.
+    Answered {
+        address: IpAddr,
+        /// The HTTP method and the path, clipped.
+        request: String,
+        status: u16,
+        has_credentials: bool,
+        /// The client's program, as it states it in a header.
+        agent: Option<String>,
+    },
+    /// A message of the protocol was read.
+    Message { method: String, client: Option<String>, version: Option<String> },
+}
+
+/// The watchers of requests.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    watchers: AtomicUsize,
+    sender: OnceLock<Sender<ArrivalEvent>>,
+}
+
+/// A watcher; dropping it ends the watch.
+pub(crate) struct WatchedArrivals {
+    arrivals: Arc<Arrivals>,
+    pub(crate) events: Receiver<ArrivalEvent>,
+}
+
+impl Drop for WatchedArrivals {
+    fn drop(&mut self) {
+        self.arrivals.watchers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Arrivals {
+    /// Returns true if somebody watches.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watchers.load(Ordering::Relaxed) > 0
+    }
+
+    /// Begins to watch; `None` if there are too many watchers.
+    pub(crate) fn watch(self: &Arc<Self>) -> Option<WatchedArrivals> {
+        let one_more = |now: usize| (now < MOST).then_some(now + 1);
+        self.watchers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok()?;
+        let events = self.sender.get_or_init(|| channel(LAG).0).subscribe();
+        Some(WatchedArrivals { arrivals: self.clone(), events })
+    }
+
+    /// Passes an event to the watchers.
+    pub(crate) fn tell(&self, event: ArrivalEvent) {
+        if let Some(sender) = self.sender.get() {
+            // The last watcher may just have left.
+            let _ = sender.send(event);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn watchers_are_few_and_see_what_happens_while_they_watch() {
+        let arrivals = Arc::new(Arrivals::default());
+        let event = ArrivalEvent::Message { method: "ping".to_owned(), client: None, version: None };
+        arrivals.tell(event.clone());
+        assert!(!arrivals.is_watched());
+        let mut watched: Vec<_> = (0..MOST).map(|_| arrivals.watch().unwrap()).collect();
+        assert!(arrivals.watch().is_none());
+        arrivals.tell(event.clone());
+        assert_eq!(watched[0].events.try_recv().unwrap(), event);
+        watched.clear();
+        assert!(!arrivals.is_watched());
+    }
+}

@@ -1,0 +1,286 @@
+//! The capture of messages, for operators who look for a fault: for some minutes the messages of all calls, and the messages of calls that
+//! an operator makes. Captured messages stay in memory only, with caps. This module must not know how messages are shown.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use engine::access::Principal;
+use parking_lot::Mutex;
+use store::audit::AuditEntry;
+
+/// The longest time for which messages can be captured at once.
+pub(crate) const LONGEST: Duration = Duration::from_hours(1);
+
+/// The maximum size of a captured message, in bytes; of a longer one, only the beginning is kept.
+const MESSAGE: usize = 64 << 10;
+
+/// The maximum number of messages of one call.
+const MESSAGES: usize = 64;
+
+/// The maximum number of calls whose messages are kept.
+const CALLS: usize = 500;
+
+/// The maximum size of all kept messages, in bytes.
+const ALL: usize = 16 << 20;
+
+/// The direction of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    FromClient,
+    ToServer,
+    FromServer,
+    ToClient,
+}
+
+/// A captured message.
+#[derive(Debug, Clone)]
+pub(crate) struct CapturedMessage {
+    /// The time since the request had arrived.
+    pub(crate) after: Duration,
+    pub(crate) lane: Lane,
+    /// The protocol version of that side.
+    pub(crate) era: &'static str,
+    /// The message, or its beginning.
+    pub(crate) text: Bytes,
+    /// The size of the whole message, in bytes.
+    pub(crate) bytes: usize,
+}
+
+/// Messages that others may read while more are added.
+pub(crate) type SharedMessages = Arc<Mutex<Vec<CapturedMessage>>>;
+
+/// The facts by which a captured call and its entry in the record of calls are matched: an entry gets its number only later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallMark {
+    pub(crate) at_ms: u64,
+    pub(crate) duration_us: u64,
+    pub(crate) request_bytes: u64,
+    pub(crate) principal: Arc<str>,
+}
+
+impl CallMark {
+    pub(crate) fn of(entry: &AuditEntry) -> Self {
+        Self {
+            at_ms: entry.at_ms,
+            duration_us: entry.duration_us,
+            request_bytes: entry.request_bytes,
+            principal: entry.principal.clone(),
+        }
+    }
+}
+
+/// The messages of one call, while it runs.
+pub(super) struct MessageTape {
+    messages: SharedMessages,
+    started: Instant,
+    client_era: &'static str,
+    server_era: &'static str,
+    /// True if the messages are kept after the call.
+    is_kept: bool,
+}
+
+impl MessageTape {
+    /// Adds a message.
+    pub(super) fn add(&self, lane: Lane, text: &[u8]) {
+        let era = match lane {
+            Lane::FromClient | Lane::ToClient => self.client_era,
+            Lane::ToServer | Lane::FromServer => self.server_era,
+        };
+        let kept = Bytes::copy_from_slice(&text[..text.len().min(MESSAGE)]);
+        let mut messages = self.messages.lock();
+        if messages.len() < MESSAGES {
+            let after = self.started.elapsed();
+            messages.push(CapturedMessage { after, lane, era, text: kept, bytes: text.len() });
+        }
+    }
+
+    /// Notes the version in which the server is asked.
+    pub(super) fn set_server_era(&mut self, era: &'static str) {
+        self.server_era = era;
+    }
+}
+
+/// The messages of a call that has ended.
+struct KeptCall {
+    mark: CallMark,
+    messages: Vec<CapturedMessage>,
+    bytes: usize,
+}
+
+/// The messages of the calls that have ended, the oldest first.
+#[derive(Default)]
+struct KeptCalls {
+    calls: VecDeque<KeptCall>,
+    bytes: usize,
+    /// The time of the newest call whose messages were dropped to make room.
+    dropped_until: Option<u64>,
+}
+
+/// The capture.
+#[derive(Default)]
+pub(crate) struct Capture {
+    /// The end of the capture of all calls, in milliseconds since 1970; 0 if there is none.
+    until_ms: AtomicU64,
+    /// The number of followed principals.
+    followed: AtomicUsize,
+    followers: Mutex<HashMap<usize, SharedMessages>>,
+    kept: Mutex<KeptCalls>,
+}
+
+/// The following of the calls of one principal; it ends when this value is dropped.
+pub(crate) struct Following<'c> {
+    capture: &'c Capture,
+    key: usize,
+    pub(crate) messages: SharedMessages,
+}
+
+impl Drop for Following<'_> {
+    fn drop(&mut self) {
+        self.capture.followers.lock().remove(&self.key);
+        self.capture.followed.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn key(principal: &Arc<Principal>) -> usize {
+    Arc::as_ptr(principal) as usize
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Capture {
+    /// Returns true if messages of some calls are captured. This is on the way of every request.
+    pub(crate) fn is_on(&self) -> bool {
+        self.until_ms.load(Ordering::Relaxed) != 0 || self.followed.load(Ordering::Relaxed) != 0
+    }
+
+    /// Captures the messages of all calls for this long, at most [`LONGEST`]; ends the capture if the time is zero.
+    pub(crate) fn run_for(&self, time: Duration) {
+        let millis = u64::try_from(time.min(LONGEST).as_millis()).unwrap_or(0);
+        self.until_ms.store(if millis == 0 { 0 } else { now_ms() + millis }, Ordering::Relaxed);
+    }
+
+    /// Returns the end of the capture of all calls, in milliseconds since 1970.
+    pub(crate) fn until(&self) -> Option<u64> {
+        let until = self.until_ms.load(Ordering::Relaxed);
+        if until != 0 && until <= now_ms() {
+            // Nobody captures any more, so requests need not look at the clock.
+            let _ = self.until_ms.compare_exchange(until, 0, Ordering::Relaxed, Ordering::Relaxed);
+            return None;
+        }
+        (until != 0).then_some(until)
+    }
+
+    /// Captures the messages of calls with this very principal: it is the pointer that counts, so that an operator's calls do not mix.
+    pub(crate) fn follow(&self, principal: &Arc<Principal>) -> Following<'_> {
+        let (key, messages) = (key(principal), SharedMessages::default());
+        self.followers.lock().insert(key, messages.clone());
+        self.followed.fetch_add(1, Ordering::Relaxed);
+        Following { capture: self, key, messages }
+    }
+
+    /// Returns a tape for a call of this principal, if its messages are captured.
+    pub(super) fn tape(
+        &self,
+        principal: &Arc<Principal>,
+        started: Instant,
+        (client_era, server_era): (&'static str, &'static str),
+    ) -> Option<MessageTape> {
+        if !self.is_on() {
+            return None;
+        }
+        let followed = self.followers.lock().get(&key(principal)).cloned();
+        let is_kept = self.until().is_some();
+        let messages = match followed {
+            Some(messages) => messages,
+            None if is_kept => SharedMessages::default(),
+            None => return None,
+        };
+        Some(MessageTape { messages, started, client_era, server_era, is_kept })
+    }
+
+    /// Keeps the messages of a call that has ended.
+    pub(super) fn keep(&self, tape: &MessageTape, mark: CallMark) {
+        if !tape.is_kept {
+            return;
+        }
+        let messages = tape.messages.lock().clone();
+        let bytes = messages.iter().map(|message| message.text.len()).sum();
+        let mut kept = self.kept.lock();
+        kept.bytes += bytes;
+        kept.calls.push_back(KeptCall { mark, messages, bytes });
+        while (kept.calls.len() > CALLS || kept.bytes > ALL)
+            && let Some(oldest) = kept.calls.pop_front()
+        {
+            kept.bytes -= oldest.bytes;
+            kept.dropped_until = Some(oldest.mark.at_ms);
+        }
+    }
+
+    /// Returns the messages of a call that has ended.
+    pub(crate) fn messages(&self, mark: &CallMark) -> Option<Vec<CapturedMessage>> {
+        let kept = self.kept.lock();
+        kept.calls.iter().find(|call| call.mark == *mark).map(|call| call.messages.clone())
+    }
+
+    /// Returns true if the messages of a call may have been dropped to make room.
+    pub(crate) fn may_be_dropped(&self, mark: &CallMark) -> bool {
+        self.kept.lock().dropped_until.is_some_and(|until| mark.at_ms <= until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::access::Scheme;
+
+    use super::*;
+
+    fn principal() -> Arc<Principal> {
+        Arc::new(Principal::new("admin", Scheme::Anyone))
+    }
+
+    fn mark(at_ms: u64) -> CallMark {
+        CallMark { at_ms, duration_us: 1, request_bytes: 2, principal: "admin".into() }
+    }
+
+    #[test]
+    fn nothing_is_captured_unless_somebody_wants_it() {
+        let (capture, who) = (Capture::default(), principal());
+        assert!(!capture.is_on() && capture.tape(&who, Instant::now(), ("a", "b")).is_none());
+        let following = capture.follow(&who);
+        let tape = capture.tape(&who, Instant::now(), ("a", "b")).unwrap();
+        assert!(
+            capture.tape(&principal(), Instant::now(), ("a", "b")).is_none(),
+            "an equal principal is another caller"
+        );
+        tape.add(Lane::FromClient, b"x");
+        assert_eq!(following.messages.lock().len(), 1);
+        capture.keep(&tape, mark(1));
+        assert!(capture.messages(&mark(1)).is_none(), "followed calls are not kept");
+        drop(following);
+        assert!(!capture.is_on());
+    }
+
+    #[test]
+    fn kept_messages_have_caps_and_the_oldest_make_room() {
+        let (capture, who) = (Capture::default(), principal());
+        capture.run_for(Duration::from_mins(1));
+        for at in 0..300 {
+            let tape = capture.tape(&who, Instant::now(), ("a", "b")).unwrap();
+            tape.add(Lane::ToServer, &vec![b'x'; MESSAGE + 1]);
+            capture.keep(&tape, mark(at));
+        }
+        let newest = capture.messages(&mark(299)).unwrap();
+        assert_eq!((newest[0].text.len(), newest[0].bytes, newest[0].era), (MESSAGE, MESSAGE + 1, "b"));
+        assert!(capture.messages(&mark(0)).is_none() && capture.may_be_dropped(&mark(0)));
+        assert!(!capture.may_be_dropped(&mark(299)));
+        assert!(capture.kept.lock().bytes <= ALL);
+        capture.run_for(Duration::ZERO);
+        assert!(!capture.is_on() && capture.until().is_none());
+    }
+}
