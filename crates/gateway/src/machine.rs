@@ -38,7 +38,7 @@ pub struct MachineFinding {
     pub gravity: Gravity,
     /// The subject: `certificate`, `clock`, `state folder`.
     pub subject: &'static str,
-    /// What was found.
+    /// The finding, in words.
     pub message: String,
     /// The next step, if there is one.
     pub help: Option<String>,

@@ -156,14 +156,7 @@ impl Call {
                         link.refuse(&self.context.egress, &question, &why);
                     }
                 }
-                Step::Tell(text) => {
-                    if let Some(record) = &self.record {
-                        record.capture(Lane::ToServer, &text);
-                    }
-                    if let Some(link) = self.link() {
-                        link.enqueue(&self.context.egress, text);
-                    }
-                }
+                Step::Tell(text) => self.tell(text),
                 Step::Park(ticket, answer) => {
                     if let Some(record) = &mut self.record {
                         record.answered(&answer);
@@ -185,6 +178,16 @@ impl Call {
             }
         }
         None
+    }
+
+    /// Sends a message to the server that has no answer.
+    fn tell(&self, text: Bytes) {
+        if let Some(record) = &self.record {
+            record.capture(Lane::ToServer, &text);
+        }
+        if let Some(link) = self.link() {
+            link.enqueue(&self.context.egress, text);
+        }
     }
 
     /// Receives the upstream's messages while the client, which received questions in a result, is away. Never

@@ -131,13 +131,13 @@ pub(crate) struct Capture {
 }
 
 /// The following of the calls of one principal; it ends when this value is dropped.
-pub(crate) struct Following<'c> {
+pub(crate) struct FollowedCalls<'c> {
     capture: &'c Capture,
     key: usize,
     pub(crate) messages: SharedMessages,
 }
 
-impl Drop for Following<'_> {
+impl Drop for FollowedCalls<'_> {
     fn drop(&mut self) {
         self.capture.followers.lock().remove(&self.key);
         self.capture.followed.fetch_sub(1, Ordering::Relaxed);
@@ -177,11 +177,11 @@ impl Capture {
     }
 
     /// Captures the messages of calls with this very principal: it is the pointer that counts, so that an operator's calls do not mix.
-    pub(crate) fn follow(&self, principal: &Arc<Principal>) -> Following<'_> {
+    pub(crate) fn follow(&self, principal: &Arc<Principal>) -> FollowedCalls<'_> {
         let (key, messages) = (key(principal), SharedMessages::default());
         self.followers.lock().insert(key, messages.clone());
         self.followed.fetch_add(1, Ordering::Relaxed);
-        Following { capture: self, key, messages }
+        FollowedCalls { capture: self, key, messages }
     }
 
     /// Returns a tape for a call of this principal, if its messages are captured.

@@ -32,7 +32,7 @@ struct ParkedCall {
     _permit: Permit,
 }
 
-/// What operators see of a parked call.
+/// The facts about a parked call that operators see.
 #[derive(Debug, Clone)]
 pub(crate) struct ParkedFacts {
     pub(crate) principal: Arc<str>,

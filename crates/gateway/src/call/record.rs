@@ -1,6 +1,8 @@
 //! The record of a running request: its entry in the record of calls, its figures, and its spans. This module must not know
 //! files, or how figures and spans are published.
 
+mod completion;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,12 +19,12 @@ use crate::admission::audit::{AuditEntry, CallOutcome};
 use crate::admission::identity::Identity;
 use crate::call::CallContext;
 use crate::call::audit_entry::audit_entry;
-use crate::call::capture::{CallMark, Lane, MessageTape};
+use crate::call::capture::{Lane, MessageTape};
 use crate::call::recorded_target::RecordedTarget;
 pub(crate) use crate::call::refused::Refused;
 use crate::call::traced::traced;
-use crate::telemetry::trace::{TracedEnd, TracedRequest};
-use crate::telemetry::{MeteredEnd, RequestMeter, SentTimes};
+use crate::telemetry::trace::TracedRequest;
+use crate::telemetry::{RequestMeter, SentTimes};
 
 /// The record of a running request. Dropping it completes the record.
 pub(crate) struct Record {
@@ -368,58 +370,6 @@ fn tape(
     let tape = context.state.capture.tape(&identity.principal, started, eras.unwrap_or_default())?;
     tape.add(Lane::FromClient, frame.text());
     Some(Box::new(tape))
-}
-
-impl Drop for Record {
-    fn drop(&mut self) {
-        self.end_wait();
-        let (now, parked) = (Instant::now(), self.parked_since);
-        // If the client has not come back, the call ended for everybody when it began to wait.
-        let ended = parked.unwrap_or(now);
-        let outcome =
-            if parked.is_some() { OperationOutcome::Cancelled } else { self.facts.operation_outcome() };
-        let state = &self.context.state;
-        if let Some(meter) = self.meter.take() {
-            let (started, waited, sent) = (self.started, self.facts.waited, self.times);
-            meter.finish(&state.figures, MeteredEnd { outcome, started, ended, waited, sent });
-        }
-        if let (Some(mut traced), Some(tracer)) = (self.traced.take(), &state.tracer) {
-            traced.end = Some(TracedEnd {
-                upstream: self.facts.upstream.clone(),
-                started: self.started,
-                ended,
-                sent: self.times.map(|times| times.at_server(ended)),
-                outcome,
-                code: self.facts.code,
-                tries: self.facts.tries,
-                cached: self.facts.cached,
-            });
-            tracer.accept(traced);
-        }
-        if let Some(entry) = self.entry.take() {
-            let facts = &mut self.facts;
-            let entry = AuditEntry {
-                outcome: facts.outcome,
-                code: facts.code,
-                upstream: facts.upstream.take(),
-                response_bytes: facts.response_bytes,
-                tries: facts.tries,
-                waited_us: micros(facts.waited),
-                cached: facts.cached,
-                duration_us: micros(now.saturating_duration_since(self.started)),
-                ..entry
-            };
-            if let Some(tape) = self.tape.take() {
-                state.capture.keep(&tape, CallMark::of(&entry));
-            }
-            state.audit.record(entry);
-        }
-    }
-}
-
-/// Returns the number of microseconds of a time.
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Returns the code of an error response.

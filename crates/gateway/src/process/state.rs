@@ -92,7 +92,7 @@ pub(crate) struct ProcessState {
     pub(crate) arrivals: Arc<Arrivals>,
     /// The sessions and one-time links of operators.
     pub(crate) admin: AdminState,
-    /// What the operators' pages keep between requests. The pages know its type; the process only keeps it.
+    /// The state that the operators' pages keep between requests. The pages know its type; the process only keeps it.
     pub(crate) pages: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// The file of the configuration, if there is one.
     pub(crate) config_file: Option<PathBuf>,

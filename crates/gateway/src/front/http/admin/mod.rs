@@ -99,15 +99,16 @@ async fn respond_to(
 async fn admitted(visit: &Visit<'_>, (path, query): (&str, Fields), request: Arrived) -> Response<Body> {
     let is_form = request.method() == Method::POST;
     let Some((cookie, session)) = visit.session() else {
-        let next = request.uri().path_and_query().map(|own| own.as_str()).filter(|_| !is_form);
+        let next = request.uri().path_and_query().map(http::uri::PathAndQuery::as_str).filter(|_| !is_form);
         return page_reply::to(&route::with_query(route::LOGIN, &[("next", next.unwrap_or_default())]));
     };
-    let form = match is_form {
-        false => Fields::default(),
-        true => match visit::form(visit.shard, request).await {
+    let form = if is_form {
+        match visit::form(visit.shard, request).await {
             Ok(form) => form,
             Err(refusal) => return refusal,
-        },
+        }
+    } else {
+        Fields::default()
     };
     if is_form && !form.get("csrf").is_some_and(|token| session.owns(token)) {
         return page_reply::refused("The form is out of date. Go back, reload the page, and try again.");

@@ -23,15 +23,16 @@ use crate::changes::Refusal;
 const WORTH: usize = 1024;
 
 /// An answer, or the reason why there is no page.
-pub(super) type Shown = Result<Response<Body>, Refusal>;
+pub(super) type PageResult = Result<Response<Body>, Refusal>;
 
 /// Returns a page.
 pub(super) fn page(status: StatusCode, markup: Markup) -> Response<Body> {
     typed(status, markup.into_string().into(), "text/html; charset=utf-8")
 }
 
-/// Returns a page with status 200.
-pub(super) fn ok(markup: Markup) -> Shown {
+/// Returns a page with status 200, as the result of a screen.
+#[expect(clippy::unnecessary_wraps, reason = "it ends functions that can fail")]
+pub(super) fn ok(markup: Markup) -> PageResult {
     Ok(page(StatusCode::OK, markup))
 }
 

@@ -13,13 +13,10 @@ use tokio::time::{MissedTickBehavior, interval};
 use transport::net::{Body, BodySender};
 
 use super::super::answer;
-use super::page_reply::Shown;
 use super::page_request::PageRequest;
 use super::pages_state::PagesState;
-use super::screens;
 use crate::admission::admin::sessions::Lifetimes;
 use crate::changes::Refusal;
-use crate::insight::live::LiveEvents;
 use crate::process::Thread;
 
 /// The maximum number of open streams of all operators.
@@ -30,9 +27,6 @@ const WAITING: usize = 256;
 
 /// The time between two checks of whether the session is still open.
 const CHECK: Duration = Duration::from_secs(5);
-
-/// The time between two looks at numbers that change by themselves.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// An open stream. Dropping it makes room for another one.
 pub(super) struct PageStream {
@@ -101,53 +95,4 @@ impl PageStream {
             }
         }
     }
-}
-
-/// Streams the numbers of this moment.
-pub(super) async fn now(request: &PageRequest) -> Shown {
-    let (stream, response) = PageStream::open(request)?;
-    // The task ends when the browser or the session is gone, or when the gateway stops.
-    tokio::spawn(async move {
-        let mut looks = interval(LOOK);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut shown = None;
-        let send = async {
-            loop {
-                looks.tick().await;
-                let data = screens::overview::at_present(&stream.thread.now());
-                let numbers = Some((data.running, data.waiting, data.sessions));
-                if shown != numbers {
-                    shown = numbers;
-                    stream.send("replace", None, pages::page::overview_now(&data));
-                }
-            }
-        };
-        tokio::select! { () = send => {}, () = stream.over() => {} }
-    });
-    Ok(response)
-}
-
-/// Streams events as they happen.
-pub(super) async fn live(request: &PageRequest) -> Shown {
-    let (stream, response) = PageStream::open(request)?;
-    let mut events = LiveEvents::start(&stream.thread).ok_or_else(|| {
-        Refusal::new(429, "TOO_MANY_READERS", "too many readers of events are open; close some")
-    })?;
-    let wanted = screens::live::Wanted::of(request);
-    let mut frame = request.frame_without_notice();
-    tokio::spawn(async move {
-        let send = async {
-            let mut number = 0_u64;
-            while let Some(event) = events.next().await {
-                let Some(row) = screens::live::row(event, number + 1).filter(|row| wanted.takes(row)) else {
-                    continue;
-                };
-                number += 1;
-                frame.now = row.at;
-                stream.send("prepend", Some(&number.to_string()), pages::page::live_row(&frame, &row));
-            }
-        };
-        tokio::select! { () = send => {}, () = stream.over() => {} }
-    });
-    Ok(response)
 }

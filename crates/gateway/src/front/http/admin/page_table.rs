@@ -4,11 +4,11 @@ use std::pin::Pin;
 
 use pages::route;
 
-use super::page_reply::Shown;
+use super::page_reply::PageResult;
 use super::page_request::PageRequest;
-use super::{page_stream, screens};
+use super::screens;
 
-type Running<'r> = Pin<Box<dyn Future<Output = Shown> + Send + 'r>>;
+type PageFuture<'r> = Pin<Box<dyn Future<Output = PageResult> + Send + 'r>>;
 
 /// One address.
 pub(super) struct PageRow {
@@ -16,7 +16,7 @@ pub(super) struct PageRow {
     is_form: bool,
     /// The path; `{}` stands for a name.
     path: &'static str,
-    pub(super) run: for<'r> fn(&'r PageRequest) -> Running<'r>,
+    pub(super) run: for<'r> fn(&'r PageRequest) -> PageFuture<'r>,
 }
 
 macro_rules! rows {
@@ -50,8 +50,8 @@ const ROWS: &[PageRow] = rows! {
     show route::CALLS_CSV => screens::calls::csv,
     show "/admin/calls/{}" => screens::call::show,
     show route::LIVE => screens::live::show,
-    show route::LIVE_EVENTS => page_stream::live,
-    show route::NOW_EVENTS => page_stream::now,
+    show route::LIVE_EVENTS => screens::live::events,
+    show route::NOW_EVENTS => screens::overview::events,
     show route::SESSIONS => screens::sessions::show,
     form route::SESSIONS_END => screens::sessions::end,
     show route::KEYS => screens::keys::show,

@@ -1,4 +1,4 @@
-//! What the pages keep between requests. It belongs to the process, and all of it has a cap. This module must not know how a page looks.
+//! The state that the pages keep between requests. It belongs to the process, and all of it has a cap. This module must not know how a page looks.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -138,5 +138,5 @@ pub(super) fn random_id() -> Result<String, Refusal> {
     let mut random = [0; 16];
     let failed = |_| Refusal::internal("the operating system's random number generator failed");
     getrandom::fill(&mut random).map_err(failed)?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(random)))
 }

@@ -60,7 +60,7 @@ pub(super) struct PlayedProgress {
     pub(super) params: Value,
 }
 
-/// What is known of a call.
+/// The facts that are known of a call.
 #[derive(Debug, Clone)]
 pub(super) struct PlayedFacts {
     pub(super) state: PlayState,
@@ -79,7 +79,7 @@ pub(super) struct PlayedAnswer {
     pub(super) result: Value,
 }
 
-/// What to call.
+/// The tool to call, with its arguments.
 pub(super) struct PlayedRequest {
     pub(super) profile: usize,
     pub(super) slug: String,
@@ -155,8 +155,8 @@ impl PlayedCall {
 
     pub(super) fn messages(&self) -> Vec<CapturedMessage> {
         let shared = self.messages.lock().clone();
-        let messages = shared.lock().clone();
-        messages
+        let messages = shared.lock();
+        messages.clone()
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -298,9 +298,9 @@ async fn round_trip(
         Decision::Done(_, text) => Some(text),
         Decision::Long(pieces) => Some(Bytes::from(pieces.concat())),
         Decision::Wait(id, subscribing) => Some(subscribing.answer(&id).await.1),
-        Decision::Call(call, _) => {
+        Decision::Call(begun, _) => {
             let mut sink = PlayedSink { played, answer: None };
-            drive(call.run(), &shard.gateway.process.parked, &mut sink).await;
+            drive(begun.run(), &shard.gateway.process.parked, &mut sink).await;
             sink.answer
         }
         Decision::Listen(..) | Decision::Cancelled => None,

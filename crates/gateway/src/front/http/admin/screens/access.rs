@@ -8,7 +8,7 @@ use pages::model::{
 use pages::page;
 use serde_json::Value;
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::{server_rows, text, texts, tool_rows};
 use crate::insight::access::{self, AccessAnswer, AccessQuestion, AskedCaller};
@@ -19,7 +19,7 @@ use crate::process::Shard;
 const MOST_TOOLS: usize = 500;
 
 /// Shows the form, and the answer if something was asked.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, query) = (&request.shard, &request.query);
     let config = request.standing();
     let profiles = texts(config.config().profiles.keys());
@@ -125,10 +125,10 @@ pub(super) async fn verdict(
     let question =
         AccessQuestion { profile: profile.to_owned(), tool: tool.to_owned(), arguments, caller: asked };
     let answer = access::check(shard, question).await.map_err(|refusal| refusal.message)?;
-    Ok(shown(shard, answer))
+    Ok(shown(shard, &answer))
 }
 
-fn shown(shard: &Shard, answer: AccessAnswer) -> AccessVerdict {
+fn shown(shard: &Shard, answer: &AccessAnswer) -> AccessVerdict {
     let rules = rules(shard);
     let decides = answer.rule.map(|rule| super::count(rule) + 1);
     let admission = AccessStep {

@@ -7,7 +7,7 @@ use pages::{page, route};
 use serde_json::Value;
 use store::audit::Query;
 
-use super::super::page_reply::{self, Shown, done};
+use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::{access, call_rows, messages};
 use crate::call::capture::{CallMark, CapturedMessage, Lane};
@@ -15,7 +15,7 @@ use crate::changes::Refusal;
 use crate::insight::calls;
 
 /// Shows a call.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let shard = &request.shard;
     let missing = || Refusal::new(404, "CALL_NOT_FOUND", "The number of a call consists of digits.");
     let id: i64 = request.named(0).parse().map_err(|_| missing())?;
@@ -102,7 +102,7 @@ fn steps(row: &CallRow, captured: &[CapturedMessage]) -> Vec<ExchangeStep> {
 }
 
 /// Captures the messages of all calls for some minutes, or ends the capture.
-pub(in super::super) async fn capture(request: &PageRequest) -> Shown {
+pub(in super::super) async fn capture(request: &PageRequest) -> PageResult {
     let started = Instant::now();
     let minutes: Option<u64> = request.form.text("minutes").parse().ok();
     let unusable = || Refusal::new(422, "INVALID_TIME", "The time is a number of minutes, at most 60.");

@@ -10,7 +10,7 @@ use pages::{csv, page};
 use store::audit::{CallOutcome, Query};
 use transport::net::Body;
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::{call_rows, server_rows, texts};
 use crate::changes::Refusal;
@@ -88,7 +88,7 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
 }
 
 /// Shows the calls.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let filter = filter(request);
     let mut data = CallsPage {
         record: record(request),
@@ -134,7 +134,7 @@ fn kept_for(keep: Duration) -> String {
 }
 
 /// Returns the same calls as CSV.
-pub(in super::super) async fn csv(request: &PageRequest) -> Shown {
+pub(in super::super) async fn csv(request: &PageRequest) -> PageResult {
     let query = query(&filter(request)).map_err(|fault| Refusal::new(422, "INVALID_FILTER", fault))?;
     let (sender, body) = Body::channel(8);
     let shard = request.shard.clone();

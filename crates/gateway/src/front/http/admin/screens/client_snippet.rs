@@ -4,14 +4,14 @@ use pages::model::ClientSnippet;
 use serde_json::{Value, json};
 
 /// The values that a snippet contains.
-struct Values<'v> {
+struct SnippetValues<'v> {
     /// The name of the server in the client's configuration.
     name: String,
     url: &'v str,
     header: Option<(&'v str, &'v str)>,
 }
 
-impl Values<'_> {
+impl SnippetValues<'_> {
     fn headers(&self) -> Option<Value> {
         self.header.map(|(name, value)| json!({ name: value }))
     }
@@ -36,7 +36,7 @@ struct ClientRow {
     id: &'static str,
     name: &'static str,
     place: &'static str,
-    text: fn(&Values<'_>) -> String,
+    text: fn(&SnippetValues<'_>) -> String,
     then: &'static str,
 }
 
@@ -150,7 +150,7 @@ const CLIENTS: &[ClientRow] = &[
 /// Returns the snippets for all clients.
 pub(super) fn snippets(profile: &str, url: &str, header: Option<(&str, &str)>) -> Vec<ClientSnippet> {
     let name = if profile == "default" { "dragoman".to_owned() } else { format!("dragoman-{profile}") };
-    let values = Values { name, url, header };
+    let values = SnippetValues { name, url, header };
     let one = |row: &ClientRow| ClientSnippet {
         id: row.id,
         name: row.name,

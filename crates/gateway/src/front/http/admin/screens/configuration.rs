@@ -8,7 +8,7 @@ use pages::{page, route};
 use serde_json::{Value, json};
 use store::audit::Query;
 
-use super::super::page_reply::{self, Shown, done};
+use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::texts;
 use crate::changes::Refusal;
@@ -20,7 +20,7 @@ use crate::insight::moment::PointInTime;
 const CHANGES: usize = 20;
 
 /// Shows the configuration.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let shard = &request.shard;
     let found = configuration::configuration(shard);
     let reload = found.last_reload.as_ref();
@@ -119,7 +119,7 @@ async fn changes(request: &PageRequest) -> Vec<ChangeRow> {
 }
 
 /// Reads the file again.
-pub(in super::super) async fn reload(request: &PageRequest) -> Shown {
+pub(in super::super) async fn reload(request: &PageRequest) -> PageResult {
     let started = Instant::now();
     let outcome = if configuration::configuration(&request.shard).revision == request.form.text("etag") {
         configuration::reload(&request.shard).await

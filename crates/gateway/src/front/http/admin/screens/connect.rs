@@ -7,7 +7,7 @@ use http::Uri;
 use pages::model::{ConnectPage, ForeignText, PageFrame};
 use pages::{Markup, page, route};
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
 use super::super::pages_state::PagesState;
@@ -20,7 +20,7 @@ use crate::insight::moment::PointInTime;
 use crate::process::Shard;
 
 /// Shows the snippets.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, query) = (&request.shard, &request.query);
     let standing = request.standing();
     let profiles = texts(standing.config().profiles.keys());
@@ -53,7 +53,7 @@ fn find(request: &PageRequest, id: &str) -> Option<Arc<RunningTest>> {
 }
 
 /// Starts or stops a self-test.
-pub(in super::super) async fn test(request: &PageRequest) -> Shown {
+pub(in super::super) async fn test(request: &PageRequest) -> PageResult {
     let form = &request.form;
     let test = match form.chosen("stop") {
         Some(id) => {
@@ -72,7 +72,7 @@ pub(in super::super) async fn test(request: &PageRequest) -> Shown {
 }
 
 /// Streams a self-test: it is sent again whenever something happens.
-pub(in super::super) async fn events(request: &PageRequest) -> Shown {
+pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let missing = || Refusal::new(404, "TEST_NOT_FOUND", "There is no such self-test. It may have ended.");
     let test = find(request, request.query.text("test")).ok_or_else(missing)?;
     let (stream, response) = PageStream::open(request)?;

@@ -7,7 +7,7 @@ use pages::model::{CheckGroup, CheckRow, DoctorPage, Severity};
 use pages::{page, route};
 use tokio::task::JoinSet;
 
-use super::super::page_reply::{self, Shown, done};
+use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::super::pages_state::PagesState;
 use super::server_rows;
@@ -23,13 +23,13 @@ use crate::process::Shard;
 const AT_ONCE: usize = 16;
 
 /// Shows the results of the last checks.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let data = PagesState::of(&request.shard).doctor.lock().clone().unwrap_or_default();
     page_reply::ok(page::doctor(&request.frame(), &data))
 }
 
 /// Runs the checks.
-pub(in super::super) async fn run(request: &PageRequest) -> Shown {
+pub(in super::super) async fn run(request: &PageRequest) -> PageResult {
     let (shard, started) = (&request.shard, Instant::now());
     let groups = vec![
         CheckGroup { title: "Configuration", checks: configuration(shard) },

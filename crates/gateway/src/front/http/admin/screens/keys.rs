@@ -6,7 +6,7 @@ use http::StatusCode;
 use pages::model::{KeyForm, KeyRow, KeyStanding, KeysPage, NewKey};
 use pages::{page, route};
 
-use super::super::page_reply::{self, Shown, done};
+use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::calls::duration;
 use super::paging::{contains, part};
@@ -16,7 +16,7 @@ use crate::insight::keys::{self, ListedKey, WantedKey};
 use crate::insight::moment::PointInTime;
 
 /// Shows the keys.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let data = data(request).await?;
     page_reply::ok(page::keys(&request.frame(), &data))
 }
@@ -56,7 +56,7 @@ async fn data(request: &PageRequest) -> Result<KeysPage, Refusal> {
 }
 
 /// Makes a key.
-pub(in super::super) async fn create(request: &PageRequest) -> Shown {
+pub(in super::super) async fn create(request: &PageRequest) -> PageResult {
     let (form, started) = (&request.form, Instant::now());
     let profiles: Vec<String> = form.all("profile").map(str::to_owned).collect();
     let made = match expiry(form.text("expires")) {
@@ -103,12 +103,12 @@ fn expiry(text: &str) -> Result<Option<u64>, String> {
     let end = end.and_then(|end| u64::try_from(end.as_millisecond()).ok());
     let left = end.and_then(|end| end.checked_sub(PointInTime::now().0)).map(|left| left / 1000);
     left.filter(|left| *left > 0).map(Some).ok_or_else(|| {
-        format!("{text:?} is not a time in the future. Write a duration such as 30d or 12h, or a date such as 2027-01-31.")
+        format!("{text:?} is not a time in the future. Write a duration such as 30d or 12h, or a date in the form YYYY-MM-DD.")
     })
 }
 
 /// Revokes a key.
-pub(in super::super) async fn revoke(request: &PageRequest) -> Shown {
+pub(in super::super) async fn revoke(request: &PageRequest) -> PageResult {
     let (form, started) = (&request.form, Instant::now());
     let known = keys::keys(&request.shard).await?.keys;
     let named = known.iter().find(|key| key.prefix == form.text("key"));

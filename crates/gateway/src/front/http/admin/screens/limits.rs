@@ -4,13 +4,13 @@ use pages::model::{CapRow, LimitsPage, RateRow};
 use pages::page;
 use serde_json::Value;
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::count;
 use crate::insight::limits::{self, LimitInUse, MemoryInUse, RateInUse};
 
 /// Shows the limits.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let found = limits::limits(&request.shard).await;
     let mut caps: Vec<CapRow> = found.limits.iter().map(cap).collect();
     caps.push(memory(found.memory));

@@ -4,11 +4,13 @@ use pages::model::{ForeignText, LiveEvent as ShownEvent, LiveEventKind, LivePage
 use pages::{page, route};
 use store::audit::Query;
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
+use super::super::page_stream::PageStream;
 use super::call_rows;
 use super::paging::contains;
-use crate::insight::live::{LiveEvent, LiveState};
+use crate::changes::Refusal;
+use crate::insight::live::{LiveEvent, LiveEvents, LiveState};
 use crate::insight::moment::PointInTime;
 
 /// The number of events that the page begins with.
@@ -18,24 +20,24 @@ const LATEST: u32 = 50;
 const MCP: [&str; 3] = ["initialize", "ping", "server/discover"];
 
 /// The events that an operator wants to see.
-pub(in super::super) struct Wanted {
+struct Wanted {
     q: ForeignText,
     kind: Option<LiveEventKind>,
 }
 
 impl Wanted {
-    pub(in super::super) fn of(request: &PageRequest) -> Self {
+    fn of(request: &PageRequest) -> Self {
         Self { q: request.query.shown("q"), kind: LiveEventKind::from_name(request.query.text("kind")) }
     }
 
-    pub(in super::super) fn takes(&self, event: &ShownEvent) -> bool {
+    fn takes(&self, event: &ShownEvent) -> bool {
         self.kind.is_none_or(|kind| event.kind == kind)
             && contains(&[event.who.raw(), event.what.raw(), event.text.raw()], self.q.raw())
     }
 }
 
 /// Shows the page.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let wanted = Wanted::of(request);
     let rows = call_rows::newest(&request.shard, Query { limit: LATEST, ..Query::default() }).await;
     let events = rows.into_iter().map(of_call).filter(|event| wanted.takes(event)).collect();
@@ -43,8 +45,33 @@ pub(in super::super) async fn show(request: &PageRequest) -> Shown {
     page_reply::ok(page::live(&request.frame(), &data))
 }
 
+/// Streams events as they happen.
+pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
+    let (stream, response) = PageStream::open(request)?;
+    let mut events = LiveEvents::start(&stream.thread).ok_or_else(|| {
+        Refusal::new(429, "TOO_MANY_READERS", "too many readers of events are open; close some")
+    })?;
+    let wanted = Wanted::of(request);
+    let mut frame = request.frame_without_notice();
+    tokio::spawn(async move {
+        let send = async {
+            let mut number = 0_u64;
+            while let Some(event) = events.next().await {
+                let Some(row) = row(event, number + 1).filter(|row| wanted.takes(row)) else {
+                    continue;
+                };
+                number += 1;
+                frame.now = row.at;
+                stream.send("prepend", Some(&number.to_string()), page::live_row(&frame, &row));
+            }
+        };
+        tokio::select! { () = send => {}, () = stream.over() => {} }
+    });
+    Ok(response)
+}
+
 /// Returns an event as the page shows it; `None` if the page does not show such events.
-pub(in super::super) fn row(event: LiveEvent, id: u64) -> Option<ShownEvent> {
+fn row(event: LiveEvent, id: u64) -> Option<ShownEvent> {
     match event {
         LiveEvent::Call(call) => Some(ShownEvent { id, ..of_call(call_rows::row(*call.call)) }),
         LiveEvent::State(state) => Some(ShownEvent { id, ..of_state(&state) }),

@@ -5,7 +5,7 @@ use std::time::Instant;
 use pages::model::{ConsentRow, ConsentStanding, LoginsPage};
 use pages::{page, route};
 
-use super::super::page_reply::{self, Shown, done};
+use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::paging::{contains, part};
 use super::texts;
@@ -14,7 +14,7 @@ use crate::insight::consents::{self, ListedConsent};
 use crate::insight::moment::PointInTime;
 
 /// Shows the consents.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let q = request.query.shown("q");
     let rows = consents::consents(&request.shard).await.consents.into_iter().map(row);
     let is_chosen = |row: &ConsentRow| contains(&[row.server.raw(), row.principal.raw()], q.raw());
@@ -52,7 +52,7 @@ fn row(consent: ListedConsent) -> ConsentRow {
 }
 
 /// Revokes a consent.
-pub(in super::super) async fn revoke(request: &PageRequest) -> Shown {
+pub(in super::super) async fn revoke(request: &PageRequest) -> PageResult {
     let (wanted, started) = (request.form.text("consent"), Instant::now());
     let all = consents::consents(&request.shard).await.consents;
     let missing = || {

@@ -8,9 +8,11 @@ use pages::model::{
 };
 use pages::{page, route};
 use store::audit::{CallOutcome, Query};
+use tokio::time::{MissedTickBehavior, interval};
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
+use super::super::page_stream::PageStream;
 use super::super::pages_state::PagesState;
 use super::{call_rows, count, server_rows};
 use crate::insight::health::{HealthFinding, health};
@@ -18,11 +20,14 @@ use crate::insight::moment::PointInTime;
 use crate::insight::usage::CallCount;
 use crate::process::Shard;
 
+/// The time between two looks at numbers that change by themselves.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The number of failed calls that the page shows.
 const FAILURES: u32 = 8;
 
 /// Shows the overview.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let shard = &request.shard;
     let window = Window::from_name(request.query.text("window")).unwrap_or_default();
     let period = Duration::from_millis(window.millis());
@@ -52,7 +57,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> Shown {
 }
 
 /// Returns only the numbers of this moment.
-pub(in super::super) fn at_present(shard: &Arc<Shard>) -> OverviewPage {
+fn at_present(shard: &Arc<Shard>) -> OverviewPage {
     let mut data = OverviewPage {
         sessions: count(shard.gateway.process.session.sessions.counted()),
         waiting: count(shard.gateway.process.parked.count()),
@@ -63,6 +68,30 @@ pub(in super::super) fn at_present(shard: &Arc<Shard>) -> OverviewPage {
         (data.running, data.waiting) = (data.running + running, data.waiting + waiting);
     }
     data
+}
+
+/// Streams the numbers of this moment.
+pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
+    let (stream, response) = PageStream::open(request)?;
+    // The task ends when the browser or the session is gone, or when the gateway stops.
+    tokio::spawn(async move {
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut shown = None;
+        let send = async {
+            loop {
+                looks.tick().await;
+                let data = at_present(&stream.thread.now());
+                let numbers = Some((data.running, data.waiting, data.sessions));
+                if shown != numbers {
+                    shown = numbers;
+                    stream.send("replace", None, page::overview_now(&data));
+                }
+            }
+        };
+        tokio::select! { () = send => {}, () = stream.over() => {} }
+    });
+    Ok(response)
 }
 
 fn gravity(row: &ServerRow) -> (u8, u64) {
@@ -110,10 +139,10 @@ async fn failures(shard: &Arc<Shard>, period: Duration) -> Vec<CallRow> {
 fn advice(shard: &Arc<Shard>) -> Vec<Advice> {
     let mut findings = health(shard).findings;
     findings.sort_by_key(|finding| finding.severity != "error");
-    findings.into_iter().map(of_finding).collect()
+    findings.iter().map(of_finding).collect()
 }
 
-fn of_finding(finding: HealthFinding) -> Advice {
+fn of_finding(finding: &HealthFinding) -> Advice {
     let server = finding.subject.strip_prefix("server ");
     let (href, action) = match server {
         Some(name) => (route::server(name), "Open the server"),

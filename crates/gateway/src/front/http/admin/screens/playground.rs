@@ -1,7 +1,6 @@
 //! The playground: a form from a tool's schema, and the call with everything that happens during it.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use engine::catalogue::ListKind;
 use pages::model::{
@@ -11,8 +10,8 @@ use pages::model::{
 use pages::{Markup, page, route};
 use serde_json::{Value, json};
 
-use super::super::page_reply::{self, Shown};
-use super::super::page_request::{PageRequest, Subject};
+use super::super::page_reply::{self, PageResult};
+use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
 use super::super::pages_state::PagesState;
 use super::super::played_call::{PlayState, PlayedAnswer, PlayedCall, PlayedRequest};
@@ -35,7 +34,7 @@ struct Entered {
 }
 
 /// Shows the playground.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (data, _) = data(request, &request.query, Entered::default()).await?;
     page_reply::ok(page::playground(&request.frame(), &data))
 }
@@ -117,8 +116,8 @@ fn find(request: &PageRequest, id: &str) -> Option<Arc<PlayedCall>> {
 }
 
 /// Calls a tool.
-pub(in super::super) async fn run(request: &PageRequest) -> Shown {
-    let (shard, form, started) = (&request.shard, &request.form, Instant::now());
+pub(in super::super) async fn run(request: &PageRequest) -> PageResult {
+    let (shard, form) = (&request.shard, &request.form);
     let (slug, tool, caller) = (form.text("profile"), form.text("tool"), form.text("caller"));
     let schema = schema(shard, slug, tool).await;
     let missing =
@@ -162,24 +161,18 @@ pub(in super::super) async fn run(request: &PageRequest) -> Shown {
         (request.session.form_token.clone(), &request.session.by.name()),
         wanted,
     );
-    request.note(
-        Subject::Profile(slug),
-        started,
-        &run.as_ref().map(|_| ()).map_err(Clone::clone),
-        &format!("called {tool} in the playground"),
-    );
     let run = run?;
     let pairs = [("profile", slug), ("caller", caller), ("tool", tool), ("run", &run.id)];
     Ok(page_reply::to(&format!("{}#run", route::with_query(route::PLAYGROUND, &pairs))))
 }
 
-async fn again(request: &PageRequest, entered: Entered) -> Shown {
+async fn again(request: &PageRequest, entered: Entered) -> PageResult {
     let (data, _) = data(request, &request.form, entered).await?;
     Ok(page_reply::unusable(page::playground(&request.frame(), &data)))
 }
 
 /// Answers a question.
-pub(in super::super) async fn answer(request: &PageRequest) -> Shown {
+pub(in super::super) async fn answer(request: &PageRequest) -> PageResult {
     let form = &request.form;
     let run = find(request, form.text("run")).ok_or_else(no_run)?;
     let question = run.facts().question.filter(|question| question.id == form.text("question"));
@@ -219,14 +212,14 @@ fn address(run: &PlayedCall) -> String {
 }
 
 /// Cancels a run.
-pub(in super::super) async fn cancel(request: &PageRequest) -> Shown {
+pub(in super::super) async fn cancel(request: &PageRequest) -> PageResult {
     let run = find(request, request.form.text("run")).ok_or_else(no_run)?;
     run.cancel();
     Ok(page_reply::to(&address(&run)))
 }
 
 /// Streams a run: it is sent again whenever something happens.
-pub(in super::super) async fn events(request: &PageRequest) -> Shown {
+pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let run = find(request, request.query.text("run")).ok_or_else(no_run)?;
     let (stream, response) = PageStream::open(request)?;
     let frame = request.frame_without_notice();

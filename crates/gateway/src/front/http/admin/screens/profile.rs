@@ -8,7 +8,7 @@ use pages::page;
 use pages::route::{self, ProfileAction};
 use serde_json::{Value, json};
 
-use super::super::page_reply::{self, Shown, done};
+use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::paging::{contains, part};
 use super::{profiles, server_rows, texts, tool_rows};
@@ -16,7 +16,7 @@ use crate::changes::{self, Refusal};
 use crate::process::Shard;
 
 /// Shows a profile.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, slug) = (&request.shard, request.named(0));
     let row = profiles::row(shard, slug).await.ok_or_else(|| Refusal::no_profile(slug))?;
     let usage = server_rows::day(shard).await;
@@ -96,7 +96,7 @@ fn callers(shard: &Shard) -> Vec<ForeignText> {
 }
 
 /// Performs the action that the path names.
-pub(in super::super) async fn act(request: &PageRequest) -> Shown {
+pub(in super::super) async fn act(request: &PageRequest) -> PageResult {
     let Some(action) = ProfileAction::from_name(request.named(1)) else { return Ok(page_reply::missing()) };
     let slug = request.named(0).to_owned();
     let own_page = route::profile(&slug);

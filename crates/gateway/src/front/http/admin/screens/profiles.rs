@@ -6,7 +6,7 @@ use pages::model::{DefinedIn, ProfileRow, ProfilesPage};
 use pages::{page, route};
 use serde_json::json;
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::{PageRequest, Subject};
 use super::{count, server_rows, texts};
 use crate::admission::admin::sessions::FormNotice;
@@ -15,7 +15,7 @@ use crate::insight::profiles::whole_view;
 use crate::process::Shard;
 
 /// Shows the profiles.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     page_reply::ok(page::profiles(&request.frame(), &data(request, None).await))
 }
 
@@ -56,22 +56,19 @@ pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<ProfileRow> {
 }
 
 /// Adds a profile, or clones one.
-pub(in super::super) async fn add(request: &PageRequest) -> Shown {
+pub(in super::super) async fn add(request: &PageRequest) -> PageResult {
     let form = &request.form;
     let (slug, title) = (form.text("slug").to_owned(), form.chosen("title"));
-    let made = match form.chosen("from") {
-        Some(from) => {
-            let wanted = slug.clone();
-            let edited = request.edit(Subject::Profile(&slug), move |standing| {
-                changes::clone_profile(standing, &from, &wanted, title)
-            });
-            edited.await
-        }
-        None => {
-            let servers: Vec<String> = form.all("server").map(str::to_owned).collect();
-            let body = json!({ "slug": slug, "name": title, "servers": servers });
-            request.edit(Subject::Profile(&slug), move |standing| changes::add_profile(standing, &body)).await
-        }
+    let made = if let Some(from) = form.chosen("from") {
+        let wanted = slug.clone();
+        let edited = request.edit(Subject::Profile(&slug), move |standing| {
+            changes::clone_profile(standing, &from, &wanted, title)
+        });
+        edited.await
+    } else {
+        let servers: Vec<String> = form.all("server").map(str::to_owned).collect();
+        let body = json!({ "slug": slug, "name": title, "servers": servers });
+        request.edit(Subject::Profile(&slug), move |standing| changes::add_profile(standing, &body)).await
     };
     match made {
         Ok(made) => {

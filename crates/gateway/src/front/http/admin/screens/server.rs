@@ -9,7 +9,7 @@ use pages::page;
 use serde_json::Value;
 use store::audit::{CallOutcome, Query};
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::{call_rows, count, definition_changes, server_rows, texts};
 use crate::admission::identity::Identity;
@@ -23,7 +23,7 @@ use crate::process::Shard;
 const FAILURES: u32 = 10;
 
 /// Shows a server.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let data = data(request, None).await?;
     page_reply::ok(page::server(&request.frame(), &data))
 }

@@ -8,7 +8,7 @@ use pages::{model::ForeignText, page};
 use serde_json::json;
 use transport::net::Body;
 
-use super::super::page_reply::{self, Shown, done};
+use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::server::{self, RefusedChange};
 use crate::admission::identity::Identity;
@@ -18,7 +18,7 @@ use crate::management::definitions::{self, Approval};
 use crate::management::restart::restart;
 
 /// Performs the action that the path names.
-pub(in super::super) async fn act(request: &PageRequest) -> Shown {
+pub(in super::super) async fn act(request: &PageRequest) -> PageResult {
     let Some(action) = ServerAction::from_name(request.named(1)) else { return Ok(page_reply::missing()) };
     let (shard, id) = (&request.shard, request.named(0));
     changes::server(&shard.gateway.standing, id)?;
@@ -66,7 +66,7 @@ async fn login(request: &PageRequest) -> Response<Body> {
     }
 }
 
-async fn change(request: &PageRequest) -> Shown {
+async fn change(request: &PageRequest) -> PageResult {
     let id = request.named(0).to_owned();
     let (text, etag) = (request.form.get("text").unwrap_or_default(), request.form.text("etag"));
     let made = match (
@@ -100,7 +100,7 @@ async fn change(request: &PageRequest) -> Shown {
     Ok(page_reply::unusable(page::server(&request.frame(), &data)))
 }
 
-async fn approve(request: &PageRequest) -> Shown {
+async fn approve(request: &PageRequest) -> PageResult {
     let (id, started, form) = (request.named(0), Instant::now(), &request.form);
     let all = form.get("all") == Some("yes");
     let tools: Vec<String> = form.all("tool").filter_map(route::name_of).collect();
@@ -123,7 +123,7 @@ async fn approve(request: &PageRequest) -> Shown {
     Ok(done(request, made, &route::server(id), &format!("Approved: {shown}.")))
 }
 
-async fn remove(request: &PageRequest) -> Shown {
+async fn remove(request: &PageRequest) -> PageResult {
     let id = request.named(0).to_owned();
     if request.form.get("confirm") != Some(id.as_str()) {
         return Err(Refusal::new(

@@ -5,7 +5,7 @@ use pages::model::{AddServer, ServerRow, ServerState, ServersFilter, ServersPage
 use pages::{page, route};
 use transport::net::Body;
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::{PageRequest, Subject};
 use super::paging::{contains, part};
 use super::{server_rows, texts};
@@ -14,7 +14,7 @@ use crate::changes::pasted::{self, PastedServer};
 use crate::changes::{self, Refusal};
 
 /// Shows the servers.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     page_reply::ok(page::servers(&request.frame(), &data(request, AddServer::default()).await))
 }
 
@@ -32,7 +32,7 @@ async fn data(request: &PageRequest, add: AddServer) -> ServersPage {
 }
 
 /// Shows which servers a pasted text would add, or adds them.
-pub(in super::super) async fn add(request: &PageRequest) -> Shown {
+pub(in super::super) async fn add(request: &PageRequest) -> PageResult {
     let (text, name) = (request.form.get("text").unwrap_or_default(), request.form.text("name"));
     let again = |faults: Vec<String>, preview: Vec<String>| AddServer {
         text: text.into(),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use pages::model::{ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
 use pages::{page, route};
 
-use super::super::page_reply::{self, Shown, done};
+use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::paging::{contains, part};
 use super::{count, text};
@@ -16,7 +16,7 @@ use crate::insight::sessions::{self, ListedSession, SessionQuery};
 use crate::process::Shard;
 
 /// Shows the sessions.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, q) = (&request.shard, request.query.shown("q"));
     let all = SessionQuery { profile: None, principal: None, offset: 0, limit: u64::MAX };
     let rows = sessions::sessions(shard, all).await.sessions.into_iter().map(row);
@@ -105,7 +105,7 @@ fn queues(shard: &Arc<Shard>) -> Vec<QueueRow> {
 }
 
 /// Ends a session.
-pub(in super::super) async fn end(request: &PageRequest) -> Shown {
+pub(in super::super) async fn end(request: &PageRequest) -> PageResult {
     let started = Instant::now();
     let missing = || Refusal::new(404, "SESSION_NOT_FOUND", "There is no such session. It may have ended.");
     let ended = sessions::end(&request.shard, request.form.text("session")).await.ok_or_else(missing);

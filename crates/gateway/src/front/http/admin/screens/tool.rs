@@ -8,7 +8,7 @@ use pages::page;
 use serde_json::Value;
 use store::audit::Query;
 
-use super::super::page_reply::{self, Shown};
+use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::{call_rows, definition_changes, server_rows, tool_rows};
 use crate::changes::{self, Refusal};
@@ -22,7 +22,7 @@ use crate::process::Shard;
 const CALLS: u32 = 10;
 
 /// Shows a tool.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, server, tool) = (&request.shard, request.named(0), request.named(1));
     changes::server(&shard.gateway.standing, server)?;
     let usage = server_rows::day(shard).await;

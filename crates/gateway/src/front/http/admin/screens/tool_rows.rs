@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use pages::model::{DefinitionState, ToolHints, ToolRow};
 
+use upstream::definitions::DefinitionCounts;
+
 use super::definition_changes;
 use crate::changes::Refusal;
 use crate::insight::catalogue::{self, CatalogueItem, CatalogueQuery, DescribedItem, MOST_ITEMS};
@@ -37,7 +39,9 @@ pub(super) async fn of_servers(
     let mut pending: HashMap<String, HashMap<String, DefinitionState>> = HashMap::new();
     for spec in &shard.gateway.snapshot.upstreams {
         let record = &shard.view.state.upstreams.get(spec.id).server.definitions;
-        if items.iter().any(|item| *item.server == *spec.name) && record.counts() != Default::default() {
+        if items.iter().any(|item| *item.server == *spec.name)
+            && record.counts() != DefinitionCounts::default()
+        {
             pending.insert(spec.name.to_string(), definition_changes::pending(shard, &spec.name).await);
         }
     }

@@ -6,7 +6,7 @@ use pages::model::{ToolRow, ToolsFilter, ToolsPage};
 use pages::{page, route};
 use serde_json::json;
 
-use super::super::page_reply::{self, Shown, done};
+use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{Fields, PageRequest, Subject};
 use super::paging::{contains, part};
 use super::{server_rows, texts, tool_rows};
@@ -22,7 +22,7 @@ fn filter(fields: &Fields) -> ToolsFilter {
 }
 
 /// Shows the tools.
-pub(in super::super) async fn show(request: &PageRequest) -> Shown {
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let filter = filter(&request.query);
     let rows = chosen(request, &filter).await?;
     let tokens = rows.iter().filter(|row| row.hidden.is_none()).map(|row| row.tokens).sum();
@@ -72,7 +72,7 @@ async fn chosen(request: &PageRequest, filter: &ToolsFilter) -> Result<Vec<ToolR
 }
 
 /// Allows or denies tools in a profile.
-pub(in super::super) async fn set_visibility(request: &PageRequest) -> Shown {
+pub(in super::super) async fn set_visibility(request: &PageRequest) -> PageResult {
     let (form, filter) = (&request.form, filter(&request.form));
     let pairs = [
         ("q", filter.q.raw()),
