@@ -1,10 +1,11 @@
-//! Who may open the operators' pages. These tests use the whole binary, over real sockets.
+//! The operators' pages, and who may open them. These tests use the whole binary, over real sockets.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `browser` | a browser that keeps cookies and sends forms |
 //! | `opening` | the ways that lead to a page |
 //! | `attacks` | the ways that must not |
+//! | `pages` | the pages and their forms |
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -12,3 +13,4 @@ mod support;
 mod attacks;
 mod browser;
 mod opening;
+mod pages;

@@ -75,9 +75,9 @@ impl PageRequest {
         self.shard.gateway.standing.clone()
     }
 
-    /// Returns true if pages may change servers and profiles.
+    /// Returns true if pages may change servers and profiles: such changes are stored with `admin` or `management`.
     pub(super) fn manages(&self) -> bool {
-        self.shard.gateway.standing.config().management.is_some()
+        self.shard.gateway.standing.config().keeps_changes()
     }
 
     /// Returns the frame of a page. It contains the result of the last form, which is shown only once.
