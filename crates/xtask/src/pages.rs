@@ -9,8 +9,9 @@ use crate::tally::Tally;
 use crate::tools::{Tools, for_apps};
 use std::process::Command;
 
-/// The scripts: one looks at the gallery, one uses it.
-pub(crate) const PAGES: Scripts = Scripts { name: "pages", all: &["gallery", "behavior"], run: in_browser };
+/// The scripts: one looks at the gallery, one uses it, and one does what operators do with a running gateway.
+pub(crate) const PAGES: Scripts =
+    Scripts { name: "pages", all: &["gallery", "behavior", "journeys"], run: in_browser };
 
 /// Writes the gallery, and opens each page of it. The screenshots are in `target/test-work/pages/screenshots`.
 pub(crate) fn in_browser(
@@ -29,5 +30,6 @@ pub(crate) fn in_browser(
         ["run", "--quiet", "--package", "dragoman-pages", "--example", "gallery", "--profile", profile, "--"];
     log.run(Command::new("cargo").args(write).arg(&gallery).current_dir(root::checkout()))?;
     let screenshots = folder.join("screenshots");
-    PAGES.each((&node, &[gallery.as_os_str(), screenshots.as_os_str()]), only, log)
+    let program = programs.dragoman();
+    PAGES.each((&node, &[gallery.as_os_str(), screenshots.as_os_str(), program.as_os_str()]), only, log)
 }

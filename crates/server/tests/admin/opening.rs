@@ -19,7 +19,11 @@ async fn a_printed_link_opens_the_pages() {
     let opened = browser.post(&link, "").await;
     assert_eq!((opened.status, opened.header("location")), (303, "/admin"));
     let page = browser.get("/admin").await;
-    assert!(page.status == 200 && page.text.contains("<span class=\"who\"><bdi>admin</bdi></span>"), "{}", page.text);
+    assert!(
+        page.status == 200 && page.text.contains("<span class=\"who\"><bdi>admin</bdi></span>"),
+        "{}",
+        page.text
+    );
     assert_eq!(browser.get("/admin/no-such-page").await.status, 404);
     gateway.log().has("opened the admin pages").await;
 }

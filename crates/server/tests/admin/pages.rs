@@ -80,7 +80,8 @@ async fn pages_open_for_operators_alone() {
         assert_eq!((other.status, other.text.as_str()), (303, ""), "{path}");
     }
     assert_eq!(browser.get("/admin/logins").await.status, 200);
-    for path in ["/admin/servers/none", "/admin/tools/demo/none", "/admin/profiles/none", "/admin/calls/999"] {
+    for path in ["/admin/servers/none", "/admin/tools/demo/none", "/admin/profiles/none", "/admin/calls/999"]
+    {
         assert_eq!(browser.get(path).await.status, 404, "{path}");
     }
 }
@@ -119,7 +120,10 @@ async fn a_key_is_shown_once_and_can_be_revoked() {
     assert_eq!(browser.post("/admin/keys-revoke", &revoke("cursor")).await.status, 303);
     let after = browser.get("/admin/keys").await;
     assert!(after.text.contains("The key was revoked.") && after.text.contains("revoked"));
-    assert!(!browser.get("/admin/keys").await.text.contains("The key was revoked."), "a result is shown once");
+    assert!(
+        !browser.get("/admin/keys").await.text.contains("The key was revoked."),
+        "a result is shown once"
+    );
 }
 
 #[tokio::test]
@@ -148,7 +152,9 @@ async fn a_call_by_hand_belongs_to_its_session() {
     let call = browser.get(&format!("/admin/calls/{id}")).await;
     assert!(call.text.contains("server → Dragoman"), "both sides were captured: {}", call.text);
     let csv = browser.get("/admin/calls.csv?tool=demo__add").await;
-    assert!(csv.status == 200 && csv.text.starts_with("id,time,outcome") && csv.text.contains("\"demo__add\""));
+    assert!(
+        csv.status == 200 && csv.text.starts_with("id,time,outcome") && csv.text.contains("\"demo__add\"")
+    );
 }
 
 #[tokio::test]
@@ -166,7 +172,11 @@ async fn forms_say_what_is_missing() {
         ("/admin/calls-capture", "minutes=61", "at most 60"),
     ] {
         let refused = browser.post(path, &format!("csrf={token}&{form}")).await;
-        assert!(matches!(refused.status, 412 | 422) && refused.text.contains(words), "{path} {form}: {}", refused.text);
+        assert!(
+            matches!(refused.status, 412 | 422) && refused.text.contains(words),
+            "{path} {form}: {}",
+            refused.text
+        );
     }
 }
 
@@ -177,7 +187,11 @@ async fn a_server_is_added_after_a_look_at_what_would_run() {
     let block = "%7B%22mcpServers%22%3A%7B%22gone%22%3A%7B%22url%22%3A%22http%3A%2F%2F127.0.0.1%3A1%2Fmcp%22%7D%7D%7D";
     let form = format!("csrf={token}&text={block}");
     let preview = browser.post("/admin/servers-add", &form).await;
-    assert!(preview.status == 200 && preview.text.contains("gone: http://127.0.0.1:1/mcp"), "{}", preview.text);
+    assert!(
+        preview.status == 200 && preview.text.contains("gone: http://127.0.0.1:1/mcp"),
+        "{}",
+        preview.text
+    );
     assert_eq!(browser.get("/admin/servers/gone").await.status, 404, "nothing was added");
     let added = browser.post("/admin/servers-add", &format!("{form}&confirm=yes")).await;
     assert_eq!(added.status, 303, "{}", added.text);

@@ -99,7 +99,11 @@ async fn respond_to(
 async fn admitted(visit: &Visit<'_>, (path, query): (&str, Fields), request: Arrived) -> Response<Body> {
     let is_form = request.method() == Method::POST;
     let Some((cookie, session)) = visit.session() else {
-        let next = request.uri().path_and_query().map(http::uri::PathAndQuery::as_str).filter(|own| !is_form && *own != route::ROOT);
+        let next = request
+            .uri()
+            .path_and_query()
+            .map(http::uri::PathAndQuery::as_str)
+            .filter(|own| !is_form && *own != route::ROOT);
         return page_reply::to(&route::with_query(route::LOGIN, &[("next", next.unwrap_or_default())]));
     };
     let form = if is_form {

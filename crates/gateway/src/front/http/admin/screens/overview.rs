@@ -149,11 +149,24 @@ fn of_finding(finding: &HealthFinding) -> Advice {
         None if finding.subject.starts_with("limits") => (route::LIMITS.to_owned(), "Open the limits"),
         None => (route::CONFIGURATION.to_owned(), "Open the configuration"),
     };
+    // The message about a server begins with its state.
+    let (title, message) = match (server, finding.message.split_once(": ")) {
+        (Some(name), Some((state, message))) => (format!("{name}: {}", state.replace('_', " ")), message),
+        (Some(name), None) => (name.to_owned(), finding.message.as_str()),
+        (None, _) => (finding.subject.clone(), finding.message.as_str()),
+    };
     Advice {
         severity: if finding.severity == "error" { Severity::Bad } else { Severity::Warning },
-        title: server.unwrap_or(&finding.subject).into(),
-        text: format!("{} — {}.", finding.message, finding.help).into(),
+        title: title.into(),
+        text: format!("{}. {}.", capitalized(message), capitalized(&finding.help)).into(),
         href,
         action,
     }
+}
+
+/// Returns a sentence without its point.
+fn capitalized(text: &str) -> String {
+    let mut chars = text.trim_end_matches('.').chars();
+    let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}", chars.as_str())
 }

@@ -1,0 +1,76 @@
+// A gateway with admin pages, and a client of it, for the journeys.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+
+/** Starts a gateway with this configuration. */
+export async function start(program, config) {
+  const folder = mkdtempSync(join(tmpdir(), 'journey-'));
+  const file = join(folder, 'dragoman.yaml');
+  const write = (text) => writeFileSync(file, `listen: 127.0.0.1:0\nadmin: true\nstateFolder: ${folder}/state\n${text}`);
+  write(config);
+  const child = spawn(program, ['--config', file, '--json'], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } });
+  const log = [];
+  child.stderr.on('data', (data) => log.push(String(data)));
+  const hello = await new Promise((resolve, reject) => {
+    let printed = '';
+    child.on('exit', (code) => reject(new Error(`the gateway ended with ${code}: ${log.join('')}`)));
+    child.stdout.on('data', (data) => {
+      printed += data;
+      if (!printed.includes('\n')) return;
+      try { resolve(JSON.parse(printed)); } catch { /* more is coming */ }
+    });
+  });
+  child.removeAllListeners('exit');
+  const url = new URL(hello.admin).origin;
+  return {
+    url,
+    admin: hello.admin,
+    folder,
+    write,
+    log: () => log.join(''),
+    client: (headers) => new Client(`${url}/mcp`, headers),
+    stop: () => new Promise((resolve) => {
+      child.on('exit', () => { rmSync(folder, { recursive: true, force: true }); resolve(); });
+      child.kill();
+    }),
+  };
+}
+
+/** A client of version 2025-06-18 that calls tools. */
+class Client {
+  constructor(url, headers = {}) {
+    this.url = url;
+    this.headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'user-agent': 'cursor/1.7', ...headers };
+  }
+
+  async send(message) {
+    const answer = await fetch(this.url, { method: 'POST', headers: this.headers, body: JSON.stringify(message) });
+    const session = answer.headers.get('mcp-session-id');
+    if (session) this.headers['mcp-session-id'] = session;
+    const text = await answer.text();
+    const data = text.split('\n').filter((line) => line.startsWith('data: ')).pop();
+    let body;
+    try { body = JSON.parse(data ? data.slice(6) : text); } catch { body = undefined; }
+    return { status: answer.status, body };
+  }
+
+  async open() {
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'cursor', version: '1.7' } };
+    const { status } = await this.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+    if (status === 200) await this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return status;
+  }
+
+  list() {
+    return this.send(LIST);
+  }
+
+  call(name, given = {}) {
+    return this.send({ jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name, arguments: given } });
+  }
+}
