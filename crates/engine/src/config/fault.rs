@@ -50,6 +50,13 @@ pub(super) struct Excerpt {
     pub(super) width: usize,
 }
 
+impl Fault {
+    /// The line of the file with the fault, without secrets.
+    pub fn line_text(&self) -> &str {
+        &self.excerpt.text
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let head = match self.severity {

@@ -191,7 +191,9 @@ fn rule_row(at: usize, rule: &Value) -> AccessRuleRow {
         .into_iter()
         .flatten()
         .filter(|(key, value)| !["allow", "deny"].contains(&key.as_str()) && !value.is_null())
-        .map(|(key, value)| format!("{key}: {}", brief(value)))
+        .map(|(key, value)| (key, brief(value)))
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(key, value)| format!("{key}: {value}"))
         .collect();
     AccessRuleRow {
         number: super::count(at) + 1,
@@ -208,6 +210,7 @@ fn brief(value: &Value) -> String {
         Value::Array(all) => all.iter().map(brief).collect::<Vec<_>>().join(", "),
         Value::Object(all) => {
             let own = all.iter().filter(|(_, value)| !value.is_null() && **value != Value::Array(Vec::new()));
+            let own = own.filter(|(_, value)| !brief(value).is_empty());
             own.map(|(key, value)| format!("{key} {}", brief(value))).collect::<Vec<_>>().join(" and ")
         }
         other => other.to_string(),

@@ -54,7 +54,7 @@ fn faults(request: &PageRequest) -> Vec<ConfigFault> {
         }
         .into(),
         help: super::text(Some(fault.help.clone())),
-        excerpt: super::text(Some(fault.offending.clone())),
+        excerpt: super::text(Some(fault.line_text().to_owned())),
     };
     unread.faults.iter().map(one).collect()
 }
