@@ -90,7 +90,7 @@ async fn pages_open_for_operators_alone() {
 async fn each_form_needs_the_token_of_its_session() {
     let gateway = start_with(&with_ann(RECORDED)).await;
     let (mut browser, _) = operator(&gateway).await;
-    let (mut ann, _) = (Browser::new(gateway.http()), ());
+    let mut ann = Browser::new(gateway.http());
     assert_eq!(ann.log_in("battery staple").await.status, 303);
     let foreign = ann.get("/admin").await.form_token();
     for path in FORMS {
@@ -109,7 +109,7 @@ async fn a_key_is_shown_once_and_can_be_revoked() {
     let (mut browser, token) = operator(&gateway).await;
     let made = browser.post("/admin/keys-new", &format!("csrf={token}&name=cursor&expires=30d")).await;
     let (_, rest) = made.text.split_once("dgm_").expect("the key");
-    let key: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
+    let key: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
     assert!(made.status == 200 && key.len() > 30, "{}", made.text);
     let listed = browser.get("/admin/keys").await;
     assert!(!listed.text.contains(&key) && listed.text.contains(&format!("dgm_{}", &key[..8])));
