@@ -27,7 +27,7 @@ pub(crate) enum ArrivalEvent {
         agent: Option<String>,
     },
     /// A message of the protocol was read.
-    Message { method: String, client: Option<String>, version: Option<String> },
+    Message { profile: String, method: String, client: Option<String>, version: Option<String> },
 }
 
 /// The watchers of requests.
@@ -79,7 +79,12 @@ mod tests {
     #[test]
     fn watchers_are_few_and_see_what_happens_while_they_watch() {
         let arrivals = Arc::new(Arrivals::default());
-        let event = ArrivalEvent::Message { method: "ping".to_owned(), client: None, version: None };
+        let event = ArrivalEvent::Message {
+            profile: "default".to_owned(),
+            method: "ping".to_owned(),
+            client: None,
+            version: None,
+        };
         arrivals.tell(event.clone());
         assert!(!arrivals.is_watched());
         let mut watched: Vec<_> = (0..MOST).map(|_| arrivals.watch().unwrap()).collect();

@@ -250,10 +250,8 @@ impl Call {
         if let (Some(rules), Event::Frame(frame, _)) = (&mut self.rules, &event) {
             rules.hear(frame, self.exchange.key());
         }
-        if let (Some(record), Event::Frame(..)) = (&mut self.record, &event) {
+        if let (Some(record), Event::Frame(frame, _)) = (&mut self.record, &event) {
             record.heard();
-        }
-        if let (Some(record), Event::Frame(frame, _)) = (&self.record, &event) {
             record.capture(Lane::FromServer, frame.text());
         }
         let context = &self.context;

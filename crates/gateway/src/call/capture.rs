@@ -89,11 +89,11 @@ impl MessageTape {
             Lane::FromClient | Lane::ToClient => self.client_era,
             Lane::ToServer | Lane::FromServer => self.server_era,
         };
-        let kept = Bytes::copy_from_slice(&text[..text.len().min(MESSAGE)]);
         let mut messages = self.messages.lock();
         if messages.len() < MESSAGES {
-            let after = self.started.elapsed();
-            messages.push(CapturedMessage { after, lane, era, text: kept, bytes: text.len() });
+            let (after, bytes) = (self.started.elapsed(), text.len());
+            let text = Bytes::copy_from_slice(&text[..bytes.min(MESSAGE)]);
+            messages.push(CapturedMessage { after, lane, era, text, bytes });
         }
     }
 

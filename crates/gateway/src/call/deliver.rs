@@ -91,6 +91,7 @@ pub(crate) async fn deliver(
             way.send_state(context, &link).await;
             if let Some(record) = record {
                 record.sent();
+                record.capture_sent(outbound.era, &outbound.body);
             }
             let of = (way.owner, way.carried);
             Box::pin(link.send(context.egress.client(), outbound.clone(), limits, of)).await

@@ -7,6 +7,7 @@
 //! | [`changes_file`] | the file of stored changes |
 //! | [`restart`] | restarts of servers |
 //! | [`admin_link`] | one-time links to the operators' pages |
+//! | [`operator`] | a request of an operator, on its way to the log and to the record |
 //! | [`audit`] | the record of configuration changes |
 
 pub(crate) mod admin_link;
@@ -14,4 +15,5 @@ pub(crate) mod audit;
 pub(crate) mod changes_file;
 pub(crate) mod definitions;
 pub(crate) mod edit;
+pub(crate) mod operator;
 pub(crate) mod restart;

@@ -137,7 +137,7 @@ async fn a_call_by_hand_belongs_to_its_session() {
     let begun = browser.post("/admin/playground-run", &form).await;
     assert_eq!(begun.status, 303, "{}", begun.text);
     let path = begun.header("location").split('#').next().expect("a path").to_owned();
-    let page = page_with(&mut browser, &path, "class=\"badge good\"").await;
+    let page = page_with(&mut browser, &path, "<h3>Result</h3>").await;
     assert!(page.contains("42") && page.contains("Dragoman → server"), "{page}");
     let mut ann = Browser::new(gateway.http());
     ann.log_in("battery staple").await;

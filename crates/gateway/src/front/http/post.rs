@@ -92,7 +92,7 @@ pub(super) async fn take(
             return answer::refusal_of(StatusCode::BAD_REQUEST, message, id);
         }
     };
-    seen::message(shard, &message, version);
+    seen::message(shard, entry.profile, &message, version);
     let verdict = match counted {
         RateCounted::Yes(verdict) => verdict,
         RateCounted::No => match limited::count_all(shard, entry, headers, Some(&message)).await {

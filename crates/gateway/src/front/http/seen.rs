@@ -43,17 +43,19 @@ pub(super) fn answered(shard: &Shard, event: Option<ArrivalEvent>, answer: u16) 
 }
 
 /// Tells the watchers of a message.
-pub(super) fn message(shard: &Shard, message: &Message, version: Option<&str>) {
+pub(super) fn message(shard: &Shard, profile: usize, message: &Message, version: Option<&str>) {
     if let (true, Message::Single(frame)) = (shard.gateway.process.arrivals.is_watched(), message) {
-        shard.gateway.process.arrivals.tell(of_frame(frame, version));
+        let profile = shard.gateway.snapshot.profiles[profile].slug.to_string();
+        shard.gateway.process.arrivals.tell(of_frame(frame, (profile, version)));
     }
 }
 
-fn of_frame(frame: &Frame, version: Option<&str>) -> ArrivalEvent {
+fn of_frame(frame: &Frame, (profile, version): (String, Option<&str>)) -> ArrivalEvent {
     let info =
         frame.param("clientInfo").ok().flatten().or_else(|| frame.meta(meta::CLIENT_INFO).ok().flatten());
     let wanted = frame.param("protocolVersion").ok().flatten().and_then(|span| frame.string(span));
     ArrivalEvent::Message {
+        profile,
         method: clipped(&frame.method()),
         client: info
             .and_then(|info| client_label::program(info.of(frame.text())))

@@ -1,7 +1,6 @@
 //! One request of an operator for a page: its parameters, its form, and what every page shows around its content. This module must
 //! not know any page.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,13 +8,11 @@ use std::time::Instant;
 use pages::model::{ForeignText, Notice, PageFrame, Severity};
 
 use crate::admission::admin::sessions::{FormNotice, FoundSession};
-use crate::admission::audit::CallOutcome;
 use crate::changes::edits::Edited;
 use crate::changes::{Refusal, Standing};
 use crate::insight::health::TroubleCounts;
 use crate::insight::moment::PointInTime;
-use crate::management::audit::{self, ManagementAction};
-use crate::management::edit;
+use crate::management::operator::OperatorRequest;
 use crate::process::{Shard, VERSION};
 
 /// Fields of a form or of a query, in their order.
@@ -122,11 +119,7 @@ impl PageRequest {
             let message = "changes over these pages are off; set `management: true` in the configuration";
             return Err(Refusal::new(403, "FORBIDDEN", message));
         }
-        let started = Instant::now();
-        let made = edit::edit(&self.shard, Box::new(how)).await;
-        let what = made.as_ref().map(|made| -> &(dyn fmt::Display + Sync) { &made.what });
-        audit::log_and_record(&self.shard, &self.taken(subject, started, what));
-        made
+        self.operator(subject).edit(how).await
     }
 
     /// Writes an operation that changes something other than the configuration, and its outcome, to the log and to the record of
@@ -138,35 +131,18 @@ impl PageRequest {
         outcome: &Result<T, Refusal>,
         what: &str,
     ) {
-        let what: Result<&(dyn fmt::Display + Sync), _> = outcome.as_ref().map(|_| {
-            let what: &(dyn fmt::Display + Sync) = &what;
-            what
-        });
-        audit::log_and_record_operation(&self.shard, &self.taken(subject, started, what));
+        self.operator(subject).note(started, outcome, &what);
     }
 
-    fn taken<'a>(
-        &self,
-        subject: Subject<'a>,
-        started: Instant,
-        outcome: Result<&'a (dyn fmt::Display + Sync), &Refusal>,
-    ) -> ManagementAction<'a> {
-        let mut action = ManagementAction {
+    fn operator<'a>(&'a self, subject: Subject<'a>) -> OperatorRequest<'a> {
+        OperatorRequest {
+            shard: &self.shard,
             who: self.session.by.name().into(),
             address: Some(self.address),
-            asked: format!("POST {}", &self.path[..self.path.floor_char_boundary(200)]).into(),
+            asked: format!("POST {}", &self.path[..self.path.floor_char_boundary(200)]),
             server: subject.server(),
             profile: subject.profile(),
-            outcome: CallOutcome::Ok,
-            status: None,
-            what: None,
-            took: started.elapsed(),
-        };
-        match outcome {
-            Ok(what) => action.what = Some(what),
-            Err(refusal) => (action.outcome, action.status) = (CallOutcome::Error, Some(refusal.status)),
         }
-        action
     }
 }
 

@@ -109,7 +109,12 @@ impl PagesState {
     ///
     /// # Errors
     /// Fails if too many tests are running.
-    pub(super) fn begin_test(&self, shard: &Shard, owner: Arc<str>) -> Result<Arc<RunningTest>, Refusal> {
+    pub(super) fn begin_test(
+        &self,
+        shard: &Shard,
+        owner: Arc<str>,
+        profile: String,
+    ) -> Result<Arc<RunningTest>, Refusal> {
         let id = random_id()?;
         let process = &shard.gateway.process;
         let busy = || Refusal::new(429, "TOO_MANY_TESTS", "too many self-tests are running; stop some");
@@ -119,7 +124,7 @@ impl PagesState {
             tests.pop_front();
         }
         let watched = process.arrivals.watch().ok_or_else(busy)?;
-        let test = RunningTest::begin((id, owner), watched, process.stop.clone());
+        let test = RunningTest::begin((id, owner, profile), watched, process.stop.clone());
         tests.push_back(test.clone());
         Ok(test)
     }

@@ -16,6 +16,9 @@ use crate::insight::moment::PointInTime;
 /// The time after which a test ends by itself.
 const PATIENCE: Duration = Duration::from_mins(10);
 
+/// The time in which a list is answered; a slower one has at least been accepted.
+const ANSWER: Duration = Duration::from_secs(5);
+
 /// The maximum number of events that are shown.
 const EVENTS: usize = 40;
 
@@ -24,6 +27,8 @@ pub(super) struct RunningTest {
     pub(super) id: String,
     /// The token of the session that began the test; no other session may see it.
     pub(super) owner: Arc<str>,
+    /// The profile whose clients are watched.
+    profile: String,
     until: u64,
     seen: Mutex<(SelfTestState, Vec<SelfTestEvent>)>,
     changed: watch::Sender<()>,
@@ -32,10 +37,15 @@ pub(super) struct RunningTest {
 
 impl RunningTest {
     /// Begins a test.
-    pub(super) fn begin((id, owner): (String, Arc<str>), watched: WatchedArrivals, stop: Stop) -> Arc<Self> {
+    pub(super) fn begin(
+        (id, owner, profile): (String, Arc<str>, String),
+        watched: WatchedArrivals,
+        stop: Stop,
+    ) -> Arc<Self> {
         let test = Arc::new(Self {
             id,
             owner,
+            profile,
             until: PointInTime::at(Instant::now() + PATIENCE).0,
             seen: Mutex::default(),
             changed: watch::channel(()).0,
@@ -80,16 +90,22 @@ impl RunningTest {
                 Ok(event) => {
                     let is_list =
                         matches!(&event, ArrivalEvent::Message { method, .. } if method == "tools/list");
+                    let is_elsewhere =
+                        matches!(&event, ArrivalEvent::Message { profile, .. } if *profile != self.profile);
+                    if is_elsewhere {
+                        continue;
+                    }
                     self.note(&event);
                     if is_list {
-                        // The answer to the list is the next event; a refusal of it would be one, too.
-                        if let Ok(Ok(next)) =
-                            tokio::time::timeout(Duration::from_secs(5), watched.events.recv()).await
-                        {
-                            self.note(&next);
+                        // The next answer is nearly always the one to the list.
+                        let next = tokio::time::timeout(ANSWER, watched.events.recv()).await;
+                        if let Ok(Ok(next)) = &next {
+                            self.note(next);
                         }
-                        self.seen.lock().0 = SelfTestState::Works;
-                        return;
+                        if !matches!(next, Ok(Ok(ArrivalEvent::Answered { status: 400.., .. }))) {
+                            self.seen.lock().0 = SelfTestState::Works;
+                            return;
+                        }
                     }
                 }
                 Err(RecvError::Lagged(_)) => {}
@@ -131,7 +147,7 @@ fn judged(event: &ArrivalEvent) -> Option<(SelfTestState, SelfTestEvent)> {
         advice: advice.map(Into::into),
     };
     match event {
-        ArrivalEvent::Message { method, client, version } => {
+        ArrivalEvent::Message { method, client, version, .. } => {
             let by = client.as_deref().map(|client| format!(" from {client}")).unwrap_or_default();
             let version =
                 version.as_deref().map(|version| format!(", version {version}")).unwrap_or_default();
@@ -190,6 +206,7 @@ mod tests {
         assert!(judged(&event(401, true)).unwrap().1.advice.unwrap().raw().contains("wrong"));
         assert!(judged(&event(200, true)).is_none());
         let message = ArrivalEvent::Message {
+            profile: "default".to_owned(),
             method: "initialize".to_owned(),
             client: Some("cursor 1.7".to_owned()),
             version: Some("2025-11-25".to_owned()),

@@ -10,12 +10,10 @@ use serde_json::Value;
 use transport::net::Incoming;
 
 use super::super::{body, media};
-use crate::admission::audit::CallOutcome;
 use crate::admission::identity::Identity;
 use crate::changes::edits::Edited;
 use crate::changes::{Refusal, Standing};
-use crate::management::audit::{self, ManagementAction};
-use crate::management::edit;
+use crate::management::operator::OperatorRequest;
 use crate::process::Shard;
 
 /// The way by which a request came.
@@ -100,11 +98,7 @@ impl ManagementRequest {
         &self,
         how: impl FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send + 'static,
     ) -> Result<Edited, Refusal> {
-        let started = Instant::now();
-        let made = edit::edit(&self.shard, Box::new(how)).await;
-        let what = made.as_ref().map(|made| -> &(dyn fmt::Display + Sync) { &made.what });
-        audit::log_and_record(&self.shard, &self.taken(started, what));
-        made
+        self.operator().edit(how).await
     }
 
     /// Writes an operation that changes something other than the configuration, and its outcome, to the log and to the
@@ -115,31 +109,18 @@ impl ManagementRequest {
         outcome: &Result<T, Refusal>,
         what: &(dyn fmt::Display + Sync),
     ) {
-        audit::log_and_record_operation(&self.shard, &self.taken(started, outcome.as_ref().map(|_| what)));
+        self.operator().note(started, outcome, what);
     }
 
-    fn taken<'a>(
-        &'a self,
-        started: Instant,
-        outcome: Result<&'a (dyn fmt::Display + Sync), &Refusal>,
-    ) -> ManagementAction<'a> {
-        let (server, profile) = (self.about("server"), self.about("profile"));
-        let mut action = ManagementAction {
+    fn operator(&self) -> OperatorRequest<'_> {
+        OperatorRequest {
+            shard: &self.shard,
             who: self.identity.principal.id.clone(),
             address: self.identity.address(),
-            asked: self.action.clone().into(),
-            server,
-            profile,
-            outcome: CallOutcome::Ok,
-            status: None,
-            what: None,
-            took: started.elapsed(),
-        };
-        match outcome {
-            Ok(what) => action.what = Some(what),
-            Err(refusal) => (action.outcome, action.status) = (CallOutcome::Error, Some(refusal.status)),
+            asked: self.action.clone(),
+            server: self.about("server"),
+            profile: self.about("profile"),
         }
-        action
     }
 
     /// Returns the server or profile that the path names.

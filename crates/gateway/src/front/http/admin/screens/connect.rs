@@ -63,9 +63,11 @@ pub(in super::super) async fn test(request: &PageRequest) -> PageResult {
             test.stop();
             test
         }
-        None => {
-            PagesState::of(&request.shard).begin_test(&request.shard, request.session.form_token.clone())?
-        }
+        None => PagesState::of(&request.shard).begin_test(
+            &request.shard,
+            request.session.form_token.clone(),
+            form.text("profile").to_owned(),
+        )?,
     };
     let pairs = [("profile", form.text("profile")), ("client", form.text("client")), ("test", &test.id)];
     Ok(page_reply::to(&format!("{}#test-title", route::with_query(route::CONNECT, &pairs))))

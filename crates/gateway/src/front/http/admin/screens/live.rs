@@ -20,12 +20,12 @@ const LATEST: u32 = 50;
 const MCP: [&str; 3] = ["initialize", "ping", "server/discover"];
 
 /// The events that an operator wants to see.
-struct Wanted {
+struct LiveFilter {
     q: ForeignText,
     kind: Option<LiveEventKind>,
 }
 
-impl Wanted {
+impl LiveFilter {
     fn of(request: &PageRequest) -> Self {
         Self { q: request.query.shown("q"), kind: LiveEventKind::from_name(request.query.text("kind")) }
     }
@@ -38,7 +38,7 @@ impl Wanted {
 
 /// Shows the page.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
-    let wanted = Wanted::of(request);
+    let wanted = LiveFilter::of(request);
     let rows = call_rows::newest(&request.shard, Query { limit: LATEST, ..Query::default() }).await;
     let events = rows.into_iter().map(of_call).filter(|event| wanted.takes(event)).collect();
     let data = LivePage { events, q: wanted.q, kind: wanted.kind };
@@ -51,7 +51,7 @@ pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let mut events = LiveEvents::start(&stream.thread).ok_or_else(|| {
         Refusal::new(429, "TOO_MANY_READERS", "too many readers of events are open; close some")
     })?;
-    let wanted = Wanted::of(request);
+    let wanted = LiveFilter::of(request);
     let mut frame = request.frame_without_notice();
     tokio::spawn(async move {
         let send = async {
