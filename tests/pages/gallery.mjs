@@ -1,5 +1,6 @@
 // Every page of the gallery in a real browser: light, dark, forced colors, 320 pixels wide, and without scripts.
-//   node gallery.mjs GALLERY SCREENSHOTS [--mode=MODE ...] [PAGE ...]
+//   node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--mode=MODE ...] [PAGE ...]
+// PROGRAM is the binary, which the journeys need and this script does not.
 //
 // Prints `ok CASE` or `not ok CASE: why`. axe-core finds no violation of WCAG 2.2 AA, the console stays empty, no request leaves the site,
 // and nothing makes a page wider than its window.
@@ -12,11 +13,11 @@ import { chromium } from 'playwright-core';
 import { check, finish } from '../check.mjs';
 import { site } from './site.mjs';
 
-const [gallery, screenshots, ...named] = process.argv.slice(2);
+const [gallery, screenshots, , ...named] = process.argv.slice(2);
 const only = named.filter((name) => !name.startsWith('--mode='));
 const onlyModes = named.filter((name) => name.startsWith('--mode=')).map((name) => name.slice(7));
 if (!screenshots) {
-  console.error('usage: node gallery.mjs GALLERY SCREENSHOTS [--mode=MODE ...] [PAGE ...]');
+  console.error('usage: node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--mode=MODE ...] [PAGE ...]');
   process.exit(2);
 }
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
