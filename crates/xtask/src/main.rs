@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | size | routes`.
 //!
 //! It knows the repository and how to run its tools. This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -22,6 +22,7 @@ mod run;
 mod schema_families;
 mod scripts;
 mod sites;
+mod size;
 mod soak;
 mod stage;
 mod tally;
@@ -39,6 +40,7 @@ cargo xtask COMMAND
   conformance          the official MCP suite through Dragoman (--help for more)
   bench                the cost of a call, compared with nginx (--help for more)
   chaos                upstreams that fail in every known way, under clients of all versions (--help for more)
+  size                 the size of the released binary by crate, compared with docs/performance.md
   soak                 an hour of sessions that open and close, with the gateway's memory (--help for more)
   peers                third-party SDKs, clients and servers through Dragoman
   apps                 the official examples of MCP Apps, with their pages in a real browser
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         "reach" => reach::REACH.run(rest),
         "sites" => sites::SITES.run(rest),
         "routes" => routes::run(rest),
+        "size" => size::run(rest),
         "soak" => soak::run(rest),
         "test" => test::run(rest),
         "tidy" => tidy::run(rest),

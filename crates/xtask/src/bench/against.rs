@@ -23,10 +23,9 @@ const COLUMNS: [&str; 9] = [
 
 /// The older and the newer build in a scenario.
 pub(crate) fn pair(scenario: &Scenario) -> (Contestant, Contestant) {
-    if scenario.guarded {
-        (Contestant::OldGuarded, Contestant::Guarded)
-    } else {
-        (Contestant::Old, Contestant::Dragoman)
+    match scenario.added {
+        Some(addition) => (Contestant::OldWith(addition), Contestant::With(addition)),
+        None => (Contestant::Old, Contestant::Dragoman),
     }
 }
 

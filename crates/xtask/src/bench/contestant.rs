@@ -1,6 +1,6 @@
 //! The contestants between client and upstream, and how each is configured and started.
 
-use super::guards::{self, Key};
+use super::addition::{Addition, Beside};
 use super::plain_http::{ask, is};
 use super::programs::Programs;
 use super::service::Service;
@@ -30,12 +30,12 @@ pub(crate) enum Contestant {
     PerCore,
     /// Dragoman with one runtime whose threads steal work from each other.
     WorkStealing,
-    /// Dragoman that authenticates callers, checks calls against rules and a limit, and records them.
-    Guarded,
+    /// Dragoman with an addition.
+    With(Addition),
     /// Another build of Dragoman, with which this one is compared.
     Old,
-    /// The other build, with the same guards as [`Self::Guarded`].
-    OldGuarded,
+    /// The other build, with the same addition as [`Self::With`].
+    OldWith(Addition),
 }
 
 impl Contestant {
@@ -50,9 +50,9 @@ impl Contestant {
             Self::Dragoman => "dragoman",
             Self::PerCore => "per-core",
             Self::WorkStealing => "work-stealing",
-            Self::Guarded => "guarded",
+            Self::With(addition) => addition.name(),
             Self::Old => "old",
-            Self::OldGuarded => "old-guarded",
+            Self::OldWith(_) => "old-with",
         }
     }
 
@@ -60,7 +60,7 @@ impl Contestant {
     pub(crate) fn runtime(self) -> Option<&'static [&'static str]> {
         match self {
             Self::Direct | Self::Nginx => None,
-            Self::Dragoman | Self::Guarded | Self::Old | Self::OldGuarded => Some(&[]),
+            Self::Dragoman | Self::With(_) | Self::Old | Self::OldWith(_) => Some(&[]),
             Self::PerCore => Some(&["--runtime", "per-core"]),
             Self::WorkStealing => Some(&["--runtime", "work-stealing"]),
         }
@@ -68,12 +68,15 @@ impl Contestant {
 
     /// Returns true for the build with which this one is compared.
     pub(crate) fn is_old(self) -> bool {
-        matches!(self, Self::Old | Self::OldGuarded)
+        matches!(self, Self::Old | Self::OldWith(_))
     }
 
-    /// Returns true if calls pass all guards.
-    pub(crate) fn is_guarded(self) -> bool {
-        matches!(self, Self::Guarded | Self::OldGuarded)
+    /// What this Dragoman has that another one has not.
+    pub(crate) fn addition(self) -> Option<Addition> {
+        match self {
+            Self::With(addition) | Self::OldWith(addition) => Some(addition),
+            _ => None,
+        }
     }
 
     /// The public name of a tool of the upstream called `server`.
@@ -109,8 +112,8 @@ pub(crate) struct Gateway {
     pub(crate) contestant: Contestant,
     pub(crate) service: Service,
     pub(crate) url: String,
-    /// The credentials for requests, if the gateway requires any.
-    pub(crate) key: Option<Key>,
+    /// What its addition needs beside it.
+    pub(crate) beside: Beside,
     /// The time from the start of the process to its first successful answer at `/health`.
     pub(crate) ready: Duration,
 }
@@ -127,14 +130,14 @@ impl Gateway {
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let address = free_address()?;
         let program = programs.dragoman(contestant);
-        let key = contestant.is_guarded().then(|| Key::make(program, &folder)).transpose()?;
+        let mut beside = Beside::prepare(contestant.addition(), program, &folder)?;
         let mut command = match (contestant.runtime(), backend) {
             (Some(flags), _) => {
                 let mut config = json!({ "mcpServers": servers(programs, backend) });
-                if key.is_some() {
-                    guards::add(&mut config, &folder);
-                }
-                dragoman(program, &config, flags, address, &folder)?
+                beside.add(&mut config, &folder);
+                let mut command = dragoman(program, &config, flags, address, &folder)?;
+                command.envs(beside.variables());
+                command
             }
             (None, Backend::Http(upstreams)) => nginx(programs, &upstreams[0], address, &folder)?,
             (None, Backend::Stdio(_)) => return Err("nginx cannot front a stdio upstream".into()),
@@ -151,10 +154,8 @@ impl Gateway {
             }
         }
         let ready = started.elapsed();
-        if let Some(key) = &key {
-            key.is_asked_for(address).map_err(|why| service.fault(&why))?;
-        }
-        Ok(Self { contestant, service, url: format!("http://{address}/mcp"), key, ready })
+        beside.begin(address, &mut service).map_err(|why| service.fault(&why))?;
+        Ok(Self { contestant, service, url: format!("http://{address}/mcp"), beside, ready })
     }
 
     /// The processes whose cost counts for the gateway, without the children that it serves.

@@ -5,7 +5,9 @@
 //! same cores. CPU time per call is the reliable figure; calls per second and latencies vary with the other
 //! load of the machine.
 
+mod addition;
 mod against;
+mod collector;
 mod contestant;
 mod footprint;
 mod guards;
@@ -20,6 +22,7 @@ mod scenario;
 mod service;
 mod stage;
 mod table;
+mod watcher;
 
 use contestant::{Contestant, settle};
 use footprint::Footprint;
@@ -90,8 +93,8 @@ fn participants(scenario: &Scenario, options: &Options) -> Vec<Contestant> {
     }
     let takes_part = |contestant: &Contestant| stage::takes_part(*contestant, scenario);
     let mut contestants: Vec<_> = options.contestants.iter().copied().filter(takes_part).collect();
-    if scenario.guarded && !contestants.is_empty() {
-        contestants.push(Contestant::Guarded);
+    if let (Some(addition), false) = (scenario.added, contestants.is_empty()) {
+        contestants.push(Contestant::With(addition));
     }
     contestants
 }
@@ -110,8 +113,8 @@ fn rounds(scenario: &Scenario, options: &Options, programs: &Programs, folder: &
     while round < wanted {
         round += 1;
         eprintln!("bench: {}, round {round} of {wanted}", scenario.name);
-        // Two builds take turns in going first, so that the order favors neither.
-        if options.against.is_some() && round > 1 {
+        // Two of the same kind take turns in going first, so that the order favors neither.
+        if (options.against.is_some() || scenario.added.is_some()) && round > 1 {
             row.samples.reverse();
         }
         for (contestant, its) in &mut row.samples {

@@ -91,6 +91,14 @@ impl Row {
         Some(self.cpu(one)? / self.cpu(other)?)
     }
 
+    /// The ratio that the limit is about: to nginx, or to Dragoman without the addition.
+    fn judged_ratio(&self) -> Option<f64> {
+        match self.scenario.added {
+            Some(addition) => self.cpu_ratio(Contestant::With(addition), Contestant::Dragoman),
+            None => self.cpu_ratio(Contestant::Dragoman, Contestant::Nginx),
+        }
+    }
+
     /// The ratio of `one`'s calls per second to `other`'s: the median over the rounds, because neighbors in a
     /// round saw similar noise.
     pub(crate) fn rate_ratio(&self, one: Contestant, other: Contestant) -> Option<f64> {
@@ -101,12 +109,8 @@ impl Row {
 
     /// Returns true if Dragoman is within the scenario's limit; `None` if there is no limit or no verdict.
     pub(crate) fn within_limit(&self) -> Option<bool> {
-        let guarded = (Contestant::Guarded, Contestant::Dragoman);
         match self.scenario.limit? {
-            Limit::Times(most) if self.scenario.guarded => {
-                Some(self.cpu_ratio(guarded.0, guarded.1)? <= most)
-            }
-            Limit::Times(most) => Some(self.cpu_ratio(Contestant::Dragoman, Contestant::Nginx)? <= most),
+            Limit::Times(most) => Some(self.judged_ratio()? <= most),
             Limit::Micros(most) => Some(self.cpu(Contestant::Dragoman)? <= most),
         }
     }
@@ -126,6 +130,7 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::{Contestant, Results, Row, Sample, median};
+    use crate::bench::addition::Addition;
     use crate::bench::scenario::ALL;
 
     pub(crate) fn sample(rate: f64, cpu: Option<f64>) -> Sample {
@@ -149,8 +154,9 @@ pub(crate) mod tests {
     /// Sample results in which guards take 10 % more.
     pub(crate) fn guarded() -> Row {
         let of = |cpu: f64| vec![sample(100.0, Some(cpu))];
-        let samples = vec![(Contestant::Dragoman, of(20.0)), (Contestant::Guarded, of(22.0))];
-        Row { scenario: *ALL.iter().find(|scenario| scenario.guarded).unwrap(), samples }
+        let with = Contestant::With(Addition::Guards);
+        let samples = vec![(Contestant::Dragoman, of(20.0)), (with, of(22.0))];
+        Row { scenario: *ALL.iter().find(|scenario| scenario.added.is_some()).unwrap(), samples }
     }
 
     #[test]
@@ -174,7 +180,7 @@ pub(crate) mod tests {
     #[test]
     fn guards_are_held_against_dragoman_without_them() {
         let row = guarded();
-        assert_eq!(row.cpu_ratio(Contestant::Guarded, Contestant::Dragoman), Some(1.1));
+        assert_eq!(row.cpu_ratio(Contestant::With(Addition::Guards), Contestant::Dragoman), Some(1.1));
         assert_eq!(row.within_limit(), Some(true));
     }
 

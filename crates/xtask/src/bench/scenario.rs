@@ -1,5 +1,7 @@
 //! The scenarios, as a table.
 
+use super::addition::Addition;
+
 /// The upstreams behind the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Behind {
@@ -12,7 +14,7 @@ pub(crate) enum Behind {
 /// The maximum cost of the gateway.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
-    /// This multiple of nginx's cost; for guards, of Dragoman's cost without them.
+    /// This multiple of nginx's cost; for an addition, of Dragoman's cost without it.
     Times(f64),
     /// This many microseconds of CPU time per call.
     Micros(f64),
@@ -31,8 +33,8 @@ pub(crate) struct Scenario {
     /// Flags of `bench_load`.
     pub(crate) load: &'static [&'static str],
     pub(crate) limit: Option<Limit>,
-    /// True to compare only Dragoman with guards and Dragoman without.
-    pub(crate) guarded: bool,
+    /// The addition, to compare only Dragoman with it and Dragoman without it.
+    pub(crate) added: Option<Addition>,
 }
 
 const PLAIN: Scenario = Scenario {
@@ -43,7 +45,7 @@ const PLAIN: Scenario = Scenario {
     tool: "echo",
     load: &[],
     limit: None,
-    guarded: false,
+    added: None,
 };
 
 /// All scenarios, in the order in which they run.
@@ -173,7 +175,29 @@ pub(crate) const ALL: &[Scenario] = &[
         title: "echo, 16 sessions, guarded",
         load: &["--scenario", "echo", "--sessions", "16"],
         limit: Some(Limit::Times(1.15)),
-        guarded: true,
+        added: Some(Addition::Guards),
+        ..PLAIN
+    },
+    Scenario {
+        name: "watched-16",
+        title: "echo, 16 sessions, live page open",
+        load: &["--scenario", "echo", "--sessions", "16"],
+        limit: Some(Limit::Times(1.05)),
+        added: Some(Addition::LivePage),
+        ..PLAIN
+    },
+    Scenario {
+        name: "metered-16",
+        title: "echo, 16 sessions, with /metrics",
+        load: &["--scenario", "echo", "--sessions", "16"],
+        added: Some(Addition::Metrics),
+        ..PLAIN
+    },
+    Scenario {
+        name: "traced-16",
+        title: "echo, 16 sessions, every call traced",
+        load: &["--scenario", "echo", "--sessions", "16"],
+        added: Some(Addition::Traces),
         ..PLAIN
     },
 ];

@@ -54,7 +54,7 @@ impl Stage {
             self.backend.names().iter().map(|name| contestant.tool(name, self.scenario.tool)).collect();
         let mut command = Command::new(&programs.load);
         command.arg(url).args(self.scenario.load).args(["--tool", &tools.join(",")]);
-        if let Some(key) = self.gateway(contestant).and_then(|gateway| gateway.key.as_ref()) {
+        if let Some(key) = self.gateway(contestant).and_then(|gateway| gateway.beside.key()) {
             command.args(["--bearer", key.text()]);
         }
         command
@@ -69,11 +69,12 @@ impl Stage {
     }
 }
 
-/// Returns true if a contestant takes part. Over stdio, and with several upstreams, only a gateway for MCP can. Guards
-/// are compared with the same gateway without them.
+/// Returns true if a contestant takes part. Over stdio, and with several upstreams, only a gateway for MCP can. An
+/// addition is compared with the same gateway without it.
 pub(crate) fn takes_part(contestant: Contestant, scenario: &Scenario) -> bool {
-    if scenario.guarded || contestant.is_guarded() {
-        return scenario.guarded && (contestant == Contestant::Dragoman || contestant.is_guarded());
+    if scenario.added.is_some() || contestant.addition().is_some() {
+        let is_without = contestant == Contestant::Dragoman && scenario.added.is_some();
+        return is_without || (scenario.added == contestant.addition());
     }
     contestant.runtime().is_some() || scenario.behind == Behind::Http(1)
 }

@@ -8,14 +8,15 @@ use super::scenario::Limit;
 /// All tables, one after the other.
 pub(crate) fn markdown(results: &Results) -> String {
     let mut out = String::new();
-    if results.rows.iter().any(|row| !row.scenario.guarded) {
+    if results.rows.iter().any(|row| row.scenario.added.is_none()) {
         out += &section("CPU µs of the gateway per call", &cpu(results));
         out += &section("Calls a second", &rates(results));
         out += &section("Latency p50 / p99, ms", &latency(results));
     }
-    let guarded: Vec<_> = results.rows.iter().filter(|row| row.scenario.guarded).map(guards).collect();
-    if !guarded.is_empty() {
-        out += &section("What guards cost", &[vec![GUARDS.map(str::to_owned).to_vec()], guarded].concat());
+    let added: Vec<_> = results.rows.iter().filter_map(addition).collect();
+    if !added.is_empty() {
+        out +=
+            &section("What additions cost", &[vec![ADDITIONS.map(str::to_owned).to_vec()], added].concat());
     }
     if !results.rows.is_empty() {
         out.extend([format!(
@@ -43,7 +44,7 @@ fn by_row(results: &Results, columns: Vec<String>, cells: impl Fn(&Row) -> Vec<S
     let rows = results
         .rows
         .iter()
-        .filter(|row| !row.scenario.guarded)
+        .filter(|row| row.scenario.added.is_none())
         .map(|row| [row.scenario.title.to_owned()].into_iter().chain(cells(row)).collect());
     std::iter::once(first).chain(rows).collect()
 }
@@ -63,15 +64,22 @@ fn cpu(results: &Results) -> Vec<Vec<String>> {
     })
 }
 
-/// The columns of [`guards`].
-const GUARDS: [&str; 7] =
-    ["scenario", "CPU µs per call", "guarded", "guarded ÷ without", "at most", "calls a second", "guarded"];
+/// The columns of [`addition`].
+const ADDITIONS: [&str; 7] = [
+    "scenario",
+    "CPU µs per call without",
+    "with",
+    "with ÷ without",
+    "at most",
+    "calls a second without",
+    "with",
+];
 
-/// Dragoman without guards, and with them.
-fn guards(row: &Row) -> Vec<String> {
-    let (with, without) = (Contestant::Guarded, Contestant::Dragoman);
+/// Dragoman without an addition, and with it; `None` for scenarios without an addition.
+fn addition(row: &Row) -> Option<Vec<String>> {
+    let (with, without) = (Contestant::With(row.scenario.added?), Contestant::Dragoman);
     let rate = |contestant| figure(row.median(contestant, |sample| Some(sample.rate)));
-    vec![
+    Some(vec![
         row.scenario.title.to_owned(),
         figure(row.cpu(without)),
         figure(row.cpu(with)),
@@ -79,7 +87,7 @@ fn guards(row: &Row) -> Vec<String> {
         limit(row),
         rate(without),
         rate(with),
-    ]
+    ])
 }
 
 fn limit(row: &Row) -> String {
