@@ -32,6 +32,15 @@ impl TrustedProxies {
     pub fn is_nobody(&self) -> bool {
         *self == Self::Nobody
     }
+
+    /// Returns true if the peer of a connection is a trusted proxy. Proxies that are only counted may have any address.
+    pub fn contains(&self, peer: std::net::IpAddr) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::Hops(hops) => *hops > 0,
+            Self::Networks(networks) => networks.iter().any(|network| network.contains(peer.to_canonical())),
+        }
+    }
 }
 
 /// `true`, `false`, a number of proxies, or their networks.

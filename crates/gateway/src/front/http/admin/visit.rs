@@ -42,6 +42,8 @@ struct VisitorConnection<'a> {
     has_tls: bool,
     /// The configured public address.
     public: Option<Uri>,
+    /// True if the connection comes from the proxy at this address: from this machine, or from a proxy in `trustForwardedFor`.
+    is_proxy: bool,
     /// The host to which the request is addressed, with its port.
     authority: Option<&'a str>,
     peer: IpAddr,
@@ -56,11 +58,40 @@ impl VisitorConnection<'_> {
         let public = self.public.as_ref().filter(|url| url.scheme_str() == Some("https"));
         let public = public.and_then(Uri::authority).map(http::uri::Authority::as_str);
         if public.zip(self.authority).is_some_and(|(public, own)| public.eq_ignore_ascii_case(own)) {
-            return Some(Transport::Https);
+            // Without a proxy, the name alone would let plain http in.
+            return (self.is_proxy && !self.came_to_proxy_over_http()).then_some(Transport::Https);
         }
         let is_passed_on = PROXIES.iter().any(|name| self.headers.contains_key(name));
         let is_here = self.peer.to_canonical().is_loopback() && self.authority.is_some_and(is_loopback);
         (is_here && !is_passed_on).then_some(Transport::Loopback)
+    }
+
+    /// Says why the pages do not open, and what to do.
+    fn refusal(&self) -> String {
+        let ways = "These pages open only over https, or on the machine on which Dragoman runs.";
+        if self.public.is_some() && !self.is_proxy {
+            let peer = self.peer.to_canonical();
+            return format!("{ways} If {peer} is your proxy with https, add it to `trustForwardedFor`.");
+        }
+        format!(
+            "{ways} Configure `tls`, or open them through a proxy with https whose address is `publicUrl`."
+        )
+    }
+
+    /// Returns true if the proxy says that it was reached over plain http.
+    fn came_to_proxy_over_http(&self) -> bool {
+        let mut stated = self.headers.get_all("x-forwarded-proto").iter();
+        let mut forwarded = self.headers.get_all("forwarded").iter();
+        let says_http = |value: &HeaderValue| {
+            let text = value.to_str().unwrap_or_default().to_ascii_lowercase();
+            text.replace(['"', ' '], "").split([';', ',']).any(|part| part == "proto=http")
+        };
+        stated.any(|value| {
+            value
+                .as_bytes()
+                .split(|byte| *byte == b',')
+                .any(|one| one.trim_ascii().eq_ignore_ascii_case(b"http"))
+        }) || forwarded.any(says_http)
     }
 }
 
@@ -124,13 +155,13 @@ impl<'a> Visit<'a> {
                 .is_some_and(|serving| serving.limits.get().tls.is_some()),
             public: gateway.standing.config().public_url.as_ref().and_then(|url| url.parse().ok()),
             authority,
+            is_proxy: peer.ip().to_canonical().is_loopback()
+                || gateway.standing.config().trust_forwarded_for.contains(peer.ip()),
             peer: peer.ip(),
             headers,
         };
         let Some(transport) = connection.transport() else {
-            let message = "These pages open only over https, or on the machine on which Dragoman runs. Configure `tls`, or open \
-                           them through a proxy with https whose address is `publicUrl`.";
-            return Err(Box::new(page_reply::refused(message)));
+            return Err(Box::new(page_reply::refused(&connection.refusal())));
         };
         Ok(Self {
             shard,
@@ -186,6 +217,9 @@ mod tests {
         headers
     }
 
+    /// The address of a trusted proxy.
+    const PROXY: &str = "10.0.0.7";
+
     fn transport(
         tls: bool,
         public: Option<&str>,
@@ -194,8 +228,9 @@ mod tests {
         head: &HeaderMap,
     ) -> Option<Transport> {
         let public = public.map(|url| url.parse().unwrap());
-        let (authority, peer) = (Some(authority), peer.parse().unwrap());
-        VisitorConnection { has_tls: tls, public, authority, peer, headers: head }.transport()
+        let (authority, peer) = (Some(authority), peer.parse::<IpAddr>().unwrap());
+        let is_proxy = peer.is_loopback() || peer.to_string() == PROXY;
+        VisitorConnection { has_tls: tls, public, is_proxy, authority, peer, headers: head }.transport()
     }
 
     #[test]
@@ -232,6 +267,24 @@ mod tests {
         assert_eq!(behind(public, "MCP.example.com"), Some(Transport::Https));
         assert_eq!(behind(public, "mcp.example.com:80"), None);
         assert_eq!(behind(Some("http://mcp.example.com"), "mcp.example.com"), None);
+    }
+
+    #[test]
+    fn the_public_name_alone_is_no_proof_of_https() {
+        let from = |peer, head: &[(&'static str, &'static str)]| {
+            transport(false, Some("https://mcp.example.com"), "mcp.example.com", peer, &headers(head))
+        };
+        assert_eq!(from(PROXY, &[]), Some(Transport::Https));
+        assert_eq!(from("203.0.113.1", &[]), None, "a browser that came directly");
+        assert_eq!(from(PROXY, &[("x-forwarded-proto", "https")]), Some(Transport::Https));
+        for over_http in [
+            ("x-forwarded-proto", "http"),
+            ("x-forwarded-proto", "https, HTTP"),
+            ("forwarded", "for=1.2.3.4;proto=\"http\""),
+            ("forwarded", "proto=http, for=1.2.3.4; Proto=https"),
+        ] {
+            assert_eq!(from("127.0.0.1", &[over_http]), None, "{over_http:?}");
+        }
     }
 
     #[test]
