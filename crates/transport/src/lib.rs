@@ -5,4 +5,5 @@ pub mod child;
 pub mod files;
 pub mod memory;
 pub mod net;
+pub mod task;
 pub mod up;

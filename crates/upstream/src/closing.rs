@@ -10,7 +10,7 @@ static ROOM: Semaphore = Semaphore::const_new(AT_ONCE);
 
 /// Runs `closing` soon, in a separate task. The number of such tasks is limited by the number of sessions and links.
 pub fn beside(closing: impl Future<Output = ()> + Send + 'static) {
-    tokio::spawn(in_turn(closing));
+    transport::task::spawn(in_turn(closing));
 }
 
 /// Runs `closing` when it is its turn.

@@ -36,7 +36,7 @@ impl LinkListener for Upstream {
         // A server that has come back may have other lists, or may be another server.
         if was_gone && askable.is_nothing() {
             let (catalogue, egress) = (self.catalogue.clone(), egress.clone());
-            tokio::spawn(async move { catalogue.refresh(&egress).await });
+            transport::task::spawn(async move { catalogue.refresh(&egress).await });
         }
         updating
     }
@@ -61,7 +61,7 @@ fn start(
     };
     if let Some(mut unasked) = link.recipients.take_unasked() {
         let (ear, is_stream) = (ear.clone(), matches!(link.wire, Wire::Sse(_)));
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             while let Some(UnaskedMessage { frame, owner }) = unasked.recv().await {
                 let Some(link) = ear.link.upgrade() else { return };
                 ear.hear(&link, frame, owner);
@@ -76,11 +76,11 @@ fn start(
     match (&link.wire, link.era.lifecycle) {
         (Wire::Native(_), _) | (Wire::Pipe(_) | Wire::Sse(_), Lifecycle::Handshake) => {}
         (Wire::Http(_), Lifecycle::Handshake) => {
-            tokio::spawn(async move { ear.keep_open(Listening::Standing).await });
+            transport::task::spawn(async move { ear.keep_open(Listening::Standing).await });
         }
         (_, Lifecycle::Stateless) => {
             if let Some(filter) = announced_changes(link) {
-                tokio::spawn(async move { ear.keep_open(Listening::Subscription(filter)).await });
+                transport::task::spawn(async move { ear.keep_open(Listening::Subscription(filter)).await });
             }
         }
     }
@@ -197,7 +197,7 @@ impl Ear {
     fn catch_up(&self) {
         let Some(upstream) = self.upstream.upgrade() else { return };
         let (catalogue, egress) = (upstream.catalogue.clone(), self.egress.clone());
-        tokio::spawn(async move { catalogue.refresh(&egress).await });
+        transport::task::spawn(async move { catalogue.refresh(&egress).await });
     }
 
     /// Listens on the link's stream of unsolicited messages until the stream ends; returns `false` if the upstream has

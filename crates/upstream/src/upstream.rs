@@ -108,7 +108,7 @@ impl Upstream {
     /// it.
     pub fn ask_again(&self, egress: &Egress) {
         let (catalogue, egress) = (self.catalogue.clone(), egress.clone());
-        tokio::spawn(async move { catalogue.fetch_again(&egress).await });
+        transport::task::spawn(async move { catalogue.fetch_again(&egress).await });
     }
 
     /// Closes all links, which ends the server's processes, and fetches the lists again over new links.

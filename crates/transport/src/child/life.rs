@@ -72,13 +72,13 @@ pub(super) async fn launch(
     let words = pipe::Receiver::from_owned_fd(pipes.stderr);
     let life = Life { process, limits, shared: shared.clone(), phase, slot: Some(slot) };
     let words = match words {
-        Ok(stderr) => tokio::spawn(drain(stderr, shared)),
+        Ok(stderr) => crate::task::spawn(drain(stderr, shared)),
         Err(error) => {
-            tokio::spawn(life.run(None));
+            crate::task::spawn(life.run(None));
             return Err(explain(error));
         }
     };
-    tokio::spawn(life.run(Some(words)));
+    crate::task::spawn(life.run(Some(words)));
     Ok(Launched { stdin: pipes.stdin, stdout: pipes.stdout, alive })
 }
 

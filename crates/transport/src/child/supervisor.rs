@@ -233,7 +233,7 @@ async fn run(
 async fn begin(launch: Launch, starter: &mut Starter, phase: watch::Receiver<Phase>) {
     let Launch { spec, limits, slot, reply } = launch;
     let server = starter.start(&spec, &limits).await;
-    tokio::spawn(async move {
+    crate::task::spawn(async move {
         let outcome = match server {
             Ok(server) => life::launch(&spec, server, limits, slot, phase).await,
             Err(error) => {
@@ -255,6 +255,6 @@ fn adopt(launched: Launched, limits: &Limits) -> io::Result<Child> {
     let (queue, waiting) = mpsc::unbounded_channel();
     let handle = Handle::new(queue, room.clone(), shared.clone(), limits);
     let lines = Lines::new(stdout, shared.clone(), limits);
-    tokio::spawn(writer::run(stdin, waiting, room, shared.stage.subscribe()));
+    crate::task::spawn(writer::run(stdin, waiting, room, shared.stage.subscribe()));
     Ok(Child { handle, lines })
 }

@@ -227,7 +227,7 @@ impl<H: Handler> Acceptor<H> {
             tracing::debug!(%peer, open = self.cap.open(), "rejected a connection: connection cap reached");
             if let Some(place) = self.turned_away.admit() {
                 let words = if self.protocols().has_tls() { "" } else { TOO_MANY };
-                tokio::spawn(async move {
+                crate::task::spawn(async move {
                     let _place = place;
                     end(stream, words).await;
                 });
@@ -238,7 +238,7 @@ impl<H: Handler> Acceptor<H> {
         let _ = stream.set_nodelay(true);
         let place = self.roster.enter(Instant::now());
         let served = connection(stream, peer, self.handler.clone(), self.protocols(), place);
-        tokio::spawn(async move {
+        crate::task::spawn(async move {
             served.await;
             drop(admitted);
         });
@@ -252,7 +252,7 @@ impl<H: Handler> Acceptor<H> {
         };
         let place = self.roster.enter(Instant::now());
         let served = local_connection(stream, self.handler.clone(), self.protocols(), place);
-        tokio::spawn(async move {
+        crate::task::spawn(async move {
             served.await;
             drop(admitted);
         });

@@ -131,7 +131,7 @@ impl EventStream {
                 Poll::Pending => break,
             }
         }
-        tokio::spawn(async move {
+        crate::task::spawn(async move {
             let rest = async { while let Some(Ok(_)) = body.frame().await {} };
             let _ = tokio::time::timeout(LINGER, rest).await;
         });

@@ -176,7 +176,7 @@ impl SseLink {
                 }
             }
         };
-        tokio::spawn(posting.in_current_span());
+        crate::task::spawn(posting.in_current_span());
         call.sent(sending, HOLD).await?;
         Ok(call)
     }

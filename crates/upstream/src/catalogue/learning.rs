@@ -51,7 +51,7 @@ impl Catalogue {
         let done = self.done.subscribe();
         if self.gated.begin(class, Instant::now()) {
             let (catalogue, egress) = (self.clone(), egress.clone());
-            tokio::spawn(async move {
+            transport::task::spawn(async move {
                 let _told = Learned(&catalogue, class);
                 // This frees the link for calls before clients are notified.
                 let learner = learner;

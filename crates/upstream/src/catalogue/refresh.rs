@@ -36,7 +36,7 @@ impl Catalogue {
         }
         self.server.health.note(HealthEvent::ListingBegan);
         let (catalogue, egress) = (self.clone(), egress.clone());
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             // In whatever way this fetch ends, the next one must be possible.
             let _idle = Idle { catalogue: &catalogue, of_all_lists: false };
             catalogue.learn_lifecycle(&egress, client).await;
@@ -132,7 +132,7 @@ impl Catalogue {
             drop(self.fetch(egress, face.era()));
         } else {
             let (catalogue, egress) = (self.clone(), egress.clone());
-            tokio::spawn(async move { catalogue.refresh(&egress).await });
+            transport::task::spawn(async move { catalogue.refresh(&egress).await });
         }
     }
 

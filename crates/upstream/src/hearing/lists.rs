@@ -20,7 +20,7 @@ impl Ear {
         let wanted = upstream.catalogue.note_announced(!link.own);
         if self.changes.note(list, wanted, || self.before_change(link)) {
             let (ear, link) = (self.clone(), link.clone());
-            tokio::spawn(async move { ear.look(&link).await });
+            transport::task::spawn(async move { ear.look(&link).await });
         }
     }
 

@@ -274,7 +274,7 @@ impl OpenLink {
             Some(false) => {}
             Some(true) => {
                 let (link, egress) = (self.clone(), egress.clone());
-                tokio::spawn(async move {
+                transport::task::spawn(async move {
                     while let Some(text) = link.outbox.next() {
                         if link.is_alive()
                             && let Err(e) = link.notify(egress.client(), text).await

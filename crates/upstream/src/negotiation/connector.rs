@@ -121,7 +121,7 @@ impl<G: Guest> Connector<'_, G> {
         era: &'static Era,
     ) -> Result<(SseLink, Unasked, ServerHello), LinkError> {
         let (link, reader, unasked) = SseLink::open(self.client, target.clone(), self.room).await?;
-        tokio::spawn(reader.instrument(self.span.clone()));
+        transport::task::spawn(reader.instrument(self.span.clone()));
         let (key, request) = self.guest.introduction(era);
         let hello = link.introduce(self.client, request, key, era).await?;
         Ok((link, unasked, hello))

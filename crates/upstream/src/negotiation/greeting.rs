@@ -47,7 +47,7 @@ impl ChildStarter<'_> {
         }
         let (handle, lines) = child?.split();
         let (pipe, reader, unasked) = PipeLink::new(handle, lines, self.frames, self.room, guest.talk());
-        tokio::spawn(reader.instrument(self.span.clone()));
+        transport::task::spawn(reader.instrument(self.span.clone()));
         Ok((pipe, unasked))
     }
 }

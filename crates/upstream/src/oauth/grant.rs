@@ -157,7 +157,7 @@ impl Grant {
     pub async fn answer(self: &Arc<Self>, refusal: &CredentialRefusal) -> bool {
         let (grant, refusal) = (self.clone(), refusal.clone());
         // The caller may be dropped while it waits, but exchanged tokens must be stored in any case.
-        tokio::spawn(async move { grant.answered(&refusal).await }).await.unwrap_or(false)
+        transport::task::spawn(async move { grant.answered(&refusal).await }).await.unwrap_or(false)
     }
 
     async fn answered(&self, refusal: &CredentialRefusal) -> bool {

@@ -46,7 +46,7 @@ impl Consents {
         let grant = self.of(server, caller)?;
         let searched = {
             let grant = grant.clone();
-            tokio::spawn(async move { grant.want(&Challenge::default()).await }).await
+            transport::task::spawn(async move { grant.want(&Challenge::default()).await }).await
         };
         drop(searched);
         let why = || grant.why_not().unwrap_or_else(|| "the discovery was interrupted".to_owned());
@@ -82,7 +82,7 @@ impl Consents {
         if grant.held().is_none() {
             grant.adopt(None).await;
         }
-        let renewed = tokio::spawn(async move { grant.renew().await }).await;
+        let renewed = transport::task::spawn(async move { grant.renew().await }).await;
         renewed.unwrap_or_else(|e| Err(ConsentFault::RefreshFailed { why: e.to_string(), for_good: false }))
     }
 

@@ -276,7 +276,7 @@ impl Consents {
             return Err((fault, Some(server)));
         }
         // This runs in a separate task, so that the exchange finishes even if the browser disconnects.
-        let finished = tokio::spawn(async move {
+        let finished = transport::task::spawn(async move {
             if let Some(error) = &brought.error {
                 let more = brought.description.map(|text| format!(": {text}")).unwrap_or_default();
                 return Err(ConsentFault::Declined(tokens::shown(&format!("{error}{more}"))));
@@ -326,7 +326,7 @@ impl Consents {
     pub fn tick(&self) {
         let now = grant::unix();
         for grant in self.all().into_iter().filter(|grant| grant.is_due(now)) {
-            tokio::spawn(grant.renew_if_due());
+            transport::task::spawn(grant.renew_if_due());
         }
     }
 }

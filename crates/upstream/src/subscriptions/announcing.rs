@@ -40,7 +40,7 @@ pub async fn announce_topics(
         return;
     }
     let (egress, links, topics, link) = (egress.clone(), links.clone(), topics.clone(), link.clone());
-    let announcing = tokio::spawn(async move { announce(&egress, &links, &topics, &link).await });
+    let announcing = transport::task::spawn(async move { announce(&egress, &links, &topics, &link).await });
     // If this times out, dropping the handle lets the task continue.
     let _ = tokio::time::timeout(PATIENCE, announcing).await;
 }

@@ -35,7 +35,7 @@ pub fn listen(egress: &Egress, links: &Arc<Links>, topics: &Arc<Topics>, listene
     let (listening, follow) = topics.join(links.server(), listener);
     if follow {
         let follower = Follower { egress: egress.clone(), links: links.clone(), topics: topics.clone() };
-        tokio::spawn(follower.run());
+        transport::task::spawn(follower.run());
     }
     listening
 }

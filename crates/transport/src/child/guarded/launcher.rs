@@ -138,7 +138,7 @@ impl Guardian {
         let pid = Pid::from_child(&process);
         let socket = Arc::new(own);
         let (lives, alive) = watch::channel(true);
-        tokio::spawn(watch_end(socket.clone(), lives));
+        crate::task::spawn(watch_end(socket.clone(), lives));
         Ok(Self { pid, socket, alive })
     }
 }

@@ -256,7 +256,7 @@ impl OriginState {
             handshake.await.map_err(|error| ClientError::http(self.name(), false, error.into()))?;
         // Many requests share the connection, so it runs in a task of its own, which ends with the last sender and
         // stream.
-        tokio::spawn(async move {
+        crate::task::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "HTTP/2 connection to an upstream ended");
             }

@@ -209,7 +209,7 @@ impl Mux {
                 };
                 // The channel may be full of notices; the answer is then sent from a separate task.
                 if let Err(mpsc::error::TrySendError::Full(item)) = call.try_send(MuxItem::Frame(frame)) {
-                    tokio::spawn(async move { call.send(item).await });
+                    crate::task::spawn(async move { call.send(item).await });
                 }
             }
             FrameKind::Notification if frame.method() == Notice::Progress.name() => {
