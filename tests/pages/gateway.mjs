@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
 
@@ -34,11 +35,25 @@ export async function start(program, config) {
     write,
     log: () => log.join(''),
     client: (headers) => new Client(`${url}/mcp`, headers),
+    repeatCalls: (count) => repeatCalls(join(folder, 'state', 'audit.db'), count),
     stop: () => new Promise((resolve) => {
       child.on('exit', () => { rmSync(folder, { recursive: true, force: true }); resolve(); });
       child.kill();
     }),
   };
+}
+
+/** Records the calls of a record again and again, spread over the last day, until there are `count` more. */
+function repeatCalls(file, count) {
+  const record = new DatabaseSync(file);
+  const columns = record.prepare('PRAGMA table_info(calls)').all().map(({ name }) => name).filter((name) => !['id', 'at_ms'].includes(name)).join(', ');
+  const recorded = record.prepare('SELECT count(*) AS count FROM calls').get().count;
+  record.prepare(`
+    WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers LIMIT ?)
+    INSERT INTO calls (at_ms, ${columns})
+    SELECT ? - 86400000 + (n * 86400000) / ?, ${columns} FROM numbers JOIN calls ON calls.id = 1 + n % ?
+  `).run(count, Date.now(), count, recorded);
+  record.close();
 }
 
 /** A client of version 2025-06-18 that calls tools. */

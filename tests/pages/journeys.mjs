@@ -225,14 +225,30 @@ await journey('a hostile server', `audit: true\nmcpServers:\n  evil: ${command('
   }
 });
 
-await journey('a day of 5000 tools', `audit: true\nmcpServers:\n  many: ${command('many', '-', '5000')}\n`, async (page, gateway, shot) => {
+await journey('a day of 5000 tools and 100000 calls', `audit: true\nmcpServers:\n  many: ${command('many', '-', '5000')}\n`, async (page, gateway, shot) => {
   await eventually(page, `${gateway.url}/admin/servers/many`, '5,000 tools');
-  for (const path of ['', '/servers', '/servers/many', '/tools', '/tools?q=4999', '/tools?profile=default', '/tools/many/tool_4999', '/profiles', '/profiles/default', '/playground?profile=default', '/calls', '/access']) {
+  const client = gateway.client();
+  await client.open();
+  for (const tool of ['many__tool_1', 'many__tool_2', 'many__missing']) await client.call(tool);
+  await eventually(page, `${gateway.url}/admin/calls`, 'many__missing');
+  gateway.repeatCalls(100_000);
+  const paths = ['', '/servers', '/servers/many', '/tools', '/tools?q=4999', '/tools?profile=default', '/tools/many/tool_4999', '/profiles', '/profiles/default',
+    '/playground?profile=default', '/calls', '/calls?outcome=error', '/calls?tool=many__tool_2', '/calls?before=50000', '/live', '/sessions', '/limits', '/access', '/doctor'];
+  const slow = [];
+  for (const path of paths) {
     const begun = Date.now();
     const answer = await page.goto(`${gateway.url}/admin${path}`);
     assert.equal(answer.status(), 200, path);
-    assert.ok(Date.now() - begun < 4000, `${path} took ${Date.now() - begun} ms`);
+    console.log(`# ${path || '/'}: ${Date.now() - begun} ms`);
+    if (Date.now() - begun > 4000) slow.push(`${path} took ${Date.now() - begun} ms`);
   }
+  assert.deepEqual(slow, []);
+  await page.goto(`${gateway.url}/admin?window=24h`);
+  await page.getByText('busiest', { exact: false }).first().waitFor();
+  assert.match(await page.locator('.stats').innerText(), /100K|75K|75,0|100,0/i);
+  await shot('overview');
+  await page.goto(`${gateway.url}/admin/calls`);
+  await shot('calls');
   await page.goto(`${gateway.url}/admin/tools`);
   await shot('tools');
 });

@@ -191,17 +191,19 @@ pub(crate) async fn summary(
     let gathered = read(shard, move |log| {
         let mut groups = BTreeMap::<String, Gathered>::new();
         let mut rest = 0;
-        let examined = log.figures(since.0, |figures| {
-            let key = key_of(&by, figures);
-            if groups.len() >= MOST_KEPT && !groups.contains_key(&key) {
-                rest += 1;
-                return;
-            }
-            let group = groups.entry(key).or_default();
-            group.errors += u64::from(figures.outcome == CallOutcome::Error);
-            group.denied += u64::from(figures.outcome == CallOutcome::Denied);
-            group.durations.push(figures.duration_us);
-        })?;
+        let examined: usize = log
+            .figures(since.0, |figures| {
+                let key = key_of(&by, figures);
+                if groups.len() >= MOST_KEPT && !groups.contains_key(&key) {
+                    rest += 1;
+                    return;
+                }
+                let group = groups.entry(key).or_default();
+                group.errors += u64::from(figures.outcome == CallOutcome::Error);
+                group.denied += u64::from(figures.outcome == CallOutcome::Denied);
+                group.durations.push(figures.duration_us);
+            })?
+            .calls;
         Ok((examined, groups, rest))
     });
     let (examined, groups, mut rest) = gathered.await?.unwrap_or_default();

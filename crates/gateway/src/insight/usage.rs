@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::audit::{CallFigures, CallOutcome};
+use store::audit::{CallFigures, CallOutcome, Examined};
 
 use super::calls;
 use super::moment::PointInTime;
@@ -63,6 +63,8 @@ pub(crate) struct UsageStep {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Usage {
     pub(crate) is_recorded: bool,
+    /// The beginning of the counted part of the period, in milliseconds since 1970, if there are too many calls to count all.
+    pub(crate) counted_since: Option<u64>,
     pub(crate) total: CallCount,
     /// The period of the same length before; `None` if it may not have been examined completely.
     pub(crate) before: Option<CallCount>,
@@ -132,12 +134,9 @@ pub(crate) async fn usage(shard: &Arc<Shard>, period: Duration) -> Result<Usage,
             log.figures(now.saturating_sub(length.saturating_mul(2)), |figures| gathering.add(figures))?;
         Ok(gathering.finished(examined))
     });
-    let usage = read.await?.unwrap_or_else(|| Gathering::new(now, length).finished(0));
+    let usage = read.await?.unwrap_or_else(|| Gathering::new(now, length).finished(Examined::default()));
     Ok(Usage { is_recorded, ..usage })
 }
-
-/// The most calls that the record examines at once.
-const MOST_EXAMINED: usize = 100_000;
 
 struct Gathering {
     start: u64,
@@ -175,7 +174,7 @@ impl Gathering {
         }
     }
 
-    fn finished(mut self, examined: usize) -> Usage {
+    fn finished(mut self, examined: Examined) -> Usage {
         self.before.finish();
         let usage = &mut self.usage;
         usage.total.finish();
@@ -183,7 +182,8 @@ impl Gathering {
         usage.servers.values_mut().for_each(CallCount::finish);
         usage.tools.values_mut().for_each(CallCount::finish);
         usage.callers.values_mut().for_each(CallCount::finish);
-        usage.before = (examined < MOST_EXAMINED).then_some(self.before);
+        usage.counted_since = examined.cut_off_ms.filter(|at| *at > self.start);
+        usage.before = examined.cut_off_ms.is_none().then_some(self.before);
         self.usage
     }
 }
@@ -220,7 +220,7 @@ mod tests {
         {
             gathering.add(&figures(at, outcome, at));
         }
-        let usage = gathering.finished(4);
+        let usage = gathering.finished(Examined { calls: 4, cut_off_ms: None });
         assert_eq!((usage.total.calls, usage.total.errors, usage.total.denied), (3, 1, 1));
         assert_eq!((usage.total.p50_us, usage.total.p95_us), (61_500, 120_000));
         assert_eq!(usage.before.as_ref().map(|before| before.calls), Some(1));
@@ -230,6 +230,16 @@ mod tests {
         assert_eq!(usage.of_tool("blog", &["post", "blog__post", "blog__post"]), (3, 1));
         assert_eq!(usage.of_server("blog").calls, 3);
         assert_eq!(usage.busiest_callers(5)[0].0, "key:a");
-        assert!(Gathering::new(120_000, 60_000).finished(MOST_EXAMINED).before.is_none());
+        assert_eq!(usage.counted_since, None);
+    }
+
+    #[test]
+    fn a_period_with_too_many_calls_says_which_part_was_counted() {
+        let cut_off = |at| {
+            let usage = Gathering::new(120_000, 60_000).finished(Examined { calls: 1, cut_off_ms: Some(at) });
+            (usage.counted_since, usage.before.is_some())
+        };
+        assert_eq!(cut_off(70_000), (Some(70_000), false));
+        assert_eq!(cut_off(50_000), (None, false), "the period itself is complete");
     }
 }

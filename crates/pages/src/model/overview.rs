@@ -15,6 +15,8 @@ pub struct OverviewPage {
     pub totals: TrafficTotals,
     /// The sums of the period before, for comparison; `None` if they are not known.
     pub before: Option<TrafficTotals>,
+    /// The beginning of the counted part of the period, if there are too many calls to count all.
+    pub counted_since: Option<Millis>,
     /// At most 120 points, the oldest first, at equal distances.
     pub points: Vec<TrafficPoint>,
     /// All servers, those with problems first.

@@ -9,6 +9,8 @@ pub struct ServersPage {
     pub filter: ServersFilter,
     /// The servers that match the filter.
     pub rows: Vec<ServerRow>,
+    /// The beginning of the counted part of the last 24 hours, if there are too many calls to count all.
+    pub counted_since: Option<Millis>,
     /// The position of the rows.
     pub paging: Paging,
     /// The form that adds servers.

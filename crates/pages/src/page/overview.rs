@@ -1,7 +1,7 @@
 //! The overview: is everything well, what happened, what to do.
 
 use crate::model::{
-    Advice, CallRow, OverviewPage, PageFrame, ServerRow, ServerState, TrafficTotals, UsageRow, Window,
+    Advice, CallRow, Millis, OverviewPage, PageFrame, ServerRow, ServerState, TrafficTotals, UsageRow, Window,
 };
 use crate::part::{
     Empty, Glyph, Head, Section, at_row, compact, count, counted, duration, empty, latency_chart, numbers,
@@ -26,6 +26,7 @@ pub fn overview(frame: &PageFrame, data: &OverviewPage) -> Markup {
                 hx-select="#traffic" hx-swap="outerHTML" data-refresh="10" {
                 h2.vh { "Traffic of the last " (window_words(data.window)) }
                 (totals(data))
+                (counted_since(frame.now, data.counted_since))
                 @if data.totals.calls > 0 {
                     div.charts { (traffic_chart(&data.points)) (latency_chart(&data.points)) }
                     (numbers(&data.points))
@@ -131,6 +132,15 @@ fn totals(data: &OverviewPage) -> Markup {
             (stat("Denied", &percent(now.denied, now.calls), &html! { (counted(now.denied, "call", "calls")) }))
             (stat("Median", &duration_or_dash(now.p50_us), &slower(data.before, |totals| totals.p50_us)))
             (stat("95 % within", &duration_or_dash(now.p95_us), &slower(data.before, |totals| totals.p95_us)))
+        }
+    }
+}
+
+/// A remark about calls that are not counted, because there are too many.
+pub(super) fn counted_since(now: Millis, at: Option<Millis>) -> Markup {
+    html! {
+        @if let Some(at) = at {
+            p.quiet { "There are too many calls to count all. The numbers cover the calls since " (when(now, at)) "." }
         }
     }
 }

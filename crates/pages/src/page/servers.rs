@@ -1,6 +1,7 @@
 //! The list of servers, and the form that adds some.
 
 use crate::model::{AddServer, PageFrame, ServerRow, ServerState, ServersPage};
+use crate::page::overview::counted_since;
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, defined_in, empty, faults,
     field, filter, page, pager, percent, post, select, server_badge, shown, state_name, submit, table, when,
@@ -70,6 +71,7 @@ fn list(frame: &PageFrame, data: &ServersPage) -> Markup {
     ];
     html! {
         (table("Servers", &columns, &rows))
+        (counted_since(frame.now, data.counted_since))
         (pager(route::SERVERS, &pairs, &data.paging, shown(&data.rows).len()))
     }
 }

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::database::counted;
 
 /// The maximum number of entries that are examined.
-const MOST: u32 = 100_000;
+const MOST: u32 = 300_000;
 
 /// The time by which an entry may be recorded later than another entry that arrived after it, in milliseconds.
 const LATE_MS: u64 = 60 * 60 * 1000;
@@ -33,28 +33,42 @@ pub struct CallFigures<'r> {
     pub duration_us: u64,
 }
 
+/// The extent of a pass over the entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Examined {
+    /// The number of calls.
+    pub calls: usize,
+    /// The arrival of the earliest one, in milliseconds since 1970, if there are too many calls to examine those before it.
+    pub cut_off_ms: Option<u64>,
+}
+
 impl Log {
-    /// Passes the newest entries that arrived at this time or later to `take`, at most 100 000 of them; returns their number.
+    /// Passes the newest calls that arrived at this time or later to `take`, at most 300 000 of them. Changes and operations, which are
+    /// recorded without a request, are no calls.
     ///
     /// # Errors
     /// If the file cannot be used.
-    pub fn figures(&self, since_ms: u64, mut take: impl FnMut(&CallFigures<'_>)) -> Result<usize, Error> {
+    pub fn figures(&self, since_ms: u64, mut take: impl FnMut(&CallFigures<'_>)) -> Result<Examined, Error> {
         self.database().read(|file| {
             let mut select = file.prepare_cached(
-                "SELECT at_ms, principal, profile, upstream, tool, client, outcome, duration_us FROM calls ORDER BY id DESC LIMIT ?1",
+                "SELECT at_ms, principal, profile, upstream, tool, client, outcome, duration_us FROM calls \
+                 WHERE request_bytes > 0 ORDER BY id DESC LIMIT ?1",
             )?;
-            let (mut rows, mut examined) = (select.query([MOST])?, 0);
+            let (mut rows, mut examined) = (select.query([MOST])?, Examined::default());
+            let (mut seen, mut earliest) = (0, u64::MAX);
             while let Some(row) = rows.next()? {
                 let at_ms = counted(row.get(0)?);
+                (seen, earliest) = (seen + 1, earliest.min(at_ms));
                 // Entries are stored in the order of their ends, which is nearly the order of their times.
                 if at_ms.saturating_add(LATE_MS) < since_ms {
                     break;
                 }
                 if at_ms >= since_ms {
-                    examined += 1;
+                    examined.calls += 1;
                     take(&figures(row, at_ms)?);
                 }
             }
+            examined.cut_off_ms = (seen == MOST).then_some(earliest.max(since_ms));
             Ok(examined)
         })
     }

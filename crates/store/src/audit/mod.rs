@@ -17,6 +17,6 @@ mod query;
 mod tests;
 
 pub use entry::{AuditEntry, CallOutcome, Recorded};
-pub use figures::CallFigures;
+pub use figures::{CallFigures, Examined};
 pub use log::Log;
 pub use query::{MAX_LIMIT, Query};

@@ -155,6 +155,18 @@ fn the_newest_come_first_and_followers_go_on_from_where_they_are() {
 }
 
 #[test]
+fn figures_are_made_of_calls_and_not_of_changes() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    let change = AuditEntry { request_bytes: 0, tool: None, ..entry(3) };
+    log.append(&[entry(1), entry(2), change, entry(4)]).unwrap();
+    let mut times = Vec::new();
+    let examined = log.figures(entry(2).at_ms, |figures| times.push(figures.at_ms)).unwrap();
+    assert_eq!(times, [entry(4).at_ms, entry(2).at_ms]);
+    assert_eq!(examined, Examined { calls: 2, cut_off_ms: None });
+}
+
+#[test]
 fn old_entries_are_pruned() {
     let folder = Folder::new();
     let mut log = log(&folder);

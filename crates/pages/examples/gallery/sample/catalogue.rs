@@ -84,6 +84,7 @@ pub(crate) fn servers(s: &Sample) -> ServersPage {
     ServersPage {
         filter: ServersFilter { q: s.t(""), state: None },
         rows: s.rows(|number| server_row(s, number)),
+        counted_since: (s.rows > 100).then_some(ago(5 * 3_600)),
         paging: s.paging(),
         add: AddServer {
             text: s.t(if s.rows > 0 {

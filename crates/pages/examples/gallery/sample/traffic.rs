@@ -243,6 +243,7 @@ pub(crate) fn overview(s: &Sample) -> OverviewPage {
             p50_us: 13_900,
             p95_us: 241_000,
         }),
+        counted_since: (s.rows > 100).then_some(ago(40 * 60)),
         points: if busy { (0..60).map(points).collect() } else { Vec::new() },
         servers: s.rows(|number| server_row(s, number)),
         top_tools: s.few(10, |number| UsageRow {

@@ -141,7 +141,7 @@ pub(in super::super) async fn csv(request: &PageRequest) -> PageResult {
     // The first part is read before the answer begins, so that a failure is an answer of its own.
     let mut page = calls::calls(&shard, Query { limit: PART, ..query.clone() }).await?;
     // The task ends with the last call, or when the browser is gone.
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let mut text = csv::HEAD.to_owned();
         let mut sent = 0;
         loop {

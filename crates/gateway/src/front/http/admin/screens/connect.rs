@@ -79,7 +79,7 @@ pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let test = find(request, request.query.text("test")).ok_or_else(missing)?;
     let (stream, response) = PageStream::open(request)?;
     let frame = request.frame_without_notice();
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let send = async {
             let mut changes = test.changes();
             loop {

@@ -53,7 +53,7 @@ pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     })?;
     let wanted = LiveFilter::of(request);
     let mut frame = request.frame_without_notice();
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let send = async {
             let mut number = 0_u64;
             while let Some(event) = events.next().await {

@@ -45,6 +45,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         advice: advice(shard),
         totals: totals(&usage.total),
         before: usage.before.as_ref().map(totals),
+        counted_since: usage.counted_since,
         points: usage.steps.iter().map(step).collect(),
         servers,
         top_tools: usage.busiest_tools(10).into_iter().map(usage_row).collect(),
@@ -74,7 +75,7 @@ fn at_present(shard: &Arc<Shard>) -> OverviewPage {
 pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let (stream, response) = PageStream::open(request)?;
     // The task ends when the browser or the session is gone, or when the gateway stops.
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut shown = None;

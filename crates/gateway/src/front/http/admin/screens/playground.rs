@@ -223,7 +223,7 @@ pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let run = find(request, request.query.text("run")).ok_or_else(no_run)?;
     let (stream, response) = PageStream::open(request)?;
     let frame = request.frame_without_notice();
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let send = async {
             let mut changes = run.changes();
             loop {

@@ -28,7 +28,7 @@ async fn data(request: &PageRequest, add: AddServer) -> ServersPage {
     };
     let rows = server_rows::all(shard, &usage).into_iter().filter(is_chosen).collect();
     let (rows, paging) = part(request, rows);
-    ServersPage { filter, rows, paging, add }
+    ServersPage { filter, rows, counted_since: usage.counted_since, paging, add }
 }
 
 /// Shows which servers a pasted text would add, or adds them.
