@@ -149,7 +149,7 @@ impl Call {
         match link.notify(self.context.egress.client(), notice).await {
             Ok(()) => {
                 let (context, key) = (self.context.clone(), self.exchange.key());
-                tokio::spawn(async move { link.forget_cancelled(&context.egress, key).await });
+                transport::task::spawn(async move { link.forget_cancelled(&context.egress, key).await });
             }
             Err(e) => {
                 tracing::debug!(server = %self.upstream.name(), "a cancellation was not delivered: the server {}", self.upstream.server.describe(&e));

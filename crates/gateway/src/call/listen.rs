@@ -205,7 +205,7 @@ pub(crate) fn open(
     let (sender, body) = Body::channel(BEHIND);
     let context = context.clone();
     let holding = Holding::new(&context.session.state.holders, identity, "subscriptions/listen");
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let _permit = permit;
         tokio::select! {
             () = serve(&context, &cell, filter, &id, Sink::Events(sender)) => {}

@@ -85,7 +85,7 @@ impl Parked {
         };
         self.waiting.lock().insert(ticket, parked);
         let dormant = call.sleep(Sleeper::Call);
-        tokio::spawn(wait(call, asked_for, dormant));
+        transport::task::spawn(wait(call, asked_for, dormant));
         Ok(())
     }
 

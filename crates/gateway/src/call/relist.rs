@@ -25,7 +25,7 @@ impl Call {
         if self.caller.era() == server {
             // A client that sends such headers fetches the list again by itself; make sure that the client gets a fresh
             // list.
-            tokio::spawn(async move { catalogue.refresh(&context.egress).await });
+            transport::task::spawn(async move { catalogue.refresh(&context.egress).await });
             return false;
         }
         let deadline = self.exchange.deadline();

@@ -95,7 +95,7 @@ impl Call {
     pub(super) fn note_silence(&self) {
         let Some(link) = self.link().filter(|_| !self.exchange.is_waiting()) else { return };
         let (link, egress) = (Arc::clone(link), self.context.egress.clone());
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             if let Err(why) = link.check_alive(&egress).await {
                 link.server.note_failed(&why);
             }

@@ -80,7 +80,7 @@ impl Home {
                 Some((dormant, dedicated)) => {
                     let dormant = Arc::new(dormant);
                     let watcher = make_way(home.clone(), dedicated.egress().clone(), dormant.clone());
-                    let watcher = tokio::spawn(watcher).abort_handle();
+                    let watcher = transport::task::spawn(watcher).abort_handle();
                     (None, Some(OwnLink { dedicated, dormant, watcher, _needed: needed }))
                 }
             };
@@ -169,7 +169,7 @@ impl Home {
         own.dedicated.spoil();
         let egress = own.dedicated.egress().clone();
         let home = self.clone();
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             if let Some(mut asking) = asking {
                 for answer in asking.watch.give_up() {
                     let _ = home.link.notify(egress.client(), answer).await;
@@ -228,7 +228,7 @@ impl Home {
         if asking.is_none() {
             let number = egress.next_key();
             let (home, egress) = (self.clone(), egress.clone());
-            let waiting = tokio::spawn(async move {
+            let waiting = transport::task::spawn(async move {
                 if let Err(e) = home.wait(&egress).await {
                     tracing::debug!(server = %home.server(), "a task can ask no more questions: the server {}", home.upstream.server.describe(&e));
                 }

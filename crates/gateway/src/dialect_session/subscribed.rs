@@ -47,7 +47,7 @@ struct Hold {
 
 impl Hold {
     fn new(listening: Listening, heard: Heard, events: &mpsc::Sender<Bytes>) -> Self {
-        let forwarding = tokio::spawn(forward_notices(heard, events.clone())).abort_handle();
+        let forwarding = transport::task::spawn(forward_notices(heard, events.clone())).abort_handle();
         Self { _listening: listening, forwarding }
     }
 }
@@ -191,7 +191,7 @@ pub(crate) fn follow(context: &Arc<CallContext>, session: &Arc<Session>) {
         return;
     }
     let (context, session) = (context.clone(), session.clone());
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let Some(stream) = session.stream() else { return };
         let cell = stateless::view(&context, session.profile, stream.era, &stream.identity).await;
         for uri in again {

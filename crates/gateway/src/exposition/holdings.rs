@@ -48,7 +48,13 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
     if let Some(tracer) = &process.call.tracer {
         families.counters::<u64>(
             ("dragoman_traces_lost", "Traced requests whose spans were lost."),
-            |series| series(&[], tracer.dropped()),
+            |series| series(&[], tracer.queue.dropped()),
+        )?;
+    }
+    if let Some(lost) = process.call.audit.lost_exports() {
+        families.counters::<u64>(
+            ("dragoman_log_records_lost", "Entries of the record that were not sent to the collector."),
+            |series| series(&[], lost),
         )?;
     }
     buffers(families)?;

@@ -24,7 +24,7 @@ const BATCH: usize = 64 << 10;
 /// Serves until stdin ends or the gateway stops.
 pub(crate) async fn serve(shard: &Arc<Shard>, profile: usize) -> Result<(), BoxError> {
     let (lines, queue) = mpsc::channel(LINES);
-    let writer = tokio::spawn(write(queue));
+    let writer = transport::task::spawn(write(queue));
     let limits = &shard.gateway.snapshot.limits;
     let mut stdin = Stdin::new(limits.line);
     let row = shard.gateway.snapshot.profiles[profile].dialect.clone();

@@ -30,7 +30,7 @@ pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
         }
     }
     let (shard, upstream) = (shard.clone(), upstream.clone());
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let is_needed = || cells(&shard, &family).iter().any(|cell| cell.is_needed());
         wait_for_rest(
             &shard,
@@ -80,7 +80,7 @@ pub(crate) fn end_session(shard: &Arc<Shard>, session: &Arc<Session>) {
     let Some(session) = shard.session.state.sessions.remove(&session.id) else { return };
     shard.session.state.end_for_good(&session);
     let shard = shard.clone();
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let patience = shard.gateway.snapshot.limits.call_timeout;
         wait_for_rest(&shard, &session.requests.drain, patience, || session.requests.is_busy()).await;
         upstream::closing::beside(async move { session.end(&shard.session).await });

@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Ends sessions and streams whose credentials have ended, until the gateway stops.
 pub(crate) fn watch(thread: Arc<Thread>) {
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
         loop {
             tokio::select! {

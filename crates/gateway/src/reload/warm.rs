@@ -13,7 +13,7 @@ use crate::process::Shard;
 pub(crate) fn warm(shard: &Arc<Shard>, upstreams: &[Arc<Upstream>]) {
     for upstream in upstreams {
         let (shard, upstream) = (shard.clone(), upstream.clone());
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             let era = if upstream.server.over_http() { newest_stateless() } else { newest_handshake() };
             let mut done = upstream.catalogue.fetch(&shard.egress, era);
             let _ = done.changed().await;

@@ -101,7 +101,7 @@ pub(crate) fn start(thread: Arc<Thread>, sources: Sources) {
     let stop = gateway.process.stop.clone();
     // This is set only once: only this task changes the configuration.
     let _ = gateway.process.edits.set(edits);
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         tokio::select! {
             () = look(&thread, sources, told.ok(), asked) => {}
             () = stop.stopped() => {}

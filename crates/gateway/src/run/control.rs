@@ -19,7 +19,7 @@ const RETRY: Duration = Duration::from_secs(5);
 pub(super) fn serve(thread: Arc<Thread>) {
     let gateway = thread.now().gateway.clone();
     let (stop, Some(folder)) = (gateway.process.stop.clone(), gateway.process.folder.clone()) else { return };
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let opened = tokio::select! {
             socket = open(&folder) => socket,
             () = stop.stopped() => return,

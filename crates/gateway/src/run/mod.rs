@@ -6,16 +6,16 @@
 //! | `sweep` | periodic jobs |
 //! | `control` | the socket on which the local user reaches this process |
 //! | `shutdown`, `server_sessions` | the common end of all threads; the end of sessions at servers |
-//! | `traces` | the sending of traces |
+//! | `exports` | the export of telemetry to collectors |
 //! | `open_files` | the limit of open files |
 
 mod control;
+mod exports;
 mod open_files;
 mod server_sessions;
 mod shutdown;
 mod start;
 mod sweep;
-mod traces;
 
 pub use open_files::may_open_files;
 pub use start::{ListeningPlaces, Options, Ready, serve, stdio};

@@ -11,9 +11,9 @@ use tokio::task::JoinSet;
 use transport::net::client::{Client, ClientLimits, Trust, environment_proxies};
 use transport::net::{BoxError, Handler, RuntimeKind, Stop, runtime, serve as serve_connections};
 
+use super::exports::Exports;
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
-use super::traces::Traces;
 use super::{control, server_sessions};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
@@ -83,7 +83,8 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let serving = Arc::new(Serving::new(shards, &config.limits, tls.as_ref().map(TlsWatch::serves)));
     let first = serving.bind(&config.listen)?;
     let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
-    let (addrs, traces) = (first.actual(), Traces::from_environment());
+    let (addrs, exports) = (first.actual(), Exports::from_environment());
+    audit.export_to(exports.call_log());
     let outside = Outside {
         audit,
         key_ring,
@@ -94,7 +95,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
         metrics_serving: Some(metrics_serving.clone()),
         lets_all_in: false,
         child_wait,
-        tracer: traces.tracer(),
+        tracer: exports.tracer(),
         metrics: config.metrics.clone(),
     };
     let gateway = Arc::new(Gateway::new(standing, door, addrs.clone(), outside)?);
@@ -105,7 +106,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let barrier = ShutdownBarrier::new(shards, serving.limits.clone());
     let outcome = runtime::run(kind, threads, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), trust.clone()), &gateway);
-        let sending = traces.start(&shard, || Client::new(client_limits(&config), trust.clone()));
+        let sending = exports.start(&shard, || Client::new(client_limits(&config), trust.clone()));
         let (sockets, serving) = (serving.sockets(shard.index), serving.clone());
         let metrics_serving = (shard.index == 0).then(|| metrics_serving.clone());
         let stop = shard.stop.clone();
@@ -121,7 +122,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
             announce(&thread, ready, &addrs);
             let outcome = serve_all(&thread, (&serving, sockets), metrics_serving.as_deref(), &stop).await;
             barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
-            Traces::finish(sending).await;
+            sending.finish().await;
             outcome
         }
     });
@@ -220,9 +221,10 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let Options { config, origin, folder, child_wait, key_ring, .. } = options;
     // The user who starts this process needs no authentication, except that a site may have to identify the account
     // that its tools use.
-    let traces = Traces::from_environment();
+    let exports = Exports::from_environment();
     let door = door(&Auth { site: config.auth.site.clone(), ..Auth::default() }, None)?;
     let audit = start_audit(&config, folder.as_deref())?;
+    audit.export_to(exports.call_log());
     let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
     let outside = Outside {
         key_ring,
@@ -234,7 +236,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
         metrics_serving: None,
         lets_all_in: true,
         child_wait,
-        tracer: traces.tracer(),
+        tracer: exports.tracer(),
         metrics: None,
     };
     let standing = Standing::new(config.clone(), Changes::default()).map_err(|refusal| refusal.message)?;
@@ -248,7 +250,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let sources = Mutex::new(Some(Sources { origin, kept: None, tls: None }));
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), Trust::default()), &gateway);
-        let sending = traces.start(&shard, || Client::new(client_limits(&config), Trust::default()));
+        let sending = exports.start(&shard, || Client::new(client_limits(&config), Trust::default()));
         let sources = sources.lock().ok().and_then(|mut sources| sources.take());
         async move {
             look_after(&thread, shard.stop.clone(), sources.unwrap_or_default());
@@ -259,7 +261,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
                 own.gateway.process.egress.supervisor.shutdown(Duration::from_secs(5)),
                 server_sessions::close(&own)
             );
-            Traces::finish(sending).await;
+            sending.finish().await;
             outcome
         }
     });
@@ -316,7 +318,7 @@ fn until_signal(stop: Stop) {
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()),
     );
     let (Ok(mut terminate), Ok(mut interrupt)) = signals else { return };
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}

@@ -20,7 +20,7 @@ const STARTED: u64 = 3;
 
 /// Starts the jobs, which run until the gateway stops.
 pub(super) fn sweep(thread: Arc<Thread>) {
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
         for second in 1_u64.. {
             tokio::select! {
@@ -44,7 +44,7 @@ const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 
 /// Tries servers again when their health state says so, until the gateway stops. These attempts need no client request.
 pub(super) fn supervise(thread: Arc<Thread>) {
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
         let mut pause = LOOK;
         loop {
@@ -70,7 +70,7 @@ const EVICTION: Duration = Duration::from_secs(1);
 /// Evicts data that exceeds its share of the memory, until the gateway stops: first ready pages, which can be rebuilt, then
 /// kept results, and then events.
 pub(super) fn evict(thread: Arc<Thread>) {
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
         let kept = transport::budget::of_process().kept();
         loop {
@@ -105,7 +105,7 @@ pub(super) fn evict(thread: Arc<Thread>) {
 /// Starts checking the key ring every second, until the gateway stops.
 pub(super) fn watch_keys(process: &ProcessState) {
     let (ring, stop) = (process.key_ring.clone(), process.stop.clone());
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_secs(1)) => {}
@@ -121,7 +121,7 @@ pub(super) fn watch_keys(process: &ProcessState) {
 /// Applies approvals of definitions by another process, for example by the command line, until the gateway stops. Approvals
 /// that cannot be read are tried again every second.
 pub(super) fn watch_definitions(thread: Arc<Thread>) {
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
         loop {
             tokio::select! {
@@ -169,7 +169,7 @@ fn tidy_up(shard: &Arc<Shard>) {
         upstream.rest_idle(&shard.egress, shard.gateway.snapshot.limits.session_idle);
         if upstream.catalogue.is_old() && upstream.catalogue.can_be_asked() {
             let (catalogue, egress) = (upstream.catalogue.clone(), shard.egress.clone());
-            tokio::spawn(async move { catalogue.renew(&egress).await });
+            transport::task::spawn(async move { catalogue.renew(&egress).await });
         }
     }
 }

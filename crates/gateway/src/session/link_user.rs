@@ -111,7 +111,7 @@ impl LinkUser for Session {
         let used = self.links.used.lock().get(&server).cloned();
         let Some(used) = used else { return };
         let egress = egress.clone();
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             match used.cell.get(&egress).await {
                 Ok(link) => {
                     if self.is_listening() {

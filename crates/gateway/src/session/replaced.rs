@@ -78,7 +78,7 @@ impl Session {
             fate != Fate::Gone
         });
         if !again.is_empty() {
-            tokio::spawn(take_up(context.clone(), self.clone(), again));
+            transport::task::spawn(take_up(context.clone(), self.clone(), again));
         }
     }
 }
@@ -88,7 +88,7 @@ impl Session {
     pub(super) fn resume_resources(self: &Arc<Self>, context: &Arc<SessionContext>, uris: Vec<String>) {
         if !uris.is_empty() {
             self.interests.subscriptions.await_servers(uris.clone());
-            tokio::spawn(resume(context.clone(), self.clone(), uris));
+            transport::task::spawn(resume(context.clone(), self.clone(), uris));
         }
     }
 }

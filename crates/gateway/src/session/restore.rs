@@ -121,7 +121,7 @@ impl Session {
         let (session, uris) = (self.clone(), self.interests.subscriptions.all());
         if !uris.is_empty() {
             // A stream has no room for many notifications unless the client reads it.
-            tokio::spawn(async move {
+            transport::task::spawn(async move {
                 let Face::Http(streams) = &session.face else { return };
                 for uri in uris {
                     streams.push_when_read(STANDING, updated(&uri), Instant::now() + READ_TIME).await;

@@ -150,7 +150,12 @@ impl Session {
             // Another session may have started to listen just now.
             false => {
                 if let Some(link) = self.shared_link(upstream.server.spec.id) {
-                    tokio::spawn(listen_again(context.clone(), self.clone(), link, asked.own.clone()));
+                    transport::task::spawn(listen_again(
+                        context.clone(),
+                        self.clone(),
+                        link,
+                        asked.own.clone(),
+                    ));
                 }
             }
         }
@@ -201,7 +206,7 @@ impl Session {
             return;
         }
         let (context, session) = (context.clone(), self.clone());
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             for (link, own) in left {
                 let params = format!("\"uri\":{}", quote(&own));
                 request(&context.egress, &link, Method::Unsubscribe, &params).await;

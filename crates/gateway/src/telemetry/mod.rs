@@ -1,4 +1,4 @@
-//! The figures and traces that requests leave behind. This module must not know sessions, views or HTTP, or how figures are published.
+//! The figures, traces and log records that requests leave behind. This module must not know sessions, views or HTTP, or how figures are published.
 //!
 //! | file | is for |
 //! |---|---|
@@ -6,9 +6,13 @@
 //! | `figures` | the figures of the process that belong to no server, and the caps on the number of series |
 //! | `request_meter` | one request on its way into the figures |
 //! | `rate_decisions` | the decisions of rate limits |
+//! | [`call_log`] | the record of calls as log records for OpenTelemetry |
+//! | [`export`] | how traces and log records reach a collector |
 //! | [`trace`] | traces of requests for OpenTelemetry |
 
 mod arrival;
+pub(crate) mod call_log;
+pub(crate) mod export;
 mod figures;
 mod rate_decisions;
 mod request_meter;

@@ -7,6 +7,7 @@
 //! | `access` | the places where figures are served, and the callers that may read them |
 //! | `questions` | calls that wait until their client answers a question |
 //! | `traces` | spans of requests, at a stand-in for a collector |
+//! | `records` | the record of calls as log records, at the same stand-in |
 //! | `log` | the format of the log |
 //! | `changes` | figures of servers that are changed and removed |
 
@@ -19,4 +20,5 @@ mod changes;
 mod figures;
 mod log;
 mod questions;
+mod records;
 mod traces;

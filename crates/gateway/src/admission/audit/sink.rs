@@ -3,8 +3,8 @@
 //! A briefly held lock guards a vector. The writer is woken once for all entries that arrive within a fraction of a
 //! second, so under load a call pays only for a push and its share of a batch.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -15,6 +15,8 @@ use tokio::sync::broadcast::Receiver;
 use super::AuditOptions;
 use super::watch::{WatchedCalls, Watchers};
 use super::writer::{NextRecord, OpenRecord, Writer};
+use crate::telemetry::call_log::CallLog;
+use crate::telemetry::trace::TraceContext;
 
 /// The maximum number of entries that wait for the writer; further entries are dropped, and only their number is kept.
 pub(super) const CAPACITY: usize = 8192;
@@ -33,9 +35,11 @@ pub(crate) struct AuditSink(Arc<Handle>);
 
 struct Handle {
     shared: Arc<Shared>,
-    /// The uses of entries: a combination of `ENTRIES`, `ARGUMENTS` and `WATCHED`. It changes only under the queue's lock.
+    /// The uses of entries: a combination of `ENTRIES`, `ARGUMENTS`, `WATCHED` and `EXPORTED`. It changes only under the queue's lock.
     accepts: AtomicU8,
     watchers: Watchers,
+    /// The export to a collector, if there is one.
+    export: OnceLock<Arc<CallLog>>,
 }
 
 /// Entries are not accepted.
@@ -46,6 +50,8 @@ const ENTRIES: u8 = 1;
 const ARGUMENTS: u8 = 2;
 /// Somebody watches entries arrive.
 const WATCHED: u8 = 4;
+/// Entries are sent to a collector.
+const EXPORTED: u8 = 8;
 
 /// The state that the sink and its writer share.
 #[derive(Default)]
@@ -106,7 +112,12 @@ impl AuditSink {
     }
 
     fn of(shared: Arc<Shared>, accepts: u8) -> Self {
-        Self(Arc::new(Handle { shared, accepts: AtomicU8::new(accepts), watchers: Watchers::default() }))
+        Self(Arc::new(Handle {
+            shared,
+            accepts: AtomicU8::new(accepts),
+            watchers: Watchers::default(),
+            export: OnceLock::new(),
+        }))
     }
 
     /// Returns a sink without a writer thread: the test runs the writer itself.
@@ -139,8 +150,22 @@ impl AuditSink {
             queue.writer = WriterPhase::Running;
         }
         // This happens under the lock: entries that are accepted from here on belong to the new record.
-        self.0.accepts.store(accepts | (self.0.accepts.load(Relaxed) & WATCHED), Relaxed);
+        self.0.accepts.store(accepts | (self.0.accepts.load(Relaxed) & (WATCHED | EXPORTED)), Relaxed);
         Ok(())
+    }
+
+    /// Sends entries to a collector as well, even if they are not written. The first export that is set here stays.
+    pub(crate) fn export_to(&self, export: Option<Arc<CallLog>>) {
+        let Some(export) = export else { return };
+        let _queue = self.0.shared.queue.lock();
+        if self.0.export.set(export).is_ok() {
+            self.0.accepts.fetch_or(EXPORTED, Relaxed);
+        }
+    }
+
+    /// Returns the number of entries that were not sent to the collector; `None` if none are sent.
+    pub(crate) fn lost_exports(&self) -> Option<u64> {
+        self.0.export.get().map(|export| export.queue.dropped())
     }
 
     /// Begins to pass entries to a reader, even if they are not written; returns `None` if there are `most` readers already.
@@ -164,7 +189,7 @@ impl AuditSink {
         self.0.accepts.load(Relaxed) & ENTRIES != 0
     }
 
-    /// Returns true if calls are recorded or watched; otherwise no entry is needed.
+    /// Returns true if calls are recorded, watched or exported; otherwise no entry is needed.
     pub(crate) fn is_on(&self) -> bool {
         self.0.accepts.load(Relaxed) != NOTHING
     }
@@ -197,10 +222,19 @@ impl AuditSink {
     /// Accepts an entry. The only wait is for other calls that are adding an entry at the same moment. If the writer is
     /// far behind, the entry is dropped and counted. If the record was turned off while the call was running, the entry
     /// is ignored.
-    pub(crate) fn record(&self, mut entry: AuditEntry) {
+    pub(crate) fn record(&self, entry: AuditEntry) {
+        self.record_in(entry, None);
+    }
+
+    /// Accepts the entry of a request with this span; see [`Self::record`].
+    pub(crate) fn record_in(&self, mut entry: AuditEntry, span: Option<TraceContext>) {
         trim(&mut entry);
-        if self.0.accepts.load(Relaxed) & WATCHED != 0 {
+        let accepts = self.0.accepts.load(Relaxed);
+        if accepts & WATCHED != 0 {
             self.0.watchers.tell(&entry);
+        }
+        if let Some(export) = self.0.export.get().filter(|_| accepts & EXPORTED != 0) {
+            export.accept(&entry, span);
         }
         let shared = &self.0.shared;
         let mut queue = shared.queue.lock();

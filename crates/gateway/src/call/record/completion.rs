@@ -24,6 +24,7 @@ impl Drop for Record {
             let (started, waited, sent) = (self.started, self.facts.waited, self.times);
             meter.finish(&state.figures, MeteredEnd { outcome, started, ended, waited, sent });
         }
+        let span = self.traced.as_ref().map(|traced| traced.served);
         if let (Some(mut traced), Some(tracer)) = (self.traced.take(), &state.tracer) {
             traced.end = Some(TracedEnd {
                 upstream: self.facts.upstream.clone(),
@@ -35,7 +36,7 @@ impl Drop for Record {
                 tries: self.facts.tries,
                 cached: self.facts.cached,
             });
-            tracer.accept(traced);
+            tracer.queue.accept(traced);
         }
         if let Some(entry) = self.entry.take() {
             let facts = &mut self.facts;
@@ -53,7 +54,7 @@ impl Drop for Record {
             if let Some(tape) = self.tape.take() {
                 state.capture.keep(&tape, CallMark::of(&entry));
             }
-            state.audit.record(entry);
+            state.audit.record_in(entry, span);
         }
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn follow(
         let upstream = context.view.state.upstream_by(upstream, caller);
         let follower =
             Follower { context: context.clone(), upstream, tasks, uris, sender: sender.clone(), settle };
-        Following { running: tokio::spawn(follower.run()).abort_handle(), settled }
+        Following { running: transport::task::spawn(follower.run()).abort_handle(), settled }
     };
     (by_upstream.into_iter().map(one).collect(), heard)
 }
@@ -112,7 +112,7 @@ pub(crate) fn notify_session(context: &Arc<CallContext>, session: &Arc<Session>,
     let caller = context.view.state.caller_id(&session.identity);
     let (following, mut heard) = follow(context, (&[task], None), caller.as_ref());
     let session = Arc::downgrade(session);
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         let _held = (place, following);
         loop {
             let told = tokio::select! {

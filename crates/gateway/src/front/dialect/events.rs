@@ -71,7 +71,7 @@ pub(crate) fn open(
     // There is always room for the first piece.
     let _ = sender.try_send(Bytes::from(first));
     let opened = Opened { shard: shard.clone(), id: id.into(), session, holding, ends };
-    tokio::spawn(serve(opened, row, queue, sender));
+    transport::task::spawn(serve(opened, row, queue, sender));
     Ok(body)
 }
 

@@ -93,7 +93,7 @@ pub(super) async fn batch(
     for (call, change) in calls {
         running.spawn(drive(shard.clone(), session.clone(), call.run(), stream, change));
     }
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         while running.join_next().await.is_some() {}
         if let Face::Http(streams) = &session.face {
             streams.finish(stream);

@@ -146,7 +146,7 @@ impl Visit<'_> {
         place: Option<OwnedSemaphorePermit>,
     ) -> JoinHandle<Taken> {
         let (shard, front, identity) = (self.shard.clone(), self.front.clone(), self.entry.identity.clone());
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             let taken = take(&shard, &front, &identity, Some(&session), Some(&headers), &text).await;
             if let Taken::Reply(reply, _) = &taken
                 && !reply.body.is_empty()

@@ -73,7 +73,7 @@ pub(super) async fn delete(
         shard.session.state.end_for_good(&session);
         let shard = shard.clone();
         // The client need not wait until its servers have been notified; the task ends once they have been notified.
-        tokio::spawn(async move { session.end(&shard.session).await });
+        transport::task::spawn(async move { session.end(&shard.session).await });
     }
     answer::empty(StatusCode::NO_CONTENT)
 }

@@ -242,7 +242,7 @@ async fn request(
     // until the client asks for it.
     let task = drive(shard.clone(), session.clone(), running, stream, change);
     let session = session.clone();
-    tokio::spawn(async move {
+    transport::task::spawn(async move {
         task.await;
         if let Face::Http(streams) = &session.face {
             streams.finish(stream);

@@ -167,7 +167,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
     // This is the first event, so there is room for it.
     let _ = events.try_send(Bytes::from(first));
     let opened = Opened { shard: shard.clone(), id: id.into(), ends, holding };
-    tokio::spawn(serve(opened, entry.clone(), inbox, events));
+    transport::task::spawn(serve(opened, entry.clone(), inbox, events));
     answer::events(body)
 }
 
@@ -194,7 +194,7 @@ async fn serve(
 ) {
     let gateway = &opened.shard.gateway;
     let (out, queue) = mpsc::channel(LINES);
-    let writer = tokio::spawn(write(queue, events.clone()));
+    let writer = transport::task::spawn(write(queue, events.clone()));
     let behind = Stop::new();
     let way = LineTransport {
         id: opened.id.clone(),

@@ -145,7 +145,7 @@ async fn run(mut call: Box<Call>, parked: &Arc<Parked>) -> Response<Body> {
     };
     let (sender, body) = Body::channel(BEHIND);
     let parked = parked.clone();
-    tokio::spawn(async move { drive(running, &parked, &mut EventStream(sender)).await });
+    transport::task::spawn(async move { drive(running, &parked, &mut EventStream(sender)).await });
     answer::events(body)
 }
 

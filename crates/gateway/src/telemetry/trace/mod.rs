@@ -1,4 +1,4 @@
-//! Traces of requests for OpenTelemetry: which requests are traced, what is noted about them, and how spans reach a collector.
+//! Traces of requests for OpenTelemetry: which requests are traced, and what is noted about them.
 //! A request that is not traced costs one branch. This module must not know views, sessions or HTTP.
 //!
 //! | file | is for |
@@ -6,19 +6,16 @@
 //! | `context` | the context of a trace, as messages carry it (W3C Trace Context) |
 //! | `ids` | random numbers for traces and spans |
 //! | `sampler` | the decision whether a request is traced |
-//! | `settings` | the environment variables of OpenTelemetry |
+//! | `settings` | the environment variables of OpenTelemetry that concern traces |
 //! | `traced_request` | the facts about a traced request |
 //! | `spans` | these facts as two spans, in the words of the conventions for MCP |
-//! | `protobuf`, `export_request` | spans as the bytes that collectors read |
-//! | `tracer` | the queue of traced requests |
-//! | `sender` | the task that sends them |
+//! | `export_request` | spans as the bytes that collectors read |
+//! | `tracer` | the decision about each request, and the queue of traced requests |
 
 mod context;
 mod export_request;
 mod ids;
-mod protobuf;
 mod sampler;
-mod sender;
 mod settings;
 mod spans;
 #[cfg(test)]
@@ -27,7 +24,6 @@ mod traced_request;
 mod tracer;
 
 pub(crate) use context::TraceContext;
-pub(crate) use sender::{Collector, send_until_stopped};
 pub(crate) use settings::TraceSettings;
 pub(crate) use traced_request::{TracedEnd, TracedPeer, TracedRequest};
 pub(crate) use tracer::Tracer;

@@ -8,6 +8,7 @@ use proto::rpc::code;
 
 use super::TraceContext;
 use super::traced_request::{TracedEnd, TracedPeer, TracedRequest};
+use crate::telemetry::export::AttributeValue;
 
 /// The longest text of an attribute, in bytes.
 const LONGEST: usize = 1024;
@@ -22,14 +23,6 @@ pub(super) enum SpanKind {
     Server,
     /// The gateway is the client of a server.
     Client,
-}
-
-/// The value of an attribute.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum AttributeValue<'a> {
-    Text(&'a str),
-    Number(i64),
-    Flag(bool),
 }
 
 /// A span; texts are those of the traced request.

@@ -2,7 +2,6 @@ use std::collections::HashMap;
 
 use engine::meters::OperationOutcome;
 
-use super::protobuf::{FieldValue, Protobuf, fields};
 use super::*;
 
 const TEXT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -80,14 +79,14 @@ fn settings_are_those_of_the_variables() {
         ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon"),
         ("OTEL_BSP_MAX_QUEUE_SIZE", "10"),
     ]);
-    let found = found.unwrap();
+    let found = found.unwrap().exporter;
     assert_eq!(found.endpoint, "http://common:4318/base/v1/traces");
     assert_eq!((&found.headers["a"], &found.headers["d"]), (&"b c".parse().unwrap(), &"e".parse().unwrap()));
     assert!(found.headers["a"].is_sensitive());
     assert_eq!((found.queue, found.batch, found.timeout.as_secs()), (10, 10, 10));
     assert!(complaints.len() == 1 && complaints[0].contains("TIMEOUT"), "{complaints:?}");
     let own = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://own/t");
-    assert_eq!(settings(&[ENDPOINT, own]).0.unwrap().endpoint, "https://own/t");
+    assert_eq!(settings(&[ENDPOINT, own]).0.unwrap().exporter.endpoint, "https://own/t");
     let secret = ("OTEL_EXPORTER_OTLP_HEADERS", "no secret here");
     let (_, complaints) = settings(&[ENDPOINT, secret]);
     assert!(complaints.len() == 1 && !complaints[0].contains("secret here"), "{complaints:?}");
@@ -123,40 +122,6 @@ fn samplers_decide_by_parent_or_by_trace() {
 }
 
 #[test]
-fn messages_of_any_length_are_read_back() {
-    for length in [0, 1, 127, 128, 129, 16_383, 16_384, 70_000] {
-        let text = vec![b'x'; length];
-        let mut written = Vec::new();
-        let mut message = Protobuf(&mut written);
-        message.number(1, u64::MAX);
-        message.message(2, |inner| inner.message(3, |inner| inner.bytes(4, &text)));
-        message.fixed64(5, 7);
-        message.fixed32(16, 8);
-        let read: Vec<_> = fields(&written).collect();
-        assert_eq!((&read[0], &read[2]), (&(1, FieldValue::Number(u64::MAX)), &(5, FieldValue::Number(7))));
-        assert_eq!(read[3], (16, FieldValue::Number(8)));
-        let FieldValue::Bytes(outer) = read[1].1 else { panic!("{length}") };
-        let Some((3, FieldValue::Bytes(inner))) = fields(outer).next() else { panic!("{length}") };
-        assert_eq!(fields(inner).next(), Some((4, FieldValue::Bytes(&text))));
-        // A cut message ends the fields, and never panics.
-        for end in (0..written.len()).step_by(1 + written.len() / 50) {
-            let _ = fields(&written[..end]).count();
-        }
-    }
-}
-
-#[test]
-fn a_rejection_is_read() {
-    let mut body = Vec::new();
-    Protobuf(&mut body).message(1, |partial| {
-        partial.number(1, 3);
-        partial.bytes(2, b"too old");
-    });
-    assert_eq!(export_request::rejected(&body), Some((3, "too old".to_owned())));
-    assert_eq!(export_request::rejected(b""), None);
-}
-
-#[test]
 fn a_full_queue_drops_and_counts() {
     let full = [ENDPOINT, ("OTEL_BSP_MAX_QUEUE_SIZE", "3"), ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")];
     let tracer = Tracer::new(&settings(&full).0.unwrap());
@@ -172,8 +137,8 @@ fn a_full_queue_drops_and_counts() {
             tries: 0,
             cached: false,
         });
-        tracer.accept(request);
+        tracer.queue.accept(request);
     }
-    assert_eq!(tracer.dropped(), 2);
-    assert_eq!((tracer.take().len(), tracer.take().len(), tracer.take().len()), (2, 1, 0));
+    assert_eq!(tracer.queue.dropped(), 2);
+    assert_eq!((tracer.queue.take().len(), tracer.queue.take().len(), tracer.queue.take().len()), (2, 1, 0));
 }

@@ -134,7 +134,7 @@ impl PlayedCall {
         let principal = Arc::new(Principal::new(operator, Scheme::Anyone));
         let stop = shard.gateway.process.stop.clone();
         // The task ends with the call, when it is cancelled, or when the gateway stops.
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             let following = shard.call.state.capture.follow(&principal);
             *own.messages.lock() = following.messages.clone();
             let running = run(&shard, &own, (principal, request), answered);

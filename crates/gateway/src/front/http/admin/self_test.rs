@@ -53,7 +53,7 @@ impl RunningTest {
         });
         let own = test.clone();
         // The task ends with the test: when it succeeds, is stopped or is over, or when the gateway stops.
-        tokio::spawn(async move {
+        transport::task::spawn(async move {
             tokio::select! {
                 () = own.observe(watched) => {}
                 () = tokio::time::sleep(PATIENCE) => {}

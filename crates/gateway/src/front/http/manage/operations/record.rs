@@ -123,7 +123,7 @@ fn events(request: &ManagementRequest) -> Answered {
         thread,
     };
     // The task ends when the reader is gone or no longer admitted, or when the gateway stops.
-    tokio::spawn(send(events, reader));
+    transport::task::spawn(send(events, reader));
     Ok(answer::events(body))
 }
 

@@ -1,5 +1,5 @@
-//! The task that sends traced requests to a collector: in batches, compressed if this is wanted, and again after failures that
-//! may pass (OTLP specification, OTLP/HTTP). This module must not know what a trace says.
+//! The task that sends items to a collector: in batches, compressed if this is wanted, and again after failures that
+//! may pass (OTLP specification, OTLP/HTTP). This module must not know what an item says.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -14,9 +14,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 use transport::budget::Part;
 use transport::net::{Client, Stop, collect};
 
-use super::export_request::{export_request, rejected};
-use super::tracer::TracedBatch;
-use super::{TraceSettings, TracedRequest, Tracer};
+use super::envelope::rejected;
+use super::{ExportQueue, ExporterSettings};
 
 /// The maximum number of attempts to send one batch.
 const TRIES: u32 = 5;
@@ -27,7 +26,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause between two attempts, whatever the collector asks for.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
-/// The time for sending the last requests when the process ends.
+/// The time for sending the last items when the process ends.
 const LAST: Duration = Duration::from_secs(2);
 
 /// The maximum size of a collector's answer, in bytes.
@@ -36,9 +35,15 @@ const ANSWER: usize = 64 << 10;
 /// The minimum time between two log lines about failures.
 const TELL: Duration = Duration::from_mins(1);
 
-/// The collector of traces.
+/// Something that is sent to a collector.
+pub(crate) trait Export: Sized + Send + 'static {
+    /// Returns the body of a post with these items; `resource` describes this program.
+    fn request(resource: &[(String, String)], items: &[Self]) -> Vec<u8>;
+}
+
+/// The collector of a signal.
 pub(crate) struct Collector {
-    settings: TraceSettings,
+    settings: ExporterSettings,
     client: Client,
     /// The time of the last log line about a failure.
     told: Option<Instant>,
@@ -53,23 +58,23 @@ struct PostFailure {
 
 impl Collector {
     /// Creates a collector that is reached through `client`.
-    pub(crate) fn new(settings: TraceSettings, client: Client) -> Self {
+    pub(crate) fn new(settings: ExporterSettings, client: Client) -> Self {
         Self { settings, client, told: None }
     }
 
     /// Sends a batch; gives up after several attempts.
-    async fn send(&mut self, tracer: &Tracer, batch: TracedBatch, tries: u32) {
+    async fn send<T: Export>(&mut self, queue: &ExportQueue<T>, batch: Vec<T>, tries: u32) {
         let count = batch.len();
         let (resource, gzip) = (self.settings.resource.clone(), self.settings.gzip);
         // Encoding and compressing a batch takes milliseconds.
         let encoded = tokio::task::spawn_blocking(move || encoded(&resource, &batch, gzip)).await;
-        let Ok(Some(body)) = encoded else { return tracer.note_dropped(count) };
+        let Ok(Some(body)) = encoded else { return queue.note_dropped(count) };
         let mut pause = FIRST_PAUSE;
         for attempt in 1..=tries {
             let Err(failure) = self.post(body.clone()).await else { return };
             let Some(asked) = failure.again.filter(|_| attempt < tries) else {
                 self.tell(&failure.reason, count);
-                return tracer.note_dropped(count);
+                return queue.note_dropped(count);
             };
             sleep(asked.max(pause).min(LONGEST_PAUSE)).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -98,7 +103,8 @@ impl Collector {
         match head.status {
             status if status.is_success() => {
                 if let Some((count, reason)) = rejected(&body) {
-                    self.tell(&format!("it rejected {count} spans: {reason:.300}"), 0);
+                    let items = settings.signal.items;
+                    self.tell(&format!("it rejected {count} {items}: {reason:.300}"), 0);
                 }
                 Ok(())
             }
@@ -124,12 +130,13 @@ impl Collector {
         }
         self.told = Some(now);
         let host = self.settings.endpoint.authority().map_or("", |authority| authority.host());
-        tracing::warn!(lost, "the collector of traces at {host} did not accept spans: {reason}");
+        let items = self.settings.signal.items;
+        tracing::warn!(lost, "the collector at {host} did not accept {items}: {reason}");
     }
 }
 
-fn encoded(resource: &[(String, String)], batch: &[Box<TracedRequest>], gzip: bool) -> Option<Bytes> {
-    let body = export_request(resource, batch);
+fn encoded<T: Export>(resource: &[(String, String)], batch: &[T], gzip: bool) -> Option<Bytes> {
+    let body = T::request(resource, batch);
     if !gzip {
         return Some(body.into());
     }
@@ -138,25 +145,25 @@ fn encoded(resource: &[(String, String)], batch: &[Box<TracedRequest>], gzip: bo
     encoder.finish().ok().map(Bytes::from)
 }
 
-/// Sends traced requests until the gateway stops; returns the collector for the last ones.
-pub(crate) async fn send_until_stopped(
+/// Sends items until the gateway stops; returns the collector for the last ones.
+pub(crate) async fn send_until_stopped<T: Export>(
     mut collector: Collector,
-    tracer: Arc<Tracer>,
+    queue: Arc<ExportQueue<T>>,
     stop: Stop,
 ) -> Collector {
     let delay = collector.settings.delay;
     loop {
         tokio::select! {
-            () = tracer.filled() => {}
+            () = queue.filled() => {}
             () = sleep(delay) => {}
             () = stop.stopped() => return collector,
         }
-        let batch = tracer.take();
+        let batch = queue.take();
         if batch.is_empty() {
             continue;
         }
         tokio::select! {
-            () = collector.send(&tracer, batch, TRIES) => {}
+            () = collector.send(&queue, batch, TRIES) => {}
             () = stop.stopped() => return collector,
         }
     }
@@ -164,14 +171,14 @@ pub(crate) async fn send_until_stopped(
 
 impl Collector {
     /// Sends everything that still waits, when the process ends: one attempt for each batch, within two seconds.
-    pub(crate) async fn send_rest(&mut self, tracer: &Tracer) {
+    pub(crate) async fn send_rest<T: Export>(&mut self, queue: &ExportQueue<T>) {
         let rest = async {
             loop {
-                let batch = tracer.take();
+                let batch = queue.take();
                 if batch.is_empty() {
                     return;
                 }
-                self.send(tracer, batch, 1).await;
+                self.send(queue, batch, 1).await;
             }
         };
         let _ = tokio::time::timeout(LAST, rest).await;

@@ -2,7 +2,7 @@
 //! know any message.
 
 /// A message that is being written.
-pub(super) struct Protobuf<'a>(pub(super) &'a mut Vec<u8>);
+pub(in crate::telemetry) struct Protobuf<'a>(pub(super) &'a mut Vec<u8>);
 
 /// The wire types of fields.
 const VARINT: u32 = 0;
@@ -24,25 +24,25 @@ impl Protobuf<'_> {
     }
 
     /// Writes a number.
-    pub(super) fn number(&mut self, field: u32, number: u64) {
+    pub(in crate::telemetry) fn number(&mut self, field: u32, number: u64) {
         self.key(field, VARINT);
         self.varint(number);
     }
 
     /// Writes a number of eight bytes.
-    pub(super) fn fixed64(&mut self, field: u32, number: u64) {
+    pub(in crate::telemetry) fn fixed64(&mut self, field: u32, number: u64) {
         self.key(field, FIXED64);
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
     /// Writes a number of four bytes.
-    pub(super) fn fixed32(&mut self, field: u32, number: u32) {
+    pub(in crate::telemetry) fn fixed32(&mut self, field: u32, number: u32) {
         self.key(field, FIXED32);
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
     /// Writes bytes or a text.
-    pub(super) fn bytes(&mut self, field: u32, bytes: &[u8]) {
+    pub(in crate::telemetry) fn bytes(&mut self, field: u32, bytes: &[u8]) {
         self.key(field, BYTES);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
@@ -50,7 +50,7 @@ impl Protobuf<'_> {
 
     /// Writes a nested message. Its length is inserted once it is known: most messages are shorter than 128 bytes, so that one
     /// byte is reserved.
-    pub(super) fn message(&mut self, field: u32, write: impl FnOnce(&mut Protobuf<'_>)) {
+    pub(in crate::telemetry) fn message(&mut self, field: u32, write: impl FnOnce(&mut Protobuf<'_>)) {
         self.key(field, BYTES);
         let at = self.0.len();
         self.0.push(0);

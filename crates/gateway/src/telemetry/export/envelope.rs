@@ -1,0 +1,72 @@
+//! The parts of a post that every signal has (OTLP 1: `ResourceSpans`, `ResourceLogs`). This module must not know what a signal says.
+
+use super::protobuf::{FieldValue, Protobuf, fields};
+
+/// The name of the code that makes spans and log records.
+const SCOPE: &str = "dragoman";
+
+/// The value of an attribute.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::telemetry) enum AttributeValue<'a> {
+    Text(&'a str),
+    Number(i64),
+    Flag(bool),
+}
+
+/// Returns the body of a post: `resource` describes this program, and `write` adds the spans or records to the scope, each as its
+/// field 2.
+pub(in crate::telemetry) fn envelope(
+    resource: &[(String, String)],
+    capacity: usize,
+    write: impl FnOnce(&mut Protobuf<'_>),
+) -> Vec<u8> {
+    let mut body = Vec::with_capacity(capacity);
+    Protobuf(&mut body).message(1, |of_resource| {
+        of_resource.message(1, |message| {
+            for (name, value) in resource {
+                attribute(message, 1, name, &AttributeValue::Text(value));
+            }
+        });
+        of_resource.message(2, |of_scope| {
+            of_scope.message(1, |scope| {
+                scope.bytes(1, SCOPE.as_bytes());
+                scope.bytes(2, env!("CARGO_PKG_VERSION").as_bytes());
+            });
+            write(of_scope);
+        });
+    });
+    body
+}
+
+/// Writes an attribute.
+pub(in crate::telemetry) fn attribute(
+    message: &mut Protobuf<'_>,
+    field: u32,
+    key: &str,
+    value: &AttributeValue<'_>,
+) {
+    message.message(field, |pair| {
+        pair.bytes(1, key.as_bytes());
+        pair.message(2, |any| match value {
+            AttributeValue::Text(text) => any.bytes(1, text.as_bytes()),
+            AttributeValue::Flag(flag) => any.number(2, u64::from(*flag)),
+            AttributeValue::Number(number) => any.number(3, number.cast_unsigned()),
+        });
+    });
+}
+
+/// Returns the number of spans or records that a collector rejected, and its reason; `None` if it took all of them.
+pub(super) fn rejected(response: &[u8]) -> Option<(u64, String)> {
+    let (_, FieldValue::Bytes(partial)) = fields(response).find(|(field, _)| *field == 1)? else {
+        return None;
+    };
+    let (mut count, mut reason) = (0, String::new());
+    for field in fields(partial) {
+        match field {
+            (1, FieldValue::Number(number)) => count = number,
+            (2, FieldValue::Bytes(text)) => reason = String::from_utf8_lossy(text).into_owned(),
+            _ => {}
+        }
+    }
+    (count > 0).then_some((count, reason))
+}

@@ -1,0 +1,24 @@
+//! How telemetry reaches a collector: OTLP/HTTP with Protocol Buffers. This module must not know what a span or a log record says.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `settings` | the environment variables of OpenTelemetry that every signal has |
+//! | `queue` | the queue in front of the sender |
+//! | `sender` | the task that sends batches |
+//! | `protobuf` | the wire format |
+//! | `envelope` | the parts of a post that every signal has: this program, attributes, the collector's complaint |
+
+mod envelope;
+mod protobuf;
+mod queue;
+mod sender;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub(super) use envelope::{AttributeValue, attribute, envelope};
+pub(super) use protobuf::Protobuf;
+pub(crate) use queue::ExportQueue;
+pub(crate) use sender::{Collector, Export, send_until_stopped};
+pub(crate) use settings::ExporterSettings;
+pub(super) use settings::{Signal, Variables};
