@@ -1,19 +1,5 @@
-//! The binary `dragoman`: a gateway and a server for the Model Context Protocol, and a client for the terminal.
-//!
-//! | module | is for |
-//! |---|---|
-//! | [`cli`] | the commands: arguments, files, output |
-//! | [`output`] | printing |
-//! | [`preset`] | built-in configurations that behave like other systems |
-//! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
-
-// The compiler examines everything nested in a future to find out whether the future can move between threads.
-#![recursion_limit = "256"]
-
-mod cli;
-mod output;
-mod preset;
-mod terminal;
+//! The binary `dragoman`: a gateway and a server for the Model Context Protocol, and a client for the terminal. The command line is in the
+//! crate `cli`; it is small rather than fast, and the linker optimizes all crates at the level of this one.
 
 fn main() -> std::process::ExitCode {
     // This comes before any thread, any tuning of the allocator, and any configuration.

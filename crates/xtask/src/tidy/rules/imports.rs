@@ -12,7 +12,8 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("pages", &[]),
     ("upstream", &["proto", "engine", "transport", "native", "store"]),
     ("gateway", &["proto", "engine", "transport", "store", "pages", "upstream"]),
-    ("server", &["proto", "engine", "transport", "native", "store", "upstream", "gateway"]),
+    ("cli", &["proto", "engine", "transport", "native", "store", "upstream", "gateway"]),
+    ("server", &["transport", "cli"]),
     ("testkit", &["proto", "engine", "transport"]),
     ("xtask", &[]),
 ];

@@ -16,7 +16,7 @@ const QUESTIONS: &[&str] =
 
 /// The crates whose doc comments are checked: those of the product.
 const PRODUCT: &[&str] =
-    &["engine", "native", "pages", "proto", "gateway", "server", "store", "transport", "upstream"];
+    &["cli", "engine", "native", "pages", "proto", "gateway", "server", "store", "transport", "upstream"];
 
 const NAME_IT: &str = "give the type a name that nothing else has";
 const SAY_IT: &str = "open with a noun phrase or a verb: `Returns true if …`, `The number of …`";

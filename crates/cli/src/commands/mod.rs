@@ -63,7 +63,7 @@ use args::{Cli, Command};
 
 /// Runs the command and returns its exit code: 0 for success, 1 for failure, 2 for a wrong command line or
 /// configuration, 130 after Ctrl-C.
-pub(crate) fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let cli = parsed();
     let console = Console::new(&cli.global);
     match run(cli, &console) {
