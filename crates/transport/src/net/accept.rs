@@ -96,15 +96,15 @@ pub(super) fn after_error(error: &io::Error, failures: u32) -> AfterError {
 /// Serves `listener` (from [`super::Listeners::take`]) until `stop`. Then it accepts the connections that are already
 /// waiting, closes idle ones, and returns when the last request is done or the drain time is over. Changed limits
 /// apply to connections that are accepted later; the limits of the roster apply to all connections.
-pub async fn serve<H: Handler>(
+pub async fn serve(
     listener: TcpListener,
-    handler: H,
+    handler: impl Handler,
     limits: impl Into<SharedServerLimits>,
     cap: ConnectionCap,
     stop: Stop,
 ) -> Result<(), ServeError> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let acceptor = Acceptor::new(handler, limits.into(), cap);
+    let acceptor = Acceptor::new(Arc::new(handler), limits.into(), cap);
     let result = tokio::select! {
         result = acceptor.accept_all(&listener) => result,
         () = stop.stopped() => Ok(()),
@@ -143,8 +143,8 @@ impl Settled {
 }
 
 /// Starts connections, and keeps the list of those that are open.
-pub(super) struct Acceptor<H> {
-    handler: H,
+pub(super) struct Acceptor {
+    handler: Arc<dyn Handler>,
     limits: SharedServerLimits,
     settled: Mutex<Settled>,
     roster: Roster,
@@ -152,8 +152,8 @@ pub(super) struct Acceptor<H> {
     turned_away: ConnectionCap,
 }
 
-impl<H: Handler> Acceptor<H> {
-    pub(super) fn new(handler: H, limits: SharedServerLimits, cap: ConnectionCap) -> Self {
+impl Acceptor {
+    pub(super) fn new(handler: Arc<dyn Handler>, limits: SharedServerLimits, cap: ConnectionCap) -> Self {
         Self {
             handler,
             settled: Mutex::new(Settled::new(limits.get())),

@@ -55,7 +55,7 @@ pub use collect::{CollectError, collect, collect_after, discard};
 pub use listen::{BindError, Listeners};
 pub use relay::{Relay, Rewrite};
 pub use runtime::{BoxError, RunError, RuntimeKind, Shard, run};
-pub use serve::Handler;
+pub use serve::{Handler, Responding};
 pub use server_limits::{ServerLimits, SharedServerLimits};
 pub use stop::Stop;
 pub use tls::ServerTls;

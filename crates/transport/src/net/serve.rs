@@ -53,17 +53,16 @@ const BUFFER: usize = 128 * 1024;
 /// The number of header lines that hyper accepts by default.
 const HYPERS_MOST_HEADERS: usize = 100;
 
+/// The answer to a request, while it is made.
+pub type Responding<'a> = Pin<Box<dyn Future<Output = Response<Body>> + Send + 'a>>;
+
 /// The code that answers requests.
 ///
-/// The future lives in memory that its connection keeps between requests, so box a large future. The future is dropped at any
-/// await point when the client disconnects. A panic in the future is answered with 500 and does not affect other requests.
-pub trait Handler: Clone + Send + Sync + Unpin + 'static {
+/// The future is dropped at any await point when the client disconnects. A panic in the future is answered with 500 and does not
+/// affect other requests. Connections use handlers as objects, so that hyper is compiled once and not once for each handler.
+pub trait Handler: Send + Sync + 'static {
     /// Answers one request from `peer`.
-    fn handle(
-        &self,
-        request: Box<Request<Incoming>>,
-        peer: SocketAddr,
-    ) -> impl Future<Output = Response<Body>> + Send;
+    fn handle(&self, request: Box<Request<Incoming>>, peer: SocketAddr) -> Responding<'_>;
 
     /// Called when an idle connection has released its buffers.
     fn rested(&self) {}
@@ -71,15 +70,11 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
 
 impl<F, Fut> Handler for F
 where
-    F: Fn(Request<Incoming>, SocketAddr) -> Fut + Clone + Send + Sync + Unpin + 'static,
+    F: Fn(Request<Incoming>, SocketAddr) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Response<Body>> + Send + 'static,
 {
-    fn handle(
-        &self,
-        request: Box<Request<Incoming>>,
-        peer: SocketAddr,
-    ) -> impl Future<Output = Response<Body>> + Send {
-        self(*request, peer)
+    fn handle(&self, request: Box<Request<Incoming>>, peer: SocketAddr) -> Responding<'_> {
+        Box::pin(self(*request, peer))
     }
 }
 
@@ -131,10 +126,10 @@ impl Protocols {
 
 /// Serves one connection until it ends or is ordered to end. Errors concern only this peer, and are logged at the
 /// debug level.
-pub(super) async fn connection<H: Handler>(
+pub(super) async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
-    handler: H,
+    handler: Arc<dyn Handler>,
     protocols: Arc<Protocols>,
     place: RosterPlace,
 ) {
@@ -152,9 +147,9 @@ pub(super) async fn connection<H: Handler>(
 const NO_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Serves one connection from a process of this machine.
-pub(super) async fn local_connection<H: Handler>(
+pub(super) async fn local_connection(
     stream: UnixStream,
-    handler: H,
+    handler: Arc<dyn Handler>,
     protocols: Arc<Protocols>,
     place: RosterPlace,
 ) {
@@ -163,16 +158,15 @@ pub(super) async fn local_connection<H: Handler>(
     }
 }
 
-async fn plain<T, H>(
+async fn plain<T>(
     stream: T,
     peer: SocketAddr,
-    handler: H,
+    handler: Arc<dyn Handler>,
     protocols: &Protocols,
     progress: &Arc<ConnectionProgress>,
 ) -> Result<(), EndError>
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    H: Handler,
 {
     let mut stream = Watched::new(stream, progress.clone());
     let http2 = obeying(progress, |cx| stream.poll_is_http2(cx)).await??;
@@ -186,11 +180,11 @@ const NO_TLS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nco
      x-content-type-options: nosniff\r\nconnection: close\r\n\r\n\
      This port speaks TLS only; write https:// instead of http://.\n";
 
-async fn secured<H: Handler>(
+async fn secured(
     secured: &Secured,
     stream: TcpStream,
     peer: SocketAddr,
-    handler: H,
+    handler: Arc<dyn Handler>,
     protocols: &Protocols,
     progress: &Arc<ConnectionProgress>,
 ) -> Result<(), EndError> {
@@ -218,17 +212,16 @@ async fn secured<H: Handler>(
 
 /// Serves a stream whose protocol is known. Between requests that are far apart, only the stream is kept, without
 /// hyper's connection and its buffers.
-async fn watched<T, H>(
+async fn watched<T>(
     mut stream: Watched<T>,
     http2: bool,
     peer: SocketAddr,
-    handler: H,
+    handler: Arc<dyn Handler>,
     protocols: &Protocols,
     progress: &Arc<ConnectionProgress>,
 ) -> Result<(), EndError>
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    H: Handler,
 {
     loop {
         match http(stream, http2, peer, handler.clone(), protocols, progress)?.await? {
@@ -280,17 +273,16 @@ async fn obeying<R>(
 /// The future of a connection: it completes when the connection ends, or when only the stream is kept.
 type Driven<T> = Pin<Box<dyn Future<Output = Result<Option<Watched<T>>, EndError>> + Send>>;
 
-fn http<T, H>(
+fn http<T>(
     stream: Watched<T>,
     http2: bool,
     peer: SocketAddr,
-    handler: H,
+    handler: Arc<dyn Handler>,
     protocols: &Protocols,
     progress: &Arc<ConnectionProgress>,
 ) -> Result<Driven<T>, EndError>
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    H: Handler,
 {
     if progress.order() == Order::Close {
         return Err(EndError::Ordered);
@@ -302,7 +294,7 @@ where
         // Boxed before it is passed on, so that only a pointer is moved from future to future.
         let request = Box::new(request.map(Incoming::new));
         async move {
-            let answer = contained(&handler, request, peer, http2).await;
+            let answer = contained(&*handler, request, peer, http2).await;
             Ok::<_, Infallible>(running.answer(answer))
         }
     });
@@ -319,14 +311,14 @@ where
 }
 
 /// Returns the handler's answer, or 500 if the handler panics: the other requests on the connection continue.
-async fn contained<H: Handler>(
-    handler: &H,
+async fn contained(
+    handler: &dyn Handler,
     request: Box<Request<Incoming>>,
     peer: SocketAddr,
     http2: bool,
 ) -> Response<Body> {
     let mut unread = UnreadBody::of(request.headers());
-    let mut answer = std::pin::pin!(handler.handle(request, peer));
+    let mut answer = handler.handle(request, peer);
     let mut answer = poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx)));
         unread.collect();

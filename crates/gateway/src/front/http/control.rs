@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engine::access::{Principal, Scheme};
 use http::{Response, StatusCode};
-use transport::net::{Body, Handler};
+use transport::net::{Body, Handler, Responding};
 
 use super::entry::Arrived;
 use super::{answer, manage};
@@ -44,7 +44,7 @@ impl ControlService {
 }
 
 impl Handler for ControlService {
-    async fn handle(&self, request: Arrived, _peer: SocketAddr) -> Response<Body> {
-        Box::pin(self.respond(request)).await
+    fn handle(&self, request: Arrived, _peer: SocketAddr) -> Responding<'_> {
+        Box::pin(self.respond(request))
     }
 }

@@ -11,7 +11,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
-use transport::net::{Body, Handler, Incoming};
+use transport::net::{Body, Handler, Incoming, Responding};
 
 use super::entry::Arrived;
 use super::identify::identify;
@@ -122,7 +122,13 @@ impl MetricsService {
 }
 
 impl Handler for MetricsService {
-    async fn handle(&self, request: Arrived, _: SocketAddr) -> Response<Body> {
+    fn handle(&self, request: Arrived, _: SocketAddr) -> Responding<'_> {
+        Box::pin(self.respond(request))
+    }
+}
+
+impl MetricsService {
+    async fn respond(&self, request: Arrived) -> Response<Body> {
         let gateway = self.0.now().gateway.clone();
         let config = gateway.standing.config();
         let listen = config.metrics.as_ref().and_then(|metrics| metrics.listen);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use engine::config::DEFAULT_PROFILE;
 use engine::places::{ServedPath, second_path};
 use http::{Method, Response, StatusCode};
-use transport::net::{Body, Handler};
+use transport::net::{Body, Handler, Responding};
 
 use super::denied::EntryRefused;
 use super::entry::{AdmittedRequest, Arrived};
@@ -230,12 +230,11 @@ impl Arrival {
 }
 
 impl Handler for Service {
-    async fn handle(&self, request: Arrived, peer: SocketAddr) -> Response<Body> {
-        // Boxed, because a connection reserves space for this future as long as the connection is open. The future is
-        // constructed inside its box, to avoid a copy.
+    fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_> {
+        // The future is constructed inside its box, to avoid a copy.
         let arrival = Arrival { shard: self.0.now() };
         let responding = Box::write(Box::new_uninit(), async move { arrival.respond(request, peer).await });
-        Box::into_pin(responding).await
+        Box::into_pin(responding)
     }
 
     /// Counts a connection that has become idle. After every thousand such connections, it is worth returning freed

@@ -1,6 +1,7 @@
 //! The connections to a folder's socket. This module must not know what is requested.
 
 use std::io;
+use std::sync::Arc;
 
 use tokio::net::{UnixListener, UnixStream};
 
@@ -14,15 +15,18 @@ const CONNECTIONS: usize = 64;
 
 /// Serves the socket until `stop`, then removes its file, and returns when the last request is done or the drain time
 /// is over. A connection of another user is closed; root counts as this user.
-pub async fn serve_local<H: Handler>(
+pub async fn serve_local(
     socket: LocalSocket,
-    handler: H,
+    handler: impl Handler,
     limits: ServerLimits,
     stop: Stop,
 ) -> Result<(), ServeError> {
     let listener = UnixListener::from_std(socket.listener.try_clone()?)?;
-    let acceptor =
-        Acceptor::new(handler, ServerLimits { tls: None, ..limits }.into(), ConnectionCap::new(CONNECTIONS));
+    let acceptor = Acceptor::new(
+        Arc::new(handler),
+        ServerLimits { tls: None, ..limits }.into(),
+        ConnectionCap::new(CONNECTIONS),
+    );
     let start = |(stream, _)| match is_own(&stream) {
         Ok(true) => acceptor.start_local(stream),
         Ok(false) => {

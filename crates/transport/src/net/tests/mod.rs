@@ -25,7 +25,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::{
-    Body, ConnectionCap, Handler, Incoming, Listeners, ServeError, ServerLimits, Stop, collect, serve,
+    Body, ConnectionCap, Handler, Incoming, Listeners, Responding, ServeError, ServerLimits, Stop, collect,
+    serve,
 };
 use crate::budget::Part;
 

@@ -3,20 +3,20 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::Request;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{Body, Handler, Incoming, LONG, Served, ServerLimits, closed, echo, get, read_answer};
+use super::{Handler, Incoming, LONG, Responding, Served, ServerLimits, closed, echo, get, read_answer};
 
 /// Echoes, and reports when a connection releases its buffers.
 #[derive(Clone)]
 struct Resting(mpsc::UnboundedSender<()>);
 
 impl Handler for Resting {
-    async fn handle(&self, request: Box<Request<Incoming>>, peer: SocketAddr) -> Response<Body> {
-        echo(*request, peer).await
+    fn handle(&self, request: Box<Request<Incoming>>, peer: SocketAddr) -> Responding<'_> {
+        Box::pin(async move { echo(*request, peer).await })
     }
 
     fn rested(&self) {
