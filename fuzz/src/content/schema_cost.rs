@@ -1,9 +1,9 @@
 //! The cost estimate of schemas: what is let through is checked within a fixed number of looks at a value for each step,
 //! and a larger budget lets no less through.
 
-use engine::catalogue::arguments::ArgumentValue;
-use engine::catalogue::cost::SchemaCost;
 use jsonschema::PatternOptions;
+use schema::arguments::ArgumentValue;
+use schema::cost::SchemaCost;
 use serde_json::Value;
 
 use super::counted::{Counted, Counting, looks};

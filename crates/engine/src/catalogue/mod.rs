@@ -9,11 +9,9 @@
 //! Pure: links supply the pages, and a view is rebuilt when a catalogue changes. Lists of an upstream in another era
 //! are then translated to the clients' era, once for all clients. This module must not know transports.
 
-pub mod arguments;
-mod assemble;
+pub mod assemble;
 mod capabilities;
-pub mod cost;
-mod entry;
+pub mod entry;
 mod fixed_arguments;
 mod gather;
 mod gather_notes;

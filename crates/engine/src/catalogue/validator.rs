@@ -4,11 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use jsonschema::PatternOptions;
 use proto::json::{Members, Splice};
+use schema::CompiledSchema;
 
-use super::arguments::{ArgumentValue, Borrowed};
-use super::cost::SchemaCost;
 use super::upstream_catalogue::ReadsArguments;
 
 /// A tool's input schema, compiled on first use.
@@ -18,7 +16,7 @@ pub(super) struct LazyValidator {
     too_long: bool,
     /// The compiled schema, or the reason why there is none. The value is boxed, because most tools of a long list are never
     /// called.
-    compiled: OnceLock<Box<Result<Compiled, &'static str>>>,
+    compiled: OnceLock<Box<Result<CompiledSchema, &'static str>>>,
     told: AtomicBool,
     names: Option<Box<KnownNames>>,
 }
@@ -30,33 +28,10 @@ pub(super) struct KnownNames {
     pub(super) tool: Box<str>,
 }
 
-#[derive(Debug)]
-struct Compiled {
-    validator: jsonschema::Validator<Borrowed>,
-    cost: SchemaCost,
-}
-
 /// The arguments that do not match, described for the model or person that made the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(String);
-
-/// The maximum number of mismatches in one message.
-const MAX_TOLD: usize = 5;
-
-/// The maximum length of a mismatch's description, in bytes. The description quotes the argument, which can be long.
-const MAX_WORDS: usize = 1000;
-
-/// The maximum number of steps for a validation: about ten milliseconds.
-const STEPS: u64 = 1 << 18;
-
-/// The maximum number of steps for a validation that reports mismatches. In such a validation, each mismatch allocates
-/// memory at each step.
-const STEPS_TOLD: u64 = 1 << 12;
-
-/// The maximum number of backtracking steps of a pattern on one text, and the maximum size of a compiled pattern in
-/// bytes.
-const PATTERN: (usize, usize) = (4000, 1 << 20);
 
 impl LazyValidator {
     /// Creates a validator for a schema as its server wrote it. A schema larger than `max_bytes` is not compiled; the
@@ -96,7 +71,7 @@ impl LazyValidator {
         (!self.told.swap(true, Ordering::Relaxed)).then_some(why)
     }
 
-    fn compiled(&self) -> Result<Compiled, &'static str> {
+    fn compiled(&self) -> Result<CompiledSchema, &'static str> {
         match self.schema.as_deref() {
             Some(schema) => compile(schema, self.names.is_none()),
             None if self.too_long => Err("the schema is longer than `limits.schemaBytes` allows"),
@@ -123,39 +98,15 @@ impl LazyValidator {
     fn misfits(&self, text: &[u8], quotes: bool) -> Option<String> {
         let compiled = self.compiled.get_or_init(|| Box::new(self.compiled()));
         let compiled = Result::as_ref(compiled).ok()?;
-        // Numbers beyond the range of f64 are valid JSON, but cannot be checked here: the server decides.
-        let value = ArgumentValue::read(text)?;
-        if !compiled.cost.is_within(STEPS, text, &value) || compiled.validator.is_valid(&value) {
+        if compiled.accepts(text) {
             return None;
         }
         // Some clients send null for optional arguments that they omit.
-        if let Some(text) = without_nulls(text)
-            && ArgumentValue::read(&text).is_some_and(|value| compiled.validator.is_valid(&value))
-        {
+        if without_nulls(text).is_some_and(|text| compiled.accepts(&text)) {
             return None;
         }
-        let told = compiled.misfits(text, &value, quotes);
+        let told = compiled.mismatches(text, quotes);
         Some(format!("the arguments do not fit the tool's input schema: {told}"))
-    }
-}
-
-impl Compiled {
-    fn misfits(&self, text: &[u8], value: &ArgumentValue<'_>, quotes: bool) -> String {
-        if !self.cost.is_within(STEPS_TOLD, text, value) {
-            return "validating them in detail would take too long".to_owned();
-        }
-        let told = self.validator.iter_errors(value).take(MAX_TOLD).map(|e| {
-            let path = e.instance_path().to_string();
-            let place = if path.is_empty() { "/" } else { &path };
-            let what = if quotes { e.to_string() } else { e.masked().to_string() };
-            let mut words = format!("at {place}: {what}");
-            if words.len() > MAX_WORDS {
-                words.truncate(words.floor_char_boundary(MAX_WORDS));
-                words.push('…');
-            }
-            words
-        });
-        told.collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -188,21 +139,13 @@ fn open_names(schema: &mut serde_json::Value) {
     }
 }
 
-fn compile(schema: &[u8], checks_names: bool) -> Result<Compiled, &'static str> {
+fn compile(schema: &[u8], checks_names: bool) -> Result<CompiledSchema, &'static str> {
     let mut schema: serde_json::Value =
         serde_json::from_slice(schema).map_err(|_| "the schema is nested too deeply, or is not JSON")?;
     if !checks_names {
         open_names(&mut schema);
     }
-    let cost =
-        SchemaCost::of(&schema).ok_or("the cost of validating with the schema is unknown or too high")?;
-    let patterns = PatternOptions::fancy_regex()
-        .backtrack_limit(PATTERN.0)
-        .size_limit(PATTERN.1)
-        .dfa_size_limit(PATTERN.1);
-    let options = jsonschema::options_for::<Borrowed>().with_pattern_options(patterns);
-    let validator = options.build(&schema).map_err(|_| "the schema is not a self-contained JSON Schema")?;
-    Ok(Compiled { validator, cost })
+    CompiledSchema::compile(&schema)
 }
 
 #[cfg(test)]

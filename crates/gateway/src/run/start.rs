@@ -84,9 +84,8 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let first = serving.bind(&config.listen)?;
     let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
     let (addrs, exports) = (first.actual(), Exports::from_environment());
-    audit.export_to(exports.call_log());
     let outside = Outside {
-        audit,
+        audit: audit.exporting_to(exports.call_log()),
         key_ring,
         stop: stop.clone(),
         folder,
@@ -224,11 +223,10 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let exports = Exports::from_environment();
     let door = door(&Auth { site: config.auth.site.clone(), ..Auth::default() }, None)?;
     let audit = start_audit(&config, folder.as_deref())?;
-    audit.export_to(exports.call_log());
     let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
     let outside = Outside {
         key_ring,
-        audit,
+        audit: audit.exporting_to(exports.call_log()),
         stop: stop.clone(),
         folder,
         config_file: origin.as_ref().and_then(|origin| origin.file.clone()),

@@ -7,7 +7,7 @@
 //! | `request_meter` | one request on its way into the figures |
 //! | `rate_decisions` | the decisions of rate limits |
 //! | [`call_log`] | the record of calls as log records for OpenTelemetry |
-//! | [`export`] | how traces and log records reach a collector |
+//! | [`export`] | the way of traces and log records to a collector |
 //! | [`trace`] | traces of requests for OpenTelemetry |
 
 mod arrival;

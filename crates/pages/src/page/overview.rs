@@ -140,7 +140,7 @@ fn totals(data: &OverviewPage) -> Markup {
 pub(super) fn counted_since(now: Millis, at: Option<Millis>) -> Markup {
     html! {
         @if let Some(at) = at {
-            p.quiet { "There are too many calls to count all. The numbers cover the calls since " (when(now, at)) "." }
+            div.quiet { "There are too many calls to count all. The numbers cover the calls since " (when(now, at)) "." }
         }
     }
 }

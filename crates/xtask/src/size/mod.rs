@@ -1,4 +1,4 @@
-//! `cargo xtask size`, and the step `size` of `cargo xtask test`: the size of the released binary, by crate, held against the table in
+//! `cargo xtask size`: the size of the released binary, by crate, held against the table in
 //! docs/performance.md. This module must not know the product's code.
 //!
 //! | file | is for |
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
 }
 
 /// Builds the binary, writes its ledger to the log and to the terminal, and compares its size with the table.
-pub(crate) fn explained(log: &Log) -> Result<Tally, String> {
+fn explained(log: &Log) -> Result<Tally, String> {
     let profile = ["build", "--quiet", "--package", "dragoman", "--bin", "dragoman", "--profile", "bench"];
     log.run(Command::new("cargo").args(profile).current_dir(root::checkout()))?;
     // The profile `bench` is the profile `release` with names, so the stripped file is the one that is released.

@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{apps, auth, chaos, corpus, pages, peers, reach, schema_families, sites, size, telemetry, tidy};
+use crate::{apps, auth, chaos, corpus, pages, peers, reach, schema_families, sites, telemetry, tidy};
 use std::time::Duration;
 
 /// The step that builds the programs for later steps.
@@ -157,7 +157,6 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
     if !cargo::with_budgets()?.is_empty() {
         steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
     }
-    steps.push(step("size", 20, ledger));
     Ok(steps)
 }
 
@@ -178,19 +177,6 @@ fn rules(_: &Context, log: &Log) -> Result<Tally, String> {
         log.note(&fault.to_string());
     }
     Ok(if faults.is_empty() { Tally::one(true) } else { Tally { passed: 0, failed: faults.len() } })
-}
-
-/// The ledger is on the terminal even if the size is explained, so that growth is seen before it is too much.
-fn ledger(_: &Context, log: &Log) -> Result<Tally, String> {
-    let tally = size::explained(log)?;
-    let rows: String = log
-        .text()
-        .lines()
-        .filter(|line| line.starts_with("| "))
-        .flat_map(|row| ["      ", row, "\n"])
-        .collect();
-    print!("{rows}");
-    Ok(tally)
 }
 
 fn served(context: &Context, upstream: &str, log: &Log) -> Result<Tally, String> {

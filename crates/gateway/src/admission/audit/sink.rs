@@ -155,12 +155,14 @@ impl AuditSink {
     }
 
     /// Sends entries to a collector as well, even if they are not written. The first export that is set here stays.
-    pub(crate) fn export_to(&self, export: Option<Arc<CallLog>>) {
-        let Some(export) = export else { return };
-        let _queue = self.0.shared.queue.lock();
-        if self.0.export.set(export).is_ok() {
-            self.0.accepts.fetch_or(EXPORTED, Relaxed);
+    pub(crate) fn exporting_to(self, export: Option<Arc<CallLog>>) -> Self {
+        if let Some(export) = export {
+            let _queue = self.0.shared.queue.lock();
+            if self.0.export.set(export).is_ok() {
+                self.0.accepts.fetch_or(EXPORTED, Relaxed);
+            }
         }
+        self
     }
 
     /// Returns the number of entries that were not sent to the collector; `None` if none are sent.

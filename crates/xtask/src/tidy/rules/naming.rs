@@ -15,8 +15,19 @@ const QUESTIONS: &[&str] =
     &["Whether", "What", "Who", "Whose", "Whom", "How", "Where", "When", "Why", "Which"];
 
 /// The crates whose doc comments are checked: those of the product.
-const PRODUCT: &[&str] =
-    &["cli", "engine", "native", "pages", "proto", "gateway", "server", "store", "transport", "upstream"];
+const PRODUCT: &[&str] = &[
+    "cli",
+    "engine",
+    "native",
+    "pages",
+    "proto",
+    "schema",
+    "gateway",
+    "server",
+    "store",
+    "transport",
+    "upstream",
+];
 
 const NAME_IT: &str = "give the type a name that nothing else has";
 const SAY_IT: &str = "open with a noun phrase or a verb: `Returns true if …`, `The number of …`";

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::arguments::ArgumentValue;
+use crate::arguments::ArgumentValue;
 
 /// The maximum number of subschemas that can be reached in a schema.
 const MAX_PLACES: usize = 10_000;
