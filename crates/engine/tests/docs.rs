@@ -184,7 +184,19 @@ fn every_dependency_is_explained() {
         .filter_map(|line| line.strip_prefix("| ")?.split(" |").next())
         .flat_map(|names| names.split(", "))
         .collect();
-    let ours = ["engine", "gateway", "native", "pages", "proto", "store", "testkit", "transport", "upstream"];
+    let ours = [
+        "cli",
+        "engine",
+        "gateway",
+        "native",
+        "pages",
+        "proto",
+        "schema",
+        "store",
+        "testkit",
+        "transport",
+        "upstream",
+    ];
     for entry in fs::read_dir(checkout().join("crates")).expect("there are crates") {
         let path = entry.expect("it can be listed").path().join("Cargo.toml");
         let manifest = fs::read_to_string(&path).expect("it can be read");

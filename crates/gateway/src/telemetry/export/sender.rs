@@ -162,14 +162,32 @@ pub(crate) async fn send_until_stopped<T: Export>(
         if batch.is_empty() {
             continue;
         }
-        tokio::select! {
-            () = collector.send(&queue, batch, TRIES) => {}
-            () = stop.stopped() => return collector,
+        if !collector.send_unless_late(&queue, batch, &stop).await {
+            return collector;
         }
     }
 }
 
 impl Collector {
+    /// Sends a batch. If the gateway stops meanwhile, the batch gets two more seconds; returns false then.
+    async fn send_unless_late<T: Export>(
+        &mut self,
+        queue: &ExportQueue<T>,
+        batch: Vec<T>,
+        stop: &Stop,
+    ) -> bool {
+        let count = batch.len();
+        let mut sending = std::pin::pin!(self.send(queue, batch, TRIES));
+        tokio::select! {
+            () = &mut sending => return true,
+            () = stop.stopped() => {}
+        }
+        if tokio::time::timeout(LAST, sending).await.is_err() {
+            queue.note_dropped(count);
+        }
+        false
+    }
+
     /// Sends everything that still waits, when the process ends: one attempt for each batch, within two seconds.
     pub(crate) async fn send_rest<T: Export>(&mut self, queue: &ExportQueue<T>) {
         let rest = async {
