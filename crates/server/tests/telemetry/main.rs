@@ -8,6 +8,7 @@
 //! | `questions` | calls that wait until their client answers a question |
 //! | `traces` | spans of requests, at a stand-in for a collector |
 //! | `records` | the record of calls as log records, at the same stand-in |
+//! | `attributes` | the attributes of spans and records |
 //! | `log` | the format of the log |
 //! | `changes` | figures of servers that are changed and removed |
 
@@ -15,6 +16,7 @@
 mod support;
 
 mod access;
+mod attributes;
 mod calls;
 mod changes;
 mod figures;

@@ -8,6 +8,7 @@ use prost::Message as _;
 use serde_json::json;
 use testkit::collector::{Post, TelemetryCollector};
 
+use crate::attributes;
 use crate::figures::Figures;
 use crate::support::*;
 
@@ -46,17 +47,9 @@ async fn records(collector: &TelemetryCollector, count: usize) -> Vec<LogRecord>
     records_of(&posts)
 }
 
-/// The value of an attribute as text; empty if there is none.
+/// The value of a record's attribute as text; empty if there is none.
 fn attribute(record: &LogRecord, key: &str) -> String {
-    let value =
-        record.attributes.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone()?.value);
-    match value {
-        Some(Any::StringValue(text)) => text,
-        Some(Any::IntValue(number)) => number.to_string(),
-        Some(Any::BoolValue(flag)) => flag.to_string(),
-        Some(other) => panic!("{other:?}"),
-        None => String::new(),
-    }
+    attributes::attribute(&record.attributes, key)
 }
 
 fn body(record: &LogRecord) -> String {

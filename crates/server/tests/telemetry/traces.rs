@@ -5,12 +5,12 @@ use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 use serde_json::{Value, json};
 use testkit::collector::{Post, TelemetryCollector};
 
+use crate::attributes;
 use crate::figures::Figures;
 use crate::support::*;
 
@@ -65,17 +65,9 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// The value of an attribute as text; empty if there is none.
+/// The value of a span's attribute as text; empty if there is none.
 fn attribute(span: &Span, key: &str) -> String {
-    let value =
-        span.attributes.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone()?.value);
-    match value {
-        Some(Any::StringValue(text)) => text,
-        Some(Any::IntValue(number)) => number.to_string(),
-        Some(Any::BoolValue(flag)) => flag.to_string(),
-        Some(other) => panic!("{other:?}"),
-        None => String::new(),
-    }
+    attributes::attribute(&span.attributes, key)
 }
 
 /// A call of a tool that returns the message as its server received it.

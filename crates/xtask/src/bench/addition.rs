@@ -1,4 +1,4 @@
-//! What one of two Dragomans has in addition, and what this needs beside the gateway: a key, an open page, a collector. This module must
+//! Additions of one of two Dragomans, with their needs beside the gateway: a key, an open page, a collector. This module must
 //! not know how costs are measured.
 
 use super::collector::Collector;
@@ -34,7 +34,7 @@ impl Addition {
     }
 }
 
-/// What an addition needs beside the gateway; dropped with it.
+/// The needs of an addition beside the gateway; dropped with it.
 #[derive(Debug)]
 pub(crate) enum Beside {
     /// Nothing.

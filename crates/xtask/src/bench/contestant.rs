@@ -71,7 +71,7 @@ impl Contestant {
         matches!(self, Self::Old | Self::OldWith(_))
     }
 
-    /// What this Dragoman has that another one has not.
+    /// The addition of this Dragoman, if it has one.
     pub(crate) fn addition(self) -> Option<Addition> {
         match self {
             Self::With(addition) | Self::OldWith(addition) => Some(addition),
@@ -112,7 +112,7 @@ pub(crate) struct Gateway {
     pub(crate) contestant: Contestant,
     pub(crate) service: Service,
     pub(crate) url: String,
-    /// What its addition needs beside it.
+    /// The needs of its addition.
     pub(crate) beside: Beside,
     /// The time from the start of the process to its first successful answer at `/health`.
     pub(crate) ready: Duration,

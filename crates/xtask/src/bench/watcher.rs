@@ -16,7 +16,7 @@ const STREAM: &str = "/admin/events/live";
 /// The time within which the gateway prints its link, and within which the stream begins.
 const BEGINS_WITHIN: Duration = Duration::from_secs(10);
 
-/// What a browser sends with the form of one of the gateway's own pages.
+/// The headers that a browser sends with the form of one of the gateway's own pages.
 const FORM: &str = "Sec-Fetch-Site: same-origin\r\nContent-Type: application/x-www-form-urlencoded\r\n";
 
 /// An open page; dropping it closes the page.

@@ -59,7 +59,7 @@ fn explained(log: &Log) -> Result<Tally, String> {
     Ok(Tally::one(fault.is_none()))
 }
 
-/// What a command prints. It does not go through the log, because a list of symbols is longer than all other logs.
+/// Runs a command and returns its output. This does not go through the log, because a list of symbols is longer than all other logs.
 fn output(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let done = command.output().map_err(|error| format!("`{program}` did not start: {error}"))?;
