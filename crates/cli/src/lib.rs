@@ -3,10 +3,10 @@
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`commands`] | the commands: arguments, files, output |
-//! | [`output`] | printing |
-//! | [`preset`] | built-in configurations that behave like other systems |
-//! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
+//! | `commands` | the commands: arguments, files, output |
+//! | `output` | printing |
+//! | `preset` | built-in configurations that behave like other systems |
+//! | `terminal` | the client behind `list`, `call`, `read`, `prompt` and `ping` |
 
 // The compiler examines everything nested in a future to find out whether the future can move between threads.
 #![recursion_limit = "256"]
