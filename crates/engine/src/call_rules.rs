@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use config::{Config, Glob, ResendRule, Server};
+
 use crate::catalogue::ToolEntry;
-use crate::config::{Config, Glob, ResendRule, Server};
 use crate::exchange::Timeouts;
 
 /// The rules for one request.
@@ -100,7 +101,7 @@ fn timeouts(idle: Duration, own: Option<Duration>, usual: Duration) -> Timeouts 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Lookup, load};
+    use config::{Lookup, load};
 
     fn rules(server: &str) -> CallRules {
         let file = format!(

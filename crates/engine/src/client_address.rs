@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use http::{HeaderMap, HeaderValue};
 
-use crate::config::{MAX_HOPS, TrustedProxies};
+use config::{MAX_HOPS, TrustedProxies};
 
 /// The header in which proxies name their peers.
 const FORWARDED_FOR: &str = "x-forwarded-for";
@@ -83,7 +83,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::config::IpRange;
+    use config::IpRange;
 
     fn headers(lines: &[&str]) -> HeaderMap {
         let line =

@@ -1,7 +1,7 @@
 //! Known servers that keep their state in their process, or of which two cannot run at the same time. This module must
 //! not know how a server is started.
 
-use crate::config::StdioLink;
+use config::StdioLink;
 
 /// The packages and programs of which one process serves all clients, unless `dedicatedConnections` or `affinity` says
 /// otherwise.
@@ -47,8 +47,8 @@ mod tests {
     fn connections(server: &str) -> Option<usize> {
         let text = format!("mcpServers: {{ a: {{ {server} }} }}");
         let (env, file) = (|_: &str| None, |_: &str| Err(String::new()));
-        let lookup = crate::config::Lookup { env: &env, file: &file };
-        let loaded = crate::config::load(&text, "a.yaml", &lookup).expect("a sound configuration");
+        let lookup = config::Lookup { env: &env, file: &file };
+        let loaded = config::load(&text, "a.yaml", &lookup).expect("a sound configuration");
         Snapshot::compile(&loaded.config, "1").upstreams[0].dedicated_connections
     }
 

@@ -1,17 +1,15 @@
-//! The decisions of the gateway: configuration, catalogue, names, and the course of one exchange.
+//! The decisions of the gateway: catalogue, names, and the course of one exchange.
 //!
 //! Pure: no runtime, clock, randomness or files. Time is an argument; randomness and secrets are supplied through a port.
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`config`] | the configuration: turns text into checked values |
 //! | [`passed_headers`] | headers of clients' requests that are passed on to servers |
 //! | [`principal`], [`access`] | the identity of a caller; access rules |
 //! | [`client_address`] | the client's address, behind trusted proxies |
 //! | [`credential`] | credentials of requests, parsed but not verified |
 //! | [`catalogue`] | the catalogues of upstreams, merged into a client's view |
-//! | [`dialect_rows`], [`dialect`] | an endpoint's behavior where systems disagree: rows of data; their interpreter |
-//! | [`forward_proxy`] | the proxies through which the gateway sends its own requests |
+//! | [`dialect`] | an endpoint's behavior where systems disagree: the interpreter of `config::dialect_rows` |
 //! | [`exchange`] | one client request from its arrival to its answer |
 //! | [`redaction`] | arguments of calls with their secrets redacted |
 //! | [`rate`] | rate limits |
@@ -25,7 +23,6 @@
 //! | [`meters`] | counters and histograms of calls |
 //! | [`pinning`] | definitions of tools: recorded, compared, approved |
 //! | [`injected_arguments`] | arguments that clients add to those of the model |
-//! | [`nearest`] | the known name that a mistyped one most likely means |
 //! | [`schema_family`] | forms of input schemas that families of clients accept |
 //! | [`search`], [`tokens`] | the search over a profile's tools; the estimated tokens of a tool |
 //! | [`session`] | state for clients of handshake eras: open questions, events to replay |
@@ -36,19 +33,15 @@ pub mod cached_calls;
 pub mod call_rules;
 pub mod catalogue;
 pub mod client_address;
-pub mod config;
 pub mod credential;
 pub mod dialect;
-pub mod dialect_rows;
 pub mod exchange;
 pub mod fault;
-pub mod forward_proxy;
 pub mod injected_arguments;
 pub mod kept_results;
 pub mod known_servers;
 pub mod list_kind;
 pub mod meters;
-pub mod nearest;
 pub mod passed_headers;
 pub mod pinning;
 pub mod places;

@@ -4,11 +4,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use config::PassedHeader;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret as _;
 
-use crate::config::PassedHeader;
 use crate::credential::authorization::{self, ShownCredential};
 
 /// The minimum length of a password that is searched for in other headers: a shorter one would match too many headers.

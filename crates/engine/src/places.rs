@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::config::{Config, DEFAULT_PROFILE, EndpointAuth, EndpointTransport};
-use crate::dialect_rows::Dialect;
+use config::dialect_rows::Dialect;
+use config::{Config, DEFAULT_PROFILE, EndpointAuth, EndpointTransport};
 
 /// The profile at a path, and its behavior.
 #[derive(Debug, Clone)]
@@ -167,11 +167,11 @@ impl<'c> Dialects<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect_rows::Streams;
+    use config::dialect_rows::Streams;
 
     fn places(text: &str) -> ServedPaths {
-        let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
-        let loaded = crate::config::load(text, "test", &nothing).unwrap();
+        let nothing = config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+        let loaded = config::load(text, "test", &nothing).unwrap();
         ServedPaths::compile(&loaded.config, &|slug| loaded.config.profiles.get_index_of(slug))
     }
 

@@ -1,7 +1,7 @@
 //! Redacts secrets in arguments: every value under a name that matches a rule becomes `"[redacted]"`, at any depth,
 //! including in JSON inside a string. This module works on text, so everything else stays exactly as written.
 
-use crate::config::Glob;
+use config::Glob;
 use proto::json::{Elements, MAX_DEPTH, Members, Scanner, Span, quote, unquote};
 
 /// The text that replaces a secret.

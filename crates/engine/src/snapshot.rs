@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::dialect_rows::Dialect;
+use config::{Config, Limits, Profile, TrustedProxies};
 use http::HeaderName;
 use indexmap::IndexSet;
 use proto::rpc::FrameLimits;
@@ -14,8 +16,6 @@ use proto::rpc::FrameLimits;
 use crate::access::{Asker, Class, Guard, Rules};
 use crate::call_rules::CallRules;
 use crate::catalogue::{NameLimit, UpstreamId};
-use crate::config::{Config, Limits, Profile, TrustedProxies};
-use crate::dialect_rows::Dialect;
 use crate::places::{ServedPath, ServedPaths};
 use crate::schema_family::SchemaFamily;
 pub use upstream_spec::UpstreamSpec;

@@ -9,10 +9,10 @@ mod counting;
 
 use std::time::Duration;
 
+use config::{Config, Lookup, load};
 use counting::{Asked, allocations};
 use dragoman_engine::access::{AccessTarget, Asker, Principal, Rules};
 use dragoman_engine::catalogue::ListKind;
-use dragoman_engine::config::{Config, Lookup, load};
 use dragoman_engine::rate::{Limiter, RatedRequest};
 use workload::{Call, List};
 

@@ -7,11 +7,11 @@ mod counting;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use config::{Profile, ToolMode, ToolRules};
 use counting::held;
 use dragoman_engine::catalogue::{
     Gather, GatherLimits, ListKind, NameLimit, UpstreamCatalogue, UpstreamId, View, ViewSource, ViewSpec,
 };
-use dragoman_engine::config::{Profile, ToolMode, ToolRules};
 use proto::era::{Era, ServerHello, V2025_06_18, V2025_11_25, V2026_07_28};
 use proto::rpc::{Frame, FrameLimits};
 

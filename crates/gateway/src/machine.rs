@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use engine::config::Config;
+use config::Config;
 use rustix::fs::{Access, access};
 
 use crate::tls::{self, TlsNote};

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::config::{Config, Tls};
+use config::{Config, Tls};
 use jiff::Timestamp;
 use secrecy::zeroize::Zeroizing;
 use transport::net::pem::{FileStamp, read_file, stamp};
@@ -228,7 +228,7 @@ impl TlsWatch {
     /// `is_told` is true.
     pub(crate) async fn look(&mut self, is_told: bool) {
         let files = self.files.clone();
-        let Ok(now) = tokio::task::spawn_blocking(move || stamps(&files)).await else { return };
+        let Ok(now) = transport::task::spawn_blocking(move || stamps(&files)).await else { return };
         let is_new = now != self.seen;
         if is_told || (is_new && self.differs.as_ref() == Some(&now)) {
             (self.seen, self.differs) = (now, None);
@@ -240,7 +240,7 @@ impl TlsWatch {
 
     async fn replace(&self) {
         let (files, serves) = (self.files.clone(), self.serves.clone());
-        let replaced = tokio::task::spawn_blocking(move || {
+        let replaced = transport::task::spawn_blocking(move || {
             let contents = TlsContents::read(&files)?;
             serves.replace(&contents.pem()).map_err(|error| named(&files, &error))?;
             Ok::<_, TlsFault>(validity(&files))

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use config::nearest::nearest;
 use engine::injected_arguments::INJECTED_ARGUMENTS;
-use engine::nearest::nearest;
 
 /// The handling of arguments that a tool does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

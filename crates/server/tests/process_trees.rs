@@ -127,7 +127,7 @@ async fn ended(processes: Vec<OwnedFd>, until: Instant) -> bool {
             poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&timeout)) == Ok(1)
         })
     };
-    tokio::task::spawn_blocking(wait).await.expect("no panic")
+    transport::task::spawn_blocking(wait).await.expect("no panic")
 }
 
 /// Limits under which a gateway does not disturb such servers, and ends them quickly.

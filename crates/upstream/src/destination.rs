@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::config::{HttpLink as HttpConfig, Link as LinkConfig, StdioLink};
+use config::{HttpLink as HttpConfig, Link as LinkConfig, StdioLink};
 use engine::passed_headers::PassedHeaders;
 use engine::snapshot::{Snapshot, UpstreamSpec};
 use http::header::AUTHORIZATION;

@@ -9,10 +9,10 @@ use engine::Snapshot;
 use parking_lot::Mutex;
 use proto::mcp::Notice;
 use proto::rpc::FrameLimits;
-use tokio::task::JoinHandle;
 use transport::child::Supervisor;
 use transport::net::Stop;
 use transport::net::client::Client;
+use transport::task::{BlockingHandle, spawn_blocking};
 
 use crate::server::Server;
 use crate::starts::Starts;
@@ -35,7 +35,7 @@ pub trait Audience: Send + Sync {
 /// The update of the views that show a changed catalogue.
 #[must_use = "until the views are built, clients see the previous catalogue"]
 #[derive(Debug)]
-pub struct Updating(Option<JoinHandle<()>>);
+pub struct Updating(Option<BlockingHandle<()>>);
 
 impl Updating {
     /// Returns an update that has already finished: all views are built.
@@ -45,7 +45,7 @@ impl Updating {
 
     /// Begins to build the views on the blocking pool. This continues even if nobody waits.
     pub fn on_the_blocking_pool(build: impl FnOnce() + Send + 'static) -> Self {
-        Self(Some(tokio::task::spawn_blocking(build)))
+        Self(Some(spawn_blocking(build)))
     }
 
     /// Waits until the views are built.

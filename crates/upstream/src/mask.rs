@@ -4,8 +4,8 @@
 
 use std::fmt::{self, Display};
 
-use engine::config::{Link, ProxyRule, Text};
-use engine::forward_proxy::ForwardProxy;
+use config::forward_proxy::ForwardProxy;
+use config::{Link, ProxyRule, Text};
 use engine::passed_headers::PassedHeaders;
 
 /// The length, in bytes, below which a text does not count as a secret, because it would match everywhere.
@@ -95,11 +95,9 @@ mod tests {
         let text = "mcpServers:\n  net: { url: 'http://h/?key=query-value&x=1', headers: { Authorization: 'Bearer token-value' } }\n  \
             child: { command: sh, args: [plain-argument, '${ARG}'], env: { KEY: token-value-2, SHORT: yes } }\n  \
             part: { command: sh, args: ['--token=${ARG}'] }\n  path: { url: 'http://h/${ARG}/mcp' }\n";
-        let lookup = engine::config::Lookup {
-            env: &|_| Some("filled-in".to_owned()),
-            file: &|_| Err("none".to_owned()),
-        };
-        let config = engine::config::load(text, "test", &lookup).unwrap().config;
+        let lookup =
+            config::Lookup { env: &|_| Some("filled-in".to_owned()), file: &|_| Err("none".to_owned()) };
+        let config = config::load(text, "test", &lookup).unwrap().config;
         let mask = |name: &str| Mask::of(&config.mcp_servers[name].link);
         let said = "Bearer token-value ?key=query-value x=1";
         assert_eq!(mask("net").show(&said), "*** *** ?key=*** x=1");

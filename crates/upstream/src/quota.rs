@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use config::address_block;
 use engine::ClientAddress;
 use engine::access::{Principal, Scheme};
-use engine::config::address_block;
 use parking_lot::Mutex;
 
 /// The divisor for one holder's share: a quarter of the whole.

@@ -4,8 +4,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use engine::config::{ClientTls, Config, Link, ProxyRule};
-use engine::forward_proxy::ForwardProxy;
+use config::forward_proxy::ForwardProxy;
+use config::{ClientTls, Config, Link, ProxyRule};
 use transport::net::client::{ProxyUse, Route, TlsFiles, Trust, environment_proxies};
 
 /// The routes to a server, and to other hosts that are contacted on its behalf.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
+use config::{Link as LinkConfig, QuestionPolicy};
 use engine::Snapshot;
-use engine::config::{Link as LinkConfig, QuestionPolicy};
 use engine::exchange::{Execution, Mirror, Outbound};
 use engine::meters::ServerMeters;
 use engine::passed_headers::PassedHeaders;

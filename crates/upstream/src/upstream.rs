@@ -116,7 +116,7 @@ impl Upstream {
         let mut closing = JoinSet::new();
         for cell in self.cells() {
             let egress = egress.clone();
-            closing.spawn(async move { cell.close(&egress).await });
+            closing.spawn(transport::task::boxed(async move { cell.close(&egress).await }));
         }
         while closing.join_next().await.is_some() {}
         self.catalogue.fetch_again(egress).await;

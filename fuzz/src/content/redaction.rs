@@ -1,7 +1,7 @@
 //! Redaction: what is kept of arguments is what a model makes of the tree that `serde_json` reads, whatever the names are
 //! written like, and nothing that has been covered comes back.
 
-use engine::config::Glob;
+use config::Glob;
 use engine::redaction::Redaction;
 use proto::json::{MAX_DEPTH, Scanner};
 use serde_json::Value;

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use bytes::Bytes;
+use config::{Naming, Profile};
 use engine::Condition;
 use engine::catalogue::{Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
-use engine::config::{Naming, Profile};
 use engine::dialect::{
     Begun, Dialect, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, Trouble, begin, finish,
     gather, read, refuse,

@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use config::TrustedProxies;
 use engine::ClientAddress;
 use engine::access::Hosts;
-use engine::config::TrustedProxies;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Uri};
 

@@ -1,6 +1,6 @@
 //! `dragoman add`: writes a server into the configuration file.
 
-use engine::config::{Config, Profile, add_server, add_to_profile, changed_lines};
+use config::{Config, Profile, add_server, add_to_profile, changed_lines};
 use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         file.check(old)?;
     }
     let entry = args.entry()?;
-    let edited = |fault: engine::config::EditFault| {
+    let edited = |fault: config::EditFault| {
         Failure::usage(format!("{}: {}", file.shown.display(), fault.message)).help(fault.help)
     };
     let mut new = add_server(old, &args.name, &entry).map_err(edited)?;

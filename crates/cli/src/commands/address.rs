@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use engine::config::Config;
+use config::Config;
 
 use crate::output::failure::Failure;
 
@@ -75,7 +75,7 @@ pub(super) fn url(config: &Config, address: SocketAddr, path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use engine::config::Tls;
+    use config::Tls;
 
     use super::*;
 

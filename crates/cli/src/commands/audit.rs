@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use engine::config::Glob;
+use config::Glob;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use store::audit::{AuditEntry, CallOutcome, Log, MAX_LIMIT, Query, Recorded};

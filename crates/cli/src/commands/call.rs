@@ -3,8 +3,8 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
+use config::nearest::nearest;
 use engine::catalogue::ListKind;
-use engine::nearest::nearest;
 use proto::mcp::Method;
 
 use super::target::{Questions, TargetOptions};

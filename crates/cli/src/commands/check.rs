@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use engine::config::{Config, Glob, Link, Server};
+use config::{Config, Glob, Link, Server};
 use serde_json::{Value, json};
 use store::keys::{ApiKey, KeyState, Keys};
 

@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use engine::config::{Fault, Faults, Loaded, Lookup, MAX_FILE_BYTES, load_knowing};
+use config::{Fault, Faults, Loaded, Lookup, MAX_FILE_BYTES, load_knowing};
 use upstream::embedded::offered;
 
 use super::settings;

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
+use config::nearest::nearest;
 use engine::access::Annotations;
 use engine::catalogue::{Item, ListKind, NOTHING_KEPT, Refusals, TokenCost, UpstreamCatalogue};
-use engine::nearest::nearest;
 use engine::tokens::tokens_of_tool;
 use proto::era::ServerHello;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::ascii;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use engine::config::LogFormat;
+use config::LogFormat;
 use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;

@@ -4,7 +4,7 @@
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::config::LogFormat;
+use config::LogFormat;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};

@@ -55,7 +55,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use engine::config::LogFormat;
+use config::LogFormat;
 
 use crate::output::console::{Console, terminal_width};
 use crate::output::failure::Failure;

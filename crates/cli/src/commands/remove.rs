@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::config::{ChangedLine, changed_lines, remove_server};
+use config::{ChangedLine, changed_lines, remove_server};
 use serde_json::json;
 
 use super::config_file::ConfigFile;

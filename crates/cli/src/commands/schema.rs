@@ -5,5 +5,5 @@ use crate::output::failure::Failure;
 
 /// Prints the schema.
 pub(super) fn run(console: &Console) -> Result<(), Failure> {
-    console.print(&engine::config::schema_json())
+    console.print(&config::schema_json())
 }

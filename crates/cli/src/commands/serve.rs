@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::ValueEnum;
-use engine::config::Config;
+use config::Config;
 use serde_json::json;
 use transport::net::RuntimeKind;
 

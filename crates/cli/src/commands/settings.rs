@@ -1,11 +1,11 @@
-//! Finds and reads the configuration of this run, and fills in `${…}`. `engine::config` is pure, so this is done here.
+//! Finds and reads the configuration of this run, and fills in `${…}`. `config` is pure, so this is done here.
 
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::config::{
+use config::{
     Config, Effective, Fault, Link, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, NativeLink,
     load_knowing, masked,
 };
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_url_is_taken_as_it_is() {
         let settings = Settings::of_url("http://h.example/${A}?x=1").unwrap();
-        let engine::config::Link::Http(link) = &settings.config.mcp_servers["remote"].link else {
+        let config::Link::Http(link) = &settings.config.mcp_servers["remote"].link else {
             panic!("no URL");
         };
         assert_eq!(link.url.expose(), "http://h.example/${A}?x=1");

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::config::{Audit, Config, Text};
+use config::{Audit, Config, Text};
 use store::keyring::RingFile;
 
 use super::settings::{ConfigSource, Settings};

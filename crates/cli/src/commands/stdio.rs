@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::config::{DEFAULT_PROFILE, Limits};
+use config::{DEFAULT_PROFILE, Limits};
 use transport::net::RuntimeKind;
 
 use super::settings::{ConfigSource, Settings};

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use engine::config::Limits;
-use engine::nearest::nearest;
+use config::Limits;
+use config::nearest::nearest;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use proto::era::{ERAS, Era, by_version};
 use tokio::time::Instant;

@@ -139,7 +139,7 @@ async fn typed_or_interrupted(console: &Console) -> io::Result<Option<String>> {
     let _hidden = HiddenInput::start()?;
     console.hint("Password (not shown): ");
     tokio::select! {
-        read = tokio::task::spawn_blocking(read_line) => read.map_err(io::Error::other)?.map(Some),
+        read = transport::task::spawn_blocking(read_line) => read.map_err(io::Error::other)?.map(Some),
         _ = interrupt.recv() => Ok(None),
         _ = terminate.recv() => Ok(None),
         _ = hang_up.recv() => Ok(None),

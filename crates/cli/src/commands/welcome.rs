@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use engine::config::{Config, DEFAULT_PROFILE, HttpTransport, Link, Native, NativeLink, Server};
+use config::{Config, DEFAULT_PROFILE, HttpTransport, Link, Native, NativeLink, Server};
 use engine::places::second_path;
 use serde_json::{Value, json};
 
@@ -121,8 +121,8 @@ fn described(server: &Server) -> String {
         }
         Link::Http(http) => (http.url.shown().to_owned(), "connects when needed".into()),
         Link::Stdio(child) => {
-            let words = std::iter::once(child.command.shown())
-                .chain(child.args.iter().map(engine::config::Text::shown));
+            let words =
+                std::iter::once(child.command.shown()).chain(child.args.iter().map(config::Text::shown));
             (words.collect::<Vec<_>>().join(" "), "starts when needed".into())
         }
     };
@@ -253,8 +253,8 @@ endpoints:
 
     fn of_preset(text: &str, preset: Option<&str>, file: Option<&str>, paint: Paint) -> String {
         let lookup =
-            engine::config::Lookup { env: &|_| Some("s3cret".to_owned()), file: &|_| Err("none".to_owned()) };
-        let config = engine::config::load(text, "test", &lookup).unwrap().config;
+            config::Lookup { env: &|_| Some("s3cret".to_owned()), file: &|_| Err("none".to_owned()) };
+        let config = config::load(text, "test", &lookup).unwrap().config;
         welcome(&Welcome {
             addresses: &["127.0.0.1:8808".parse().unwrap(), "[::1]:8808".parse().unwrap()],
             origin: config.tls.is_some().then_some("https://mcp.example.com"),

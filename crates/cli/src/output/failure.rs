@@ -1,6 +1,6 @@
 //! A command's failure: its message as text or JSON, and the exit code.
 
-use engine::config::{Fault, Faults, Severity};
+use config::{Fault, Faults, Severity};
 use serde_json::{Value, json};
 
 use super::console::{Console, message as shortened};

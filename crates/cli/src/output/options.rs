@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use engine::config::LogFormat;
+use config::LogFormat;
 
 /// Options for every command.
 #[derive(Debug, Clone, Default, clap::Args)]

@@ -31,7 +31,7 @@ pub(crate) fn parse(name: &str) -> Result<Preset, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::config::{Link, Lookup, UnknownArguments, load};
+    use config::{Link, Lookup, UnknownArguments, load};
 
     #[test]
     fn presets_are_configurations() {

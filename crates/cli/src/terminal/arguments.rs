@@ -3,7 +3,7 @@
 //!
 //! Numbers keep the form in which they were typed.
 
-use engine::nearest::nearest;
+use config::nearest::nearest;
 use proto::json::quote;
 use serde_json::Value;
 use serde_json::value::RawValue;

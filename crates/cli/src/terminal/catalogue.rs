@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use config::nearest::nearest;
+use config::{Naming, Profile};
 use engine::catalogue::{
     Gather, GatherFault, GatherLimits, ListKind, MirroredParam, NameLimit, UpstreamCatalogue, UpstreamId,
     View, ViewSource, ViewSpec,
 };
-use engine::config::{Naming, Profile};
 use engine::exchange::Mirror;
-use engine::nearest::nearest;
 use proto::json::{MAX_DEPTH, Members, Span};
 use proto::rpc::Id;
 use serde_json::Value;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::config::{HttpTransport, Native};
+use config::{HttpTransport, Native};
 use native::{Demo, NativeServer as _};
 use proto::era::{
     Era, HelloFault, Lifecycle, ServerHello, Web, discover_request, initialize_request_exactly,

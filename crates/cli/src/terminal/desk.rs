@@ -209,7 +209,7 @@ impl<'c> Desk<'c> {
     /// Reads a line from the user; returns `None` at the end of input.
     async fn line(&self, prompt: &str) -> Option<String> {
         self.console.hint(&format!("  {prompt}"));
-        let read = tokio::task::spawn_blocking(|| {
+        let read = transport::task::spawn_blocking(|| {
             let mut line = String::new();
             let mut stdin = std::io::Read::take(std::io::stdin().lock(), LINE);
             stdin.read_line(&mut line).ok().filter(|count| *count > 0).map(|_| line)

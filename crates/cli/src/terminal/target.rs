@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::config::{HttpTransport, Link, Native, Server};
+use config::{HttpTransport, Link, Native, Server};
 use http::{HeaderMap, Uri};
 use transport::child::Spec;
 use transport::net::client::Route;

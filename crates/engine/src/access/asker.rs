@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
+use config::{Glob, ValuePath, Who};
 use serde_json::Value;
 
 use super::{Principal, Scheme};
-use crate::config::{Glob, ValuePath, Who};
 
 /// The principal of a request and the address that it comes from.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use config::Glob;
+
 use super::rules::{Class, Rules};
 use super::target::AccessTarget;
-use crate::config::Glob;
 use crate::list_kind::ListKind;
 
 /// The access of a class of askers to a profile.

@@ -7,8 +7,9 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
+use config::{Glob, ValuePath};
+
 use super::values::{Conditions, fits_all};
-use crate::config::{Glob, ValuePath};
 
 /// The maximum number of states of a walk, and of combinations of values.
 const MOST_STATES: usize = 10_000;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use config::{AccessRule, Effect, Glob};
 use smallvec::SmallVec;
 
 use super::asker::{Asker, is_among};
 use super::reach::is_reachable;
 use super::target::{AccessTarget, CallArguments};
 use super::values::{Conditions, fits_all, hold};
-use crate::config::{AccessRule, Effect, Glob};
 use crate::list_kind::ListKind;
 
 /// The compiled access rules.

@@ -1,8 +1,8 @@
 //! The target of a decision: a tool, a prompt or a resource, and its arguments.
 
+use config::AnnotationHint;
 use proto::json::{Members, Span};
 
-use crate::config::AnnotationHint;
 use crate::list_kind::ListKind;
 
 /// The item that an asker wants to see or use.

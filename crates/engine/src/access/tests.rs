@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use config::{AccessRule, AnnotationHint, Effect, Glob, Lookup, ValuePath, When, Who, load};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::config::{AccessRule, AnnotationHint, Effect, Glob, Lookup, ValuePath, When, Who, load};
 use crate::list_kind::ListKind;
 
 const NOTHING: Lookup<'_> = Lookup { env: &|_| None, file: &|_| Err(String::new()) };

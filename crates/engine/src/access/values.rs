@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use indexmap::IndexMap;
 use proto::json::{Elements, MAX_DEPTH, Members, Span, unquote};
 
-use crate::config::{Effect, Glob, ValuePath};
+use config::{Effect, Glob, ValuePath};
 
 /// The conditions of one rule on arguments.
 pub(super) type Conditions = IndexMap<ValuePath, Vec<Glob>>;

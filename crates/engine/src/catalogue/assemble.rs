@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use config::{Glob, ListedNames, Naming, Profile, ToolMode, ToolSetting};
 use proto::bridge::tasks::without_list;
 use smallvec::SmallVec;
 
@@ -21,7 +22,6 @@ use super::uris::{PublicUri, PublicUris};
 use super::validator::{KnownNames, LazyValidator};
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec};
 use crate::access::Annotations;
-use crate::config::{Glob, ListedNames, Naming, Profile, ToolMode, ToolSetting};
 use crate::meters::ToolMeter;
 use crate::search::OWN_TOOLS;
 

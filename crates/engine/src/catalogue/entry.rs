@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use config::Profile;
 use proto::bridge::tasks::TaskSupport;
 use proto::era::{Era, Tasks};
 use proto::json::quote;
@@ -15,7 +16,6 @@ use super::names::{NameBook, NameLimit};
 use super::tool_limits::ToolLimits;
 use super::validator::LazyValidator;
 use crate::access::{Annotations, Guard};
-use crate::config::Profile;
 use crate::meters::ToolMeter;
 
 /// The index of an upstream in the configuration.

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use proto::json::{Members, Span, Splice, unquote};
 
-use crate::config::{Text, ToolSetting};
+use config::{Text, ToolSetting};
 
 /// The arguments that clients cannot set, with the values that every call gets.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use config::ServerTools;
 use proto::era::{CacheHint, Era, ServerHello, own_meta};
 use proto::json::{Elements, MAX_DEPTH, Members, Scanner, quote};
 use proto::rpc::{Frame, FrameKind, Id, RpcError, code};
@@ -18,7 +19,6 @@ use super::soundness::{Soundness, check};
 use super::suitability::RefusalsCell;
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
-use crate::config::ServerTools;
 
 /// The maximum nesting of arrays and objects in an item. The item itself is nested in a list in a message's result.
 const ITEM_DEPTH: u32 = MAX_DEPTH - 3;

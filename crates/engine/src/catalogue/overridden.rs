@@ -2,11 +2,11 @@
 //! server wrote it. This module must not know which tools there are.
 
 use bytes::Bytes;
+use config::{AnnotationHint, ArgumentSetting, Icon, ToolSetting};
 use indexmap::IndexMap;
 use proto::json::{Elements, Members, Span, Splice, quote, unquote};
 
 use super::{Item, ListKind};
-use crate::config::{AnnotationHint, ArgumentSetting, Icon, ToolSetting};
 
 /// A tool or prompt as the clients of a profile see it; `None` if they do not see it. `icons` is false if the clients' version
 /// has no icons.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use config::Profile;
 use proto::bridge::handshake::server_capabilities;
 use proto::bridge::shape::item;
 use proto::bridge::tasks::{TaskSupport, offers_tasks, supporting_tasks};
@@ -13,7 +14,6 @@ use super::overridden::overridden;
 use super::suited::suited;
 use super::uris::{PublicUris, linked};
 use super::{Item, ListKind, UpstreamCatalogue, ViewSource};
-use crate::config::Profile;
 use crate::schema_family::SchemaFamily;
 
 /// The catalogue of an available upstream, as seen from an era.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use config::{Glob, UriRules};
 use proto::rpc::Frame;
 
 use super::entry::present;
@@ -14,7 +15,6 @@ use super::template_index::{BudgetExhausted, ComparisonBudget, HasTemplate, Temp
 use super::uri_mark::{marked, unmarked};
 use super::uris::{PublicUri, PublicUris, published};
 use super::{ListKind, UpstreamId, View, declares};
-use crate::config::{Glob, UriRules};
 
 /// A resource that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]

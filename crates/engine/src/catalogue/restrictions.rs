@@ -4,12 +4,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use config::Glob;
 use smallvec::SmallVec;
 
 use super::names::identity;
 use super::{ListKind, UpstreamId};
 use crate::access::{Annotations, Guard};
-use crate::config::Glob;
 
 /// The items and servers that the rules deny the clients of a view.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 //! tool is not part of any catalogue, so no profile, dialect or era can list or call it. This module must not know
 //! profiles.
 
-use crate::config::{Glob, ServerTools};
+use config::{Glob, ServerTools};
 
 /// The selection of a server's tools, and the configured patterns that match a tool of the server.
 #[derive(Debug, Default)]

@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use config::ServerTools;
 use proto::era::{CacheHint, CacheScope, ServerHello, by_version};
 use proto::json::{Elements, MAX_DEPTH, Members, quote, unquote};
 
 use super::suitability::RefusalsCell;
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
-use crate::config::ServerTools;
 
 /// Writes an introduction: the members of a JSON object, without braces.
 pub fn write_hello(hello: &ServerHello, out: &mut String) {
@@ -137,7 +137,7 @@ mod tests {
             (catalogue.hello.capabilities, catalogue.hello.info)
         );
         assert_eq!((found.hello.instructions, found.cache), (catalogue.hello.instructions, catalogue.cache));
-        let never = vec![crate::config::Glob::parse("dee*").unwrap()];
+        let never = vec![config::Glob::parse("dee*").unwrap()];
         let less = read(text.as_bytes(), &ServerTools { only: None, never }).unwrap();
         assert_eq!(less.list(ListKind::Tools).len(), 1, "tools that are not served any more are left out");
         for cut in 0..text.len() {

@@ -1,6 +1,6 @@
 //! Matches URIs against URI templates (RFC 6570), only to find the server that owns a URI.
 
-use crate::config::Glob;
+use config::Glob;
 
 /// The maximum number of expressions in a template; one with more matches nothing.
 pub(super) const MAX_EXPRESSIONS: usize = 8;
@@ -108,7 +108,7 @@ mod tests {
             ("x://{a", None),
             ("", None),
         ] {
-            assert_eq!(pattern(template).as_ref().map(crate::config::Glob::as_str), wanted, "{template}");
+            assert_eq!(pattern(template).as_ref().map(config::Glob::as_str), wanted, "{template}");
         }
     }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use config::{Lookup, Naming, Profile, ServerTools, load};
 use proto::era::{CacheHint, Era, ServerHello, V2025_11_25, V2026_07_28};
 use proto::rpc::{Frame, FrameLimits, Id};
 
 use super::*;
 use crate::access::{Asker, Guard, Principal, Rules};
-use crate::config::{Lookup, Naming, Profile, ServerTools, load};
 
 mod failed;
 mod families;
@@ -119,7 +119,7 @@ fn what_hides_characters_is_cleaned_or_left_out_with_one_note() {
 
 #[test]
 fn tools_that_are_not_served_are_in_no_catalogue() {
-    let glob = |text| crate::config::Glob::parse(text).unwrap();
+    let glob = |text| config::Glob::parse(text).unwrap();
     let (only, never) = (Some(vec![glob("a"), glob("b"), glob("z*")]), vec![glob("b"), glob("typo")]);
     let mut gather = Gather::new(hello(&V2025_11_25), LIMITS, "{}").serving(ServerTools { only, never });
     let tools =

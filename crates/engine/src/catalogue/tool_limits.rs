@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use config::ToolSetting;
 
 use super::Item;
 use crate::access::Annotations;
-use crate::config::ToolSetting;
 use crate::pinning::normal_form;
 
 /// The limits of calls of one tool in one profile.

@@ -4,12 +4,12 @@
 
 use std::collections::HashSet;
 
+use config::{Glob, Profile, ToolSetting};
 use proto::json::{Members, Span};
 
 use super::names::SEPARATOR;
 use super::part::Part;
 use super::{Item, ListKind};
-use crate::config::{Glob, Profile, ToolSetting};
 
 /// The maximum number of notes about one server.
 const MOST: usize = 8;

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use config::Naming;
 use proto::era::{CacheHint, CacheScope, CacheableResult, Era};
 use proto::json::unquote;
 
@@ -22,7 +23,6 @@ use super::unused_rules::unused_rules;
 use super::uris::PublicUris;
 use super::{ListKind, Pages, TokenCost, UpstreamCatalogue};
 use crate::access::{AccessTarget, Annotations};
-use crate::config::Naming;
 
 /// The merged catalogue of a profile for the clients of one era with the same capabilities.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
-use crate::config::Algorithm;
+use config::Algorithm;
 
 /// The maximum length of a key's name, in bytes; tokens with a longer one are rejected.
 const LONGEST_KID: usize = 512;

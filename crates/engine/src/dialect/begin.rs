@@ -1,6 +1,8 @@
 //! Decides which requests the row answers itself and which ones go to the gateway. This module must not know the form
 //! of a list or a call.
 
+use config::dialect_rows::row::Dialect;
+use config::dialect_rows::words::{Check, Gate};
 use proto::mcp::Method;
 use proto::rpc::Frame;
 
@@ -11,8 +13,6 @@ use super::introduce::{introduce, is_standard};
 use super::trouble::Trouble;
 use super::{call, list};
 use crate::catalogue::ListKind;
-use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::words::{Check, Gate};
 use crate::fault::Condition;
 
 /// The next step for a request.

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use config::dialect_rows::row::Dialect;
+use config::dialect_rows::words::ArgumentsMissing;
 use proto::json::{Span, Splice};
 use proto::rpc::{Frame, FrameLimits};
 
@@ -13,8 +15,6 @@ use super::list::schema_of;
 use super::repair::{has_repairs, repair};
 use super::trouble::Trouble;
 use crate::catalogue::View;
-use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::words::ArgumentsMissing;
 use crate::fault::{Condition, consent_message, no_resource};
 
 /// The call to forward to the gateway, or the reason not to forward it.

@@ -1,10 +1,11 @@
 //! The events of a stream, apart from answers, as ready bytes. This module must not know sessions.
 
 use bytes::{Bytes, BytesMut};
+use config::dialect_rows::fault_text::Words;
+use config::dialect_rows::row::Dialect;
 use proto::codec::sse::{KEEP_ALIVE, encode_comment, encode_event};
 
-use crate::dialect_rows::fault_text::Words;
-use crate::dialect_rows::row::Dialect;
+use super::trouble::text_for;
 use crate::fault::Condition;
 
 /// The bytes before the first event of a stream; often empty.
@@ -33,7 +34,7 @@ pub fn ping_event(row: &Dialect) -> Bytes {
 
 /// The event that reports a failure of the stream itself.
 pub fn error_event(row: &Dialect, condition: Condition) -> Bytes {
-    let fault_text = row.errors.text_for(condition);
+    let fault_text = text_for(&row.errors, condition);
     let mut words = Words::default();
     words.json("code", fault_text.code.to_string().into_bytes());
     let text = words.fill(&fault_text.message);

@@ -4,17 +4,17 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use config::dialect_rows::fault_text::{FaultText, Words};
+use config::dialect_rows::row::Dialect;
+use config::dialect_rows::words::Channel;
 use proto::json::{MAX_DEPTH, Members, quote, quote_into};
 use proto::mcp::Method;
 use proto::rpc::code;
 
 use super::ask::DialectRequest;
 use super::result::{Failed, call_result};
-use super::trouble::Trouble;
+use super::trouble::{Trouble, text_for};
 use super::web::{RETRY_SOON, refused_rate_headers};
-use crate::dialect_rows::fault_text::{FaultText, Words};
-use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::words::Channel;
 use crate::fault::Condition;
 
 /// The outcome of a request.
@@ -146,7 +146,7 @@ fn chosen<'r>(row: &'r Dialect, ask: Option<&DialectRequest>, trouble: &Trouble)
     let missing = reads
         && trouble.condition == Condition::UpstreamError
         && trouble.original_error().is_some_and(|(error, _)| error.code == code::RESOURCE_NOT_FOUND);
-    row.errors.text_for(if missing { Condition::UnknownResource } else { trouble.condition })
+    text_for(&row.errors, if missing { Condition::UnknownResource } else { trouble.condition })
 }
 
 /// The values of the placeholders in a message.

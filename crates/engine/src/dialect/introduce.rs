@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use config::dialect_rows::fault_text::Words;
+use config::dialect_rows::row::Dialect;
+use config::dialect_rows::words::{Needed, VersionPolicy};
 use proto::era::{by_version, is_dated};
 use proto::json::{Members, quote};
 use proto::mcp::{Method, meta};
@@ -10,9 +13,6 @@ use proto::mcp::{Method, meta};
 use super::ask::DialectRequest;
 use super::facts::{Facts, Stop, served};
 use super::trouble::{Trouble, string_at};
-use crate::dialect_rows::fault_text::Words;
-use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::words::{Needed, VersionPolicy};
 use crate::fault::Condition;
 
 /// The maximum length of a version that is echoed or reported, in bytes.

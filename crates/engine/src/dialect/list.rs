@@ -4,14 +4,14 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use config::dialect_rows::row::{Dialect, Lists};
+use config::dialect_rows::words::{RequiredStyle, SchemaPart, ToolOrder};
 use proto::json::{Elements, MAX_DEPTH, Members, Span, Splice, unquote};
 
 use super::ask::DialectRequest;
 use super::facts::{Facts, Stop};
 use super::trouble::{Trouble, string_at};
 use crate::catalogue::{ListKind, View};
-use crate::dialect_rows::row::{Dialect, Lists};
-use crate::dialect_rows::words::{RequiredStyle, SchemaPart, ToolOrder};
 use crate::fault::Condition;
 
 /// The input schema of a tool for which the server gave none.

@@ -37,17 +37,17 @@ mod web;
 #[cfg(test)]
 mod tests;
 
-pub use crate::dialect_rows::cell::{CellKind, Choice, Object, Text};
-pub use crate::dialect_rows::fault_text::{FaultText, Template};
-pub use crate::dialect_rows::row::{Column, Dialect, Variant};
-pub use crate::dialect_rows::set::Unfit;
-pub use crate::dialect_rows::words::{
+pub use ask::DialectRequest;
+pub use begin::{Begun, begin};
+pub use config::dialect_rows::cell::{CellKind, Choice, Object, Text};
+pub use config::dialect_rows::fault_text::{FaultText, Template};
+pub use config::dialect_rows::row::{Column, Dialect, Variant};
+pub use config::dialect_rows::set::Unfit;
+pub use config::dialect_rows::words::{
     ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Needed, NoId, NullId, Origins,
     Output, ParamsShape, RateHeaders, Repair, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,
     ToolOrder, UnknownSession, VersionPolicy,
 };
-pub use ask::DialectRequest;
-pub use begin::{Begun, begin};
 pub use events::{endpoint_event, error_event, opening, ping_event};
 pub use facts::Facts;
 pub use finish::{DialectOutcome, DialectReply, finish, gather, given_up, refuse};

@@ -1,7 +1,7 @@
 //! Reformats JSON without changing a value: only the white space between values changes. This module must not know what
 //! the JSON means.
 
-use crate::dialect_rows::words::Output;
+use config::dialect_rows::words::Output;
 
 /// Reformats JSON text, which must be valid; `None` if it stays unchanged.
 pub(super) fn laid_out(json: &str, output: Output) -> Option<String> {

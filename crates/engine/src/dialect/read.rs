@@ -4,14 +4,14 @@
 //! other message is taken apart and checked in the row's order. This module must not know tools.
 
 use bytes::Bytes;
+use config::dialect_rows::row::Dialect;
+use config::dialect_rows::words::{Batches, Check, ErrorId, Ids, NoId, NullId, ParamsShape};
 use proto::json::{Elements, JsonError, Members, Scanner, Span, Splice};
 use proto::rpc::{Frame, FrameFault, FrameKind, FrameLimits, Id};
 
 use super::ask::DialectRequest;
 use super::finish::{DialectReply, refuse_with_id};
 use super::trouble::Trouble;
-use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::words::{Batches, Check, ErrorId, Ids, NoId, NullId, ParamsShape};
 use crate::fault::Condition;
 
 /// The content of a body or a line.

@@ -1,12 +1,12 @@
 //! Corrects arguments according to the tool's schema, for systems that are known to be lenient. This module must not
 //! know tools by name.
 
+use config::dialect_rows::row::Dialect;
+use config::dialect_rows::words::Repair;
 use proto::json::{Splice, unquote};
 use serde_json::{Map, Value};
 
 use super::finish::members;
-use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::words::Repair;
 
 /// Returns true if the row corrects arguments at all.
 pub(super) fn has_repairs(row: &Dialect) -> bool {

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use config::dialect_rows::row::Dialect;
+use config::dialect_rows::words::{Channel, Output, SuccessFlag};
 use proto::json::{Elements, Members, Scanner, Span, Splice, quote, unquote};
 
 use super::finish::members;
 use super::output::laid_out;
 use super::trouble::string_at;
-use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::words::{Channel, Output, SuccessFlag};
 
 /// A call whose tool failed, in a row that reports this as an error.
 #[derive(Debug)]

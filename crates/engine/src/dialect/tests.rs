@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use config::{Naming, Profile};
 use proto::era::ServerHello;
 use proto::rpc::{Frame, FrameLimits};
 use serde_json::{Value, json};
@@ -12,7 +13,6 @@ use crate::catalogue::{
     Absence, Gather, GatherLimits, ListKind, NameLimit, UpstreamCatalogue, UpstreamId, View, ViewSource,
     ViewSpec,
 };
-use crate::config::{Naming, Profile};
 
 mod any_row;
 mod bb;

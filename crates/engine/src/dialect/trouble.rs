@@ -2,11 +2,11 @@
 //! condition.
 
 use bytes::Bytes;
+use config::dialect_rows::fault_text::FaultText;
+use config::dialect_rows::row::Errors;
 use proto::json::{Members, unquote};
 use proto::rpc::{Frame, FrameKind, RpcError};
 
-use crate::dialect_rows::fault_text::FaultText;
-use crate::dialect_rows::row::Errors;
 use crate::fault::{Condition, Fault};
 
 /// A fault in a neutral form.
@@ -151,34 +151,32 @@ impl From<&Fault> for Trouble {
     }
 }
 
-impl Errors {
-    /// The text for a condition.
-    pub fn text_for(&self, condition: Condition) -> &FaultText {
-        match condition {
-            Condition::ParseError => &self.parse_error,
-            Condition::InvalidRequest => &self.invalid_request,
-            Condition::UnknownMethod => &self.unknown_method,
-            Condition::InvalidParams => &self.invalid_params,
-            Condition::MissingToolName => &self.missing_tool_name,
-            // None of the systems that the rows describe withholds tools.
-            Condition::UnknownTool | Condition::HeldTool => &self.unknown_tool,
-            // None of the systems that the rows describe has rules about arguments.
-            Condition::InvalidArguments | Condition::DeniedArguments => &self.invalid_arguments,
-            Condition::ToolFailed => &self.tool_failed,
-            Condition::UpstreamError => &self.upstream_error,
-            Condition::UpstreamDown => &self.upstream_down,
-            Condition::UnknownResource => &self.unknown_resource,
-            Condition::UnknownPrompt => &self.unknown_prompt,
-            Condition::UnknownProfile => &self.unknown_profile,
-            Condition::NoCredentials => &self.no_credentials,
-            Condition::BadCredentials => &self.bad_credentials,
-            Condition::Forbidden => &self.forbidden,
-            Condition::AuthUnavailable => &self.auth_unavailable,
-            Condition::RateLimited => &self.rate_limited,
-            Condition::NotInitialized => &self.not_initialized,
-            Condition::PlatformMissing => &self.platform_missing,
-            Condition::Internal => &self.internal,
-        }
+/// The row's text for a condition.
+pub(super) fn text_for(errors: &Errors, condition: Condition) -> &FaultText {
+    match condition {
+        Condition::ParseError => &errors.parse_error,
+        Condition::InvalidRequest => &errors.invalid_request,
+        Condition::UnknownMethod => &errors.unknown_method,
+        Condition::InvalidParams => &errors.invalid_params,
+        Condition::MissingToolName => &errors.missing_tool_name,
+        // None of the systems that the rows describe withholds tools.
+        Condition::UnknownTool | Condition::HeldTool => &errors.unknown_tool,
+        // None of the systems that the rows describe has rules about arguments.
+        Condition::InvalidArguments | Condition::DeniedArguments => &errors.invalid_arguments,
+        Condition::ToolFailed => &errors.tool_failed,
+        Condition::UpstreamError => &errors.upstream_error,
+        Condition::UpstreamDown => &errors.upstream_down,
+        Condition::UnknownResource => &errors.unknown_resource,
+        Condition::UnknownPrompt => &errors.unknown_prompt,
+        Condition::UnknownProfile => &errors.unknown_profile,
+        Condition::NoCredentials => &errors.no_credentials,
+        Condition::BadCredentials => &errors.bad_credentials,
+        Condition::Forbidden => &errors.forbidden,
+        Condition::AuthUnavailable => &errors.auth_unavailable,
+        Condition::RateLimited => &errors.rate_limited,
+        Condition::NotInitialized => &errors.not_initialized,
+        Condition::PlatformMissing => &errors.platform_missing,
+        Condition::Internal => &errors.internal,
     }
 }
 

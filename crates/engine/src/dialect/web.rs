@@ -1,11 +1,12 @@
 //! HTTP answers to anything but messages: other methods, requests for information, browsers, rate limits. This module must
 //! not know which origins are allowed.
 
+use config::dialect_rows::fault_text::Words;
+use config::dialect_rows::row::Dialect;
+use config::dialect_rows::words::{GetAnswer, Origins, RateHeaders, Streams};
+
 use super::finish::DialectReply;
 use super::trouble::Rate;
-use crate::dialect_rows::fault_text::Words;
-use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::words::{GetAnswer, Origins, RateHeaders, Streams};
 
 /// A header line; names in lower case.
 type Header = (&'static str, String);

@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use config::ResendRule;
 use proto::mcp::Method;
 
 use crate::catalogue::ToolEntry;
-use crate::config::ResendRule;
 
 /// The first pause; each further pause is twice as long, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use config::{Lookup, Profile, load};
 use proto::era::{Era, ServerHello, V2025_06_18, V2025_11_25, V2026_07_28};
 use proto::rpc::{Frame, FrameLimits};
 
@@ -14,7 +15,6 @@ use crate::access::{Asker, Guard, Principal, Rules};
 use crate::catalogue::{
     Gather, GatherLimits, NameLimit, ReadsArguments, UpstreamId, View, ViewSource, ViewSpec,
 };
-use crate::config::{Lookup, Profile, load};
 use crate::tasks::TaskIds;
 
 /// The start of the replayed events; all other times are relative to it.

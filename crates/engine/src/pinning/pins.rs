@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use crate::config::DefinitionPolicy;
+use config::DefinitionPolicy;
 
 /// The audience of the lists that every client may see. Any other audience is a class of clients that can be asked, to
 /// which a server may list more tools.

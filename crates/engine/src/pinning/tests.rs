@@ -1,7 +1,8 @@
 //! Tests of pinned definitions: attacks first.
 
+use config::DefinitionPolicy;
+
 use super::*;
-use crate::config::DefinitionPolicy;
 
 fn normal(text: &str) -> String {
     String::from_utf8(normal_form(text.as_bytes()).to_vec()).unwrap()

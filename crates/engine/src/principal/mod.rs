@@ -3,8 +3,7 @@
 mod calls;
 #[expect(clippy::module_inception, reason = "the room's own subject")]
 mod principal;
-mod scheme;
 
 pub use calls::{CallPlace, Calls};
+pub use config::Scheme;
 pub use principal::Principal;
-pub use scheme::Scheme;

@@ -5,12 +5,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 use std::time::Duration;
 
+use config::{Glob, RateLimit, RateMethods, RatePer, address_block};
 use http::HeaderMap;
 
 use super::cells::{Cells, Take};
 use super::quota::{Quota, QuotaOutcome, nanos};
 use crate::client_address::ClientAddress;
-use crate::config::{Glob, RateLimit, RateMethods, RatePer, address_block};
 
 /// The number of significant bits of an IPv6 address: one subscriber usually has a whole network of this size.
 const IPV6_BITS: u8 = 64;

@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use config::{RateLimit, RateMethods, RatePer, RequestRate};
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::{RateLimit, RateMethods, RatePer, RequestRate};
 
 mod trust;
 
@@ -159,7 +159,7 @@ fn who_is_not_let_in_is_counted_by_address() {
 
 #[test]
 fn limits_speak_of_what_they_name() {
-    let globs = |text: &str| Some(vec![crate::config::Glob::parse(text).unwrap()]);
+    let globs = |text: &str| Some(vec![config::Glob::parse(text).unwrap()]);
     let says = |limit: RateLimit, request: RatedRequest<'_>| {
         Limiter::new(&[limit], 100, 7).check(&request, SECOND).is_some()
     };
@@ -255,7 +255,7 @@ fn sixty_four_threads_never_get_more_than_the_burst() {
 #[test]
 fn sixty_four_threads_get_no_more_while_other_cells_come_and_go() {
     let in_profile = |limit: RateLimit, profile: &str| RateLimit {
-        profiles: Some(vec![crate::config::Glob::parse(profile).unwrap()]),
+        profiles: Some(vec![config::Glob::parse(profile).unwrap()]),
         ..limit
     };
     let slow = in_profile(limit(1, Duration::from_hours(24), 100), "slow");

@@ -1,7 +1,7 @@
 //! The families of clients, one row each. A family is a set of rules, and this module must not know how the rules are checked
 //! or satisfied.
 
-use crate::config::SchemaForm;
+use config::SchemaForm;
 
 /// The language in which a family writes schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,10 @@ mod examples;
 mod mirrors;
 mod properties;
 
+use config::SchemaForm;
 use serde_json::Value;
 
 use super::*;
-use crate::config::SchemaForm;
 
 /// The family of a name.
 fn family(name: &str) -> &'static SchemaFamily {

@@ -4,9 +4,10 @@
 
 use std::collections::HashMap;
 
+use config::nearest::plain;
+
 use super::fields::{ToolField, ToolText};
 use super::words::words;
-use crate::nearest::plain;
 
 /// The maximum number of different words by which one tool is found: a long description must not fill the memory.
 const WORDS_A_TOOL: usize = 250;

@@ -192,7 +192,7 @@ mod hostile {
             prop_assert!(found.len() <= 5 && found.iter().all(|tool| (*tool as usize) < tools.len()));
             for (name, _) in &tools {
                 let first = index.search(name, 5).into_iter().next().map(|tool| &tools[tool as usize].0);
-                prop_assert!(first.is_some_and(|first| crate::nearest::plain(first) == crate::nearest::plain(name)), "{name:?}: {first:?}");
+                prop_assert!(first.is_some_and(|first| config::nearest::plain(first) == config::nearest::plain(name)), "{name:?}: {first:?}");
             }
         }
 

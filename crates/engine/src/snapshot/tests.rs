@@ -3,8 +3,8 @@
 use super::*;
 
 fn config(text: &str) -> Config {
-    let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
-    crate::config::load(text, "test", &nothing).unwrap().config
+    let nothing = config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+    config::load(text, "test", &nothing).unwrap().config
 }
 
 fn snapshot(text: &str) -> Snapshot {
@@ -75,11 +75,8 @@ fn what_takes_over_means_the_same_by_the_same_numbers() {
     assert_eq!(second.regime, first.regime);
     let back = second.followed_by(&new, &old, "1").unwrap();
     assert_eq!(back.profile_named("two"), Some(two));
-    let stricter = Config {
-        access: Vec::new(),
-        auth: crate::config::Auth { keys: true, ..old.auth.clone() },
-        ..old.clone()
-    };
+    let stricter =
+        Config { access: Vec::new(), auth: config::Auth { keys: true, ..old.auth.clone() }, ..old.clone() };
     assert!(back.followed_by(&old, &stricter, "1").unwrap().regime > back.regime);
 }
 

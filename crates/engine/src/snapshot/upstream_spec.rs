@@ -4,15 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::{
+    Affinity, Config, DefinitionPolicy, Link, PassedHeader, QuestionPolicy, Server, ServerTools, StdioLink,
+    Text,
+};
 use http::header::AUTHORIZATION;
 
 use super::Numbers;
 use crate::call_rules::CallRules;
 use crate::catalogue::UpstreamId;
-use crate::config::{
-    Affinity, Config, DefinitionPolicy, Link, PassedHeader, QuestionPolicy, Server, ServerTools, StdioLink,
-    Text,
-};
 use crate::known_servers;
 
 /// A configured server behind the gateway.

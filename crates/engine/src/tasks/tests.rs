@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use config::Profile;
 use proto::bridge::tasks::TaskMethod;
 use proto::era::{Era, ServerHello, V2025_06_18, V2025_11_25, V2026_07_28};
 use proto::json::{Members, Splice};
@@ -12,7 +13,6 @@ use proto::rpc::{Frame, FrameLimits};
 use super::*;
 use crate::catalogue::renames_among;
 use crate::catalogue::{Absence, Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
-use crate::config::Profile;
 use crate::sealer::Sealer;
 
 /// A sealer that writes its input as plain text, under a number that is never repeated, in the process with this

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use config::Profile;
 use dragoman_engine::catalogue::{Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
-use dragoman_engine::config::Profile;
 use dragoman_engine::exchange::{Binding, Dispatch, Exchange, Sealer, Start, Timeouts, dispatch};
 use dragoman_engine::tasks::TaskIds;
 use proto::era::{Era, ServerHello};

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::config::Auth;
+use config::Auth;
 use store::keys::Keys;
 use transport::net::client::{Client, ClientLimits, Trust};
 

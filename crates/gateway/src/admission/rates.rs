@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::config::RateLimit;
+use config::RateLimit;
 use engine::dialect::Rate;
 use engine::rate::{Connection, Entering, Limiter, RatedRequest, Verdict};
 use engine::search::inner_name;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use aws_lc_rs::digest::{Context, SHA256};
 use bytes::Bytes;
+use config::Affinity;
 use engine::cached_calls::{plain_arguments, time_to_keep};
-use engine::config::Affinity;
 use engine::exchange::Route;
 use proto::era::Era;
 use proto::rpc::{Frame, FrameKind};

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use engine::config::{Config, Link as LinkConfig, OAuthClient};
+use config::{Config, Link as LinkConfig, OAuthClient};
 use engine::exchange::ExchangeAnswer;
 use engine::snapshot::UpstreamSpec;
 use engine::{Condition, Fault};
@@ -128,8 +128,8 @@ mod tests {
     use super::*;
 
     fn config(text: &str) -> Config {
-        let lookup = engine::config::Lookup { env: &|_| None, file: &|_| Err("none".to_owned()) };
-        engine::config::load(text, "test", &lookup).unwrap().config
+        let lookup = config::Lookup { env: &|_| None, file: &|_| Err("none".to_owned()) };
+        config::load(text, "test", &lookup).unwrap().config
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use engine::config::Limits;
+use config::Limits;
 use engine::exchange::Binding;
 use engine::tasks::{HeldLimits, HeldOutcomes};
 use parking_lot::Mutex;

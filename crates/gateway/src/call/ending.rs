@@ -206,7 +206,7 @@ impl Drop for Call {
         if let Ok(runtime) = tokio::runtime::Handle::try_current()
             && !notices.is_empty()
         {
-            runtime.spawn(async move {
+            runtime.spawn(transport::task::boxed(async move {
                 let link = held.link();
                 link.flushed().await;
                 for notice in notices {
@@ -215,7 +215,7 @@ impl Drop for Call {
                 // Only now may another call use the link.
                 drop(dedicated);
                 link.forget_cancelled(&context.egress, key).await;
-            });
+            }));
         }
     }
 }

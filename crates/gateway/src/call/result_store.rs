@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use config::Limits;
 use engine::catalogue::UpstreamId;
-use engine::config::Limits;
 use engine::kept_results::{KeptResultLimits, KeptResults};
 use engine::result_cap::RestId;
 use parking_lot::Mutex;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use engine::config::Config;
+use config::Config;
 
 /// The differences between two configurations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use engine::config::{Fault, Faults};
+use config::{Fault, Faults};
 use serde_json::Value;
 use tokio::sync::oneshot;
 

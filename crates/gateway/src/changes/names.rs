@@ -6,7 +6,7 @@ use super::Refusal;
 const SLUG: std::ops::RangeInclusive<usize> = 3..=50;
 
 /// The maximum length of a server's name in the configuration.
-const LONGEST: usize = engine::config::MAX_SERVER_NAME;
+const LONGEST: usize = config::MAX_SERVER_NAME;
 
 /// Ids that would collide with segments of the API's paths.
 const TAKEN: &[&str] = &["batch-status"];

@@ -1,6 +1,6 @@
 //! Changes of profiles and of their servers. A profile's id is its slug.
 
-use engine::config::{Config, DEFAULT_PROFILE, Profile};
+use config::{Config, DEFAULT_PROFILE, Profile};
 use serde_json::{Value, json};
 
 use super::Refusal;

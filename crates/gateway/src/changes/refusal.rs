@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use engine::config::Faults;
+use config::Faults;
 
 /// A refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,8 +90,7 @@ impl Refusal {
     /// Returns a refusal that lists the path and the problem of each fault in the configuration that would result from
     /// the request.
     pub(super) fn faults(faults: &Faults) -> Self {
-        let one =
-            |fault: &engine::config::Fault| format!("{}: {} ({})", fault.path, fault.message, fault.help);
+        let one = |fault: &config::Fault| format!("{}: {} ({})", fault.path, fault.message, fault.help);
         Self::config(faults.faults.iter().map(one).collect::<Vec<_>>().join("; "))
     }
 }

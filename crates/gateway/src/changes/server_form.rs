@@ -1,6 +1,6 @@
 //! A server's form in the API and in a configuration. Secrets can be written but never read.
 
-use engine::config::{HttpTransport, Link, Native, Server, Text};
+use config::{HttpTransport, Link, Native, Server, Text};
 use serde_json::{Map, Value, json};
 
 use super::Refusal;

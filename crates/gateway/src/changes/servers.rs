@@ -1,6 +1,6 @@
 //! Changes of servers.
 
-use engine::config::DEFAULT_PROFILE;
+use config::DEFAULT_PROFILE;
 use serde_json::{Map, Value, json};
 
 use super::server_form::{Before, add_key, says_link, shown, written};

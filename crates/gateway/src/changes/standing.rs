@@ -1,6 +1,6 @@
 //! The stored changes, and the configuration that results from them.
 
-use engine::config::{Config, Endpoint, Lookup, Profile, Text, ToolSettings, load_over};
+use config::{Config, Endpoint, Lookup, Profile, Text, ToolSettings, load_over};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -154,7 +154,7 @@ impl Changes {
         for profile in config.profiles.values_mut() {
             profile.servers.retain(|name| known.contains_key(name));
         }
-        if default_has_all && let Some(default) = config.profiles.get_mut(engine::config::DEFAULT_PROFILE) {
+        if default_has_all && let Some(default) = config.profiles.get_mut(config::DEFAULT_PROFILE) {
             default.servers = known.keys().cloned().collect();
         }
         if !written.is_empty() {

@@ -1,6 +1,6 @@
 //! Tests of the configurations that result from changes.
 
-use engine::config::{Config, Link, Lookup, load};
+use config::{Config, Link, Lookup, load};
 use serde_json::{Value, json};
 
 use super::*;
@@ -37,7 +37,7 @@ fn what_was_not_changed_is_as_the_file_has_it() {
     let then = add_server_to_profile(&then, "one", &json!({"mcpServerId": "c", "order": 0})).unwrap();
     let one = &then.config().profiles["one"];
     assert_eq!(one.servers, ["c", "b"]);
-    assert_eq!(one.instructions.as_ref().map(engine::config::Text::expose), Some("hear"));
+    assert_eq!(one.instructions.as_ref().map(config::Text::expose), Some("hear"));
     // The same changes applied to another file.
     let other = then.over(config("mcpServers: { b: { command: other } }\n")).unwrap();
     assert_eq!(other.config().profiles["one"].servers, ["c", "b"]);
@@ -167,7 +167,7 @@ fn what_is_not_sent_stays_as_it_is_though_it_is_not_shown() {
             let then = change_server(&before, id, &change).unwrap();
             let new = &then.config().mcp_servers[id];
             assert_eq!((&new.link, new.disabled), (&old.link, old.disabled), "{change}");
-            assert_eq!(new.description.as_ref().map(engine::config::Text::expose), Some("new"));
+            assert_eq!(new.description.as_ref().map(config::Text::expose), Some("new"));
             assert_eq!(server(&then, id).unwrap()["source"], "file");
             assert_eq!(code(set_api_key(&then, id, &json!({"key": "k"}))), "INVALID_CONFIG");
             assert!(!then.changes().text().unwrap().contains("the-token"));
@@ -194,9 +194,9 @@ fn what_is_sent_as_it_is_shown_stands_for_what_it_hides() {
     let config = json!({"command": "run", "args": ["more", token], "cwd": cwd});
     let then = change_server(&before, "run", &json!({"config": config})).unwrap();
     let Link::Stdio(link) = &then.config().mcp_servers["run"].link else { panic!("no command") };
-    let args: Vec<&str> = link.args.iter().map(engine::config::Text::expose).collect();
+    let args: Vec<&str> = link.args.iter().map(config::Text::expose).collect();
     assert_eq!(args, ["more", "--token=the-token"]);
-    assert_eq!(link.cwd.as_ref().map(engine::config::Text::expose), Some("/srv/the-token"));
+    assert_eq!(link.cwd.as_ref().map(config::Text::expose), Some("/srv/the-token"));
     for config in [json!({"command": "evil", "args": [token]}), json!({"command": "evil", "cwd": cwd})] {
         assert_eq!(code(change_server(&before, "run", &json!({"config": config}))), "INVALID_CONFIG");
     }
@@ -276,7 +276,7 @@ fn names_become_ids_that_a_configuration_takes() {
         assert_eq!(id(name).as_deref(), Ok(want), "{name}");
     }
     let long = id(&"y".repeat(80)).unwrap();
-    assert_eq!(long.len(), engine::config::MAX_SERVER_NAME);
+    assert_eq!(long.len(), config::MAX_SERVER_NAME);
     assert_ne!(id(&"y".repeat(80)).unwrap(), long);
     assert_eq!(code(id("!!!")), "INVALID_CONFIG");
 }

@@ -1,7 +1,7 @@
 //! Tools of a server in a profile: their visibility, names and descriptions.
 
 use bytes::Bytes;
-use engine::config::ToolSetting;
+use config::ToolSetting;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -150,7 +150,7 @@ fn sound(tool: &str, sent: Sent) -> Result<Setting, Refusal> {
     let custom_name = sent.custom_name.filter(|name| !name.is_empty() && name != tool);
     if let Some(name) = &custom_name {
         let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.' | '/');
-        let most = engine::config::MAX_PUBLIC_NAME;
+        let most = config::MAX_PUBLIC_NAME;
         if name.chars().count() > most || !name.chars().all(is_plain) {
             return Err(Refusal::request(format!(
                 "{name:?}: a tool name has 1 to {most} of the characters A-Z a-z 0-9 _ - . /"

@@ -269,7 +269,7 @@ mod tests {
     use engine::access::{Principal, Scheme};
 
     fn snapshot() -> Snapshot {
-        Snapshot::compile(&engine::config::Config::default(), "1")
+        Snapshot::compile(&config::Config::default(), "1")
     }
 
     fn known(name: &str) -> Identity {
@@ -296,9 +296,9 @@ mod tests {
 
     #[test]
     fn who_has_other_rights_by_now_goes_on_with_no_session() {
-        let lookup = engine::config::Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+        let lookup = config::Lookup { env: &|_| None, file: &|_| Err(String::new()) };
         let rules = "mcpServers: { docs: { command: x } }\naccess: [{ deny: '*', who: { scope: guest } }]\n";
-        let config = engine::config::load(rules, "test", &lookup).unwrap().config;
+        let config = config::load(rules, "test", &lookup).unwrap().config;
         let snapshot = Snapshot::compile(&config, "1");
         let with = |scope: &str| {
             let ann = Principal::new("jwt:https://i#ann", Scheme::Token);

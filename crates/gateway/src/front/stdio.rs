@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use engine::config::Limits;
+use config::Limits;
 use proto::rpc::{Message, code, error_response};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;

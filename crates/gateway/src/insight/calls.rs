@@ -132,7 +132,7 @@ pub(super) async fn read<T: Send + 'static>(
     work: impl FnOnce(&Log) -> Result<T, store::Error> + Send + 'static,
 ) -> Result<Option<T>, Refusal> {
     let Some(file) = file(shard) else { return Ok(None) };
-    let read = tokio::task::spawn_blocking(move || {
+    let read = transport::task::spawn_blocking(move || {
         let log = Log::open_existing(&file)?;
         log.map(|log| work(&log)).transpose()
     });

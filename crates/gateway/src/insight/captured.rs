@@ -31,7 +31,7 @@ fn redacted_names(shard: &Shard) -> Vec<String> {
     let audit = shard.gateway.standing.config().audit.as_ref();
     let words: Vec<String> = match audit {
         Some(audit) => audit.redact.clone(),
-        None => engine::config::Audit::REDACT.iter().map(|word| (*word).to_owned()).collect(),
+        None => config::Audit::REDACT.iter().map(|word| (*word).to_owned()).collect(),
     };
     words.iter().map(|word| plain(word)).filter(|word| !word.is_empty()).collect()
 }
@@ -102,7 +102,7 @@ fn is_secret(name: &str, names: &[String]) -> bool {
     let name = plain(name);
     names.iter().any(|word| {
         if word.contains(['*', '?']) {
-            engine::config::Glob::parse(word).is_ok_and(|glob| glob.matches(&name))
+            config::Glob::parse(word).is_ok_and(|glob| glob.matches(&name))
         } else {
             name.contains(word.as_str())
         }
@@ -125,7 +125,7 @@ mod tests {
             text: Bytes::from_static(text),
             bytes: text.len(),
         };
-        let names: Vec<String> = engine::config::Audit::REDACT.iter().map(|word| plain(word)).collect();
+        let names: Vec<String> = config::Audit::REDACT.iter().map(|word| plain(word)).collect();
         let shown = one(&message, &names);
         assert_eq!(shown.title, "tools/call");
         assert!(

@@ -249,7 +249,7 @@ pub(crate) async fn items(shard: &Arc<Shard>, query: CatalogueQuery) -> Result<C
     }
     let kind = query.kind;
     // There may be thousands of items.
-    let gathered = tokio::task::spawn_blocking(move || {
+    let gathered = transport::task::spawn_blocking(move || {
         let all: Vec<CatalogueItem> =
             known.iter().flat_map(|(server, catalogue)| chosen(server, catalogue, &query)).collect();
         (all.len(), query.page(all))

@@ -99,7 +99,7 @@ fn refused(error: &store::Error) -> Refusal {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, store::Error> + Send + 'static,
 ) -> Result<T, Refusal> {
-    let done = tokio::task::spawn_blocking(work).await.map_err(|e| Refusal::internal(e.to_string()))?;
+    let done = transport::task::spawn_blocking(work).await.map_err(|e| Refusal::internal(e.to_string()))?;
     done.map_err(|e| refused(&e))
 }
 

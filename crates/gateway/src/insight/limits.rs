@@ -76,7 +76,8 @@ pub(crate) async fn limits(shard: &Arc<Shard>) -> LimitsInUse {
         let (running, waiting) = concurrency.counts();
         ServerCalls { server: spec.name.to_string(), running, waiting, limit: concurrency.most() }
     });
-    let resident = tokio::task::spawn_blocking(|| transport::child::resident_bytes(std::process::id())).await;
+    let resident =
+        transport::task::spawn_blocking(|| transport::child::resident_bytes(std::process::id())).await;
     let memory = MemoryInUse {
         total: snapshot.limits.memory.unwrap_or_else(budget::default_total),
         requests: budget.used(Part::Requests),

@@ -76,7 +76,8 @@ pub(crate) async fn connections(shard: &Arc<Shard>, name: &str) -> ServerConnect
     let total = links.len();
     links.truncate(MOST);
     let id = name.to_owned();
-    let read = tokio::task::spawn_blocking(move || links.iter().map(|(link, own)| one(link, *own)).collect());
+    let read =
+        transport::task::spawn_blocking(move || links.iter().map(|(link, own)| one(link, *own)).collect());
     ServerConnections { id, callers, total, connections: read.await.unwrap_or_default() }
 }
 

@@ -94,7 +94,7 @@ pub(crate) async fn whole_view(shard: &Arc<Shard>, slug: &str) -> Result<Arc<Vie
     let at = at.filter(|at| shard.gateway.snapshot.profiles[*at].is_there);
     let at = at.ok_or_else(|| Refusal::no_profile(slug))?;
     let state = shard.view.state.clone();
-    let built = tokio::task::spawn_blocking(move || state.build_whole(at, newest_handshake()));
+    let built = transport::task::spawn_blocking(move || state.build_whole(at, newest_handshake()));
     built.await.map(Arc::new).map_err(|e| Refusal::internal(e.to_string()))
 }
 
@@ -109,7 +109,7 @@ pub(crate) async fn items(
 ) -> Result<ProfileItems, Refusal> {
     let (view, kind, own) = (whole_view(shard, slug).await?, query.kind, shard.clone());
     let notes = view.notes().to_vec();
-    let gathered = tokio::task::spawn_blocking(move || {
+    let gathered = transport::task::spawn_blocking(move || {
         let all = listed(&own, &view, kind);
         let all: Vec<ProfileItem> =
             all.into_iter().filter(|item| query.chooses(&item.name, &item.described)).collect();

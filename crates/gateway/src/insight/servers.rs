@@ -220,7 +220,7 @@ pub(crate) async fn examine(shard: &Arc<Shard>, identity: &Identity, name: &str)
         upstream(shard, identity, name).and_then(|upstream| upstream.catalogue.tools(era(&upstream)).ok());
     if let Some(catalogue) = known.filter(|catalogue| !catalogue.has_refusals()) {
         // Without an answer, the status is shown without refusals.
-        let _ = tokio::task::spawn_blocking(move || drop(catalogue.refusals())).await;
+        let _ = transport::task::spawn_blocking(move || drop(catalogue.refusals())).await;
     }
 }
 

@@ -90,7 +90,7 @@ fn shown_id(id: &str) -> String {
 pub(crate) async fn sessions(shard: &Arc<Shard>, query: SessionQuery) -> SessionPage {
     let own = shard.clone();
     // There may be many sessions.
-    let gathered = tokio::task::spawn_blocking(move || gather(&own, &query)).await;
+    let gathered = transport::task::spawn_blocking(move || gather(&own, &query)).await;
     gathered.unwrap_or(SessionPage {
         total: 0,
         sessions: Vec::new(),
@@ -185,7 +185,7 @@ fn streams(shard: &Shard) -> (usize, Vec<StreamCount>) {
 /// Ends the session with this shown id; returns its principal, or `None` if there is no such session.
 pub(crate) async fn end(shard: &Arc<Shard>, id: &str) -> Option<String> {
     let (own, wanted) = (shard.clone(), id.to_owned());
-    let found = tokio::task::spawn_blocking(move || {
+    let found = transport::task::spawn_blocking(move || {
         let sessions = own.session.state.sessions.those(|session| shown_id(&session.id) == wanted);
         if let Some(session) = sessions.first() {
             return Some((session.id.clone(), true));

@@ -46,7 +46,7 @@ impl ChangesFile {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let fresh = fresh_bytes().and_then(|fresh| Ok((fresh, random()?))).map_err(Refusal::internal)?;
-        let kept = tokio::task::spawn_blocking(move || {
+        let kept = transport::task::spawn_blocking(move || {
             let (fresh, nonce) = fresh;
             let mut file = file.lock();
             let open = match file.take() {

@@ -46,7 +46,7 @@ pub(crate) async fn review(shard: &Shard, server: &str, is_full: bool) -> Result
     let policy = recorded(shard, server)?.0.common.server.definitions.policy().name();
     let review = examine(shard, server, is_full).await?;
     let name = server.to_owned();
-    let made = tokio::task::spawn_blocking(move || review.to_json(&name, is_full)).await;
+    let made = transport::task::spawn_blocking(move || review.to_json(&name, is_full)).await;
     let mut review = made.map_err(|e| Refusal::internal(e.to_string()))?;
     review["policy"] = json!(policy);
     Ok(review)
@@ -55,7 +55,7 @@ pub(crate) async fn review(shard: &Shard, server: &str, is_full: bool) -> Result
 /// Returns the changes of a server's tools that await approval.
 pub(crate) async fn examine(shard: &Shard, server: &str, is_full: bool) -> Result<Review, Refusal> {
     let (all, revision) = stored(shard, server).await?;
-    let made = tokio::task::spawn_blocking(move || Review::of(&all, revision, is_full)).await;
+    let made = transport::task::spawn_blocking(move || Review::of(&all, revision, is_full)).await;
     made.map_err(|e| Refusal::internal(e.to_string()))
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn examine(shard: &Shard, server: &str, is_full: bool) -> Resul
 pub(crate) async fn stored(shard: &Shard, server: &str) -> Result<(Vec<StoredDefinition>, String), Refusal> {
     let (one, store) = recorded(shard, server)?;
     let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
-    let read = tokio::task::spawn_blocking(move || store.of_server(&digest)).await;
+    let read = transport::task::spawn_blocking(move || store.of_server(&digest)).await;
     let all = read.map_err(|e| Refusal::internal(e.to_string()))?;
     all.map_err(|e| Refusal::internal(format!("{e}; {}", e.help())))
 }
@@ -79,7 +79,7 @@ pub(crate) async fn approve(
 ) -> Result<Vec<String>, Refusal> {
     let (one, store) = recorded(shard, server)?;
     let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
-    let made = tokio::task::spawn_blocking(move || {
+    let made = transport::task::spawn_blocking(move || {
         let Approval { tools, revision, by } = &approval;
         let request = ApprovalRequest { tools: tools.as_deref(), revision: revision.as_deref(), by };
         store.approve(&digest, request)
@@ -130,7 +130,7 @@ pub(crate) fn named(tools: &[String]) -> String {
 async fn follow(shard: &Arc<Shard>, one: &Arc<PerCaller>) {
     let record = one.common.server.definitions.clone();
     let was_outdated = record.is_outdated();
-    match tokio::task::spawn_blocking(move || record.reload()).await {
+    match transport::task::spawn_blocking(move || record.reload()).await {
         Ok(Ok(true)) => {
             for upstream in one.family() {
                 upstream.catalogue.follow_approvals(&shard.egress).finished().await;

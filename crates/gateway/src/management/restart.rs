@@ -25,7 +25,7 @@ pub(crate) async fn restart(shard: &Arc<Shard>, server: &str) -> Result<(), Refu
     let mut restarts = JoinSet::new();
     for upstream in family {
         let egress = shard.egress.clone();
-        restarts.spawn(async move { upstream.restart(&egress).await });
+        restarts.spawn(transport::task::boxed(async move { upstream.restart(&egress).await }));
     }
     tracing::info!(%server, "an operator restarts the server");
     let all = async { while restarts.join_next().await.is_some() {} };

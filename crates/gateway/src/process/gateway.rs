@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock, Weak};
 use std::time::SystemTime;
 
+use config::{Config, RateLimit, RateMethods, RatePer};
 use engine::access::Hosts;
-use engine::config::{Config, RateLimit, RateMethods, RatePer};
 use engine::{ClientAddress, Snapshot};
 use http::HeaderMap;
 use proto::rpc::FrameLimits;

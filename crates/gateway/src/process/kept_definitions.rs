@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use engine::config::{DefinitionPolicy, Link};
+use config::{DefinitionPolicy, Link};
 use engine::pinning::Fingerprint;
 use engine::snapshot::UpstreamSpec;
 use parking_lot::{Condvar, Mutex};

@@ -3,7 +3,7 @@
 
 use std::net::{SocketAddr, TcpListener};
 
-use engine::config::Limits;
+use config::Limits;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use transport::net::{

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use config::{Link, Metrics};
 use engine::Snapshot;
-use engine::config::{Link, Metrics};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use transport::net::Stop;

@@ -46,7 +46,7 @@ pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
         for cell in cells(&shard, &family) {
             cell.retire();
             let shard = shard.clone();
-            all.spawn(async move { cell.close(&shard.egress).await });
+            all.spawn(transport::task::boxed(async move { cell.close(&shard.egress).await }));
         }
         for session in shard.session.state.sessions.all() {
             session.leave(upstream.server.spec.id);

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use config::Config;
 use engine::Snapshot;
-use engine::config::Config;
 use transport::net::BindError;
 
 use super::{removal, warm::warm};
@@ -38,7 +38,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
         let (auth, folder) = (config.auth.clone(), old.process.folder.clone());
         // This may open a file of keys.
         let made = move || door(&auth, folder.as_deref());
-        tokio::task::spawn_blocking(made).await.map_err(|e| e.to_string())??
+        transport::task::spawn_blocking(made).await.map_err(|e| e.to_string())??
     };
     let is_counted_as_before = config.rate_limits == known.rate_limits;
     let rates = if is_counted_as_before { old.rates.clone() } else { Arc::new(configured_rates(config)?) };
@@ -108,7 +108,7 @@ async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
     }
     let (audit, folder) = (config.audit.clone(), old.process.folder.clone());
     let sink = old.process.call.audit.clone();
-    let switched = tokio::task::spawn_blocking(move || {
+    let switched = transport::task::spawn_blocking(move || {
         let log = audit::open(audit.as_ref(), folder.as_deref())?;
         let options = audit.as_ref().map(AuditOptions::new);
         sink.switch(log.zip(options.as_ref())).map_err(|e| format!("audit: the writer failed to start: {e}"))
@@ -123,7 +123,7 @@ async fn record_definitions(
     new: &[Arc<Upstream>],
 ) -> Result<(), String> {
     let (process, snapshot, new) = (gateway.process.clone(), snapshot.clone(), new.to_vec());
-    let recorded = tokio::task::spawn_blocking(move || {
+    let recorded = transport::task::spawn_blocking(move || {
         let is_open = process.definitions.get().is_some();
         let opened = match process.definitions.get() {
             Some(open) => Some(open.clone()),
@@ -145,7 +145,7 @@ async fn restore(gateway: &Gateway, new: &[Arc<Upstream>]) {
     let Some(catalogues) = gateway.process.catalogues.clone() else { return };
     let (store, new): (Arc<dyn CatalogueStore>, Vec<_>) = (catalogues, new.to_vec());
     let (view, snapshot) = (gateway.process.view.clone(), gateway.snapshot.clone());
-    let restored = tokio::task::spawn_blocking(move || {
+    let restored = transport::task::spawn_blocking(move || {
         for upstream in new {
             upstream.catalogue.restore(&store);
         }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use engine::config::Config;
+use config::Config;
 
 use crate::changes::{Changes, Standing};
 use crate::management::changes_file::ChangesFile;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use engine::config::Config;
+use config::Config;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -167,7 +167,7 @@ async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Resu
     }
     let old = before.clone();
     // The edit may read files, and it takes time to merge the changes.
-    let made = tokio::task::spawn_blocking(move || edit(&old)).await;
+    let made = transport::task::spawn_blocking(move || edit(&old)).await;
     let (id, standing) = made.map_err(|e| Refusal::internal(e.to_string()))??;
     if let Some(kept) = kept {
         kept.keep(standing.changes().text()?).await?;
@@ -198,7 +198,7 @@ async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&
         }
         Ok(config)
     };
-    let read = tokio::task::spawn_blocking(read).await;
+    let read = transport::task::spawn_blocking(read).await;
     let outcome = match read {
         Ok(Ok(config)) => Box::pin(put_in_force(thread, kept, config)).await.map_err(UnreadConfig::from),
         Ok(Err(why)) => Err(why),
@@ -245,7 +245,7 @@ async fn put_in_force(
         None if process.view.lets_all_in => (before.over(config).map_err(|refusal| refusal.message)?, None),
         None => {
             let folder = process.folder.clone();
-            let opened = tokio::task::spawn_blocking(move || first_standing(config, folder.as_deref()));
+            let opened = transport::task::spawn_blocking(move || first_standing(config, folder.as_deref()));
             opened.await.map_err(|e| e.to_string())??
         }
     };
@@ -274,7 +274,7 @@ async fn hear(told: &mut Option<Signal>) {
 /// Returns a file's metadata, which changes with its content; `None` if the file does not exist.
 async fn stamp(file: Option<&Path>) -> Option<(SystemTime, u64)> {
     let file = file?.to_path_buf();
-    let looked = tokio::task::spawn_blocking(move || {
+    let looked = transport::task::spawn_blocking(move || {
         let found = std::fs::metadata(file).ok()?;
         Some((found.modified().ok()?, found.len()))
     });
@@ -283,7 +283,7 @@ async fn stamp(file: Option<&Path>) -> Option<(SystemTime, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use engine::config::{Lookup, load};
+    use config::{Lookup, load};
 
     use super::*;
 

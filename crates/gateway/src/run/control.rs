@@ -39,7 +39,7 @@ async fn open(folder: &Path) -> Option<LocalSocket> {
     let mut is_noted = false;
     loop {
         let own = folder.to_path_buf();
-        let opened = tokio::task::spawn_blocking(move || LocalSocket::bind(&own)).await.ok()?;
+        let opened = transport::task::spawn_blocking(move || LocalSocket::bind(&own)).await.ok()?;
         match opened {
             Ok(socket) => {
                 if is_noted {

@@ -22,10 +22,10 @@ pub(crate) async fn close(shard: &Arc<Shard>) {
     let mut all = JoinSet::new();
     for cell in open {
         let egress = shard.egress.clone();
-        all.spawn(in_turn(async move {
+        all.spawn(transport::task::boxed(in_turn(async move {
             cell.retire();
             cell.close(&egress).await;
-        }));
+        })));
     }
     let told = async { while all.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(gateway.snapshot.limits.drain_timeout.min(CLOSING), told).await;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::config::{Auth, Config};
+use config::{Auth, Config};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use transport::net::client::{Client, ClientLimits, Trust, environment_proxies};
@@ -177,7 +177,7 @@ async fn serve_sockets<H: Handler>(
         let ended = tokio::select! {
             Some(one) = sockets.recv(), if !stopping => {
                 let (service, limits) = (service(), serving.limits.clone());
-                running.spawn(serve_connections(one.socket, service, limits, serving.cap.clone(), one.stop));
+                running.spawn(transport::task::boxed(serve_connections(one.socket, service, limits, serving.cap.clone(), one.stop)));
                 continue;
             }
             Some(ended) = running.join_next() => ended,

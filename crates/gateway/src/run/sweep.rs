@@ -82,7 +82,7 @@ pub(super) fn evict(thread: Arc<Thread>) {
             let (view, session, call) =
                 (shard.view.state.clone(), shard.session.state.clone(), shard.call.state.clone());
             // There may be many sessions.
-            let evicted = tokio::task::spawn_blocking(move || {
+            let evicted = transport::task::spawn_blocking(move || {
                 view.views.drop_pages_until(|| {
                     view.count_kept();
                     kept.has_room()
@@ -113,7 +113,7 @@ pub(super) fn watch_keys(process: &ProcessState) {
             }
             let ring = ring.clone();
             // The file may be on a slow medium.
-            let _ = tokio::task::spawn_blocking(move || ring.look()).await;
+            let _ = transport::task::spawn_blocking(move || ring.look()).await;
         }
     });
 }
@@ -131,7 +131,7 @@ pub(super) fn watch_definitions(thread: Arc<Thread>) {
             let shard = thread.now();
             let Some(record) = shard.gateway.process.definitions.get().cloned() else { continue };
             // The file may be on a slow medium.
-            let has_changed = tokio::task::spawn_blocking(move || record.look()).await.unwrap_or(false);
+            let has_changed = transport::task::spawn_blocking(move || record.look()).await.unwrap_or(false);
             definitions::follow_file(&shard, has_changed).await;
         }
     });

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use config::Limits;
 use engine::catalogue::UpstreamId;
-use engine::config::Limits;
 use parking_lot::Mutex;
 use proto::mcp::Notice;
 use transport::budget::KeptPart;

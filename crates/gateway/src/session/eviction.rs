@@ -63,7 +63,7 @@ pub(super) fn evict<'s>(
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use engine::config::Limits;
+    use config::Limits;
     use tokio::time::Instant as Deadline;
 
     use super::*;

@@ -71,7 +71,7 @@ impl Drop for PendingSession {
         }
         let (context, session) = (self.context.clone(), self.session.clone());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { session.end(&context).await });
+            runtime.spawn(transport::task::boxed(async move { session.end(&context).await }));
         }
     }
 }

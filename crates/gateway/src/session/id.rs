@@ -173,8 +173,8 @@ impl SessionClaims {
 mod tests {
     use std::sync::Arc;
 
+    use config::{Lookup, load};
     use engine::access::{Principal, Scheme};
-    use engine::config::{Lookup, load};
     use engine::passed_headers::PassedHeaders;
     use proptest::prelude::*;
     use proto::era::ERAS;

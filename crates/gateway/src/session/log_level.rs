@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use engine::config::QuestionPolicy;
+use config::QuestionPolicy;
 use proto::rpc::Frame;
 use upstream::link::OpenLink;
 use upstream::link::requests::{is_log, passes, send_level};

@@ -82,7 +82,7 @@ async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
         return Some(SessionRow::Ended(SessionEnd { at_ms: 0, was_stored: true }));
     }
     let store = state.store.clone()?;
-    tokio::task::spawn_blocking(move || store.load(&key)).await.ok().flatten()
+    transport::task::spawn_blocking(move || store.load(&key)).await.ok().flatten()
 }
 
 /// Returns the client's introduction: the stored one, or else one that contains what the session's id says about the

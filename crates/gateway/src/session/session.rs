@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
-use engine::config::Limits;
+use config::Limits;
 use engine::session::Asks;
 use parking_lot::Mutex;
 use proto::bridge::shape;

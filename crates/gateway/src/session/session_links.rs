@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use config::Affinity;
 use engine::catalogue::UpstreamId;
-use engine::config::Affinity;
 use parking_lot::Mutex;
 use proto::bridge::shape;
 use proto::mcp::Method;

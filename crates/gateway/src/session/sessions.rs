@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::Limits;
 use engine::access::{Class, Principal};
 use engine::catalogue::UpstreamId;
-use engine::config::Limits;
 use engine::passed_headers::PassedHeaders;
 use parking_lot::{Mutex, RwLock};
 use proto::rpc::{FrameError, Message};

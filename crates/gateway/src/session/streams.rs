@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::config::Limits;
+use config::Limits;
 use engine::session::{EventId, EventLog};
 use parking_lot::Mutex;
 use proto::codec::sse::{KEEP_ALIVE, encode_event};

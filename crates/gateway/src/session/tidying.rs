@@ -34,7 +34,7 @@ impl Tidying {
         if ended >= WORTH && ended == before {
             self.ended.fetch_sub(ended, Ordering::Relaxed);
             self.seen.store(0, Ordering::Relaxed);
-            drop(tokio::task::spawn_blocking(transport::memory::give_back));
+            drop(transport::task::spawn_blocking(transport::memory::give_back));
         }
     }
 }

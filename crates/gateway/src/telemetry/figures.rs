@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::SystemTime;
 
-use engine::config::Metrics;
+use config::Metrics;
 use engine::meters::{
     DurationHistogram, OVERHEAD_BOUNDS, OperationHistograms, SeriesAllowance, ServerMeters, ToolCounters,
 };

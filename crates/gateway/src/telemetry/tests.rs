@@ -1,4 +1,4 @@
-use engine::config::Metrics;
+use config::Metrics;
 use engine::meters::{HISTOGRAM_SERIES, OperationHistograms, OperationOutcome, ToolMeter};
 use proto::mcp::Method;
 use std::sync::Arc;

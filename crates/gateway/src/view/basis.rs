@@ -4,9 +4,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use config::{Affinity, QuestionPolicy};
 use engine::access::Guard;
 use engine::catalogue::{NameBook, View, ViewSpec};
-use engine::config::{Affinity, QuestionPolicy};
 use engine::snapshot::ProfileSpec;
 use proto::bridge::input::Askable;
 use proto::era::Era;

@@ -7,9 +7,9 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use bytes::Bytes;
+use config::{Lookup, load};
 use engine::Snapshot;
 use engine::catalogue::{Gather, GatherLimits, ListKind, UpstreamId, stored};
-use engine::config::{Lookup, load};
 use parking_lot::Mutex;
 use proto::era::{Era, ServerHello, V2025_06_18, V2025_11_25, V2026_07_28};
 use proto::mcp::Notice;

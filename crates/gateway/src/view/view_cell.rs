@@ -111,7 +111,8 @@ impl ViewCell {
         }
         context.state.views.note_large();
         let cell = self.clone();
-        let rebuilt = tokio::task::spawn_blocking(move || cell.rebuild(observer.as_deref(), schema_bytes));
+        let rebuilt =
+            transport::task::spawn_blocking(move || cell.rebuild(observer.as_deref(), schema_bytes));
         if rebuilt.await.is_err() {
             tracing::error!("a view was not built: its task panicked");
         }

@@ -146,7 +146,7 @@ impl Views {
         let guard = context.egress.snapshot().guard(profile, &looking.class);
         let (clients, schema_bytes) = (looking.clients, context.egress.snapshot().limits.schema_bytes);
         let beside = self.any_of(profile);
-        let built = tokio::task::spawn_blocking(move || {
+        let built = transport::task::spawn_blocking(move || {
             let view = Arc::new(basis.build(clients, guard.as_ref(), schema_bytes, beside.as_deref()));
             Prebuilt { basis, view, changes }
         });

@@ -121,11 +121,12 @@ async fn start_upstreams(wanted: &str, names: &mut Names) -> Result<Vec<fixture:
         running.push(fixture);
     }
     if wanted.contains("‹odd›") {
-        let built = tokio::task::spawn_blocking(testkit::odd::program).await.map_err(|e| e.to_string())?;
+        let built =
+            transport::task::spawn_blocking(testkit::odd::program).await.map_err(|e| e.to_string())?;
         names.set("odd", built.display().to_string());
     }
     if wanted.contains("‹fixture program›") {
-        let built = tokio::task::spawn_blocking(fixture::program).await.map_err(|e| e.to_string())?;
+        let built = transport::task::spawn_blocking(fixture::program).await.map_err(|e| e.to_string())?;
         names.set("fixture program", built.display().to_string());
     }
     Ok(running)

@@ -50,8 +50,8 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
+    use config::{Lookup, load};
     use engine::catalogue::{Absence, Gather, GatherLimits, UpstreamCatalogue, UpstreamId};
-    use engine::config::{Lookup, load};
     use engine::{Snapshot, principal::Principal};
     use proto::era::{ServerHello, V2025_11_25};
     use proto::rpc::{Frame, FrameLimits};

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use config::Link as LinkConfig;
 use engine::catalogue::{ListKind, stored};
-use engine::config::Link as LinkConfig;
 use proto::bridge::input::Askable;
 use proto::json::{Elements, MAX_DEPTH, Members};
 
@@ -180,7 +180,7 @@ fn identity(link: &LinkConfig) -> Option<Vec<u8>> {
 mod tests {
     use std::time::Duration;
 
-    use engine::config::{Lookup, load};
+    use config::{Lookup, load};
     use engine::{Snapshot, catalogue::UpstreamId};
 
     use super::*;

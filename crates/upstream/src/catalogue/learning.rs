@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use engine::config::QuestionPolicy;
+use config::QuestionPolicy;
 use proto::bridge::handshake::client_capabilities;
 use proto::bridge::input::Askable;
 use tokio::sync::{Semaphore, watch};

@@ -1,7 +1,7 @@
 //! The description of the tools that nobody has approved, for the log. This module must not know where the log is.
 
 use aws_lc_rs::digest;
-use engine::config::DefinitionPolicy;
+use config::DefinitionPolicy;
 use engine::pinning::{PinVerdict, Pins, Sighting, visible};
 
 /// The maximum number of tools that a log line names, and the maximum length of each name in it.

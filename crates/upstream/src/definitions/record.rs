@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use aws_lc_rs::digest;
 use bytes::Bytes;
+use config::DefinitionPolicy;
 use engine::catalogue::Item;
-use engine::config::DefinitionPolicy;
 use engine::pinning::{COMMON, Fingerprint, PinVerdict, Sighting, normal_form};
 use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use engine::config::DefinitionPolicy;
+use config::DefinitionPolicy;
 use engine::pinning::{Fingerprint, PinVerdict, Pins, Sighting};
 use store::definitions::{ListedDefinitions, NewDefinition};
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use engine::config::{Link, Text};
+use config::{Link, Text};
 use engine::pinning::{Fingerprint, Pins};
 use engine::snapshot::UpstreamSpec;
 use store::catalogues::ServerDigest;

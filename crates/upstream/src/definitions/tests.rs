@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use config::{DefinitionPolicy, Lookup, load};
 use engine::catalogue::{Item, ListKind};
-use engine::config::{DefinitionPolicy, Lookup, load};
 use engine::pinning::{Fingerprint, Pins, normal_form};
 use engine::{Snapshot, snapshot::UpstreamSpec};
 use parking_lot::Mutex;

@@ -1,7 +1,7 @@
 //! The part of a request's credentials that the configuration passes on to an embedded server, for that request only.
 //! This module must not know their form.
 
-use engine::config::{Link, Site};
+use config::{Link, Site};
 use engine::credential::{Account, Basic, Carried};
 use engine::snapshot::UpstreamSpec;
 use native::{Mapped, SiteLogin};

@@ -17,8 +17,8 @@ pub use reading::Reading;
 
 use std::sync::Arc;
 
+use config::{self, Native, NativeLink, Site, Source};
 use engine::Snapshot;
-use engine::config::{self, Native, NativeLink, Site, Source};
 use native::community::buddyboss::{self, Phases};
 use native::community::buddypress::{self, Version};
 use native::wordpress::Sets;
@@ -92,7 +92,7 @@ fn site_rules(site: Option<&Site>) -> world::Rules {
 
 fn site_settings(site: Option<&Site>) -> SiteSettings {
     let login = site.and_then(|site| {
-        let text = |text: &Option<engine::config::Text>| text.as_ref().map(|text| text.expose().to_owned());
+        let text = |text: &Option<config::Text>| text.as_ref().map(|text| text.expose().to_owned());
         Some(SiteLogin {
             url: text(&site.url)?,
             username: text(&site.username).unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::config::{NativeLink, Offered};
+use config::{NativeLink, Offered};
 use native::{
     Answering, HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, NativeCall, NativeServer,
     Pending,
@@ -66,7 +66,7 @@ impl HttpClient for Nobody {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::config::{Config, Link, Lookup, Native, load};
+    use config::{Config, Link, Lookup, Native, load};
 
     fn config(servers: &str) -> Config {
         let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };

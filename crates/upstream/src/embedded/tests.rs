@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::config::Limits;
+use config::Limits;
 use native::wordpress::{self, Sets};
 use native::{
     HttpClient, HttpFault, HttpRequest, HttpResponse, NativeCall, NativeServer as _, Pending, SiteLogin,

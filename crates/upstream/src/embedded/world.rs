@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use aws_lc_rs::hmac;
 use bytes::Bytes;
-use engine::config::{Limits, RateLimit, RequestRate, Site};
+use config::{Limits, RateLimit, RequestRate, Site};
 use engine::rate::{Limiter, RatedRequest};
 use http::Method;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};

@@ -68,12 +68,12 @@ impl Drop for OpenRequest {
         }
         let (egress, link, key) = (self.egress.clone(), self.link.clone(), self.key);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
+            runtime.spawn(transport::task::boxed(async move {
                 let params = format!("\"requestId\":{key}");
                 let text = proto::era::notice(Notice::Cancelled.name(), params.as_bytes());
                 // An upstream that is gone no longer works on the request.
                 let _ = link.notify(egress.client(), text).await;
-            });
+            }));
         }
     }
 }

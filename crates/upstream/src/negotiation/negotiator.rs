@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use engine::config::HttpTransport;
+use config::HttpTransport;
 use parking_lot::Mutex;
 use proto::era::{Era, HelloFault, Lifecycle, Web, newest_handshake, newest_stateless};
 use proto::rpc::code;

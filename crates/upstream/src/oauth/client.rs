@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use engine::config::OAuthClient;
+use config::OAuthClient;
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

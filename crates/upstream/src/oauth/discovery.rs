@@ -1,7 +1,7 @@
 //! Finds the authorization server of a server that refused a request (MCP 2025-11-25, authorization: authorization
 //! server discovery). This module must not know what is requested from the authorization server.
 
-use engine::config::OAuthGrant;
+use config::OAuthGrant;
 use engine::credential::challenge::Challenge;
 use http::{StatusCode, Uri};
 

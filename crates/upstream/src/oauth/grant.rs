@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use engine::config::OAuthClient;
+use config::OAuthClient;
 use engine::credential::challenge::Challenge;
 use http::{HeaderValue, Uri};
 use parking_lot::Mutex;

@@ -1,7 +1,7 @@
 //! The metadata of protected resources and authorization servers (RFC 9728, 2 and 3; RFC 8414, 2 and 3; `OpenID`
 //! Connect Discovery 1.0, 4), and the checks that it has to pass. This module must not know how metadata is fetched.
 
-use engine::config::OAuthGrant;
+use config::OAuthGrant;
 use engine::credential::challenge::scopes;
 use http::Uri;
 use serde::{Deserialize, Serialize};

@@ -48,7 +48,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use engine::config::OAuthClient;
+use config::OAuthClient;
 use http::Uri;
 use parking_lot::Mutex;
 

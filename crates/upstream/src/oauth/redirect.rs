@@ -5,7 +5,7 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use engine::config::OAuthClient;
+use config::OAuthClient;
 
 use super::metadata::Service;
 
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_shared_path_is_ambiguous_where_several_issuers_are_in_play() {
         let client = |issuer: Option<&str>, own| OAuthClient {
-            client_id: Some(engine::config::Text::plain("me")),
+            client_id: Some(config::Text::plain("me")),
             issuer: issuer.map(str::to_owned),
             issuer_callback: own,
             ..OAuthClient::default()

@@ -53,7 +53,7 @@ impl TokenStore {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<Option<T>, String> + Send + 'static,
 ) -> Option<T> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = transport::task::spawn_blocking(work).await;
     match done.map_err(|error| error.to_string()).and_then(|done| done) {
         Ok(done) => done,
         Err(why) => {

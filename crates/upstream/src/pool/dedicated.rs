@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use engine::config::Affinity;
+use config::Affinity;
 use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;

@@ -85,7 +85,7 @@ impl Drop for DedicatedLink {
         }
         let (cell, egress) = (self.cell.clone(), self.egress.clone());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { cell.close(&egress).await });
+            runtime.spawn(transport::task::boxed(async move { cell.close(&egress).await }));
         }
     }
 }

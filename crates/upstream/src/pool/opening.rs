@@ -11,7 +11,7 @@ use proto::rpc::Id;
 use transport::child::{Limits as ChildLimits, Spec};
 use transport::up::{LinkError, MuxRoom};
 
-use engine::config::Limits;
+use config::Limits;
 use native::NativeServer;
 
 use crate::destination::Destination;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use engine::config::Affinity;
+use config::Affinity;
 use engine::snapshot::UpstreamSpec;
 
 /// The limits of a pool.

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use engine::config::Affinity;
+use config::Affinity;
 use proto::bridge::input::Askable;
 use transport::up::LinkError;
 

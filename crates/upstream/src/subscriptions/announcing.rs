@@ -75,9 +75,9 @@ async fn announce(egress: &Egress, links: &Links, topics: &Topics, link: &Arc<Op
             {
                 let (egress, link) = (egress.clone(), link.clone());
                 let method = if on { Method::Subscribe } else { Method::Unsubscribe };
-                told.spawn(async move {
+                told.spawn(transport::task::boxed(async move {
                     request(&egress, &link, method, &format!("\"uri\":{}", quote(&uri))).await
-                });
+                }));
             }
             if told.join_next().await.is_none() {
                 break;

@@ -1,6 +1,6 @@
 //! One finding: its severity, its subject, what was found, and what to do. This module must not know what is checked.
 
-use engine::config::Fault;
+use config::Fault;
 use gateway::machine::{Gravity, MachineFinding};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use engine::config::Config;
+use config::Config;
 use gateway::machine;
 
 use super::super::settings::Settings;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use config::{Config, Link, Native, Server};
 use engine::catalogue::ListKind;
-use engine::config::{Config, Link, Native, Server};
 use http::HeaderMap;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -63,7 +63,7 @@ fn chosen(config: &Config, named: &[String], limit: Option<Duration>) -> Result<
     for name in named {
         if !config.mcp_servers.contains_key(name) {
             let known: Vec<&str> = config.mcp_servers.keys().map(String::as_str).collect();
-            let near = engine::nearest::nearest(name, known.iter().copied());
+            let near = config::nearest::nearest(name, known.iter().copied());
             let help = near.map_or_else(
                 || format!("the configured servers are {}", known.join(", ")),
                 |near| format!("did you mean {near}?"),

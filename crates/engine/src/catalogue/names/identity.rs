@@ -4,7 +4,7 @@
 
 use smallvec::SmallVec;
 
-use crate::config::Naming;
+use config::Naming;
 
 /// The separator between a server's name and its tool's name. No server's name contains it.
 pub(in crate::catalogue) const SEPARATOR: &str = "__";

@@ -124,7 +124,7 @@ fn fold(text: &str, turn: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::SchemaForm;
+    use config::SchemaForm;
 
     #[test]
     fn long_names_are_shortened_the_same_way_each_time() {

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use config::{ListedNames, Naming};
+
 use super::book::NameBook;
 use super::identity::{CLASH_SEPARATOR, SEPARATOR, identity};
 use super::length::NameLimit;
-use crate::config::{ListedNames, Naming};
 use crate::list_kind::ListKind;
 
 /// The number of short forms that are tried for one name.

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use config::{Glob, Naming, Profile};
 use proptest::prelude::*;
 
 use super::uris::MOST_URIS;
 use super::*;
-use crate::config::{Glob, Naming, Profile};
 use crate::list_kind::ListKind;
 
 /// The names of the present servers' items, by server and own name.

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use config::SchemaForm;
+
 use super::*;
-use crate::config::SchemaForm;
 
 fn profile(schemas: SchemaForm) -> Profile {
     let mut profile = Profile::default();

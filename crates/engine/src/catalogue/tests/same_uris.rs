@@ -306,7 +306,7 @@ fn messages_of_a_server_name_public_uris() {
 
 #[test]
 fn what_rules_say_about_a_servers_own_uri_counts() {
-    let globs = |text: &str| vec![crate::config::Glob::parse(text).unwrap()];
+    let globs = |text: &str| vec![config::Glob::parse(text).unwrap()];
     let mut profile = Profile::default();
     profile.resources.deny = globs("memo:secret*");
     let own = listing(&["memo:secret", "memo:x"], &["memo:{a}"], &[]);

@@ -1,11 +1,11 @@
 //! Views whose tools are found by searching: what is listed, what is found, and what is called.
 
+use config::{Glob, ToolMode, ToolRules};
 use proptest::prelude::*;
 use proto::era::{ERAS, V2024_10_07};
 
 use super::uri_rules::NoTasks;
 use super::*;
-use crate::config::{Glob, ToolMode, ToolRules};
 use crate::exchange::{Dispatch, dispatch, inner_request};
 use crate::fault::Fault;
 use crate::tasks::TaskIds;

@@ -1,9 +1,9 @@
 //! Settings for single tools: hiding, renaming, other descriptions and other schemas.
 
+use config::ToolSetting;
 use proto::json::quote;
 
 use super::*;
-use crate::config::ToolSetting;
 
 fn profile(set: &[(&str, ToolSetting)]) -> Profile {
     let mut profile = Profile::default();
@@ -61,7 +61,7 @@ fn what_is_set_counts_for_that_server_alone() {
 #[test]
 fn rules_of_the_profile_count_before_what_is_set() {
     let mut profile = profile(&settings());
-    profile.tools.deny = vec![crate::config::Glob::parse("*__y").unwrap()];
+    profile.tools.deny = vec![config::Glob::parse("*__y").unwrap()];
     let view = view(&V2025_11_25, &profile, catalogues());
     assert!(view.tool("why").is_none() && view.tool("two__y").is_none());
 }

@@ -1,9 +1,9 @@
 //! A profile's rules for URIs: one decision for lists and for access.
 
+use config::{Glob, UriRules};
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::{Glob, UriRules};
 use crate::exchange::{Dispatch, Sealer, dispatch};
 use crate::tasks::TaskIds;
 

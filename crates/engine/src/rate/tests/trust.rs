@@ -1,9 +1,9 @@
 //! Limits that trust other proxies than the rest of the configuration.
 
+use config::TrustedProxies;
 use http::HeaderMap;
 
 use super::*;
-use crate::config::TrustedProxies;
 
 #[test]
 fn a_limit_may_trust_other_proxies_than_the_rest() {

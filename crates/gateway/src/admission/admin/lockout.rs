@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use engine::config::address_block;
+use config::address_block;
 
 /// The number of failures after which an address is locked out.
 const FAILURES: u32 = 5;

@@ -15,7 +15,7 @@ pub(crate) mod sessions;
 
 use std::sync::Arc;
 
-use engine::config::Admin;
+use config::Admin;
 use parking_lot::Mutex;
 
 use links::OneTimeLinks;

@@ -18,7 +18,7 @@ mod writer;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::config::Audit;
+use config::Audit;
 use store::audit::Log;
 
 pub(crate) use sink::AuditSink;

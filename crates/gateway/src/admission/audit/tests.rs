@@ -291,7 +291,7 @@ fn what_clients_make_long_is_cut() {
 
 #[test]
 fn the_configuration_says_it() {
-    let options = AuditOptions::new(&engine::config::Audit::default());
+    let options = AuditOptions::new(&config::Audit::default());
     assert!(!options.arguments && options.most_bytes == 1 << 30);
     assert!(options.redact.iter().any(|word| word == "password"));
     assert_eq!(options.keep, Duration::from_hours(30 * 24));

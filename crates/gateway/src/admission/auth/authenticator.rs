@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use config::{Auth, address_block};
 use engine::access::{Principal, Scheme};
-use engine::config::{Auth, address_block};
 use engine::credential::Token;
 use engine::credential::authorization::{self, ShownCredential};
 use engine::fault::Condition;

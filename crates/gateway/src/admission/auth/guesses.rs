@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use config::{RateLimit, RateMethods, RatePer, RequestRate};
 use engine::access::Scheme;
-use engine::config::{RateLimit, RateMethods, RatePer, RequestRate};
 use engine::credential::authorization::{self, ShownCredential};
 use engine::rate::{Entering, Limiter, Verdict};
 use parking_lot::Mutex;

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use engine::config::Text;
+use config::Text;
 use engine::credential::Basic;
 use secrecy::SecretString;
 

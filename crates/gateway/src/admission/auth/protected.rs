@@ -1,6 +1,6 @@
 //! The gateway as the protected resource that the configuration describes. This module must not know credentials.
 
-use engine::config::Auth;
+use config::Auth;
 
 use super::NotSound;
 use super::challenge::{Challenges, is_scope};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use config::SiteCheck;
 use engine::access::{Principal, Scheme};
-use engine::config::SiteCheck;
 use engine::credential::Basic;
 use http::{HeaderValue, StatusCode, Uri};
 use secrecy::{ExposeSecret, SecretString};

@@ -95,7 +95,7 @@ impl Turns {
         turn: Turn,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refused> {
-        let done = tokio::task::spawn_blocking(move || {
+        let done = transport::task::spawn_blocking(move || {
             let done = work();
             drop(turn);
             done

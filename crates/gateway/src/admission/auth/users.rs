@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Params, PasswordVerifier};
+use config::Text;
 use engine::access::{Principal, Scheme};
-use engine::config::Text;
 use engine::credential::Basic;
 use secrecy::ExposeSecret;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use config::{Link, Site, Text};
 use engine::Condition;
-use engine::config::{Link, Site, Text};
 use engine::dialect::Trouble;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};

@@ -91,7 +91,8 @@ pub(super) async fn batch(
     }
     let mut running = tokio::task::JoinSet::new();
     for (call, change) in calls {
-        running.spawn(drive(shard.clone(), session.clone(), call.run(), stream, change));
+        let driven = drive(shard.clone(), session.clone(), call.run(), stream, change);
+        running.spawn(transport::task::boxed(driven));
     }
     transport::task::spawn(async move {
         while running.join_next().await.is_some() {}

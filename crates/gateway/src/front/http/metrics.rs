@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::Metrics;
 use engine::access::{Asker, Hosts};
-use engine::config::Metrics;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -75,7 +75,7 @@ async fn figures(gateway: &Arc<Gateway>, request: &Request<Incoming>) -> Respons
         drop(turn);
         text
     };
-    match tokio::task::spawn_blocking(write).await {
+    match transport::task::spawn_blocking(write).await {
         Ok(text) => {
             let mut response = Response::new(Body::Full(text.into()));
             let media_type = HeaderValue::from_static(format.media_type());

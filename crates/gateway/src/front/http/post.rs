@@ -281,7 +281,7 @@ impl Drop for Attended<'_> {
         let Some(running) = self.running.take() else { return };
         let (shard, session, change) = (self.shard.clone(), self.session.clone(), self.change.take());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(drive(shard, session, running, NOBODY, change));
+            runtime.spawn(transport::task::boxed(drive(shard, session, running, NOBODY, change)));
         }
     }
 }

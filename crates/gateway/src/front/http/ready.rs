@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use engine::config::Readiness;
+use config::Readiness;
 use http::{Response, StatusCode};
 use transport::net::Body;
 use upstream::health::HealthReport;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use engine::config::DEFAULT_PROFILE;
+use config::DEFAULT_PROFILE;
 use engine::places::{ServedPath, second_path};
 use http::{Method, Response, StatusCode};
 use transport::net::{Body, Handler, Responding};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use config::DEFAULT_PROFILE;
 use engine::Snapshot;
-use engine::config::DEFAULT_PROFILE;
 use http::header::ACCEPT;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use proto::codec::headers as names;

@@ -141,7 +141,7 @@ impl Client {
     async fn batch(self: &Arc<Self>, session: &Arc<Session>, batch: Batch, tasks: &mut JoinSet<()>) {
         let (sender, mut answers) = mpsc::channel::<Bytes>(batch.messages.len());
         let client = self.clone();
-        tasks.spawn(async move {
+        tasks.spawn(transport::task::boxed(async move {
             let mut all = Vec::new();
             while let Some(answer) = answers.recv().await {
                 all.push(answer);
@@ -149,7 +149,7 @@ impl Client {
             if !all.is_empty() {
                 client.say(array(&all)).await;
             }
-        });
+        }));
         for message in batch.messages {
             let refused = match message {
                 Err(e) => Fault::from(&e).response(e.id.as_ref()),
@@ -268,7 +268,7 @@ impl Client {
             return self.give(to.as_ref(), self.too_many().response(id.as_ref())).await;
         };
         let client = self.clone();
-        let mut running = Box::pin(async move {
+        let mut running = transport::task::boxed(async move {
             let decision = match decision {
                 Some(decision) => decision,
                 None => client.decide(&session, frame).await,

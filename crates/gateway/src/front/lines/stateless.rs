@@ -36,7 +36,7 @@ impl Client {
             Err(fault) => self.refuse(&fault, frame.id()).await,
             Ok(request) => {
                 let client = self.clone();
-                tasks.spawn(async move { client.answer(request, frame).await });
+                tasks.spawn(transport::task::boxed(async move { client.answer(request, frame).await }));
             }
         }
     }

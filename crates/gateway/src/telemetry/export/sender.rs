@@ -67,7 +67,7 @@ impl Collector {
         let count = batch.len();
         let (resource, gzip) = (self.settings.resource.clone(), self.settings.gzip);
         // Encoding and compressing a batch takes milliseconds.
-        let encoded = tokio::task::spawn_blocking(move || encoded(&resource, &batch, gzip)).await;
+        let encoded = transport::task::spawn_blocking(move || encoded(&resource, &batch, gzip)).await;
         let Ok(Some(body)) = encoded else { return queue.note_dropped(count) };
         let mut pause = FIRST_PAUSE;
         for attempt in 1..=tries {

@@ -1,6 +1,6 @@
 //! Evaluates a formula's tree.
 
-use engine::nearest::nearest;
+use config::nearest::nearest;
 
 use super::functions::{FAMILIES, Function, constant};
 use super::parse::Node;

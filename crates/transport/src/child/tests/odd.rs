@@ -6,7 +6,7 @@ use super::*;
 use crate::child::ChildError;
 
 async fn odd(limits: Limits) -> (Supervisor, Child) {
-    let program = tokio::task::spawn_blocking(testkit::odd::program).await.unwrap();
+    let program = crate::task::spawn_blocking(testkit::odd::program).await.unwrap();
     start(&Spec::new(program.to_str().unwrap()).arg("--stdio"), limits).await
 }
 

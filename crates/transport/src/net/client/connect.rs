@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::forward_proxy::ForwardProxy;
+use config::forward_proxy::ForwardProxy;
 use http::Uri;
 use rustls::pki_types::ServerName;
 use tokio::time::{Instant, timeout};

@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Duration;
 
-use engine::forward_proxy::UnusableProxy;
+use config::forward_proxy::UnusableProxy;
 use rustls::{AlertDescription, CertificateError};
 
 use super::http1::Http1Error;

@@ -330,7 +330,10 @@ impl OriginState {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         pool.sweeping = true;
         let (origin, pause) = (Arc::downgrade(self), self.limits.idle_timeout / 4);
-        runtime.spawn(sweep(origin, pause.clamp(Duration::from_millis(10), Duration::from_secs(15))));
+        runtime.spawn(crate::task::boxed(sweep(
+            origin,
+            pause.clamp(Duration::from_millis(10), Duration::from_secs(15)),
+        )));
     }
 
     fn sweep(&self) -> bool {

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use engine::forward_proxy::{EnvironmentProxies, ForwardProxy, UnusableProxy};
+use config::forward_proxy::{EnvironmentProxies, ForwardProxy, UnusableProxy};
 
 use super::tls::Trust;
 

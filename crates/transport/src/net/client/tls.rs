@@ -119,7 +119,7 @@ impl Trust {
                 let verifier = Arc::new(Verifier::new_with_extra_roots(extra, provider.clone())?);
                 connectors(verifier, provider, None)
             };
-            let built = tokio::task::spawn_blocking(work).await;
+            let built = crate::task::spawn_blocking(work).await;
             built.map_err(io::Error::other)?.map_err(io::Error::other)
         });
         made.await.cloned()
@@ -163,7 +163,7 @@ impl FileTrust {
             let stamps = files.stamps();
             (seen.as_ref() != Some(&stamps)).then(|| (files.load(), stamps))
         };
-        let read = tokio::task::spawn_blocking(load).await;
+        let read = crate::task::spawn_blocking(load).await;
         let read = read.map_err(|error| ClientError::tls(host, io::Error::other(error)))?;
         match (read, &mut *loaded) {
             (None, Some(loaded)) => Ok(loaded.connectors.clone()),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use engine::forward_proxy::ForwardProxy;
+use config::forward_proxy::ForwardProxy;
 use http::{Method, StatusCode};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 

@@ -6,28 +6,28 @@ use super::{Fault, Repo};
 const DIRECTIONS: &[(&str, &[&str])] = &[
     ("proto", &[]),
     ("schema", &["proto"]),
-    ("engine", &["proto", "schema"]),
-    ("transport", &["proto", "engine"]),
-    ("native", &["proto", "engine"]),
+    ("config", &["proto"]),
+    ("engine", &["config", "proto", "schema"]),
+    ("transport", &["proto", "config", "engine"]),
+    ("native", &["proto", "config", "engine"]),
     ("store", &[]),
     ("pages", &[]),
-    ("upstream", &["proto", "engine", "transport", "native", "store"]),
-    ("gateway", &["proto", "engine", "transport", "store", "pages", "upstream"]),
-    ("cli", &["proto", "engine", "transport", "native", "store", "upstream", "gateway"]),
+    ("upstream", &["proto", "config", "engine", "transport", "native", "store"]),
+    ("gateway", &["proto", "config", "engine", "transport", "store", "pages", "upstream"]),
+    ("cli", &["proto", "config", "engine", "transport", "native", "store", "upstream", "gateway"]),
     // The tests of the whole binary read its files with `engine` and `store`.
     ("server", &["engine", "store", "transport", "cli"]),
     ("testkit", &["proto", "engine", "transport"]),
     ("xtask", &[]),
 ];
 
-/// The external crates that `proto`, `engine` and `pages` may use. Each is synchronous and deterministic: no runtime,
+/// The external crates that the pure crates may use. Each is synchronous and deterministic: no runtime,
 /// clock, randomness, files or sockets.
 const PURE: &[(&str, &[&str])] = &[
     ("proto", &["base64", "bytes", "http", "memchr", "serde", "serde_json", "smallvec", "thiserror"]),
     (
-        "engine",
+        "config",
         &[
-            "arc-swap",
             "base64",
             "bytes",
             "granit-parser",
@@ -35,8 +35,26 @@ const PURE: &[(&str, &[&str])] = &[
             "indexmap",
             "ipnet",
             "jiff",
-            "memchr",
             "schemars",
+            "secrecy",
+            "serde",
+            "serde_json",
+            "similar",
+            "strsim",
+            "thiserror",
+        ],
+    ),
+    (
+        "engine",
+        &[
+            "arc-swap",
+            "base64",
+            "bytes",
+            "http",
+            "indexmap",
+            "ipnet",
+            "jiff",
+            "memchr",
             "secrecy",
             "serde",
             "serde_json",
@@ -57,7 +75,7 @@ const SHELL_ONLY: &[&str] =
     &["tokio", "hyper", "hyper_util", "axum", "rustls", "reqwest", "rusqlite", "socket2", "notify"];
 
 /// Crates whose code never names anything of [`SHELL_ONLY`]; `native` reaches the network through a port.
-const BEHIND_PORTS: &[&str] = &["proto", "engine", "native", "pages", "schema"];
+const BEHIND_PORTS: &[&str] = &["proto", "config", "engine", "native", "pages", "schema"];
 
 /// Checks that the dependency tables in every crate's `Cargo.toml` follow the directions.
 pub(super) fn dependencies(repo: &Repo) -> Vec<Fault> {

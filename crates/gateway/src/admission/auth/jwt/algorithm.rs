@@ -6,7 +6,7 @@ use aws_lc_rs::signature::{
     RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512, RSA_PSS_2048_8192_SHA256,
     RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters, VerificationAlgorithm,
 };
-use engine::config::Algorithm;
+use config::Algorithm;
 
 /// The type of key that an algorithm needs.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use aws_lc_rs::signature::ParsedPublicKey;
-use engine::config::{Algorithm, Jwt};
+use config::{Algorithm, Jwt};
 use engine::credential::Token;
 use engine::credential::claims::{self, Accepted, Expected};
 use http::{StatusCode, Uri};

@@ -4,7 +4,7 @@
 use aws_lc_rs::signature::{ParsedPublicKey, RsaPublicKeyComponents};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use engine::config::Algorithm;
+use config::Algorithm;
 use serde_json::{Map, Value};
 
 use super::algorithm::{self, KeyType};

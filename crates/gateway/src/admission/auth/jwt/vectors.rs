@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use engine::config::Algorithm;
+use config::Algorithm;
 use serde_json::{Value, json};
 
 use super::keys::{KeyMatch, KeySet};

@@ -135,7 +135,7 @@ fn a_name_that_nobody_has_takes_as_long_as_a_wrong_password() {
         }
     };
     // Without any user there is nothing to compare with, and the measurement must detect that.
-    let empty = Users::new(&engine::config::Auth::default().users).unwrap();
+    let empty = Users::new(&config::Auth::default().users).unwrap();
     let checks_nothing = || {
         runtime.block_on(async {
             let basic = Basic { user: "bob".to_owned(), password: "wrong".into() };

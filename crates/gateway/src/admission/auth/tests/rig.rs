@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use config::{Auth, Lookup};
 use engine::access::Principal;
-use engine::config::{Auth, Lookup};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use parking_lot::Mutex;
@@ -167,7 +167,7 @@ impl KeyBook for Book {
 pub(super) fn config(auth: &str) -> Auth {
     let text = format!("auth: {auth}\n");
     let lookup = Lookup { env: &|_| None, file: &|_| Err("none".to_owned()) };
-    engine::config::load(&text, "test", &lookup).unwrap().config.auth
+    config::load(&text, "test", &lookup).unwrap().config.auth
 }
 
 /// An authenticator configured by `auth`.

@@ -1,6 +1,6 @@
 //! Invalid settings are named in errors, and OAuth settings are published.
 
-use engine::config::{Auth, Bearer, Text};
+use config::{Auth, Bearer, Text};
 use http::HeaderMap;
 use serde_json::{Value, json};
 

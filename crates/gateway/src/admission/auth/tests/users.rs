@@ -115,7 +115,7 @@ async fn a_known_hash_form_is_needed() {
         &sound.replace("argon2id", "argon3"),
     ] {
         let mut config = super::rig::config(&auth());
-        config.users.insert("eve".to_owned(), engine::config::Text::hidden(bad, "***"));
+        config.users.insert("eve".to_owned(), config::Text::hidden(bad, "***"));
         let error = super::super::Authenticator::new(&config, None, World::new()).unwrap_err().to_string();
         assert!(error.starts_with("the user eve: the password hash "), "{error}");
         assert!(bad.is_empty() || !error.contains(bad), "{error}");

@@ -17,8 +17,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::Management;
 use engine::access::Asker;
-use engine::config::Management;
 use engine::rate::Verdict;
 use http::header::{HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode, Uri};

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use engine::config::yaml_of;
+use config::yaml_of;
 use pages::model::{ChangeRow, ConfigFault, ConfigurationPage, DiffLine, DiffMark};
 use pages::{page, route};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn faults(request: &PageRequest) -> Vec<ConfigFault> {
     if unread.faults.is_empty() {
         return vec![ConfigFault { text: unread.message.into(), ..ConfigFault::default() }];
     }
-    let one = |fault: &engine::config::Fault| ConfigFault {
+    let one = |fault: &config::Fault| ConfigFault {
         line: Some(super::count(fault.line)),
         column: Some(super::count(fault.column)),
         text: match fault.path.as_str() {

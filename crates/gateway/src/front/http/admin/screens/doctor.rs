@@ -83,7 +83,7 @@ async fn servers(shard: &Arc<Shard>) -> Vec<CheckRow> {
         let mut checks = JoinSet::new();
         for (at, name) in some.iter().enumerate() {
             let (shard, name) = (shard.clone(), name.clone());
-            checks.spawn(async move { (at, server(&shard, &name).await) });
+            checks.spawn(transport::task::boxed(async move { (at, server(&shard, &name).await) }));
         }
         let mut done = checks.join_all().await;
         done.sort_by_key(|(at, _)| *at);
@@ -121,7 +121,8 @@ async fn server(shard: &Arc<Shard>, name: &str) -> CheckRow {
 async fn machine(shard: &Arc<Shard>) -> Vec<CheckRow> {
     let (standing, folder) = (shard.gateway.standing.clone(), shard.gateway.process.folder.clone());
     let checked =
-        tokio::task::spawn_blocking(move || machine::findings(standing.config(), folder.as_deref())).await;
+        transport::task::spawn_blocking(move || machine::findings(standing.config(), folder.as_deref()))
+            .await;
     let row = |finding: MachineFinding| CheckRow {
         severity: match finding.gravity {
             machine::Gravity::Fine => Severity::Good,

@@ -164,7 +164,7 @@ fn config(shard: &Arc<Shard>, name: &str, shown: &Value, refused: Option<Refused
     };
     let nobody_chose = standing.config().default_has_all();
     let listed = standing.config().profiles.keys().filter(|slug| uses(slug));
-    let profiles = texts(listed.filter(|slug| !(nobody_chose && *slug == engine::config::DEFAULT_PROFILE)));
+    let profiles = texts(listed.filter(|slug| !(nobody_chose && *slug == config::DEFAULT_PROFILE)));
     let (text, etag, faults) = match refused {
         Some(refused) => (refused.text, refused.etag, texts([refused.fault])),
         None => (editable(shown), configuration::configuration(shard).revision, Vec::new()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use engine::config::Management;
+use config::Management;
 use proto::codec::sse::{KEEP_ALIVE, encode_event};
 use store::audit::{CallOutcome, Query};
 use tokio::time::{MissedTickBehavior, interval};
