@@ -9,10 +9,7 @@ use serde_json::{Value, json};
 use crate::try_load;
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the test, not the engine, reads and writes the published file"
-)]
+#[expect(clippy::disallowed_methods, reason = "the test, not the crate, reads and writes the published file")]
 fn the_published_schema_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dragoman.schema.json");
     if std::env::var_os("DRAGOMAN_BLESS").is_some() {
@@ -21,7 +18,7 @@ fn the_published_schema_is_up_to_date() {
     let published = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         published == schema_json(),
-        "dragoman.schema.json is not what the model says; run: DRAGOMAN_BLESS=1 cargo test -p dragoman-engine schema"
+        "dragoman.schema.json is not what the model says; run: DRAGOMAN_BLESS=1 cargo test -p dragoman-config schema"
     );
 }
 

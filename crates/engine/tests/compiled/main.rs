@@ -1,8 +1,10 @@
-//! Configurations compiled for the exchanges: rules, profiles and servers do what the configuration says.
+//! Configurations compiled for the exchanges: rules, profiles and servers do what the configuration and the
+//! documentation say.
 
 mod documented;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use config::{Config, DefinitionPolicy, IconTheme, Lookup, load};
 use dragoman_engine::Snapshot;
@@ -53,6 +55,17 @@ fn a_server_has_its_own_rule_for_changed_definitions_or_that_of_all() {
     let specs = Snapshot::compile(&loaded(text), "0").upstreams;
     let policies: BTreeMap<_, _> = specs.iter().map(|spec| (&*spec.name, spec.definitions)).collect();
     let wanted =
-        [("a", DefinitionPolicy::Hold), ("b", DefinitionPolicy::Allow), ("c", DefinitionPolicy::Hold)];
+        [("a", DefinitionPolicy::Hold), ("b", DefinitionPolicy::Allow), ("c", DefinitionPolicy::Allow)];
     assert_eq!(policies, BTreeMap::from(wanted));
+}
+
+/// The page about sessions names each server that has one connection for all.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test, not the engine, reads the documentation")]
+fn each_known_server_is_in_the_page_about_sessions() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sessions.md");
+    let page = std::fs::read_to_string(page).expect("it can be read");
+    for server in dragoman_engine::known_servers::SINGLE_SERVERS {
+        assert!(page.contains(&format!("`{server}`")), "{server}");
+    }
 }

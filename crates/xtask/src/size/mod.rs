@@ -27,16 +27,11 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     if !args.is_empty() {
         return Err("`cargo xtask size` takes no arguments".to_owned());
     }
-    let log = Log::create("size", DEADLINE)?;
-    let tally = explained(&log);
-    for line in log.text().lines().filter(|line| line.starts_with("| ") || line.starts_with("not ok ")) {
-        println!("{line}");
-    }
-    tally.map(Tally::good)
+    explained(&Log::create("size", DEADLINE)?).map(Tally::good)
 }
 
-/// Builds the binary, writes its ledger to the log and to the terminal, and compares its size with the table.
-fn explained(log: &Log) -> Result<Tally, String> {
+/// Builds the binary, prints its ledger, and compares its size with the table.
+pub(crate) fn explained(log: &Log) -> Result<Tally, String> {
     let profile = ["build", "--quiet", "--package", "dragoman", "--bin", "dragoman", "--profile", "bench"];
     log.run(Command::new("cargo").args(profile).current_dir(root::checkout()))?;
     // The profile `bench` is the profile `release` with names, so the stripped file is the one that is released.
@@ -48,13 +43,15 @@ fn explained(log: &Log) -> Result<Tally, String> {
     let symbols = output(Command::new("nm").args(["--print-size", "--demangle"]).arg(&named))?;
     let sections = output(Command::new("size").arg("-A").arg(&stripped))?;
     for line in ledger::lines(bytes, &symbols, &sections) {
+        println!("{line}");
         log.note(&line);
     }
     let page = root::checkout().join(PAGE);
     let text = fs::read_to_string(&page).map_err(|error| said(&page, error))?;
     let fault = table::fault(bytes, &text);
     if let Some(fault) = &fault {
-        log.note(&format!("not ok {fault}"));
+        println!("{fault}");
+        log.note(fault);
     }
     Ok(Tally::one(fault.is_none()))
 }

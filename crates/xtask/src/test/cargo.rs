@@ -11,8 +11,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The crates without runtime, clock or files.
-const PURE: [&str; 6] =
-    ["--package", "dragoman-proto", "--package", "dragoman-engine", "--package", "dragoman-pages"];
+const PURE: [&str; 8] = [
+    "--package",
+    "dragoman-proto",
+    "--package",
+    "dragoman-config",
+    "--package",
+    "dragoman-engine",
+    "--package",
+    "dragoman-pages",
+];
 
 fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new("cargo");

@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{apps, auth, chaos, corpus, pages, peers, reach, schema_families, sites, telemetry, tidy};
+use crate::{apps, auth, chaos, corpus, pages, peers, reach, schema_families, sites, size, telemetry, tidy};
 use std::time::Duration;
 
 /// The step that builds the programs for later steps.
@@ -157,6 +157,8 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
     if !cargo::with_budgets()?.is_empty() {
         steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
     }
+    // After the budgets, because both compile the dependencies in the same way.
+    steps.push(step("size", 30, |_, log| size::explained(log)));
     Ok(steps)
 }
 
