@@ -39,6 +39,13 @@ pub enum Destination {
 }
 
 impl Destination {
+    /// Returns the host and the port of a server that is reached over HTTP.
+    pub(crate) fn address(&self) -> Option<(Arc<str>, u16)> {
+        let Self::Http(target, _) = self else { return None };
+        let port = if target.uri.scheme_str() == Some("https") { 443 } else { 80 };
+        Some((target.uri.host()?.into(), target.uri.port_u16().unwrap_or(port)))
+    }
+
     /// Returns the configured destination, and the OAuth grant if the credential comes from users' consent.
     ///
     /// # Errors

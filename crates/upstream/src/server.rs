@@ -49,6 +49,8 @@ pub struct Server {
     pub(crate) mask: Mask,
     /// The server's address or command.
     pub destination: Destination,
+    /// The host and the port of a server that is reached over HTTP.
+    pub address: Option<(Arc<str>, u16)>,
     /// The versions and transports that the server is known to accept.
     pub negotiator: Negotiator,
     pub(crate) bulletin: Bulletin,
@@ -133,6 +135,7 @@ impl Server {
             mask: Mask::of(&spec.link),
             health,
             spec,
+            address: destination.address(),
             destination,
             negotiator: Negotiator::new(transports),
             bulletin: Bulletin::default(),
@@ -209,13 +212,6 @@ impl Server {
     /// Returns true if requests to the server are HTTP requests with headers.
     pub fn over_http(&self) -> bool {
         matches!(self.destination, Destination::Http(..))
-    }
-
-    /// Returns the host and the port of a server that is reached over HTTP.
-    pub fn address(&self) -> Option<(&str, u16)> {
-        let Destination::Http(target, _) = &self.destination else { return None };
-        let port = if target.uri.scheme_str() == Some("https") { 443 } else { 80 };
-        Some((target.uri.host()?, target.uri.port_u16().unwrap_or(port)))
     }
 
     /// Returns true if the server lives in this process.

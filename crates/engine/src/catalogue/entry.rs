@@ -7,7 +7,7 @@ use bytes::Bytes;
 use config::Profile;
 use proto::bridge::tasks::TaskSupport;
 use proto::era::{Era, Tasks};
-use proto::json::quote;
+use proto::json::{quote, unquote};
 
 use super::UpstreamCatalogue;
 use super::fixed_arguments::FixedArguments;
@@ -162,8 +162,9 @@ impl ToolEntry {
 
     /// The tool's name at the upstream.
     pub fn own_name(&self) -> Cow<'_, str> {
-        let own = self.real_name.as_ref().and_then(|name| serde_json::from_slice(name).ok());
-        own.map_or(Cow::Borrowed(&*self.name), Cow::Owned)
+        let written =
+            self.real_name.as_deref().and_then(|name| name.strip_prefix(b"\"")?.strip_suffix(b"\""));
+        written.and_then(unquote).unwrap_or(Cow::Borrowed(&*self.name))
     }
 
     /// The reason why arguments are not checked against the input schema, if a check has found one. Only the first call returns

@@ -59,15 +59,14 @@ pub(super) fn traced(
         }
         _ => {}
     }
-    traced.id =
-        frame.id().and_then(|id| std::str::from_utf8(id.json()).ok()).map(|id| clipped(id.trim_matches('"')));
+    traced.id = frame.id().and_then(|id| unquoted(id.json()));
     traced.profile = context.egress.snapshot().profiles[profile].slug.clone();
     let caller = target.and_then(|target| target.traced);
     if let (Some(target), Some((caller, server))) = (target, caller) {
         traced.client = Some(client(caller, identity));
         traced.server = peer(target.upstream, server);
         if let Caller::Session(session) = caller {
-            traced.session = Some(SESSIONS.hash_one(&session.id));
+            traced.session = Some(*session.trace_digest.get_or_init(|| SESSIONS.hash_one(&session.id)));
         }
     }
     Some(traced)
@@ -75,6 +74,12 @@ pub(super) fn traced(
 
 fn own_name(tool: &ToolEntry) -> Option<Box<str>> {
     tool.real_name.is_some().then(|| tool.own_name().into())
+}
+
+/// The text of an id: a number, or a string without its quotes.
+fn unquoted(id: &[u8]) -> Option<Box<str>> {
+    let inner = id.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(id);
+    std::str::from_utf8(inner).ok().map(clipped)
 }
 
 fn clipped(text: &str) -> Box<str> {
@@ -92,6 +97,5 @@ fn peer(upstream: &Upstream, era: &'static Era) -> Option<TracedPeer> {
     if server.is_native() {
         return None;
     }
-    let address = server.address().map(|(host, port)| (host.into(), port));
-    Some(TracedPeer { version: era.version, is_pipe: server.is_child(), address })
+    Some(TracedPeer { version: era.version, is_pipe: server.is_child(), address: server.address.clone() })
 }

@@ -1,6 +1,6 @@
 //! A client's session, in the eras that have sessions.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -47,6 +47,8 @@ pub(crate) enum Face {
 /// One client's session.
 pub(crate) struct Session {
     pub(crate) id: Box<str>,
+    /// The digest of the id that traces show, once a request was traced.
+    pub(crate) trace_digest: OnceLock<u64>,
     /// The state that is stored for the next process; `None` if the session ends with its stream or pipe.
     pub(super) kept: Option<KeptState>,
     pub(crate) profile: usize,
@@ -94,6 +96,7 @@ impl Session {
         Arc::new(Self {
             tasks: TaskOwner::new(&identity, &id, sealer),
             id,
+            trace_digest: OnceLock::new(),
             kept: key.map(KeptState::new),
             profile,
             until: Until::of(&identity.principal),

@@ -58,8 +58,7 @@ pub(super) async fn post(
 
 /// Notes the arrival of a request, with the span that its headers name if requests are traced.
 fn arrival(shard: &Shard, headers: &HeaderMap) -> RequestArrival {
-    let traced = shard.call.state.tracer.is_some();
-    let outer = headers.get("traceparent").filter(|_| traced);
+    let outer = shard.call.state.tracer.as_ref().and_then(|_| headers.get("traceparent"));
     let outer = outer.and_then(|value| TraceContext::parse(value.as_bytes()));
     RequestArrival { at: std::time::Instant::now(), outer }
 }

@@ -45,6 +45,11 @@ pub(in crate::telemetry) fn attribute(
     key: &str,
     value: &AttributeValue<'_>,
 ) {
+    if let AttributeValue::Text(text) = value
+        && message.short_pair(field, key, text)
+    {
+        return;
+    }
     message.message(field, |pair| {
         pair.bytes(1, key.as_bytes());
         pair.message(2, |any| match value {

@@ -10,6 +10,10 @@ const FIXED64: u32 = 1;
 const BYTES: u32 = 2;
 const FIXED32: u32 = 5;
 
+/// The keys of the fields 1 and 2, if they are texts or messages.
+const KEY_OF_1: u8 = 0x0a;
+const KEY_OF_2: u8 = 0x12;
+
 impl Protobuf<'_> {
     fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
@@ -41,6 +45,26 @@ impl Protobuf<'_> {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
+    /// Writes a pair of short texts as a nested message: field 1 is the key, and field 1 of field 2 is the text. Returns false, and writes
+    /// nothing, if their message has 128 bytes or more. Most bytes of a span are such pairs, so their lengths are written ahead.
+    pub(super) fn short_pair(&mut self, field: u32, key: &str, text: &str) -> bool {
+        let length = key.len() + text.len() + 6;
+        let (Ok(field), Ok(all @ 0..0x80), Ok(of_key), Ok(of_text)) = (
+            u8::try_from(field << 3 | BYTES),
+            u8::try_from(length),
+            u8::try_from(key.len()),
+            u8::try_from(text.len()),
+        ) else {
+            return false;
+        };
+        self.0.reserve(length + 2);
+        self.0.extend_from_slice(&[field, all, KEY_OF_1, of_key]);
+        self.0.extend_from_slice(key.as_bytes());
+        self.0.extend_from_slice(&[KEY_OF_2, of_text + 2, KEY_OF_1, of_text]);
+        self.0.extend_from_slice(text.as_bytes());
+        true
+    }
+
     /// Writes bytes or a text.
     pub(in crate::telemetry) fn bytes(&mut self, field: u32, bytes: &[u8]) {
         self.key(field, BYTES);
@@ -60,9 +84,15 @@ impl Protobuf<'_> {
             self.0[at] = short;
             return;
         }
-        let mut prefix = Vec::with_capacity(10);
-        Protobuf(&mut prefix).varint(length as u64);
-        self.0.splice(at..=at, prefix);
+        // The length takes more bytes than the reserved one: they are added at the end and rotated to their place.
+        let end = self.0.len();
+        self.varint(length as u64);
+        let mut prefix = [0; 10];
+        let count = self.0.len() - end;
+        prefix[..count].copy_from_slice(&self.0[end..]);
+        self.0.copy_within(at + 1..end, at + count);
+        self.0[at..at + count].copy_from_slice(&prefix[..count]);
+        self.0.truncate(end + count - 1);
     }
 }
 

@@ -25,6 +25,20 @@ fn messages_of_any_length_are_read_back() {
 }
 
 #[test]
+fn attributes_of_any_length_are_read_back() {
+    for length in [0, 1, 119, 120, 121, 122, 123, 126, 127, 128, 1024] {
+        let text = "x".repeat(length);
+        let mut written = Vec::new();
+        attribute(&mut Protobuf(&mut written), 9, "k", &AttributeValue::Text(&text));
+        let Some((9, FieldValue::Bytes(pair))) = fields(&written).next() else { panic!("{length}") };
+        let read: Vec<_> = fields(pair).collect();
+        let FieldValue::Bytes(value) = read[1].1 else { panic!("{length}") };
+        assert_eq!((&read[0], read[1].0, read.len()), (&(1, FieldValue::Bytes(b"k")), 2, 2));
+        assert_eq!(fields(value).collect::<Vec<_>>(), [(1, FieldValue::Bytes(text.as_bytes()))]);
+    }
+}
+
+#[test]
 fn a_rejection_is_read() {
     let mut body = Vec::new();
     Protobuf(&mut body).message(1, |partial| {

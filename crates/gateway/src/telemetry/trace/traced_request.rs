@@ -17,7 +17,7 @@ pub(crate) struct TracedPeer {
     /// True if messages pass through a pipe.
     pub(crate) is_pipe: bool,
     /// The host and the port of a server that is reached over HTTP.
-    pub(crate) address: Option<(Box<str>, u16)>,
+    pub(crate) address: Option<(Arc<str>, u16)>,
 }
 
 /// The facts about a traced request.
