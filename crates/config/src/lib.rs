@@ -81,7 +81,8 @@ pub use effective::{Effective, yaml_of};
 pub use endpoints::{Endpoint, EndpointAuth, EndpointTransport};
 pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
 pub use file_edit::{
-    ChangedLine, EditFault, Removal, add_server, add_to_profile, changed_lines, masked, remove_server,
+    ChangedLine, EditFault, Removal, add_server, add_to_profile, changed_lines, masked, put_member,
+    read_value, remove_member, remove_server,
 };
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use ip::{IpRange, address_block};
@@ -90,6 +91,7 @@ pub use links::{HttpLink, HttpTransport, StdioLink};
 pub use load::{Loaded, load, load_knowing, load_over};
 pub use log_format::LogFormat;
 pub use management::Management;
+pub use mask::{SecretOption, is_literal_secret, marks_secret};
 pub use metrics::Metrics;
 pub use model::{Config, DEFAULT_LISTEN};
 pub use name_rules::{ListedNames, NameRules, SchemaForm, ToolMode, ToolRules};

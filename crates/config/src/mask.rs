@@ -32,12 +32,10 @@ const KEY_WORDS: &[&str] = &["accesskey", "privatekey", "passphrase", "bearer"];
 fn literal_below(node: &Node, secret: bool) -> Option<Span> {
     match &node.kind {
         Kind::Null => None,
-        Kind::Scalar { text, .. } => (secret && is_literal(text)).then(|| node.at.clone()),
+        Kind::Scalar { text, .. } => (secret && is_literal_secret(text)).then(|| node.at.clone()),
         Kind::List(items) => items.iter().find_map(|item| literal_below(item, secret)),
         Kind::Map(entries) => entries.iter().find_map(|entry| {
-            let plain = plain_key(&entry.key);
-            let named = SECRET_WORDS.iter().filter(|word| **word != "clientid").chain(KEY_WORDS);
-            let is_named = named.into_iter().any(|word| plain.contains(word));
+            let is_named = marks_secret(&entry.key);
             // Deeper values under such a key are settings, except for a list of secrets.
             let is_map = matches!(entry.value.kind, Kind::Map(_));
             literal_below(&entry.value, is_named && !is_map)
@@ -45,7 +43,14 @@ fn literal_below(node: &Node, secret: bool) -> Option<Span> {
     }
 }
 
-fn is_literal(text: &str) -> bool {
+/// Returns true if a key's name says that its value is a secret.
+pub fn marks_secret(key: &str) -> bool {
+    let plain = plain_key(key);
+    SECRET_WORDS.iter().filter(|word| **word != "clientid").chain(KEY_WORDS).any(|word| plain.contains(word))
+}
+
+/// Returns true if the value of a key that marks a secret is the secret itself, and not a reference, a flag, a number or an address.
+pub fn is_literal_secret(text: &str) -> bool {
     let bare = ["Bearer ", "Basic ", "Token "]
         .iter()
         .find_map(|scheme| text.strip_prefix(scheme))
@@ -88,8 +93,8 @@ fn walk(source: &Source<'_>, node: &Node, secret: bool, secrets: &mut Vec<Span>)
 }
 
 /// An item of a list as an option of a program.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SecretOption {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretOption {
     /// It names no secret.
     No,
     /// The option's name marks the next item as secret.
@@ -99,7 +104,8 @@ enum SecretOption {
 }
 
 impl SecretOption {
-    fn of(text: &str) -> Self {
+    /// Reads an item of a list.
+    pub fn of(text: &str) -> Self {
         let end = text.find(['=', ':']);
         let name = &text[..end.unwrap_or(text.len())];
         let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

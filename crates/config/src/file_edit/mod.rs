@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `comments` | the comments of a text, which an edit must keep |
 //! | `container` | elements of one mapping or list: inserted, removed |
+//! | `members` | the members of one mapping: read, put, removed |
 //! | `render` | a value in the notation of its surroundings: YAML blocks, flow style, JSON |
 //! | `differences` | the lines that an edit changed, without secrets |
 //!
@@ -16,6 +17,7 @@
 mod comments;
 mod container;
 mod differences;
+mod members;
 mod render;
 
 #[cfg(test)]
@@ -32,6 +34,7 @@ use super::parse::{Entry, Kind, Node, parse};
 use super::source::Source;
 
 pub use differences::{ChangedLine, changed_lines};
+pub use members::{put_member, read_value, remove_member};
 
 /// The reason why a text cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +73,7 @@ const SERVERS: [&str; 2] = ["mcpServers", "servers"];
 /// # Errors
 /// Fails if the text is no mapping, already has a server with this name, or cannot be edited safely.
 pub fn add_server(text: &str, name: &str, entry: &Value) -> Result<String, EditFault> {
-    let Some(root) = tree(text)? else { return Ok(started(text, name, entry)) };
+    let Some(root) = tree(text)? else { return Ok(started(text, SERVERS[0], name, entry)) };
     let servers = root.entries().iter().find(|entry| SERVERS.contains(&entry.key.as_str()));
     if servers.is_some_and(|servers| servers.value.entries().iter().any(|one| one.key == name)) {
         let message = format!("the file already has a server {name:?}");
@@ -79,23 +82,8 @@ pub fn add_server(text: &str, name: &str, entry: &Value) -> Result<String, EditF
             format!("choose another name, or remove it first: dragoman remove {name}"),
         ));
     }
-    let container = servers.and_then(|servers| Container::of(text, &servers.value));
-    let edited = match (servers, container) {
-        (Some(_), Some(container)) => container.insert(&Element::Member(name, entry)),
-        (Some(servers), None) if matches!(servers.value.kind, Kind::Null) => {
-            Container::of(text, &root).and_then(|root| root.fill(servers, name, entry))
-        }
-        (Some(_), None) => None,
-        (None, _) => {
-            let servers = serde_json::json!({ name: entry });
-            Container::of(text, &root).and_then(|root| root.insert(&Element::Member(SERVERS[0], &servers)))
-        }
-    };
-    let edited = edited.ok_or_else(EditFault::by_hand)?;
-    let new = tree(&edited).ok().flatten().ok_or_else(EditFault::by_hand)?;
-    let is_right =
-        same_but(&root, &new, &|key, old, new| SERVERS.contains(&key) && has_one_more(old, new, name, entry));
-    if is_right { Ok(edited) } else { Err(EditFault::by_hand()) }
+    let key = servers.map_or(SERVERS[0], |servers| servers.key.as_str());
+    members::insert_member(text, key, name, entry)
 }
 
 /// Returns the text in which a profile's list of servers names one more server.
@@ -195,13 +183,13 @@ pub(super) fn yaml(value: &Value) -> String {
 }
 
 /// A first configuration, below the comments that the text may have.
-fn started(text: &str, name: &str, entry: &Value) -> String {
+fn started(text: &str, key: &str, name: &str, entry: &Value) -> String {
     let mut out = text.trim_end().to_owned();
     if !out.is_empty() {
         out.push_str("\n\n");
     }
     let servers = serde_json::json!({ name: entry });
-    out.push_str(&render::block_member(SERVERS[0], &servers, 0, "\n"));
+    out.push_str(&render::block_member(key, &servers, 0, "\n"));
     out
 }
 

@@ -1,5 +1,5 @@
-//! Events as they happen: recorded calls, changes of servers' states, and figures. A reader that is too slow loses events,
-//! and learns how many. This module must not know how events are sent.
+//! Events as they happen: recorded calls, changes of servers' states, and figures. If there are too many calls, or if a reader is too
+//! slow, the reader learns how many calls were left out. This module must not know how events are sent.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use super::calls::RecordedCall;
 use super::limits::{LimitInUse, counted};
 use super::moment::PointInTime;
-use crate::admission::audit::{AuditEntry, WatchedCalls};
+use crate::admission::audit::{AuditEntry, WatchedCalls, WatchedCounts, WatchedShare};
 use crate::process::{Shard, Thread};
 
 /// The time between two looks at servers' states.
@@ -37,7 +37,7 @@ pub(crate) enum LiveEvent {
     State(LiveState),
     /// Figures, every 5 seconds.
     Figures(LiveFigures),
-    /// Events were lost, because the reader is too slow.
+    /// Calls were left out, because there are too many, or because the reader is too slow.
     Dropped(DroppedEvents),
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct LiveFigures {
     pub(crate) limits: Vec<LimitInUse>,
 }
 
-/// A number of events that were lost.
+/// A number of calls that were left out.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DroppedEvents {
@@ -98,16 +98,19 @@ pub(crate) struct LiveEvents {
     pub(crate) looked: u32,
     /// The number of changes of each server's state that were seen.
     pub(crate) seen: HashMap<UpstreamId, u64>,
-    pub(crate) counted: (u64, u64),
+    /// The counts at the previous figures, and the number of calls of which the reader knows that they were left out.
+    pub(crate) counted: WatchedCounts,
+    pub(crate) told: u64,
+    pub(crate) share: WatchedShare,
     /// Events that were found together, and are returned one after the other.
     pub(crate) ready: Vec<LiveEvent>,
 }
 
 impl LiveEvents {
     /// Starts to observe; returns `None` if there are too many readers.
-    pub(crate) fn start(thread: &Arc<Thread>) -> Option<Self> {
+    pub(crate) fn start(thread: &Arc<Thread>, wanted: WatchedShare) -> Option<Self> {
         let shard = thread.now();
-        let (watched, calls) = shard.call.state.audit.watch(MOST_READERS)?;
+        let (watched, calls) = shard.call.state.audit.watch(MOST_READERS, wanted)?;
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut events = Self {
@@ -117,7 +120,9 @@ impl LiveEvents {
             looks,
             looked: 0,
             seen: HashMap::new(),
-            counted: (0, 0),
+            counted: shard.call.state.audit.watched(),
+            share: wanted,
+            told: shard.call.state.audit.watched().left_out,
             ready: Vec::new(),
         };
         // The first look only notes the states; the reader can request them.
@@ -135,14 +140,9 @@ impl LiveEvents {
             tokio::select! {
                 call = self.calls.recv() => match call {
                     Ok(entry) => {
-                        self.counted.0 += 1;
-                        self.counted.1 += u64::from(entry.outcome == crate::admission::audit::CallOutcome::Error);
                         return Some(LiveEvent::Call(LiveCall { call: Box::new(RecordedCall::of_entry(AuditEntry::clone(&entry))) }));
                     }
-                    Err(RecvError::Lagged(number)) => {
-                        self.counted.0 += number;
-                        return Some(LiveEvent::Dropped(DroppedEvents { number }));
-                    }
+                    Err(RecvError::Lagged(number)) => return Some(LiveEvent::Dropped(DroppedEvents { number })),
                     Err(RecvError::Closed) => return None,
                 },
                 _ = self.looks.tick() => self.look(&self.thread.now()),
@@ -168,14 +168,19 @@ impl LiveEvents {
         }
         let is_there = |id: &UpstreamId| upstreams.iter().any(|one| one.common.server.spec.id == *id);
         self.seen.retain(|id, _| is_there(id));
+        let now = shard.call.state.audit.watched();
+        let number = now.left_out.saturating_sub(std::mem::replace(&mut self.told, now.left_out));
+        if number > 0 && self.share == WatchedShare::Readable {
+            self.ready.push(LiveEvent::Dropped(DroppedEvents { number }));
+        }
         self.looked += 1;
         if self.looked.is_multiple_of(FIGURES) {
-            let (calls, errors) = std::mem::take(&mut self.counted);
+            let before = std::mem::replace(&mut self.counted, now);
             let limits = counted(shard);
             self.ready.push(LiveEvent::Figures(LiveFigures {
                 at: PointInTime::now(),
-                calls,
-                errors,
+                calls: now.calls.saturating_sub(before.calls),
+                errors: now.errors.saturating_sub(before.errors),
                 limits,
             }));
         }

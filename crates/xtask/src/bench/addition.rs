@@ -64,7 +64,8 @@ impl Beside {
     /// Adds what the gateway must be configured with.
     pub(crate) fn add(&self, config: &mut Value, folder: &Path) {
         match self {
-            Self::Nothing | Self::Collector(_) => {}
+            Self::Nothing => {}
+            Self::Collector(_) => config["stateFolder"] = json!(folder.join("state")),
             Self::Key(_) => guards::add(config, folder),
             Self::Operator(_) => {
                 config["stateFolder"] = json!(folder.join("state"));

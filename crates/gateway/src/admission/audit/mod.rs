@@ -23,7 +23,7 @@ use store::audit::Log;
 
 pub(crate) use sink::AuditSink;
 pub(crate) use store::audit::{AuditEntry, CallOutcome};
-pub(crate) use watch::WatchedCalls;
+pub(crate) use watch::{WatchedCalls, WatchedCounts, WatchedShare};
 
 /// The default size limit of the record, in bytes: enough for several million calls.
 const MOST_BYTES: u64 = 1 << 30;

@@ -13,7 +13,7 @@ use store::audit::{AuditEntry, Log};
 use tokio::sync::broadcast::Receiver;
 
 use super::AuditOptions;
-use super::watch::{WatchedCalls, Watchers};
+use super::watch::{WatchedCalls, WatchedCounts, WatchedShare, Watchers};
 use super::writer::{NextRecord, OpenRecord, Writer};
 use crate::telemetry::call_log::CallLog;
 use crate::telemetry::trace::TraceContext;
@@ -170,18 +170,27 @@ impl AuditSink {
         self.0.export.get().map(|export| export.queue.dropped())
     }
 
-    /// Begins to pass entries to a reader, even if they are not written; returns `None` if there are `most` readers already.
-    pub(crate) fn watch(&self, most: usize) -> Option<(WatchedCalls, Receiver<Arc<AuditEntry>>)> {
+    /// Begins to pass entries to a reader, even if they are not written; returns `None` if there are `most` such readers already.
+    pub(crate) fn watch(
+        &self,
+        most: usize,
+        share: WatchedShare,
+    ) -> Option<(WatchedCalls, Receiver<Arc<AuditEntry>>)> {
         let _queue = self.0.shared.queue.lock();
-        let entries = self.0.watchers.enter(most)?;
+        let entries = self.0.watchers.enter(most, share)?;
         self.0.accepts.fetch_or(WATCHED, Relaxed);
-        Some((WatchedCalls(self.clone()), entries))
+        Some((WatchedCalls(self.clone(), share), entries))
+    }
+
+    /// Returns the numbers of entries that readers were to see.
+    pub(crate) fn watched(&self) -> WatchedCounts {
+        self.0.watchers.counts()
     }
 
     /// Removes a reader.
-    pub(super) fn unwatch(&self) {
+    pub(super) fn unwatch(&self, share: WatchedShare) {
         let _queue = self.0.shared.queue.lock();
-        if self.0.watchers.leave() {
+        if self.0.watchers.leave(share) {
             self.0.accepts.fetch_and(!WATCHED, Relaxed);
         }
     }
@@ -233,7 +242,7 @@ impl AuditSink {
         trim(&mut entry);
         let accepts = self.0.accepts.load(Relaxed);
         if accepts & WATCHED != 0 {
-            self.0.watchers.tell(&entry);
+            self.0.watchers.tell(&entry, Instant::now());
         }
         if let Some(export) = self.0.export.get().filter(|_| accepts & EXPORTED != 0) {
             export.accept(&entry, span);

@@ -1,10 +1,11 @@
-//! The entries of the record as they arrive, for readers that watch. Readers never delay a call: a reader that is too slow
-//! loses entries. This module must not know what is done with an entry.
+//! The entries of the record as they arrive, for readers that watch. Readers never delay a call: people cannot read thousands of entries a
+//! second, so only some are passed on then, and the others are counted. This module must not know what is done with an entry.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
-use store::audit::AuditEntry;
+use store::audit::{AuditEntry, CallOutcome};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 use super::sink::AuditSink;
@@ -12,54 +13,151 @@ use super::sink::AuditSink;
 /// The number of entries that a reader may lag behind.
 const LAG: usize = 1024;
 
+/// The length of a window of the pace, in milliseconds.
+const WINDOW: u64 = 250;
+
+/// The number of entries that are passed on within a window: of calls that went well, and again of all others.
+const PER_WINDOW: u64 = 25;
+
+/// The entries that a reader wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WatchedShare {
+    /// All of them: a program counts them.
+    All,
+    /// As many as a person can read.
+    Readable,
+}
+
 /// The readers of entries.
 #[derive(Default)]
 pub(super) struct Watchers {
+    of_all: ReaderGroup,
+    of_readable: ReaderGroup,
+    calls: AtomicU64,
+    errors: AtomicU64,
+    left_out: AtomicU64,
+    pace: Pace,
+    pace_of_failures: Pace,
+}
+
+/// The readers that get the same entries.
+#[derive(Default)]
+struct ReaderGroup {
     /// The channel to the readers; it is created for the first one.
     sender: OnceLock<Sender<Arc<AuditEntry>>>,
     readers: AtomicUsize,
 }
 
+impl ReaderGroup {
+    /// Returns the channel, if anybody reads.
+    fn channel(&self) -> Option<&Sender<Arc<AuditEntry>>> {
+        self.sender.get().filter(|_| self.readers.load(Ordering::Relaxed) > 0)
+    }
+}
+
+/// The numbers of entries since the start, as far as anybody watched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct WatchedCounts {
+    pub(crate) calls: u64,
+    /// The calls that failed.
+    pub(crate) errors: u64,
+    /// The calls that were not passed on to readers.
+    pub(crate) left_out: u64,
+}
+
+/// The number of entries that were passed on in the present window.
+#[derive(Default)]
+struct Pace {
+    start: OnceLock<Instant>,
+    /// The number of the window, times 2³², plus the number of entries.
+    used: AtomicU64,
+}
+
+impl Pace {
+    /// Returns true if the window has room for another entry.
+    fn admits(&self, now: Instant) -> bool {
+        let start = *self.start.get_or_init(|| now);
+        let since = u64::try_from(now.saturating_duration_since(start).as_millis()).unwrap_or(u64::MAX);
+        let window = (since / WINDOW) << 32;
+        let one_more = |used: u64| {
+            let used = used.max(window);
+            (used & u64::from(u32::MAX) < PER_WINDOW).then_some(used + 1)
+        };
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+}
+
 impl Watchers {
-    /// Passes an entry to all readers, without the arguments, because these may contain secrets.
-    pub(super) fn tell(&self, entry: &AuditEntry) {
-        let Some(sender) = self.sender.get() else { return };
-        let entry = AuditEntry { arguments: None, ..entry.clone() };
-        // If the last reader has just left, nobody misses the entry.
-        let _ = sender.send(Arc::new(entry));
+    /// Counts an entry, and passes it to readers; without the arguments, because these may contain secrets.
+    pub(super) fn tell(&self, entry: &AuditEntry, now: Instant) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        if entry.outcome == CallOutcome::Error {
+            self.errors.fetch_add(1, Ordering::Relaxed);
+        }
+        let pace = if entry.outcome == CallOutcome::Ok { &self.pace } else { &self.pace_of_failures };
+        let is_readable = pace.admits(now);
+        if !is_readable {
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+        }
+        let channels = [self.of_all.channel(), self.of_readable.channel().filter(|_| is_readable)];
+        if channels.iter().all(Option::is_none) {
+            return;
+        }
+        let entry = Arc::new(AuditEntry { arguments: None, ..entry.clone() });
+        for channel in channels.into_iter().flatten() {
+            // If the last reader has just left, nobody misses the entry.
+            let _ = channel.send(entry.clone());
+        }
     }
 
-    /// Adds a reader; returns `None` if there are `most` readers already.
-    pub(super) fn enter(&self, most: usize) -> Option<Receiver<Arc<AuditEntry>>> {
+    /// Returns the numbers of entries.
+    pub(super) fn counts(&self) -> WatchedCounts {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        WatchedCounts { calls: read(&self.calls), errors: read(&self.errors), left_out: read(&self.left_out) }
+    }
+
+    fn group(&self, share: WatchedShare) -> &ReaderGroup {
+        match share {
+            WatchedShare::All => &self.of_all,
+            WatchedShare::Readable => &self.of_readable,
+        }
+    }
+
+    /// Adds a reader; returns `None` if there are `most` readers of this kind already.
+    pub(super) fn enter(&self, most: usize, share: WatchedShare) -> Option<Receiver<Arc<AuditEntry>>> {
+        let group = self.group(share);
         let one_more = |now: usize| (now < most).then_some(now + 1);
-        self.readers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).ok()?;
-        Some(self.sender.get_or_init(|| channel(LAG).0).subscribe())
+        group.readers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).ok()?;
+        Some(group.sender.get_or_init(|| channel(LAG).0).subscribe())
     }
 
     /// Removes a reader; returns true if it was the last one.
-    pub(super) fn leave(&self) -> bool {
-        self.readers.fetch_sub(1, Ordering::SeqCst) == 1
+    pub(super) fn leave(&self, share: WatchedShare) -> bool {
+        self.group(share).readers.fetch_sub(1, Ordering::SeqCst);
+        [&self.of_all, &self.of_readable].iter().all(|group| group.readers.load(Ordering::SeqCst) == 0)
     }
 }
 
 /// A reader's place among the readers; dropping it removes the reader.
-pub(crate) struct WatchedCalls(pub(super) AuditSink);
+pub(crate) struct WatchedCalls(pub(super) AuditSink, pub(super) WatchedShare);
 
 impl Drop for WatchedCalls {
     fn drop(&mut self) {
-        self.0.unwatch();
+        self.0.unwatch(self.1);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::super::tests::entry;
     use super::*;
 
     #[test]
     fn readers_get_entries_without_arguments_even_if_nothing_is_recorded() {
         let sink = AuditSink::off();
-        let (watched, mut entries) = sink.watch(2).unwrap();
+        let (watched, mut entries) = sink.watch(2, WatchedShare::Readable).unwrap();
         assert!(sink.is_on() && !sink.takes_arguments());
         sink.record(AuditEntry { arguments: Some("{\"password\":1}".to_owned()), ..entry(7) });
         let got = entries.try_recv().unwrap();
@@ -69,18 +167,40 @@ mod tests {
     }
 
     #[test]
-    fn readers_are_few_and_a_slow_one_learns_what_it_lost() {
+    fn readers_are_few() {
         let sink = AuditSink::off();
-        let (first, mut entries) = sink.watch(2).unwrap();
-        let second = sink.watch(2).unwrap();
-        assert!(sink.watch(2).is_none());
+        let (first, _entries) = sink.watch(2, WatchedShare::Readable).unwrap();
+        let second = sink.watch(2, WatchedShare::Readable).unwrap();
+        assert!(sink.watch(2, WatchedShare::Readable).is_none());
         drop(second);
         assert!(sink.is_on(), "the first one still watches");
-        for number in 0..LAG + 10 {
-            sink.record(entry(number));
-        }
-        let lost = entries.try_recv().unwrap_err();
-        assert!(matches!(lost, tokio::sync::broadcast::error::TryRecvError::Lagged(10)), "{lost}");
         drop(first);
+    }
+
+    #[test]
+    fn a_flood_of_calls_reaches_readers_in_part_and_hides_no_failure() {
+        let watchers = Watchers::default();
+        let mut entries = watchers.enter(1, WatchedShare::Readable).unwrap();
+        let start = Instant::now();
+        for number in 0..1000 {
+            watchers.tell(&entry(number), start);
+        }
+        watchers.tell(&AuditEntry { outcome: CallOutcome::Error, ..entry(1000) }, start);
+        watchers.tell(&entry(1001), start + Duration::from_millis(WINDOW));
+        let mut got = Vec::new();
+        while let Ok(entry) = entries.try_recv() {
+            got.push(entry.tool.as_deref().unwrap_or_default().to_owned());
+        }
+        let shown = usize::try_from(PER_WINDOW).unwrap();
+        assert_eq!(got.len(), shown + 2, "{got:?}");
+        assert_eq!(got[shown..], ["tool-1000", "tool-1001"]);
+        let mut all = watchers.enter(1, WatchedShare::All).unwrap();
+        for number in 0..100 {
+            watchers.tell(&entry(number), start);
+        }
+        let count = std::iter::from_fn(|| all.try_recv().ok()).count();
+        assert_eq!(count, 100, "a program gets all of them");
+        let wanted = WatchedCounts { calls: 1102, errors: 1, left_out: 1100 - 2 * PER_WINDOW + 1 };
+        assert_eq!(watchers.counts(), wanted);
     }
 }

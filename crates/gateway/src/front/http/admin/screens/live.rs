@@ -9,6 +9,7 @@ use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
 use super::call_rows;
 use super::paging::contains;
+use crate::admission::audit::WatchedShare;
 use crate::changes::Refusal;
 use crate::insight::live::{LiveEvent, LiveEvents, LiveState};
 use crate::insight::moment::PointInTime;
@@ -48,7 +49,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
 /// Streams events as they happen.
 pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     let (stream, response) = PageStream::open(request)?;
-    let mut events = LiveEvents::start(&stream.thread).ok_or_else(|| {
+    let mut events = LiveEvents::start(&stream.thread, WatchedShare::Readable).ok_or_else(|| {
         Refusal::new(429, "TOO_MANY_READERS", "too many readers of events are open; close some")
     })?;
     let wanted = LiveFilter::of(request);
@@ -79,10 +80,10 @@ fn row(event: LiveEvent, id: u64) -> Option<ShownEvent> {
             id,
             at: PointInTime::now().0,
             kind: LiveEventKind::Call,
-            severity: Severity::Warning,
+            severity: Severity::Note,
             who: "Dragoman".into(),
-            what: format!("{} events", dropped.number).into(),
-            text: "left out, because this page could not keep up".into(),
+            what: format!("{} calls", dropped.number).into(),
+            text: "not shown one by one, because there are too many".into(),
             href: None,
         }),
         LiveEvent::Figures(_) => None,

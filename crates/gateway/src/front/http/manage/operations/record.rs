@@ -14,6 +14,7 @@ use super::super::super::answer;
 use super::super::answers::ok;
 use super::super::request::{Door, ManagementRequest};
 use super::super::table::{Answered, Operation, QueryKind, get, now, query};
+use crate::admission::audit::WatchedShare;
 use crate::changes::Refusal;
 use crate::insight::calls::{self, CallPage, CallSummary, GROUPS, RecordedCall};
 use crate::insight::live::{DroppedEvents, LiveEvent, LiveEvents, MOST_READERS};
@@ -108,7 +109,7 @@ async fn show(request: &mut ManagementRequest) -> Answered {
 fn events(request: &ManagementRequest) -> Answered {
     let (shard, wanted) = (&request.shard, request.chosen("kinds").unwrap_or_default());
     let thread = shard.thread();
-    let events = thread.as_ref().and_then(LiveEvents::start);
+    let events = thread.as_ref().and_then(|thread| LiveEvents::start(thread, WatchedShare::All));
     let (Some(events), Some(thread)) = (events, thread) else {
         let message = format!("{MOST_READERS} readers of events are open, which is the maximum; close some");
         return Err(Refusal::new(429, "TOO_MANY_READERS", message));
