@@ -46,8 +46,8 @@ impl Collector {
     /// Sends a request to the gateway at `address`, and waits until its spans arrive.
     pub(crate) fn receives_a_call(&self, address: SocketAddr) -> Result<(), String> {
         let headers = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-                       MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\n";
-        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+                       MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: up__echo\r\n";
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__echo","arguments":{"text":"x"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
         ask(address, "POST /mcp", headers, call).ok_or("the gateway does not answer")?;
         let until = Instant::now() + ARRIVES_WITHIN;
         while self.received.load(Ordering::Relaxed) == 0 {
