@@ -49,14 +49,29 @@ const OWN_PATHS: &[&str] = &["/", "/health", "/ready", "/metrics", "/admin"];
 /// Paths at which Dragoman serves profiles.
 const PROFILE_PATHS: &[&str] = &["/mcp", "/sse", "/message"];
 
-pub(super) fn server_name(name: &str) -> Result<(), Flaw> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-    let mut better: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
+/// Returns the allowed name that is most like `name`; empty if no character of the name is allowed.
+pub fn allowed_server_name(name: &str) -> String {
+    let mut better = String::new();
+    for c in name.chars() {
+        if is_allowed(c) {
+            better.push(c);
+        } else if !better.ends_with('-') {
+            better.push('-');
+        }
+    }
     while better.contains("__") {
         better = better.replace("__", "_");
     }
     better.truncate(MAX_SERVER_NAME);
-    let better = better.trim_matches('-');
+    better.trim_matches('-').to_owned()
+}
+
+fn is_allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+pub(super) fn server_name(name: &str) -> Result<(), Flaw> {
+    let better = allowed_server_name(name);
     let help = if better.is_empty() {
         "write a name such as `files`".to_owned()
     } else {
@@ -68,7 +83,7 @@ pub(super) fn server_name(name: &str) -> Result<(), Flaw> {
     if name.chars().count() > MAX_SERVER_NAME {
         return Err(Flaw::new(format!("a server name can have at most {MAX_SERVER_NAME} characters"), help));
     }
-    if !name.chars().all(allowed) {
+    if !name.chars().all(is_allowed) {
         return Err(Flaw::new("a server name can contain only `A-Z a-z 0-9 _ . -`", help));
     }
     if name == "_OTHER" {
@@ -221,10 +236,16 @@ fn host_and_port(authority: &Authority) -> Result<(), &'static str> {
     }
 }
 
+/// Returns true if a header, in any case, belongs to the protocol or the connection, so that nobody may configure it.
+pub fn is_protocol_header(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    is_word_of(&name, OWN_HEADERS) || name.starts_with("mcp-param-")
+}
+
 pub(super) fn header_name(name: &str) -> Result<HeaderName, Flaw> {
     let parsed = HeaderName::from_bytes(name.as_bytes())
         .map_err(|_| Flaw::new("this is not a valid header name", "write a name such as Authorization"))?;
-    if is_word_of(parsed.as_str(), OWN_HEADERS) || parsed.as_str().starts_with("mcp-param-") {
+    if is_protocol_header(parsed.as_str()) {
         let message = format!("the `{parsed}` header belongs to the protocol or the connection");
         return Err(Flaw::new(message, "remove it; Dragoman sets this header itself if it is needed"));
     }

@@ -75,7 +75,7 @@ pub use access::{AccessRule, AnnotationHint, Effect, Scheme, ValuePath, When, Wh
 pub use admin::Admin;
 pub use audit::Audit;
 pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
-pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
+pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG, allowed_server_name, is_protocol_header};
 pub use consent::{OAuthClient, OAuthGrant};
 pub use effective::{Effective, yaml_of};
 pub use endpoints::{Endpoint, EndpointAuth, EndpointTransport};

@@ -196,7 +196,8 @@ pub(super) fn secrets_of_broken(text: &str) -> Vec<Span> {
     let mut secrets = Vec::new();
     let mut start = 0;
     let mut block: Option<usize> = None;
-    for line in text.split_inclusive('\n') {
+    for whole in text.split_inclusive('\n') {
+        let line = whole.trim_end_matches(['\r', '\n']);
         let indent = line.len() - line.trim_start().len();
         if block.is_some_and(|outer| indent <= outer && !line.trim().is_empty()) {
             block = None;
@@ -213,7 +214,7 @@ pub(super) fn secrets_of_broken(text: &str) -> Vec<Span> {
         if block_key.is_some() {
             block = Some(indent);
         }
-        start += line.len();
+        start += whole.len();
     }
     secrets
 }

@@ -6,8 +6,9 @@ use crate::output::layout::{columns, wrap, wrap_command};
 use crate::output::options::Global;
 
 use super::{
-    add, admin, audit, call, check, completions, consent, definitions, doctor, key, keyring, list, logs, man,
-    ping, prompt, read, remove, serve, server, session, status, stdio, top, user,
+    add, admin, audit, call, check, completions, connect, consent, definitions, disconnect, doctor, import,
+    init, key, keyring, list, logs, man, ping, prompt, read, remove, serve, server, session, status, stdio,
+    top, user,
 };
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
@@ -21,6 +22,9 @@ else dragoman/dragoman.yaml in your configuration folder. Without any of these f
 const EXAMPLES: &str = "\
 Examples:
   dragoman                                        serve, and print the URL and how to connect your client
+  dragoman init                                   write a first configuration file
+  dragoman import                                 take servers from the settings of clients
+  dragoman connect cursor                         let a client use Dragoman
   dragoman add time -- uvx mcp-server-time        add a server to the configuration file
   dragoman check                                  check the configuration and report every error
   dragoman list demo                              list what a configured server offers
@@ -91,6 +95,10 @@ pub(crate) struct Cli {
 pub(super) enum Command {
     Serve(serve::Args),
     Stdio(stdio::Args),
+    Init(init::Args),
+    Import(import::Args),
+    Connect(connect::Args),
+    Disconnect(disconnect::Args),
     Add(add::Args),
     Remove(remove::Args),
     Check(check::Args),

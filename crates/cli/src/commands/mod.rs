@@ -3,9 +3,11 @@
 //! | file | is for |
 //! |---|---|
 //! | `args` | the command line: global options and commands |
-//! | `serve`, `stdio`, `add`, `remove`, `check`, `doctor`, `status`, `logs`, `top`, `server`, `session`, `consent`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `user`, `keyring`, `definitions`, `audit`, `admin`, `schema`, `completions`, `man` | one command each |
+//! | `init`, `import`, `connect`, `disconnect`, `serve`, `stdio`, `add`, `remove`, `check`, `doctor`, `status`, `logs`, `top`, `server`, `session`, `consent`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `user`, `keyring`, `definitions`, `audit`, `admin`, `schema`, `completions`, `man` | one command each |
 //! | `settings` | the configuration: finding it, reading it, `${…}` |
-//! | `config_file` | the configuration file as a text to be edited |
+//! | `text_file`, `config_file` | a text file that is edited; the configuration file |
+//! | `client_files`, `connection_records` | the settings files of clients; what `connect` changed in them |
+//! | `confirmation` | questions to the person at the terminal |
 //! | `running` | requests to the running gateway |
 //! | `state` | the folder of keys and the record of calls |
 //! | `address` | addresses to listen at, and checks of those that other machines can reach |
@@ -21,11 +23,18 @@ mod args;
 mod audit;
 mod call;
 mod check;
+mod client_files;
 mod completions;
 mod config_file;
+mod confirmation;
+mod connect;
+mod connection_records;
 mod consent;
 mod definitions;
+mod disconnect;
 mod doctor;
+mod import;
+mod init;
 mod key;
 mod keyring;
 mod list;
@@ -47,6 +56,7 @@ pub(crate) mod state;
 mod status;
 mod stdio;
 pub(crate) mod target;
+mod text_file;
 mod top;
 mod user;
 mod welcome;
@@ -99,6 +109,10 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         None => serve::run(&serve, &global, console),
         Some(Command::Serve(args)) => serve::run(&args, &global, console),
         Some(Command::Stdio(args)) => stdio::run(&args, &global, console),
+        Some(Command::Init(args)) => init::run(&args, &global, console),
+        Some(Command::Import(args)) => import::run(&args, &global, console),
+        Some(Command::Connect(args)) => connect::run(&args, &global, console),
+        Some(Command::Disconnect(args)) => disconnect::run(&args, console),
         Some(Command::Add(args)) => add::run(&args, &global, console),
         Some(Command::Remove(args)) => remove::run(&args, &global, console),
         Some(Command::Check(args)) => check::run(&args, &global, console),

@@ -88,6 +88,11 @@ pub(super) fn show_changes(
     let kept = backup.map(|backup| format!("; the old text is in {}", backup.display())).unwrap_or_default();
     let head = format!("{did} {}: {}{kept}", one_line(name), file.shown.display());
     console.print(&console.fitted(&head))?;
+    show_lines(lines, console)
+}
+
+/// Prints lines that changed.
+pub(super) fn show_lines(lines: &[ChangedLine], console: &Console) -> Result<(), Failure> {
     for line in lines {
         let sign = if line.is_added { '+' } else { '-' };
         let shown = format!("{:>5} {sign} {}", line.number, console.shown(&line.text));

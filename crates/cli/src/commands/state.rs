@@ -64,6 +64,14 @@ pub(crate) fn folder(settings: &Settings) -> Result<PathBuf, Failure> {
     if let Some(named) = &settings.config.state_folder {
         return Ok(beside(settings, named));
     }
+    user_folder()
+}
+
+/// Returns `dragoman` in the user's data folder. The folder need not exist.
+///
+/// # Errors
+/// Fails if the user's folders are unknown.
+pub(crate) fn user_folder() -> Result<PathBuf, Failure> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
     data.map(|data| data.join("dragoman")).ok_or_else(|| {

@@ -199,6 +199,11 @@ impl Credential {
     }
 }
 
+/// Returns true if clients send a bearer token of their own: an API key, or the token of the configuration.
+pub(super) fn needs_bearer(config: &Config) -> bool {
+    config.auth.asks() && (config.auth.keys || config.auth.bearer.is_some())
+}
+
 fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
     let mut args = vec!["stdio"];
     if let Some(preset) = about.preset {

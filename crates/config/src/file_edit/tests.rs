@@ -262,7 +262,7 @@ fn changed_lines_show_no_secret() {
         ["3   b:", "4     command: run", "5     env:", "6       TOKEN: ***", "7       OTHER: ${OTHER}"]
     );
     assert!(lines.iter().all(|line| line.is_added));
-    assert_eq!(masked("token: [broken s3cret\n"), "token:***");
+    assert_eq!(masked("token: [broken s3cret\n"), "token:***\n");
     let back = changed_lines(&new, old);
     assert!(back.len() == 5 && back.iter().all(|line| !line.is_added));
 }

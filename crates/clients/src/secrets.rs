@@ -1,0 +1,106 @@
+//! Secrets in the entries of clients. Each becomes a file of its own, and the entry refers to the file. This module must not know files.
+
+use config::{SecretOption, is_literal_secret, marks_secret};
+use serde_json::{Map, Value};
+
+use crate::import::FoundSecret;
+
+/// The words before a token in a header.
+const SCHEMES: [&str; 3] = ["Bearer ", "Basic ", "Token "];
+
+/// Headers without secrets; all others may be secret.
+const HARMLESS_HEADERS: [&str; 4] = ["accept-language", "origin", "referer", "user-agent"];
+
+/// Replaces the secrets of an entry by references to files below `folder`, and returns them.
+pub(crate) fn taken_out(entry: &mut Map<String, Value>, server: &str, folder: &str) -> Vec<FoundSecret> {
+    let mut taken = Taken { server, folder, found: Vec::new() };
+    for (key, value) in entry.iter_mut() {
+        match (key.as_str(), value) {
+            ("env", Value::Object(env)) => {
+                for (name, value) in env.iter_mut().filter(|(name, _)| marks_secret(name)) {
+                    taken.text(name, value);
+                }
+            }
+            ("headers", Value::Object(headers)) => {
+                let may_be = |name: &str| !HARMLESS_HEADERS.contains(&name.to_ascii_lowercase().as_str());
+                for (name, value) in headers.iter_mut().filter(|(name, _)| may_be(name)) {
+                    taken.text(name, value);
+                }
+            }
+            ("args", Value::Array(args)) => taken.options(args),
+            ("url" | "serverUrl" | "httpUrl", Value::String(url)) => taken.query(url),
+            _ => {}
+        }
+    }
+    taken.found
+}
+
+struct Taken<'a> {
+    server: &'a str,
+    folder: &'a str,
+    found: Vec<FoundSecret>,
+}
+
+impl Taken<'_> {
+    /// Stores a secret, and returns the reference to it.
+    fn stored(&mut self, name: &str, secret: &str) -> String {
+        let plain =
+            |char: char| if char.is_ascii_alphanumeric() || "._-".contains(char) { char } else { '_' };
+        let name: String = name.trim_start_matches('-').chars().map(plain).take(64).collect();
+        let path = format!("{}/{}.{name}", self.folder, self.server);
+        self.found.push(FoundSecret { path: path.clone(), value: secret.to_owned() });
+        format!("${{file:{path}}}")
+    }
+
+    fn text(&mut self, name: &str, value: &mut Value) {
+        let Value::String(text) = value else { return };
+        if !is_literal_secret(text) {
+            return;
+        }
+        let scheme = SCHEMES.iter().find(|scheme| text.starts_with(**scheme)).copied().unwrap_or_default();
+        let secret = text[scheme.len()..].to_owned();
+        *text = format!("{scheme}{}", self.stored(name, &secret));
+    }
+
+    /// Takes secrets out of a command line: `--api-key VALUE`, `--api-key=VALUE`, `API_KEY=VALUE`, `Authorization: VALUE`.
+    fn options(&mut self, args: &mut [Value]) {
+        let mut named: Option<String> = None;
+        for arg in args {
+            let Value::String(text) = arg else { continue };
+            let before = named.take().filter(|_| !text.starts_with('-'));
+            if let Some(name) = before {
+                self.text(&name, arg);
+                continue;
+            }
+            match SecretOption::of(text) {
+                SecretOption::No => {}
+                SecretOption::Alone => named = Some(text.clone()),
+                SecretOption::WithValue(at) => {
+                    let (name, value) = (text[..at - 1].to_owned(), text[at..].to_owned());
+                    let blanks = value.len() - value.trim_start().len();
+                    let mut secret = Value::from(&value[blanks..]);
+                    self.text(&name, &mut secret);
+                    *text = format!("{}{}", &text[..at + blanks], secret.as_str().unwrap_or_default());
+                }
+            }
+        }
+    }
+
+    /// Takes secrets out of the query of a URL.
+    fn query(&mut self, url: &mut String) {
+        let Some((before, query)) = url.split_once('?') else { return };
+        let parts: Vec<String> = query
+            .split('&')
+            .map(|part| match part.split_once('=') {
+                Some((name, value))
+                    if (marks_secret(name) || name.eq_ignore_ascii_case("key"))
+                        && is_literal_secret(value) =>
+                {
+                    format!("{name}={}", self.stored(name, value))
+                }
+                _ => part.to_owned(),
+            })
+            .collect();
+        *url = format!("{before}?{}", parts.join("&"));
+    }
+}
