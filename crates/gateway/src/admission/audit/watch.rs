@@ -17,7 +17,7 @@ const LAG: usize = 1024;
 const WINDOW: u64 = 250;
 
 /// The number of entries that are passed on within a window: of calls that went well, and again of all others.
-const PER_WINDOW: u64 = 25;
+const PER_WINDOW: u64 = 5;
 
 /// The entries that a reader wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
