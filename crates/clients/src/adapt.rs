@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::import::ForeignEntry;
+use crate::foreign_entry::ForeignEntry;
 use crate::variables;
 
 /// Changes an entry into one that Dragoman reads. The error is the reason why the server cannot be taken.

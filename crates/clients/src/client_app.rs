@@ -270,10 +270,10 @@ mod tests {
         for client in CLIENTS {
             assert_eq!(ClientApp::named(client.name).map(|found| found.title), Some(client.title));
             for file in client.files {
-                let path = file.path.replace('~', "/home/ann").replace("{config}", "/home/ann/.config");
+                let path = file.path.replace('~', "/srv/ann").replace("{config}", "/srv/ann/.config");
                 assert_eq!(ClientApp::of_path(&path).map(|found| found.name), Some(client.name), "{path}");
             }
         }
-        assert!(ClientApp::of_path("/home/ann/dragoman.yaml").is_none());
+        assert!(ClientApp::of_path("/srv/ann/dragoman.yaml").is_none());
     }
 }

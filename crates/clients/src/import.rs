@@ -1,56 +1,14 @@
 //! The servers of a client, as entries of a Dragoman configuration. Secrets leave the entries: the caller stores them in files that only the
 //! user can read, and the entries refer to these files. This module must not know files.
 
-use std::fmt;
-
 use config::EditFault;
 use serde_json::{Map, Value};
 
 use crate::client_app::ClientApp;
-use crate::secrets;
+use crate::foreign_entry::ForeignEntry;
+pub use crate::secrets::FoundSecret;
+use crate::secrets::taken_out;
 use crate::settings_text::servers;
-
-/// An entry of a client on its way to become one of Dragoman.
-#[derive(Debug)]
-pub(crate) struct ForeignEntry<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) members: Map<String, Value>,
-    /// The whole settings.
-    pub(crate) document: &'a Value,
-    /// The folder of the project, if the settings belong to one.
-    pub(crate) project: Option<&'a str>,
-    pub(crate) notes: Vec<String>,
-}
-
-impl ForeignEntry<'_> {
-    pub(crate) fn text(&self, key: &str) -> Option<String> {
-        self.members.get(key).and_then(Value::as_str).map(str::to_owned)
-    }
-
-    pub(crate) fn take_text(&mut self, key: &str) -> Option<String> {
-        let text = self.text(key);
-        self.members.shift_remove(key);
-        text
-    }
-
-    pub(crate) fn put(&mut self, key: &str, value: Value) {
-        self.members.insert(key.to_owned(), value);
-    }
-
-    /// Removes a key, and adds a note if it was there.
-    pub(crate) fn note_if(&mut self, key: &str, note: &str) {
-        if self.members.shift_remove(key).is_some() {
-            self.notes.push(note.to_owned());
-        }
-    }
-
-    /// Turns a time in milliseconds into seconds, rounded up.
-    pub(crate) fn milliseconds(&mut self, key: &str) {
-        if let Some(time) = self.members.get(key).and_then(Value::as_u64) {
-            self.put(key, time.div_ceil(1000).max(1).into());
-        }
-    }
-}
 
 /// A server that was found in a client's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,21 +23,6 @@ pub struct FoundServer {
     pub notes: Vec<String>,
     /// The secrets that the entry refers to.
     pub secrets: Vec<FoundSecret>,
-}
-
-/// A secret of an entry.
-#[derive(Clone, PartialEq, Eq)]
-pub struct FoundSecret {
-    /// The path that the entry refers to.
-    pub path: String,
-    /// The secret itself.
-    pub value: String,
-}
-
-impl fmt::Debug for FoundSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FoundSecret").field("path", &self.path).finish_non_exhaustive()
-    }
 }
 
 /// The circumstances of an import.
@@ -126,7 +69,7 @@ fn one(from: ImportFrom<'_>, document: &Value, original: &str, entry: &Value) ->
     let mut foreign =
         ForeignEntry { name: original, members, document, project: from.project, notes: Vec::new() };
     let adapted = (from.client.adapt)(&mut foreign);
-    let secrets = secrets::taken_out(&mut foreign.members, &name, from.secrets);
+    let secrets = taken_out(&mut foreign.members, &name, from.secrets);
     FoundServer {
         original: original.to_owned(),
         entry: adapted.map(|()| foreign.members.into()),

@@ -14,6 +14,7 @@
 mod adapt;
 pub mod client_app;
 pub mod connection;
+mod foreign_entry;
 pub mod import;
 pub mod own_entry;
 mod secrets;

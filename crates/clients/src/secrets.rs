@@ -1,9 +1,9 @@
 //! Secrets in the entries of clients. Each becomes a file of its own, and the entry refers to the file. This module must not know files.
 
+use std::fmt;
+
 use config::{SecretOption, is_literal_secret, marks_secret};
 use serde_json::{Map, Value};
-
-use crate::import::FoundSecret;
 
 /// The words before a token in a header.
 const SCHEMES: [&str; 3] = ["Bearer ", "Basic ", "Token "];
@@ -11,9 +11,24 @@ const SCHEMES: [&str; 3] = ["Bearer ", "Basic ", "Token "];
 /// Headers without secrets; all others may be secret.
 const HARMLESS_HEADERS: [&str; 4] = ["accept-language", "origin", "referer", "user-agent"];
 
+/// A secret of an entry.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FoundSecret {
+    /// The path that the entry refers to.
+    pub path: String,
+    /// The secret itself.
+    pub value: String,
+}
+
+impl fmt::Debug for FoundSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FoundSecret").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
 /// Replaces the secrets of an entry by references to files below `folder`, and returns them.
 pub(crate) fn taken_out(entry: &mut Map<String, Value>, server: &str, folder: &str) -> Vec<FoundSecret> {
-    let mut taken = Taken { server, folder, found: Vec::new() };
+    let mut taken = SecretTaker { server, folder, found: Vec::new() };
     for (key, value) in entry.iter_mut() {
         match (key.as_str(), value) {
             ("env", Value::Object(env)) => {
@@ -35,13 +50,13 @@ pub(crate) fn taken_out(entry: &mut Map<String, Value>, server: &str, folder: &s
     taken.found
 }
 
-struct Taken<'a> {
+struct SecretTaker<'a> {
     server: &'a str,
     folder: &'a str,
     found: Vec<FoundSecret>,
 }
 
-impl Taken<'_> {
+impl SecretTaker<'_> {
     /// Stores a secret, and returns the reference to it.
     fn stored(&mut self, name: &str, secret: &str) -> String {
         let plain =

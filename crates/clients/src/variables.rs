@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::import::ForeignEntry;
+use crate::foreign_entry::ForeignEntry;
 
 /// Rewrites the references in all texts of an entry. The error is the reason why the server cannot be taken.
 pub(crate) fn resolve(entry: &mut ForeignEntry<'_>) -> Result<(), String> {

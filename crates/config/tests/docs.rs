@@ -183,6 +183,7 @@ fn every_dependency_is_explained() {
         .collect();
     let ours = [
         "cli",
+        "clients",
         "config",
         "engine",
         "gateway",

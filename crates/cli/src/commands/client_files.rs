@@ -46,8 +46,13 @@ pub(super) fn of_client(client: &'static ClientApp, of_project: bool) -> Vec<Cli
 
 /// Returns the settings files that exist, of the user and of the project in this folder.
 pub(super) fn existing(client: &'static ClientApp) -> Vec<ClientFile> {
-    let all = [of_client(client, false), of_client(client, true)].concat();
-    all.into_iter().filter(|file| file.path.is_file()).collect()
+    let mut all = of_client(client, false);
+    // In the home folder, a project's file may be the user's.
+    let of_project =
+        of_client(client, true).into_iter().filter(|file| all.iter().all(|other| other.path != file.path));
+    all.extend(of_project.collect::<Vec<_>>());
+    all.retain(|file| file.path.is_file());
+    all
 }
 
 /// Returns a file that the user named; the end of its path tells the client.

@@ -1,7 +1,7 @@
 //! `dragoman connect`: lets a client use Dragoman, by an entry in the client's settings.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clients::client_app::{ClientApp, KeyReference};
 use clients::connection::{self, ConnectionRecord};
@@ -233,22 +233,30 @@ impl Args {
         if self.dry_run {
             return Ok(());
         }
-        let kept = backup
-            .map(|backup| format!(" The old settings are in {}.", backup.display()))
-            .unwrap_or_default();
-        console.print(&console.fitted(&format!("{} uses Dragoman now.{kept}", client.title)))?;
-        console.note(&format!("\n{}", console.err.bold("Next")));
-        if let Some(variable) = variable {
-            let how =
-                format!("  set {variable} where {} starts, to an API key: dragoman key new me", client.title);
-            console.note(&console.fitted_err(&how, 2));
-        }
-        console.note(&console.fitted_err(&format!("  {}", client.reload), 2));
-        console.note(
-            &console.fitted_err(&format!("  dragoman disconnect {}    takes this back", client.name), 2),
-        );
-        Ok(())
+        told(client, backup.as_deref(), variable, console)
     }
+}
+
+/// Tells what was done, and what the user does next.
+fn told(
+    client: &ClientApp,
+    backup: Option<&Path>,
+    variable: Option<&str>,
+    console: &Console,
+) -> Result<(), Failure> {
+    let kept =
+        backup.map(|backup| format!(" The old settings are in {}.", backup.display())).unwrap_or_default();
+    console.print(&console.fitted(&format!("{} uses Dragoman now.{kept}", client.title)))?;
+    console.note(&format!("\n{}", console.err.bold("Next")));
+    if let Some(variable) = variable {
+        let how =
+            format!("  set {variable} where {} starts, to an API key: dragoman key new me", client.title);
+        console.note(&console.fitted_err(&how, 2));
+    }
+    console.note(&console.fitted_err(&format!("  {}", client.reload), 2));
+    console
+        .note(&console.fitted_err(&format!("  dragoman disconnect {}    takes this back", client.name), 2));
+    Ok(())
 }
 
 /// Returns the URL of a profile, for clients on this machine.

@@ -57,13 +57,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let record = match place.read()? {
         Some(record) => record,
         None if clients::settings_text::servers(client, &now).map_err(failed)?.contains_key(&args.name) => {
-            ConnectionRecord {
-                client: client.name.to_owned(),
-                name: args.name.clone(),
-                replaced: Vec::new(),
-                before: None,
-                after: String::new(),
-            }
+            unrecorded(client.name, &args.name)
         }
         None => {
             let message =
@@ -110,4 +104,15 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         "{0} no longer uses Dragoman. Start {0} again if it does not notice the change.",
         client.title
     ))
+}
+
+/// The record for an entry that somebody wrote by hand: only the entry is removed.
+fn unrecorded(client: &str, name: &str) -> ConnectionRecord {
+    ConnectionRecord {
+        client: client.to_owned(),
+        name: name.to_owned(),
+        replaced: Vec::new(),
+        before: None,
+        after: String::new(),
+    }
 }

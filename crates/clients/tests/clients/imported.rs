@@ -98,9 +98,9 @@ fn vs_code_asks_for_values_and_knows_folders() {
     assert!(refused("vscode", "build").contains("${workspaceFolder}"));
     let client = ClientApp::named("vscode").expect("a client");
     let document = document(client, &settings(client)).expect("valid");
-    let from = ImportFrom { client, project: Some("/home/ann/shop"), secrets: "secrets" };
+    let from = ImportFrom { client, project: Some("/srv/ann/shop"), secrets: "secrets" };
     let entry = found(from, &document)[1].entry.clone().expect("taken");
-    assert_eq!(entry, json!({ "command": "/home/ann/shop/build.sh" }));
+    assert_eq!(entry, json!({ "command": "/srv/ann/shop/build.sh" }));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod client;
+mod clients;
 mod config;
 mod doctor;
 mod edits;

@@ -1,4 +1,4 @@
-//! What becomes of each server that was found: taken under its own name or another one, or left out, and why. This module must not know how the
+//! The fate of each server that was found: taken under its own name or another one, or left out, and why. This module must not know how the
 //! configuration file is edited.
 
 use std::fs::File;
@@ -37,7 +37,7 @@ pub(super) struct PlannedServer {
     pub(super) secrets: Vec<FoundSecret>,
 }
 
-/// What becomes of a server.
+/// The fate of a server.
 pub(super) enum Fate {
     /// The configuration gets this entry.
     Taken(Value),

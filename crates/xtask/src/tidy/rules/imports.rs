@@ -7,6 +7,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("proto", &[]),
     ("schema", &["proto"]),
     ("config", &["proto"]),
+    ("clients", &["config"]),
     ("engine", &["config", "proto", "schema"]),
     ("transport", &["proto", "config", "engine"]),
     ("native", &["proto", "config", "engine"]),
@@ -14,7 +15,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("pages", &[]),
     ("upstream", &["proto", "config", "engine", "transport", "native", "store"]),
     ("gateway", &["proto", "config", "engine", "transport", "store", "pages", "upstream"]),
-    ("cli", &["proto", "config", "engine", "transport", "native", "store", "upstream", "gateway"]),
+    ("cli", &["proto", "config", "clients", "engine", "transport", "native", "store", "upstream", "gateway"]),
     // The tests of the whole binary read its files with `engine` and `store`.
     ("server", &["engine", "store", "transport", "cli"]),
     ("testkit", &["proto", "engine", "transport"]),
@@ -66,6 +67,7 @@ const PURE: &[(&str, &[&str])] = &[
         ],
     ),
     ("schema", &["jsonschema", "serde", "serde_json"]),
+    ("clients", &["serde", "serde_json", "toml_edit"]),
     // `flate2` compresses the style sheet and the scripts in the build script; the crate itself does not use it.
     ("pages", &["flate2", "maud"]),
 ];
@@ -75,7 +77,7 @@ const SHELL_ONLY: &[&str] =
     &["tokio", "hyper", "hyper_util", "axum", "rustls", "reqwest", "rusqlite", "socket2", "notify"];
 
 /// Crates whose code never names anything of [`SHELL_ONLY`]; `native` reaches the network through a port.
-const BEHIND_PORTS: &[&str] = &["proto", "config", "engine", "native", "pages", "schema"];
+const BEHIND_PORTS: &[&str] = &["proto", "config", "clients", "engine", "native", "pages", "schema"];
 
 /// Checks that the dependency tables in every crate's `Cargo.toml` follow the directions.
 pub(super) fn dependencies(repo: &Repo) -> Vec<Fault> {
