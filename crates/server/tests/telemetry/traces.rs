@@ -192,6 +192,40 @@ async fn headers_name_the_parent_or_else_a_link() {
     assert!(served[2].parent_span_id.is_empty() && links(served[2]).is_empty());
 }
 
+/// A server whose tool returns the `traceparent` of the request's headers.
+async fn telling_its_parent() -> Puppet {
+    Puppet::start(|_, request| match request.method() {
+        "tools/list" => {
+            let tool = json!({"name": "parent", "inputSchema": {"type": "object"}});
+            Said::Result(json!({"tools": [tool]}), String::new())
+        }
+        "tools/call" => {
+            let parent = request.header("traceparent").unwrap_or("none").to_owned();
+            Said::Result(json!({"content": [{"type": "text", "text": parent}]}), String::new())
+        }
+        _ => Said::Proper,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_context_travels_in_a_header_too_and_only_if_the_request_is_traced() {
+    let puppet = telling_its_parent().await;
+    let config = format!("mcpServers: {{ up: {{ url: {} }} }}\n", quoted(&puppet.url()));
+    let env = [("OTEL_TRACES_SAMPLER", "parentbased_always_off")];
+    let (gateway, collector) = traced(&config, &env).await;
+    let session = Legacy::open(gateway.http()).await;
+    let parent =
+        |answer: &Value| answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    let meta = json!({"traceparent": traceparent(1, true)});
+    let told = parent(&session.ask("tools/call", &call("up__parent", &meta)).await);
+    let spans = spans(&collector, 2).await;
+    let sent = spans.iter().find(|span| span.kind == CLIENT).expect("the span of the gateway's own request");
+    assert_eq!(told, format!("00-{}-{}-01", hex(&sent.trace_id), hex(&sent.span_id)));
+    let none = parent(&session.ask("tools/call", &call("up__parent", &json!({}))).await);
+    assert_eq!(none, "none");
+}
+
 #[tokio::test]
 async fn errors_are_those_of_the_conventions() {
     let config = format!("mcpServers:\n  pipe: {}\n", odd_stdio(&[]));
