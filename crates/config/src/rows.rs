@@ -47,11 +47,16 @@ macro_rules! section {
                     section.$field = $crate::spellings::Spelling::<$type>::read(spelling, reader, entry, old)?;
                     Some(())
                 },
-                schema: |generator| $crate::spellings::Spelling::<$type>::schema(&$spelling, generator),
-                bounds: || $crate::spellings::Spelling::<$type>::bounds(&$spelling),
                 written: |section| $crate::spellings::Spelling::<$type>::written(&$spelling, &section.$field),
                 shown: |section| $crate::spellings::Spelling::<$type>::shown(&$spelling, &section.$field),
             }),*];
+
+            fn described() -> Vec<$crate::section::DescribedValue> {
+                vec![$($crate::section::DescribedValue {
+                    schema: |generator| $crate::spellings::Spelling::<$type>::schema(&$spelling, generator),
+                    bounds: $crate::spellings::Spelling::<$type>::bounds(&$spelling),
+                }),*]
+            }
 
             $($($own)+)?
         }

@@ -16,6 +16,10 @@ pub(super) trait Section: Clone + Default + JsonSchema + 'static {
     /// The table of the section's keys.
     const ROWS: &'static [SectionKey<Self>];
 
+    /// Describes the value of each row, in the same order. Only the published schema and the documentation need this; it is not in
+    /// the table, so that the program contains none of it.
+    fn described() -> Vec<DescribedValue>;
+
     /// Checks the keys together. `sound` is false if one of them could not be read.
     fn check(&mut self, _reader: &mut Reader<'_>, _entry: &Entry, _sound: bool) {}
 
@@ -29,6 +33,13 @@ pub(super) trait Section: Clone + Default + JsonSchema + 'static {
 
     /// Changes the schema of a section that accepts more than its rows.
     fn adapt(_schema: &mut Schema, _generator: &mut SchemaGenerator) {}
+}
+
+/// The value of a key, for people and editors.
+pub(super) struct DescribedValue {
+    pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The minimum and the maximum, if there are any.
+    pub(super) bounds: Option<(String, String)>,
 }
 
 /// One key of a section.
@@ -46,9 +57,6 @@ pub(super) struct SectionKey<S: 'static> {
     pub(super) see: &'static str,
     /// Reads the written value into the section, or records its faults.
     pub(super) read: fn(&mut Reader<'_>, &Entry, &mut S) -> Option<()>,
-    pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
-    /// The minimum and the maximum, if there are any.
-    pub(super) bounds: fn() -> Option<(String, String)>,
     /// The value in a section as a user would write it; `null` for none.
     pub(super) written: fn(&S) -> Value,
     /// The value in a section in the form in which operators may see it; `null` for none.
@@ -69,8 +77,8 @@ impl<S: Section> SectionKey<S> {
         }
     }
 
-    fn property(&self, generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = (self.schema)(generator);
+    fn property(&self, described: &DescribedValue, generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = (described.schema)(generator);
         if self.needed.is_none() {
             allow_null(&mut schema);
         }
@@ -78,7 +86,7 @@ impl<S: Section> SectionKey<S> {
         if !self.absent.is_empty() {
             about = format!("{about} Default: {}.", self.absent);
         }
-        if let Some((least, most)) = (self.bounds)() {
+        if let Some((least, most)) = &described.bounds {
             about = format!("{about} From {least} to {most}.");
         }
         schema.insert("description".to_owned(), about.into());
@@ -104,7 +112,7 @@ pub struct KeyRow {
 
 /// The rows of a section for its table in the documentation.
 pub(super) fn documented<S: Section>() -> Vec<KeyRow> {
-    let row = |row: &SectionKey<S>| {
+    let row = |(row, described): (&SectionKey<S>, DescribedValue)| {
         let about = plain(row.about);
         let about = about.trim_end_matches('.');
         let see = if row.see.is_empty() { String::new() } else { format!(" ({})", row.see) };
@@ -114,10 +122,10 @@ pub(super) fn documented<S: Section>() -> Vec<KeyRow> {
             key: row.key,
             about: format!("{}{see}", about.replace('|', "\\|")),
             default,
-            bounds: (row.bounds)(),
+            bounds: described.bounds,
         }
     };
-    S::ROWS.iter().map(row).collect()
+    S::ROWS.iter().zip(S::described()).map(row).collect()
 }
 
 fn marked(value: &Value) -> String {
@@ -212,8 +220,11 @@ fn take_row<S: Section>(
 
 /// The schema of a section.
 pub(super) fn schema<S: Section>(generator: &mut SchemaGenerator) -> Schema {
-    let properties: Map<String, Value> =
-        S::ROWS.iter().map(|row| (row.key.to_owned(), row.property(generator).to_value())).collect();
+    let properties: Map<String, Value> = S::ROWS
+        .iter()
+        .zip(S::described())
+        .map(|(row, described)| (row.key.to_owned(), row.property(&described, generator).to_value()))
+        .collect();
     let needed: Vec<&str> = S::ROWS.iter().filter(|row| row.needed.is_some()).map(|row| row.key).collect();
     let mut schema = json_schema!({
         "description": plain(S::ABOUT),

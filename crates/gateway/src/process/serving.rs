@@ -32,6 +32,8 @@ pub(crate) struct Serving {
     /// as many sockets as addresses.
     threads: Vec<UnboundedSender<ServingSocket>>,
     receivers: Mutex<Vec<Option<UnboundedReceiver<ServingSocket>>>>,
+    /// Sockets from the service manager that are not served yet.
+    inherited: Mutex<Vec<(SocketAddr, TcpListener)>>,
 }
 
 /// An address that is being served.
@@ -67,7 +69,26 @@ impl Serving {
             open: Mutex::default(),
             threads,
             receivers: Mutex::new(receivers.into_iter().map(Some).collect()),
+            inherited: Mutex::default(),
         }
+    }
+
+    /// Uses these sockets at the addresses at which they listen.
+    pub(crate) fn inheriting(self, sockets: Vec<(SocketAddr, TcpListener)>) -> Self {
+        *self.inherited.lock() = sockets;
+        self
+    }
+
+    /// Returns the addresses of the sockets from the service manager that no configured address uses.
+    pub(crate) fn unused(&self) -> Vec<SocketAddr> {
+        self.inherited.lock().iter().map(|(address, _)| *address).collect()
+    }
+
+    /// Takes the socket that already listens at an address.
+    fn inherited(&self, wanted: SocketAddr) -> Option<(SocketAddr, TcpListener)> {
+        let mut sockets = self.inherited.lock();
+        let at = sockets.iter().position(|(address, _)| *address == wanted)?;
+        Some(sockets.swap_remove(at))
     }
 
     /// Creates a state for the address at which only figures are served, by one thread.
@@ -102,11 +123,14 @@ impl Serving {
             let threads = self.threads.len();
             // The port may be in use by this process at another address, for example if the configuration changes from
             // loopback to all addresses.
-            let listeners = match Listeners::bind(wanted, threads) {
-                Err(BindError::InUse { .. }) if ports.contains(&wanted.port()) => {
-                    Listeners::bind_beside(wanted, threads)
-                }
-                bound => bound,
+            let listeners = match self.inherited(wanted) {
+                Some((address, socket)) => Listeners::adopt(address, socket, threads),
+                None => match Listeners::bind(wanted, threads) {
+                    Err(BindError::InUse { .. }) if ports.contains(&wanted.port()) => {
+                        Listeners::bind_beside(wanted, threads)
+                    }
+                    bound => bound,
+                },
             }?;
             let (actual, stop) = (listeners.addr(), Stop::new());
             next.all.push(OpenAddress { wanted, actual, stop: stop.clone() });

@@ -9,12 +9,14 @@ use config::{Auth, Config};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use transport::net::client::{Client, ClientLimits, Trust, environment_proxies};
-use transport::net::{BoxError, Handler, RuntimeKind, Stop, runtime, serve as serve_connections};
+use transport::net::{
+    BoxError, Handler, RuntimeKind, Stop, inherited_listeners, runtime, serve as serve_connections,
+};
 
 use super::exports::Exports;
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
-use super::{control, server_sessions};
+use super::{control, server_sessions, service_manager};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
@@ -80,8 +82,12 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     log_routes(&config);
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shards = runtime::shards(kind, threads);
-    let serving = Arc::new(Serving::new(shards, &config.limits, tls.as_ref().map(TlsWatch::serves)));
+    let sockets = inherited_listeners().map_err(|e| format!("the sockets from the service manager: {e}"))?;
+    let serving =
+        Serving::new(shards, &config.limits, tls.as_ref().map(TlsWatch::serves)).inheriting(sockets);
     let first = serving.bind(&config.listen)?;
+    refuse_unused(&serving)?;
+    let serving = Arc::new(serving);
     let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
     let (addrs, exports) = (first.actual(), Exports::from_environment());
     let outside = Outside {
@@ -132,8 +138,21 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
 /// Calls `ready`, if it was not called before, with the addresses and a link to the operators' pages.
 fn announce(thread: &Thread, ready: Option<Ready>, addresses: &[SocketAddr]) {
     if let Some(ready) = ready {
+        let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+        service_manager::ready(&shown.join(", "));
         let admin_link = admin_link::create(&thread.now().gateway).ok().map(|link| link.url);
         ready(&ListeningPlaces { addresses, admin_link });
+    }
+}
+
+/// Refuses to start if the service manager listens at an address that is not configured: its clients would wait in vain.
+fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
+    match serving.unused().first() {
+        None => Ok(()),
+        Some(address) => Err(format!(
+            "the service manager passed a socket at {address}, which `listen` does not name; write listen: {address}, or change the socket unit"
+        )
+        .into()),
     }
 }
 
@@ -270,6 +289,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
 /// Starts the jobs that one thread performs for all threads.
 fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     let own = thread.now();
+    service_manager::report(stop.clone());
     until_signal(stop);
     let all: Vec<_> = own.view.state.upstreams.all().iter().map(|one| one.common.clone()).collect();
     warm(&own, &all);

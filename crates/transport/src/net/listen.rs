@@ -68,6 +68,18 @@ impl Listeners {
         Self::try_bind(addr, shards.max(1), true).map_err(|source| explain(addr, source))
     }
 
+    /// Uses a socket that already listens. All shards share its queue of connections.
+    ///
+    /// # Errors
+    /// Fails if the socket cannot be shared.
+    pub fn adopt(addr: SocketAddr, listener: TcpListener, shards: usize) -> Result<Self, BindError> {
+        let shared =
+            (1..shards.max(1)).map(|_| listener.try_clone().map(Some)).collect::<io::Result<Vec<_>>>();
+        let mut sockets = shared.map_err(|source| BindError::Other { addr, source })?;
+        sockets.push(Some(listener));
+        Ok(Self { addr, sockets: Mutex::new(sockets) })
+    }
+
     /// Returns the actual address: if port 0 was requested, it contains the port that the system chose.
     pub fn addr(&self) -> SocketAddr {
         self.addr

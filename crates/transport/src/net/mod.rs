@@ -30,6 +30,7 @@ pub mod collect;
 mod goodbye;
 mod handshake;
 mod head_limits;
+mod inherited;
 mod io;
 pub mod listen;
 pub mod local;
@@ -52,6 +53,7 @@ pub use client::{
     Trust, WireError,
 };
 pub use collect::{CollectError, collect, collect_after, discard};
+pub use inherited::inherited_listeners;
 pub use listen::{BindError, Listeners};
 pub use relay::{Relay, Rewrite};
 pub use runtime::{BoxError, RunError, RuntimeKind, Shard, run};
