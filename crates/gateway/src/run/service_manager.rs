@@ -1,37 +1,71 @@
-//! Messages to the service manager that started this process (`NOTIFY_SOCKET`, as `systemd` passes it): that the gateway is ready, that it
-//! stops, and that it is alive. Without a service manager, nothing is sent. This module must not know what the gateway does.
+//! Messages to the service manager that started this process (`sd_notify(3)` of systemd): that the gateway is ready, that it stops, and that it
+//! is alive. Without a service manager, nothing is sent. This module must not know what the gateway does.
 
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
-use sd_notify::NotifyState;
 use transport::net::Stop;
 
 /// Tells that the gateway listens.
 pub(super) fn ready(addresses: &str) {
-    tell(&[NotifyState::Ready, NotifyState::Status(&format!("listening at {addresses}"))]);
+    tell(&format!("READY=1\nSTATUS=listening at {addresses}"));
 }
 
-/// Tells that the gateway stops, once it does; until then, that it is alive, if the service manager wants to know. This runs on the
-/// thread that serves, so a gateway that no longer serves does not seem alive.
+/// Tells that the gateway stops, once it does; until then, that it is alive, if the service manager wants to know. This runs on a thread that
+/// serves, so a gateway that no longer serves does not seem alive.
 pub(super) fn report(stop: Stop) {
-    let pause = sd_notify::watchdog_enabled().map(|within| (within / 2).max(Duration::from_millis(10)));
+    let pause = watchdog().map(|within| (within / 2).max(Duration::from_millis(10)));
     transport::task::spawn(async move {
         let alive = async {
             let Some(pause) = pause else { return std::future::pending().await };
             loop {
-                tell(&[NotifyState::Watchdog]);
+                tell("WATCHDOG=1");
                 tokio::time::sleep(pause).await;
             }
         };
         tokio::select! {
             () = alive => {}
-            () = stop.stopped() => tell(&[NotifyState::Stopping, NotifyState::Status("finishing open requests")]),
+            () = stop.stopped() => tell("STOPPING=1\nSTATUS=finishing open requests"),
         }
     });
 }
 
-fn tell(states: &[NotifyState<'_>]) {
-    if let Err(e) = sd_notify::notify(states) {
-        tracing::debug!("the service manager does not accept messages: {e}");
+/// Returns the time within which the service manager expects a sign of life.
+fn watchdog() -> Option<Duration> {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let is_meant = number("WATCHDOG_PID").is_none_or(|pid| pid == u64::from(std::process::id()));
+    number("WATCHDOG_USEC").filter(|_| is_meant).map(Duration::from_micros)
+}
+
+fn tell(message: &str) {
+    let Some(place) = std::env::var_os("NOTIFY_SOCKET") else { return };
+    if let Err(e) = send(&place, message) {
+        tracing::debug!("the service manager does not accept messages at {}: {e}", place.display());
     }
+}
+
+/// Sends a message to a socket: a file, or a name without a file, which begins with `@`.
+fn send(place: &OsStr, message: &str) -> io::Result<()> {
+    let address = match place.as_bytes().strip_prefix(b"@") {
+        Some(name) => nameless(name)?,
+        None => SocketAddr::from_pathname(place)?,
+    };
+    let socket = UnixDatagram::unbound()?;
+    // A service manager that does not read must not stop the gateway.
+    socket.set_nonblocking(true)?;
+    socket.send_to_addr(message.as_bytes(), &address).map(drop)
+}
+
+#[cfg(target_os = "linux")]
+fn nameless(name: &[u8]) -> io::Result<SocketAddr> {
+    use std::os::linux::net::SocketAddrExt as _;
+    SocketAddr::from_abstract_name(name)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_: &[u8]) -> io::Result<SocketAddr> {
+    Err(io::ErrorKind::Unsupported.into())
 }
