@@ -12,6 +12,7 @@ mod chaos;
 mod community;
 mod conformance;
 mod corpus;
+mod deploy;
 mod first_contact;
 mod pages;
 mod peers;

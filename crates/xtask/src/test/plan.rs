@@ -5,7 +5,9 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{apps, auth, chaos, corpus, pages, peers, reach, schema_families, sites, size, telemetry, tidy};
+use crate::{
+    apps, auth, chaos, corpus, deploy, pages, peers, reach, schema_families, sites, size, telemetry, tidy,
+};
 use std::time::Duration;
 
 /// The step that builds the programs for later steps.
@@ -142,6 +144,7 @@ fn counterparts() -> Vec<Step> {
             schema_families::checked(context.tools()?, &Context::programs(), log)
         })),
         after_build(step("telemetry", 5, |_, log| telemetry::with_prometheus(&Context::programs(), log))),
+        beside(after_build(step("deploy", 5, |_, log| deploy::checked(&Context::programs(), log)))),
         with_peers("sites", 10, |context, log| {
             sites::with_sites(context.tools()?, &Context::programs(), &[], log)
         }),

@@ -4,6 +4,7 @@
 
 mod apps;
 mod apt;
+mod deploy;
 mod gungraun;
 mod install;
 mod node;
@@ -14,6 +15,7 @@ mod telemetry;
 mod wordpress;
 
 pub(crate) use apps::for_apps;
+pub(crate) use deploy::for_deploy;
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;
 pub(crate) use node::Node;
