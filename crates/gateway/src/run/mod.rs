@@ -7,14 +7,14 @@
 //! | `control` | the socket on which the local user reaches this process |
 //! | `shutdown`, `server_sessions` | the common end of all threads; the end of sessions at servers |
 //! | `exports` | the export of telemetry to collectors |
-//! | `service_manager` | messages to the service manager that started this process |
+//! | `service_notice` | notices to the service manager that started this process |
 //! | `open_files` | the limit of open files |
 
 mod control;
 mod exports;
 mod open_files;
 mod server_sessions;
-mod service_manager;
+mod service_notice;
 mod shutdown;
 mod start;
 mod sweep;

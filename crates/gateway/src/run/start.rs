@@ -16,7 +16,7 @@ use transport::net::{
 use super::exports::Exports;
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
-use super::{control, server_sessions, service_manager};
+use super::{control, server_sessions, service_notice};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
@@ -82,12 +82,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     log_routes(&config);
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shards = runtime::shards(kind, threads);
-    let sockets = inherited_listeners().map_err(|e| format!("the sockets from the service manager: {e}"))?;
-    let serving =
-        Serving::new(shards, &config.limits, tls.as_ref().map(TlsWatch::serves)).inheriting(sockets);
-    let first = serving.bind(&config.listen)?;
-    refuse_unused(&serving)?;
-    let serving = Arc::new(serving);
+    let (serving, first) = listening(shards, &config, tls.as_ref())?;
     let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
     let (addrs, exports) = (first.actual(), Exports::from_environment());
     let outside = Outside {
@@ -139,10 +134,23 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
 fn announce(thread: &Thread, ready: Option<Ready>, addresses: &[SocketAddr]) {
     if let Some(ready) = ready {
         let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-        service_manager::ready(&shown.join(", "));
+        service_notice::ready(&shown.join(", "));
         let admin_link = admin_link::create(&thread.now().gateway).ok().map(|link| link.url);
         ready(&ListeningPlaces { addresses, admin_link });
     }
+}
+
+/// Listens at the configured addresses, with the sockets from the service manager where there are any.
+fn listening(
+    threads: usize,
+    config: &Config,
+    tls: Option<&TlsWatch>,
+) -> Result<(Arc<Serving>, NextAddresses), BoxError> {
+    let sockets = inherited_listeners().map_err(|e| format!("the sockets from the service manager: {e}"))?;
+    let serving = Serving::new(threads, &config.limits, tls.map(TlsWatch::serves)).inheriting(sockets);
+    let first = serving.bind(&config.listen)?;
+    refuse_unused(&serving)?;
+    Ok((Arc::new(serving), first))
 }
 
 /// Refuses to start if the service manager listens at an address that is not configured: its clients would wait in vain.
@@ -289,7 +297,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
 /// Starts the jobs that one thread performs for all threads.
 fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     let own = thread.now();
-    service_manager::report(stop.clone());
+    service_notice::report(stop.clone());
     until_signal(stop);
     let all: Vec<_> = own.view.state.upstreams.all().iter().map(|one| one.common.clone()).collect();
     warm(&own, &all);

@@ -1,5 +1,4 @@
-//! Real proxies with the snippets of `deploy/proxies`, in front of Dragoman. A stream must reach the client through each of them at once, and
-//! Dragoman must see the client's address. This module must not know what a proxy's settings mean, beyond the addresses and files in them.
+//! Real proxies with the snippets of `deploy/proxies`, in front of Dragoman. A stream must reach the client through each of them at once. This module must not know what a proxy's settings mean, beyond the addresses and files in them.
 
 use super::judged;
 use crate::auth::free_address;
@@ -103,8 +102,6 @@ pub(super) fn pass_streams(programs: &Programs, snippets: &Path, log: &Log) -> R
         "mcpServers": { "demo": { "native": "demo" } },
         "trustForwardedFor": "127.0.0.1",
         "allowedHosts": ["localhost"],
-        // The proxies' client has this address: whoever ignores what a proxy says refuses the call.
-        "access": [{ "allow": { "ip": "127.0.0.1" } }],
     });
     let told = Serving { args: configured("deploy", &config)?.into(), ..Serving::default() };
     let gateway = Gateway::start_as(programs, told, log)?;

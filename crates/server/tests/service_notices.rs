@@ -36,31 +36,31 @@ fn free_port() -> u16 {
         .expect("a free port")
 }
 
-/// The next message to the service manager.
-async fn told(manager: &UnixDatagram) -> String {
+/// The next notice.
+async fn told(receiver: &UnixDatagram) -> String {
     let mut bytes = [0; 512];
-    let length = soon("a message to the service manager", manager.recv(&mut bytes)).await.expect("a message");
+    let length = soon("a notice", receiver.recv(&mut bytes)).await.expect("a message");
     String::from_utf8(bytes[..length].to_vec()).expect("text")
 }
 
 #[tokio::test]
-async fn a_service_manager_learns_of_the_start_the_life_and_the_stop() {
+async fn notices_tell_of_the_start_the_life_and_the_stop() {
     // Containers pass names without files.
-    let name = format!("dragoman-service-manager-{}", std::process::id());
+    let name = format!("dragoman-notices-{}", std::process::id());
     let address = UnixAddress::from_abstract_name(&name).expect("a name");
-    let manager = net::UnixDatagram::bind_addr(&address).expect("a socket");
-    manager.set_nonblocking(true).expect("a socket");
-    let manager = UnixDatagram::from_std(manager).expect("a socket");
+    let receiver = net::UnixDatagram::bind_addr(&address).expect("a socket");
+    receiver.set_nonblocking(true).expect("a socket");
+    let receiver = UnixDatagram::from_std(receiver).expect("a socket");
     let place = format!("@{name}");
     let env = [("NOTIFY_SOCKET", place.as_str()), ("WATCHDOG_USEC", "100000")];
     let gateway = Gateway::start_with(&Start { config: DEMO, env: &env, ..Start::default() }).await;
-    let mut messages = vec![told(&manager).await, told(&manager).await, told(&manager).await];
+    let mut messages = vec![told(&receiver).await, told(&receiver).await, told(&receiver).await];
     let ready = messages.iter().find(|message| message.contains("READY=1")).expect("ready");
     assert!(ready.contains(&format!("STATUS=listening at {}", gateway.http().address)), "{messages:?}");
     assert!(messages.iter().filter(|message| message.contains("WATCHDOG=1")).count() >= 2, "{messages:?}");
     gateway.signal(Signal::TERM);
     while !messages.last().is_some_and(|message| message.contains("STOPPING=1")) {
-        messages.push(told(&manager).await);
+        messages.push(told(&receiver).await);
     }
     assert_eq!(gateway.ended().await.code, Some(0));
 }
