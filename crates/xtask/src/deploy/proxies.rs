@@ -129,27 +129,13 @@ pub(super) fn pass_streams(programs: &Programs, snippets: &Path, log: &Log) -> R
 fn passes(name: &str, origin: &str, authority: &Path, log: &Log) -> Result<Tally, String> {
     let curl = |more: &[&str]| {
         let mut command = Command::new("curl");
-        command.args([
-            "--silent",
-            "--show-error",
-            "--no-buffer",
-            "--retry",
-            "20",
-            "--retry-connrefused",
-            "--retry-delay",
-            "1",
-        ]);
-        command.args(["--max-time", AT_ONCE, "--cacert"]).arg(authority).args(more);
+        command.args(["--silent", "--show-error", "--no-buffer", "--max-time", AT_ONCE, "--cacert"]);
+        command.arg(authority).args(more);
         command
     };
-    // The stream does not end, so curl ends after its time; only what has arrived until then counts.
-    let (_, stream) =
-        log.status(&mut curl(&["--header", "Accept: text/event-stream", &format!("{origin}/sse")]))?;
-    let mut tally = judged(
-        stream.contains("event: endpoint"),
-        &format!("{name}: the first event of a stream arrives"),
-        log,
-    );
+    // The proxy may need a moment until it knows that Dragoman is there.
+    let patient = ["--fail", "--retry", "20", "--retry-connrefused", "--retry-delay", "1"];
+    log.status(&mut curl(&[&patient[..], &[&format!("{origin}/health")]].concat()))?;
     let headers = [
         "--header",
         "Content-Type: application/json",
@@ -158,6 +144,14 @@ fn passes(name: &str, origin: &str, authority: &Path, log: &Log) -> Result<Tally
     ];
     let url = format!("{origin}/mcp");
     let (_, answer) = log.status(&mut curl(&[&headers[..], &["--data", HELLO, &url]].concat()))?;
-    tally += judged(answer.contains("\"serverInfo\""), &format!("{name}: a client is answered"), log);
+    let mut tally = judged(answer.contains("\"serverInfo\""), &format!("{name}: a client is answered"), log);
+    // The stream does not end, so curl ends after its time; only what has arrived until then counts.
+    let url = format!("{origin}/sse");
+    let (_, stream) = log.status(&mut curl(&["--header", "Accept: text/event-stream", &url]))?;
+    tally += judged(
+        stream.contains("event: endpoint"),
+        &format!("{name}: the first event of a stream arrives"),
+        log,
+    );
     Ok(tally)
 }
