@@ -216,3 +216,41 @@ fn every_dependency_is_explained() {
         }
     }
 }
+
+/// The texts of all source files of the product.
+fn sources() -> String {
+    let mut folders: Vec<PathBuf> =
+        ["cli", "config", "engine", "gateway", "native", "store", "transport", "upstream"]
+            .map(|name| checkout().join("crates").join(name).join("src"))
+            .into();
+    let mut all = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("it can be listed").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                all.push_str(&fs::read_to_string(path).expect("it can be read"));
+            }
+        }
+    }
+    all
+}
+
+/// The page about problems quotes messages as Dragoman prints them; `…` stands for the changing parts.
+#[test]
+fn each_message_in_the_page_about_problems_exists() {
+    let pages = pages();
+    let (_, page) =
+        pages.iter().find(|(name, _)| name == "troubleshooting.md").expect("a page about problems");
+    let (_, table) = page.split_once("## By message").expect("a section about messages");
+    let sources = sources();
+    let rows: Vec<&str> =
+        table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    assert!(rows.len() >= 7, "{rows:?}");
+    for message in rows {
+        for part in message.split('…').map(str::trim).filter(|part| part.len() > 2) {
+            assert!(sources.contains(part), "no message contains {part:?}");
+        }
+    }
+}
