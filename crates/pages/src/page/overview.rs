@@ -129,7 +129,7 @@ fn totals(data: &OverviewPage) -> Markup {
             (stat("Calls", &compact(now.calls), &change(data.before.map(|before| before.calls), now.calls)))
             (stat("Calls per second", &per_second(now.calls, data.window.millis()), &html! { "on average" }))
             (stat("Failed", &percent(failed, now.calls), &html! { (counted(failed, "call", "calls")) }))
-            (stat("Denied", &percent(now.denied, now.calls), &html! { (counted(now.denied, "call", "calls")) }))
+            (stat("Denied or unknown", &percent(now.denied, now.calls), &html! { (counted(now.denied, "call", "calls")) }))
             (stat("Median", &duration_or_dash(now.p50_us), &slower(data.before, |totals| totals.p50_us)))
             (stat("95 % within", &duration_or_dash(now.p95_us), &slower(data.before, |totals| totals.p95_us)))
         }
@@ -156,6 +156,8 @@ fn stat(words: &str, value: &str, below: &Markup) -> Markup {
 
 fn change(before: Option<u64>, now: u64) -> Markup {
     match before {
+        // A percentage of thousands tells nothing.
+        Some(before) if before > 0 && now / 10 > before => html! { (Glyph::Up) (compact(before)) " before" },
         Some(before) if before > 0 && now >= before => {
             html! { (Glyph::Up) (percent(now - before, before)) " more than before" }
         }
@@ -196,7 +198,7 @@ fn usage(title: &str, column: &str, list: &[UsageRow], href: impl Fn(&str) -> St
         @for row in list.iter().take(10) { tr {
             td data-label=(column) { (at_row(&href(row.name.raw()), &row.name.name())) }
             td.n data-label="Calls" { (count(row.calls)) }
-            td.n data-label="Failed" { (percent(row.failed, row.calls)) }
+            td.n data-label="Failed or denied" { (percent(row.failed, row.calls)) }
             td.n data-label="p95" { (duration(row.p95_us)) }
         } }
     };
@@ -204,7 +206,7 @@ fn usage(title: &str, column: &str, list: &[UsageRow], href: impl Fn(&str) -> St
         section aria-labelledby=(id) {
             h2 id=(id) { (title) }
             @if list.is_empty() { p.quiet { "No calls in this period." } }
-            @else { (table(title, &[(column, ""), ("Calls", "n"), ("Failed", "n"), ("p95", "n")], &rows)) }
+            @else { (table(title, &[(column, ""), ("Calls", "n"), ("Failed or denied", "n"), ("p95", "n")], &rows)) }
         }
     }
 }
