@@ -129,7 +129,7 @@ fn totals(data: &OverviewPage) -> Markup {
             (stat("Calls", &compact(now.calls), &change(data.before.map(|before| before.calls), now.calls)))
             (stat("Calls per second", &per_second(now.calls, data.window.millis()), &html! { "on average" }))
             (stat("Failed", &percent(failed, now.calls), &html! { (counted(failed, "call", "calls")) }))
-            (stat("Denied or unknown", &percent(now.denied, now.calls), &html! { (counted(now.denied, "call", "calls")) }))
+            (stat("Refused", &percent(now.denied, now.calls), &html! { (counted(now.denied, "call", "calls")) }))
             (stat("Median", &duration_or_dash(now.p50_us), &slower(data.before, |totals| totals.p50_us)))
             (stat("95 % within", &duration_or_dash(now.p95_us), &slower(data.before, |totals| totals.p95_us)))
         }
@@ -198,7 +198,7 @@ fn usage(title: &str, column: &str, list: &[UsageRow], href: impl Fn(&str) -> St
         @for row in list.iter().take(10) { tr {
             td data-label=(column) { (at_row(&href(row.name.raw()), &row.name.name())) }
             td.n data-label="Calls" { (count(row.calls)) }
-            td.n data-label="Failed or denied" { (percent(row.failed, row.calls)) }
+            td.n data-label="Failed or refused" { (percent(row.failed, row.calls)) }
             td.n data-label="p95" { (duration(row.p95_us)) }
         } }
     };
@@ -206,7 +206,7 @@ fn usage(title: &str, column: &str, list: &[UsageRow], href: impl Fn(&str) -> St
         section aria-labelledby=(id) {
             h2 id=(id) { (title) }
             @if list.is_empty() { p.quiet { "No calls in this period." } }
-            @else { (table(title, &[(column, ""), ("Calls", "n"), ("Failed or denied", "n"), ("p95", "n")], &rows)) }
+            @else { (table(title, &[(column, ""), ("Calls", "n"), ("Failed or refused", "n"), ("p95", "n")], &rows)) }
         }
     }
 }

@@ -30,13 +30,13 @@ pub(crate) fn traffic_chart(points: &[TrafficPoint]) -> Markup {
         bar(&mut below, at, points.len(), HEIGHT + 2, depth, false);
     }
     let described = format!(
-        "At most {} calls and {} failed or denied calls in one step. The table below has all numbers.",
+        "At most {} calls and {} failed or refused calls in one step. The table below has all numbers.",
         count(points.iter().map(all).max().unwrap_or(0)),
         count(most_failed)
     );
     html! {
         figure.chart id="calls-chart" {
-            figcaption { span.h { "Calls" } span.legend { span { "↑ all" } span { "↓ failed or denied" } } }
+            figcaption { span.h { "Calls" } span.legend { span { "↑ all" } span { "↓ failed or refused" } } }
             div.plot {
                 span.top.quiet { (count(most)) }
                 svg viewBox=(format!("0 0 {WIDTH} {}", HEIGHT + BELOW + 2)) preserveAspectRatio="none" role="img" aria-labelledby="calls-title calls-desc" {
@@ -92,7 +92,7 @@ pub(crate) fn numbers(points: &[TrafficPoint]) -> Markup {
             div.table role="group" tabindex="0" aria-label="Calls and durations over time" {
                 table {
                     thead { tr {
-                        th scope="col" { "Start (UTC)" } th.n scope="col" { "Ok" } th.n scope="col" { "Failed" } th.n scope="col" { "Denied" }
+                        th scope="col" { "Start (UTC)" } th.n scope="col" { "Ok" } th.n scope="col" { "Failed" } th.n scope="col" { "Refused" }
                         th.n scope="col" { "Median" } th.n scope="col" { "p95" }
                     } }
                     tbody { @for point in points { tr {
