@@ -1,4 +1,4 @@
-//! What is special about the entries of each client: its keys, words and units become those that Dragoman reads. This module must not know
+//! Adapts the entries of each client: its keys, words and units become those that Dragoman reads. This module must not know
 //! where an entry comes from, or what becomes of it.
 
 use serde_json::{Map, Value};
@@ -67,11 +67,6 @@ pub(crate) fn common(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     variables::resolve(entry)
 }
 
-/// VS Code asks for values (`inputs`); here they come from variables.
-pub(crate) fn vs_code(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
-    common(entry)
-}
-
 /// Gemini CLI: `url` means HTTP+SSE, times are milliseconds, and `$NAME` is a variable.
 pub(crate) fn gemini(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     if entry.members.contains_key("url") && !entry.members.contains_key("type") {
@@ -114,11 +109,6 @@ pub(crate) fn codex(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
         entry.members.shift_remove(key);
     }
     entry.note_if("oauth", "it had settings for OAuth; write oauth: { clientId: … }");
-    common(entry)
-}
-
-/// Cline writes a timeout in seconds, and `streamableHttp`.
-pub(crate) fn cline(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     common(entry)
 }
 

@@ -18,11 +18,13 @@ pub struct ClientApp {
     pub files: &'static [SettingsFile],
     /// The form of a server on the network; `None` if the client only starts programs.
     pub remote: Option<RemoteForm>,
+    /// The form of a server that is a program.
+    pub program: ProgramForm,
     /// The way in which the client takes an API key from a variable.
     pub key: KeyReference,
     /// Turns one of the client's entries into one that Dragoman reads.
     pub(crate) adapt: Adapt,
-    /// What the user does so that the client reads the file again.
+    /// Tells how the client gets to read the file again.
     pub reload: &'static str,
 }
 
@@ -66,8 +68,15 @@ pub struct RemoteForm {
     pub url: &'static str,
     /// The key of the headers.
     pub headers: &'static str,
-    /// True if the entry also says that it is enabled, and repeats its name.
-    pub is_explicit: bool,
+}
+
+/// The form of a server that is a program, in a client's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramForm {
+    /// `command` and `args`.
+    Plain,
+    /// `cmd` and `args`; every entry also has its type, its name, and the word that it is enabled.
+    Explicit,
 }
 
 /// The way in which a client takes an API key from a variable of its environment.
@@ -96,7 +105,7 @@ const fn project(path: &'static str) -> SettingsFile {
 }
 
 const fn remote(kind: Option<&'static str>, url: &'static str) -> RemoteForm {
-    RemoteForm { kind, url, headers: "headers", is_explicit: false }
+    RemoteForm { kind, url, headers: "headers" }
 }
 
 /// The clients, in the order in which they are listed.
@@ -111,6 +120,7 @@ pub const CLIENTS: &[ClientApp] = &[
             user_of(System::MacOs, "~/Library/Application Support/Claude/claude_desktop_config.json"),
         ],
         remote: None,
+        program: ProgramForm::Plain,
         key: KeyReference::Literal,
         adapt: adapt::common,
         reload: "quit Claude Desktop completely, and start it again",
@@ -122,6 +132,7 @@ pub const CLIENTS: &[ClientApp] = &[
         servers: "mcpServers",
         files: &[user("~/.claude.json"), project(".mcp.json")],
         remote: Some(remote(Some("http"), "url")),
+        program: ProgramForm::Plain,
         key: KeyReference::Braces,
         adapt: adapt::common,
         reload: "start a new session of Claude Code; `/mcp` shows the connection",
@@ -133,6 +144,7 @@ pub const CLIENTS: &[ClientApp] = &[
         servers: "mcpServers",
         files: &[user("~/.cursor/mcp.json"), project(".cursor/mcp.json")],
         remote: Some(remote(None, "url")),
+        program: ProgramForm::Plain,
         key: KeyReference::Env,
         adapt: adapt::common,
         reload: "open Cursor's settings, section MCP, and switch the server on",
@@ -148,8 +160,9 @@ pub const CLIENTS: &[ClientApp] = &[
             project(".vscode/mcp.json"),
         ],
         remote: Some(remote(Some("http"), "url")),
+        program: ProgramForm::Plain,
         key: KeyReference::Env,
-        adapt: adapt::vs_code,
+        adapt: adapt::common,
         reload: "run the command `MCP: List Servers` in VS Code, and start the server there",
     },
     ClientApp {
@@ -159,6 +172,7 @@ pub const CLIENTS: &[ClientApp] = &[
         servers: "mcpServers",
         files: &[user("~/.codeium/windsurf/mcp_config.json")],
         remote: Some(remote(None, "serverUrl")),
+        program: ProgramForm::Plain,
         key: KeyReference::Env,
         adapt: adapt::common,
         reload: "refresh the list of MCP servers in the Cascade panel of Windsurf",
@@ -170,6 +184,7 @@ pub const CLIENTS: &[ClientApp] = &[
         servers: "context_servers",
         files: &[user("~/.config/zed/settings.json"), project(".zed/settings.json")],
         remote: Some(remote(None, "url")),
+        program: ProgramForm::Plain,
         key: KeyReference::Literal,
         adapt: adapt::zed,
         reload: "Zed reads its settings when they change",
@@ -181,6 +196,7 @@ pub const CLIENTS: &[ClientApp] = &[
         servers: "mcpServers",
         files: &[user("~/.gemini/settings.json"), project(".gemini/settings.json")],
         remote: Some(remote(None, "httpUrl")),
+        program: ProgramForm::Plain,
         key: KeyReference::Braces,
         adapt: adapt::gemini,
         reload: "start Gemini CLI again; `/mcp` shows the connection",
@@ -191,7 +207,8 @@ pub const CLIENTS: &[ClientApp] = &[
         notation: Notation::Toml,
         servers: "mcp_servers",
         files: &[user("~/.codex/config.toml"), project(".codex/config.toml")],
-        remote: Some(RemoteForm { kind: None, url: "url", headers: "http_headers", is_explicit: false }),
+        remote: Some(RemoteForm { kind: None, url: "url", headers: "http_headers" }),
+        program: ProgramForm::Plain,
         key: KeyReference::VariableKey("bearer_token_env_var"),
         adapt: adapt::codex,
         reload: "start Codex again; `codex mcp list` shows the server",
@@ -212,8 +229,9 @@ pub const CLIENTS: &[ClientApp] = &[
             ),
         ],
         remote: Some(remote(Some("streamableHttp"), "url")),
+        program: ProgramForm::Plain,
         key: KeyReference::Literal,
-        adapt: adapt::cline,
+        adapt: adapt::common,
         reload: "Cline reads its settings when they change",
     },
     ClientApp {
@@ -222,12 +240,8 @@ pub const CLIENTS: &[ClientApp] = &[
         notation: Notation::Yaml,
         servers: "extensions",
         files: &[user("~/.config/goose/config.yaml")],
-        remote: Some(RemoteForm {
-            kind: Some("streamable_http"),
-            url: "uri",
-            headers: "headers",
-            is_explicit: true,
-        }),
+        remote: Some(RemoteForm { kind: Some("streamable_http"), url: "uri", headers: "headers" }),
+        program: ProgramForm::Explicit,
         key: KeyReference::Literal,
         adapt: adapt::goose,
         reload: "start a new session of Goose",
@@ -239,6 +253,7 @@ pub const CLIENTS: &[ClientApp] = &[
         servers: "mcpServers",
         files: &[user("~/.lmstudio/mcp.json")],
         remote: Some(remote(None, "url")),
+        program: ProgramForm::Plain,
         key: KeyReference::Literal,
         adapt: adapt::common,
         reload: "LM Studio reads the file when it changes",

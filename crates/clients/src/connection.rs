@@ -1,4 +1,4 @@
-//! What `connect` changed in a client's settings, and how `disconnect` takes it back. If nobody changed the file since, it becomes what it was,
+//! Changes a client's settings for `connect`, and takes the change back for `disconnect`. If nobody changed the file since, it becomes what it was,
 //! byte for byte. Otherwise only Dragoman's entry goes, and the servers that it replaced come back. This module must not know files.
 
 use config::EditFault;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::client_app::ClientApp;
 use crate::settings_text::{put, remove, servers};
 
-/// What `connect` changed.
+/// Tells what `connect` changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionRecord {

@@ -19,7 +19,7 @@ pub struct FoundServer {
     pub name: String,
     /// The entry, or the reason why the server cannot be taken.
     pub entry: Result<Value, String>,
-    /// What the user should know.
+    /// Tells what the user should know.
     pub notes: Vec<String>,
     /// The secrets that the entry refers to.
     pub secrets: Vec<FoundSecret>,

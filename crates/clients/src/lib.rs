@@ -9,7 +9,7 @@
 //! | [`settings_text`] | the servers in the text of a settings file: read, put, removed |
 //! | [`import`] | the servers of a client, as entries of a Dragoman configuration |
 //! | [`own_entry`] | the entry by which a client reaches Dragoman |
-//! | [`connection`] | what `connect` changed in a file, and how `disconnect` takes it back |
+//! | [`connection`] | the change of a file by `connect`, and its reversal |
 
 mod adapt;
 pub mod client_app;

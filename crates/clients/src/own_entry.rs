@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::client_app::{ClientApp, KeyReference, Notation};
+use crate::client_app::{ClientApp, KeyReference, ProgramForm};
 
 /// The way in which a client reaches Dragoman.
 #[derive(Debug, Clone, Copy)]
@@ -55,10 +55,12 @@ pub fn own_entry(client: &ClientApp, name: &str, reach: Reach<'_>) -> Result<Val
 }
 
 fn started(client: &ClientApp, name: &str, program: &str, args: &[String]) -> Value {
-    if client.notation == Notation::Yaml {
-        return json!({ "type": "stdio", "name": name, "enabled": true, "cmd": program, "args": args });
+    match client.program {
+        ProgramForm::Plain => json!({ "command": program, "args": args }),
+        ProgramForm::Explicit => {
+            json!({ "type": "stdio", "name": name, "enabled": true, "cmd": program, "args": args })
+        }
     }
-    json!({ "command": program, "args": args })
 }
 
 fn remote(client: &ClientApp, name: &str, url: &str, key: Option<ApiKey<'_>>) -> Result<Value, Unreachable> {
@@ -67,7 +69,7 @@ fn remote(client: &ClientApp, name: &str, url: &str, key: Option<ApiKey<'_>>) ->
     if let Some(kind) = form.kind {
         entry.insert("type".to_owned(), kind.into());
     }
-    if form.is_explicit {
+    if client.program == ProgramForm::Explicit {
         entry.insert("name".to_owned(), name.into());
         entry.insert("enabled".to_owned(), true.into());
     }

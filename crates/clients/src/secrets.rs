@@ -32,8 +32,8 @@ pub(crate) fn taken_out(entry: &mut Map<String, Value>, server: &str, folder: &s
     for (key, value) in entry.iter_mut() {
         match (key.as_str(), value) {
             ("env", Value::Object(env)) => {
-                for (name, value) in env.iter_mut().filter(|(name, _)| marks_secret(name)) {
-                    taken.text(name, value);
+                for (name, value) in env.iter_mut().filter(|(name, value)| is_secret(name, value)) {
+                    taken.variable(name, value);
                 }
             }
             ("headers", Value::Object(headers)) => {
@@ -48,6 +48,35 @@ pub(crate) fn taken_out(entry: &mut Map<String, Value>, server: &str, folder: &s
         }
     }
     taken.found
+}
+
+/// The last words of variables' names that mean a secret.
+const SECRET_ENDS: [&str; 7] = ["KEY", "PAT", "PASS", "PWD", "AUTH", "DSN", "CREDENTIALS"];
+
+/// The first letters of tokens of well-known services.
+const TOKEN_STARTS: [&str; 12] =
+    ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xox", "AKIA", "eyJ", "hf_", "figd_", "dgm_"];
+
+/// Returns true if a variable contains a secret: by its name, or by the form of its value.
+fn is_secret(name: &str, value: &Value) -> bool {
+    let Value::String(value) = value else { return false };
+    if value.contains("${") {
+        return false;
+    }
+    let end = name.rsplit('_').next().unwrap_or(name).to_ascii_uppercase();
+    let is_named = marks_secret(name) || SECRET_ENDS.contains(&end.as_str());
+    (is_named && is_literal_secret(value))
+        || has_password(value)
+        || TOKEN_STARTS.iter().any(|start| value.starts_with(start))
+}
+
+/// Returns true if a text is a URL with a user's password, such as the address of a database.
+fn has_password(text: &str) -> bool {
+    let Some((_, rest)) = text.split_once("://") else { return false };
+    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    place
+        .rsplit_once('@')
+        .is_some_and(|(user, _)| user.split_once(':').is_some_and(|(_, password)| !password.is_empty()))
 }
 
 struct SecretTaker<'a> {
@@ -65,6 +94,13 @@ impl SecretTaker<'_> {
         let path = format!("{}/{}.{name}", self.folder, self.server);
         self.found.push(FoundSecret { path: path.clone(), value: secret.to_owned() });
         format!("${{file:{path}}}")
+    }
+
+    /// Stores the whole value of a variable.
+    fn variable(&mut self, name: &str, value: &mut Value) {
+        if let Value::String(text) = value {
+            *text = self.stored(name, &text.clone());
+        }
     }
 
     fn text(&mut self, name: &str, value: &mut Value) {
@@ -88,7 +124,8 @@ impl SecretTaker<'_> {
                 continue;
             }
             match SecretOption::of(text) {
-                SecretOption::No => {}
+                SecretOption::No if has_password(text) => self.variable("url", arg),
+                SecretOption::No => self.query(text),
                 SecretOption::Alone => named = Some(text.clone()),
                 SecretOption::WithValue(at) => {
                     let (name, value) = (text[..at - 1].to_owned(), text[at..].to_owned());
@@ -103,7 +140,9 @@ impl SecretTaker<'_> {
 
     /// Takes secrets out of the query of a URL.
     fn query(&mut self, url: &mut String) {
-        let Some((before, query)) = url.split_once('?') else { return };
+        let Some((before, query)) = url.split_once('?').filter(|(before, _)| before.contains("://")) else {
+            return;
+        };
         let parts: Vec<String> = query
             .split('&')
             .map(|part| match part.split_once('=') {

@@ -1,5 +1,5 @@
 //! A service manager that starts the gateway: it is told when the gateway is ready, alive and stopping, and it may pass sockets that already
-//! listen, so that a restart refuses no connection.
+//! listen, which the gateway then serves.
 
 mod support;
 
@@ -66,9 +66,10 @@ async fn notices_tell_of_the_start_the_life_and_the_stop() {
 }
 
 #[tokio::test]
-async fn an_inherited_socket_keeps_connections_while_nobody_serves() {
+async fn a_socket_that_already_listens_is_served_and_not_passed_on() {
     let port = free_port();
-    let config = format!("listen: 127.0.0.1:{port}\n{DEMO}");
+    let config = format!("listen: 127.0.0.1:{port}\n{DEMO}  pipe: {}\n", odd_stdio(&[]))
+        .replace("mcpServers: { demo: { native: demo } }\n", "mcpServers:\n  demo: { native: demo }\n");
     let passed = port.to_string();
     let start = Start {
         config: &config,
@@ -81,7 +82,16 @@ async fn an_inherited_socket_keeps_connections_while_nobody_serves() {
     assert_eq!(gateway.http().address, SocketAddr::from(([127, 0, 0, 1], port)));
     let session = Legacy::open(gateway.http()).await;
     assert_eq!(text(&session.call("demo__add", &json!({"a": 2, "b": 3})).await), "5");
-    // Children and later programs do not get the socket: once the gateway has ended, nobody listens.
+    // Programs that the gateway starts do not get the socket.
+    soon("the program's answer", session.call("pipe__raw", &json!({}))).await;
+    let sockets = |pid: u32| -> Vec<std::path::PathBuf> {
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("Linux");
+        open.filter_map(|one| std::fs::read_link(one.ok()?.path()).ok()).collect()
+    };
+    let own =
+        std::fs::read_link(format!("/proc/{}/fd/3", gateway.pid())).expect("the socket that was passed");
+    let children = descendants_of(gateway.pid());
+    assert!(!children.is_empty() && children.iter().all(|child| !sockets(*child).contains(&own)), "{own:?}");
     gateway.signal(Signal::TERM);
     assert_eq!(gateway.ended().await.code, Some(0));
     assert!(

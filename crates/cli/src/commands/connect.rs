@@ -1,6 +1,5 @@
 //! `dragoman connect`: lets a client use Dragoman, by an entry in the client's settings.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clients::client_app::{ClientApp, KeyReference};
@@ -94,10 +93,6 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         return console.print(&printed(client, &args.name, &entry)?);
     }
     let place = args.place(client)?;
-    if let Some(folder) = place.path.parent() {
-        let failed = |e: std::io::Error| Failure::new(format!("cannot create {}: {e}", folder.display()));
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
     let file = TextFile::open(place.path.clone())?;
     let record_place = RecordPlace::of(client, &file.path)?;
     let edit_failed = |fault: EditFault| {

@@ -34,7 +34,9 @@ impl TextFile {
             Err(e) if e.kind() == io::ErrorKind::NotFound => shown.clone(),
             Err(e) => return Err(cannot(&e)),
         };
-        let lock = File::open(folder_of(&path)).map_err(|e| cannot(&e))?;
+        // A new file may be in a new folder, which is created when the file is written.
+        let folder = folder_of(&path).ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+        let lock = File::open(folder).map_err(|e| cannot(&e))?;
         if let Err(fs::TryLockError::WouldBlock) = lock.try_lock() {
             let message = format!("another command is changing {}", shown.display());
             return Err(Failure::new(message).help("try again in a moment"));
@@ -97,6 +99,7 @@ impl TextFile {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => {}
         }
+        fs::create_dir_all(folder_of(fresh))?;
         let present = fs::metadata(&self.path).ok();
         let mode = if present.is_some() || has_secret { 0o600 } else { 0o666 };
         let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(fresh)?;

@@ -136,3 +136,27 @@ fn each_client_has_its_words() {
     assert!(refused("goose", "developer").contains("part of Goose"));
     assert_eq!(entry("windsurf", "figma")["disabledTools"], json!(["delete_file"]));
 }
+
+#[test]
+fn secrets_are_found_by_name_by_form_and_in_addresses() {
+    let client = ClientApp::named("cursor").expect("a client");
+    let document = json!({ "mcpServers": { "a": {
+        "command": "npx",
+        "args": [
+            "mcp-remote", "https://x.example.com/mcp?api_key=s3cret1&page=2", "--header", "Authorization: Bearer s3cret2",
+            "postgres://ann:s3cret3@db.example.com/shop", "--port", "8080",
+        ],
+        "env": {
+            "OPENAI_KEY": "s3cret4", "GITHUB": "ghp_s3cret5", "DATABASE_URL": "postgres://ann:s3cret6@db/shop", "MODE": "fast",
+            "PROXY": "http://proxy:3128", "KEY": "${KEY}",
+        },
+    } } });
+    let all = found(ImportFrom { client, project: None, secrets: "secrets" }, &document);
+    let entry = all[0].entry.clone().expect("taken");
+    assert!(!entry.to_string().contains("s3cret"), "{entry}");
+    assert_eq!(all[0].secrets.len(), 6, "{:?}", all[0].secrets);
+    for (name, value) in [("MODE", "fast"), ("PROXY", "http://proxy:3128"), ("KEY", "${KEY}")] {
+        assert_eq!(entry["env"][name], value);
+    }
+    assert_eq!(entry["args"][1], "https://x.example.com/mcp?api_key=${file:secrets/a.api_key}&page=2");
+}

@@ -108,6 +108,8 @@ async fn what_others_changed_survives_a_disconnection() {
 #[tokio::test]
 async fn a_new_file_is_created_and_removed_again() {
     let folder = Folder::new();
+    let shown = in_folder(&folder, &["connect", "gemini", "--dry-run"], "").await;
+    assert!(shown.code == Some(0) && !folder.0.join(".gemini").exists(), "{shown:?}");
     let connected = in_folder(&folder, &["connect", "gemini", "--yes"], "").await;
     assert_eq!(connected.code, Some(0), "{connected:?}");
     let settings: Value = serde_json::from_str(&text(&folder, ".gemini/settings.json")).unwrap();
