@@ -5,9 +5,8 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 
 use listenfd::ListenFd;
-use rustix::io::{FdFlags, fcntl_setfd};
 
-/// Takes the sockets that this process inherited. Only the first call returns any. Children do not inherit them.
+/// Takes the sockets that this process inherited. Only the first call returns any. `listenfd` marks them, so that children do not inherit them.
 ///
 /// # Errors
 /// Fails if one of them is no listening socket of TCP.
@@ -16,7 +15,6 @@ pub fn inherited_listeners() -> io::Result<Vec<(SocketAddr, TcpListener)>> {
     let mut all = Vec::with_capacity(passed.len());
     for index in 0..passed.len() {
         if let Some(listener) = passed.take_tcp_listener(index)? {
-            fcntl_setfd(&listener, FdFlags::CLOEXEC)?;
             listener.set_nonblocking(true)?;
             all.push((listener.local_addr()?, listener));
         }
