@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         file.check(old)?;
     }
     let plan = ImportPlan::of(&sources(&args.sources)?, old)?;
-    let (new, unset) = edited(&file, old, &plan, args.profile.as_deref())?;
+    let Edited { text: new, unset, unseen } = edited(&file, old, &plan, args.profile.as_deref())?;
     if !console.json {
         show_plan(&plan, console)?;
     }
@@ -100,6 +100,13 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     if !unset.is_empty() {
         console.note(&console.fitted_err(&format!("  set {} where Dragoman starts", unset.join(", ")), 2));
     }
+    if !unseen.is_empty() {
+        let told = format!(
+            "  add {} to `servers` of a profile: no client sees them yet; next time, use --profile",
+            unseen.join(", ")
+        );
+        console.note(&console.fitted_err(&told, 2));
+    }
     console.note("  dragoman doctor            checks that every server can be reached");
     console.note("  dragoman connect CLIENT    lets a client use Dragoman; --only removes its own servers");
     Ok(())
@@ -131,13 +138,17 @@ fn sources(named: &[String]) -> Result<Vec<ClientFile>, Failure> {
     Ok(all)
 }
 
-/// Returns the new text, and the variables that it uses and that are not set here.
-fn edited(
-    file: &ConfigFile,
-    old: &str,
-    plan: &ImportPlan,
-    profile: Option<&str>,
-) -> Result<(String, Vec<String>), Failure> {
+/// The configuration with the new servers.
+struct Edited {
+    text: String,
+    /// The variables that the text uses and that are not set here.
+    unset: Vec<String>,
+    /// The new servers that no profile contains.
+    unseen: Vec<String>,
+}
+
+/// Returns the configuration with the new servers.
+fn edited(file: &ConfigFile, old: &str, plan: &ImportPlan, profile: Option<&str>) -> Result<Edited, Failure> {
     let failed = |fault: config::EditFault| {
         Failure::usage(format!("{}: {}", file.shown.display(), fault.message)).help(fault.help)
     };
@@ -149,10 +160,16 @@ fn edited(
         }
     }
     if text == old {
-        return Ok((text, Vec::new()));
+        return Ok(Edited { text, unset: Vec::new(), unseen: Vec::new() });
     }
-    let Checked { unset, .. } = file.check(&text)?;
-    Ok((text, unset))
+    let Checked { unset, loaded } = file.check(&text)?;
+    let is_seen = |name: &String| {
+        loaded
+            .as_ref()
+            .is_none_or(|loaded| loaded.config.profiles.values().any(|one| one.servers.contains(name)))
+    };
+    let unseen = plan.taken().map(|(server, _)| server.name.clone()).filter(|name| !is_seen(name)).collect();
+    Ok(Edited { text, unset, unseen })
 }
 
 fn servers(count: usize) -> String {

@@ -60,6 +60,13 @@ async fn import_gives_other_servers_of_a_name_another_name() {
     let written = text(&folder, "dragoman.yaml");
     assert!(written.contains("# mine") && written.contains("docs-2"), "{written}");
     assert!(folder.0.join("dragoman.yaml.bak").exists());
+    assert!(!imported.err.contains("no client sees"), "{imported:?}");
+    let own = "mcpServers: { demo: { native: demo } }\nprofiles: { default: { servers: [demo] } }\n";
+    for (profile, is_seen) in [(&[][..], false), (&["--profile", "default"], true)] {
+        let folder = with_cursor().with("dragoman.yaml", own);
+        let imported = in_folder(&folder, &[&["import", "--yes"][..], profile].concat(), "").await;
+        assert_eq!(imported.err.contains("add my-notes, docs to `servers`"), !is_seen, "{imported:?}");
+    }
     for (args, wanted) in [
         (["import", "crsor"], "did you mean cursor?"),
         (["import", "zed"], "no settings file"),
