@@ -6,10 +6,14 @@ use std::process::Command;
 /// The first version of glibc that loads a program with packed relocations.
 const PACKED_SINCE: (u32, u32) = (2, 36);
 
+/// Set if the program is for other machines, whose C library is older.
+const PORTABLE: &str = "DRAGOMAN_PORTABLE";
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed={PORTABLE}");
     let target = |what: &str| env::var(what).unwrap_or_default();
-    let is_native = target("HOST") == target("TARGET");
+    let is_native = target("HOST") == target("TARGET") && env::var_os(PORTABLE).is_none();
     let has_glibc = target("CARGO_CFG_TARGET_OS") == "linux" && target("CARGO_CFG_TARGET_ENV") == "gnu";
     if is_native && has_glibc && glibc().is_some_and(|version| version >= PACKED_SINCE) {
         // At each start, half a megabyte of relocations would be read otherwise; packed, they take a few kilobytes.

@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | size | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | size | routes | package`.
 //!
 //! It knows the repository and how to run its tools. This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -14,6 +14,7 @@ mod conformance;
 mod corpus;
 mod deploy;
 mod first_contact;
+mod package;
 mod pages;
 mod peers;
 mod reach;
@@ -43,6 +44,7 @@ cargo xtask COMMAND
   chaos                upstreams that fail in every known way, under clients of all versions (--help for more)
   size                 the size of the released binary by crate, compared with docs/performance.md
   soak                 an hour of sessions that open and close, with the gateway's memory (--help for more)
+  package              the packages of a release; --check installs each in an empty environment (--help for more)
   peers                third-party SDKs, clients and servers through Dragoman
   apps                 the official examples of MCP Apps, with their pages in a real browser
   pages                every admin page with lifelike and hostile data, in a real browser
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::run(rest),
         "corpus" => corpus::CORPUS.run(rest),
         "first-contact" => first_contact::run(rest),
+        "package" => package::run(rest),
         "pages" => pages::PAGES.run(rest),
         "peers" => peers::run(rest),
         "reach" => reach::REACH.run(rest),

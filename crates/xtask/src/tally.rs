@@ -1,6 +1,6 @@
 //! Counts passes and failures across steps of every kind.
 
-use std::ops::AddAssign;
+use std::ops::{Add, AddAssign};
 
 /// The number of passed and failed tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,6 +18,15 @@ impl Tally {
     /// Returns true if nothing failed and at least one test ran.
     pub(crate) fn good(self) -> bool {
         self.failed == 0 && self.passed > 0
+    }
+}
+
+impl Add for Tally {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
     }
 }
 

@@ -55,8 +55,12 @@ fn units(folder: &Path, log: &Log) -> Result<Tally, String> {
     let drop_in = copy.join("dragoman.service.d");
     let failed = |error: std::io::Error| format!("{}: {error}", copy.display());
     fs::create_dir_all(&drop_in).map_err(failed)?;
-    for name in ["dragoman.service", "dragoman.socket", "dragoman.service.d/10-children.conf"] {
-        let text = fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))?;
+    for (name, from) in [
+        ("dragoman.service", "dragoman.service"),
+        ("dragoman.socket", "activation/dragoman.socket"),
+        ("dragoman.service.d/10-children.conf", "dragoman.service.d/10-children.conf"),
+    ] {
+        let text = fs::read_to_string(folder.join(from)).map_err(|error| format!("{from}: {error}"))?;
         fs::write(copy.join(name), text.replace("/usr/bin/dragoman", "/bin/true")).map_err(failed)?;
     }
     let mut verify = Command::new("systemd-analyze");

@@ -2,7 +2,7 @@
 
 use super::{Log, log::shown, tree};
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -72,6 +72,20 @@ impl Service {
     /// The program's output so far; only the last part if it is long.
     pub(crate) fn said(&self) -> String {
         self.words.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+    }
+
+    /// Asks the program to end as an operator does, waits for the end, and returns its status.
+    pub(crate) fn ended(mut self) -> Result<ExitStatus, String> {
+        tree::terminate(self.child.id());
+        let until = Instant::now() + ENDS_WITHIN;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(20)),
+                Ok(None) => return Err(format!("`{}` did not end in time", self.what)),
+                Err(error) => return Err(format!("`{}`: {error}", self.what)),
+            }
+        }
     }
 
     /// Writes the program's output so far into a log.

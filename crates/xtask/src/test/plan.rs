@@ -6,7 +6,8 @@ use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
 use crate::{
-    apps, auth, chaos, corpus, deploy, pages, peers, reach, schema_families, sites, size, telemetry, tidy,
+    apps, auth, chaos, corpus, deploy, package, pages, peers, reach, schema_families, sites, size, telemetry,
+    tidy,
 };
 use std::time::Duration;
 
@@ -145,6 +146,9 @@ fn counterparts() -> Vec<Step> {
         })),
         after_build(step("telemetry", 5, |_, log| telemetry::with_prometheus(&Context::programs(), log))),
         beside(after_build(step("deploy", 5, |_, log| deploy::checked(&Context::programs(), log)))),
+        beside(with_peers("packages", 10, |context, log| {
+            package::quick(&Context::programs(), &context.tools()?.node, log)
+        })),
         with_peers("sites", 10, |context, log| {
             sites::with_sites(context.tools()?, &Context::programs(), &[], log)
         }),

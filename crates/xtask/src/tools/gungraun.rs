@@ -1,29 +1,17 @@
 //! The runner of the instruction budgets, in the version of the crate in the lock file.
 
-use super::stamp;
+use super::cargo;
 use crate::root;
 use crate::run::Log;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 /// Installs the runner if needed; none if no crate has budgets.
 pub(crate) fn gungraun_runner(log: &Log) -> Result<Option<PathBuf>, String> {
     let lock = fs::read_to_string(root::checkout().join("Cargo.lock"))
         .map_err(|error| format!("Cargo.lock: {error}"))?;
     let Some(version) = locked(&lock, "gungraun") else { return Ok(None) };
-    let folder = root::tools().join("gungraun");
-    stamp::once(&folder, version, || {
-        // Built without optimization, because it only starts valgrind and reads its counts.
-        let quiet = ["install", "--quiet", "--locked", "--debug", "--force", "--root"];
-        log.run(Command::new("cargo").args(quiet).arg(&folder).args([
-            "--version",
-            version,
-            "gungraun-runner",
-        ]))
-        .map(drop)
-    })?;
-    Ok(Some(folder.join("bin/gungraun-runner")))
+    Ok(Some(cargo::installed("gungraun-runner", version, log)?.join("gungraun-runner")))
 }
 
 /// The version of a crate in a lock file.

@@ -4,10 +4,12 @@
 
 mod apps;
 mod apt;
+mod cargo;
 mod deploy;
 mod gungraun;
 mod install;
 mod node;
+mod packaging;
 mod python;
 mod reach;
 pub(crate) mod stamp;
@@ -19,6 +21,7 @@ pub(crate) use deploy::for_deploy;
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;
 pub(crate) use node::Node;
+pub(crate) use packaging::{Packagers, for_containers};
 pub(crate) use python::environment;
 pub(crate) use reach::for_reach;
 pub(crate) use telemetry::for_telemetry;

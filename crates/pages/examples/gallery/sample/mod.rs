@@ -83,7 +83,7 @@ impl Sample {
             now: NOW,
             csrf: "b8a0c2f4e6".to_owned(),
             admin: self.t("ann"),
-            version: "0.1.0".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
             address: self.t("127.0.0.1:8808"),
             manages: true,
             failing_servers: u32::from(self.rows > 0) * 3,

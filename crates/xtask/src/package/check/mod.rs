@@ -1,0 +1,19 @@
+//! The packages in empty environments: installed, serving, visited by the Inspector, removed. This module must not know how a package is built.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `traces` | the files of a folder before and after |
+//! | `inspected` | a running package, visited by the Inspector |
+//! | `unit` | the service's command, started by systemd's protocols |
+//! | others | one package each |
+
+pub(super) mod archive;
+pub(super) mod bundle;
+pub(super) mod debian;
+pub(super) mod image;
+mod inspected;
+pub(super) mod inventory;
+pub(super) mod npm;
+mod traces;
+pub(super) mod unit;
+pub(super) mod wheel;

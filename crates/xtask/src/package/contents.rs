@@ -1,0 +1,34 @@
+//! The files that go into several packages: manual pages, completions, the licences of everything in the program, and the changelog. They are
+//! beside the program, where the recipe of the Debian package finds them.
+
+use super::files::{failed, template};
+use super::licences;
+use super::release::emptied;
+use crate::run::Log;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
+
+/// Writes the files into the folder `package` beside the program.
+pub(super) fn beside(program: &Path, log: &Log) -> Result<PathBuf, String> {
+    let folder = emptied(program.with_file_name("package"))?;
+    log.run(Command::new(program).args(["man", "--save"]).arg(folder.join("man")))?;
+    let completions = emptied(folder.join("completions"))?;
+    for shell in SHELLS {
+        let file = completions.join(format!("dragoman.{shell}"));
+        let said = Command::new(program).args(["completions", shell]).output();
+        let said = said.map_err(|error| failed(program, &error))?.stdout;
+        fs::write(&file, said).map_err(|error| failed(&file, &error))?;
+    }
+    for (name, text) in [
+        ("LICENSES.txt", licences::text(log)?),
+        ("changelog", template("packaging/debian/changelog")?),
+        ("README.md", template("packaging/README.md")?),
+    ] {
+        let file = folder.join(name);
+        fs::write(&file, text).map_err(|error| failed(&file, &error))?;
+    }
+    Ok(folder)
+}

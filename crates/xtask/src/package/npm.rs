@@ -1,0 +1,37 @@
+//! The two npm packages: `dragoman-mcp` with a launcher, and the package with the program of one platform, on which the first depends.
+
+use super::files::{failed, template};
+use super::release::version;
+use super::workshop::Workshop;
+use crate::root;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FOLDER: &str = "packaging/npm";
+
+/// Packs both; the platform's package is first, because it must be published first.
+pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
+    let release = workshop.release;
+    let platform = release.parts("npm-platform")?;
+    let copy = |from: &Path, to: PathBuf| fs::copy(from, &to).map(drop).map_err(|error| failed(&to, &error));
+    copy(&release.program, platform.join("dragoman"))?;
+    copy(&release.contents.join("LICENSES.txt"), platform.join("LICENSES.txt"))?;
+    let main = release.parts("npm-main")?;
+    copy(&root::checkout().join(FOLDER).join("launcher.cjs"), main.join("launcher.cjs"))?;
+    copy(&release.contents.join("README.md"), main.join("README.md"))?;
+    Ok(vec![packed(workshop, "platform.json", &platform)?, packed(workshop, "package.json", &main)?])
+}
+
+/// Packs a folder with this description, in this version.
+fn packed(workshop: &Workshop<'_>, description: &str, folder: &Path) -> Result<PathBuf, String> {
+    let file = folder.join("package.json");
+    let text =
+        template(&format!("{FOLDER}/{description}"))?.replace("\"0.0.0\"", &format!("\"{}\"", version()));
+    fs::write(&file, text).map_err(|error| failed(&file, &error))?;
+    let mut pack = Command::new("npm");
+    pack.args(["pack", "--silent", "--pack-destination"]).arg(&workshop.release.folder).current_dir(folder);
+    let said = workshop.log.run(&mut pack)?;
+    let name = said.lines().last().ok_or("`npm pack` named no file")?;
+    Ok(workshop.release.file(name.trim()))
+}

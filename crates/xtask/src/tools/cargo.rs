@@ -1,0 +1,18 @@
+//! Programs from crates.io, each in a folder of its own.
+
+use super::stamp;
+use crate::root;
+use crate::run::Log;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Installs a program in exactly this version if needed; returns the folder of the program. It is built without optimization: these programs
+/// do little themselves.
+pub(super) fn installed(name: &str, version: &str, log: &Log) -> Result<PathBuf, String> {
+    let folder = root::tools().join(name);
+    stamp::once(&folder, version, || {
+        let quiet = ["install", "--quiet", "--locked", "--debug", "--force", "--root"];
+        log.run(Command::new("cargo").args(quiet).arg(&folder).args(["--version", version, name])).map(drop)
+    })?;
+    Ok(folder.join("bin"))
+}
