@@ -24,18 +24,46 @@ const VALUE: &str = "a value as a string, such as \"\" or \"${NAME}\"";
 section! {
     /// A child process that communicates over its standard input and output.
     pub struct StdioLink: "a mapping with `command`" {
-        /// Allows `type: stdio`, which selects this kind of link.
+        /// Allows `type: stdio`, which selects this kind of link. There is either a command or a bundle.
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
             schema.remove("additionalProperties");
+            schema.insert("required".to_owned(), Value::Array(Vec::new()));
+            schema.insert("oneOf".to_owned(), serde_json::json!([{ "required": ["command"] }, { "required": ["bundle"] }]));
             if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
                 let stdio = json_schema!({ "const": "stdio", "description": "The transport. Optional." });
                 properties.insert("type".to_owned(), stdio.to_value());
+            }
+        }
+
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            let (wrong, why): (&[&str], _) = match &self.bundle {
+                Some(_) => (&["args"], "the manifest of the bundle contains the arguments"),
+                None => (&["sha256", "config"], "only a `bundle` has such a key"),
+            };
+            for written in wrong.iter().filter_map(|key| entry.value.entry(key)) {
+                let message = format!("`{}` has no effect here", written.key);
+                reader.within(&written.key, |reader| reader.fault(&written.key_at, message, format!("remove it: {why}")));
             }
         }
     } [
         /// A program: a path, or a name that is looked up in `PATH`. No shell is involved.
         "command" command: Text = Sound("the program's name as a string", check::command), default Text::plain(""),
             needed "command: npx";
+        /// A file with an MCPB bundle, instead of a command. Dragoman unpacks it into the cache folder, and starts its server.
+        "bundle" bundle: Option<Text> = Maybe(Sound("a file", check::no_nul_text)), absent "none",
+            see "[upstreams.md](upstreams.md#bundles)";
+        /// The SHA-256 checksum of the bundle. A bundle with another checksum is not started.
+        "sha256" sha256: Option<Text> = Maybe(Sound("64 hexadecimal digits", sha256)), absent "not checked";
+        /// The settings that the bundle asks for: names with a value or a list of values.
+        "config" config: IndexMap<String, Vec<Text>> = Mapping {
+            what: "a mapping of settings and values",
+            key: setting,
+            value: List {
+                what: "a value or a list of values",
+                item: ServerText { what: VALUE, secret: true, check: check::no_nul_text },
+                or_one: true,
+            },
+        };
         /// The program's arguments, each as a separate item.
         "args" args: Vec<Text> = List {
             what: "a list of arguments",
@@ -154,6 +182,8 @@ pub(super) fn read_stdio(
 ) -> Option<StdioLink> {
     let command = match chosen {
         None => base.map(|base| base.command.clone()),
+        // The key itself is read below, with the other keys.
+        Some(entry) if entry.key == "bundle" => Some(Text::plain("")),
         Some(entry) => reader.within("command", |reader| {
             let spelling = Sound("the program's name as a string", check::command);
             let command = spelling.read(reader, entry, None)?;
@@ -161,6 +191,9 @@ pub(super) fn read_stdio(
             Some(command)
         }),
     };
+    let is_bundle = chosen.is_some_and(|chosen| chosen.key == "bundle");
+    // A bundle is never mixed with the settings of another, or of a command.
+    let base = base.filter(|base| !is_bundle && (chosen.is_none() || base.bundle.is_none()));
     let base = base.filter(|base| command.as_ref().is_some_and(|own| own.expose() == base.command.expose()));
     let mut link = base.cloned().unwrap_or_default();
     section::take(reader, fields, entry, &mut link);
@@ -206,4 +239,27 @@ pub(super) fn read_http(
     section::take(reader, fields, entry, &mut link);
     let transport = transport.unwrap_or(link.transport);
     Some(HttpLink { url: url?, transport, ..link })
+}
+
+/// The checksum of a bundle.
+fn sha256(text: &Text) -> Result<(), check::Flaw> {
+    let digits = text.expose();
+    if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(());
+    }
+    Err(check::Flaw::new(
+        "this is no SHA-256 checksum",
+        "write 64 hexadecimal digits, as `sha256sum FILE` prints them",
+    ))
+}
+
+/// The name of a setting of a bundle.
+fn setting(name: &str) -> Result<String, check::Flaw> {
+    if name.is_empty() || name.len() > 200 || name.contains(char::is_control) {
+        return Err(check::Flaw::new(
+            "this is no name of a setting",
+            "write a name from the manifest of the bundle",
+        ));
+    }
+    Ok(name.to_owned())
 }

@@ -8,7 +8,7 @@ use super::substitute::literal_ranges;
 const LONGEST_OPTION: usize = 64;
 
 /// Keys whose values are secret as a whole, including everything below them.
-const SECRET_BLOCKS: &[&str] = &["bearer", "env", "headers", "users"];
+const SECRET_BLOCKS: &[&str] = &["bearer", "config", "env", "headers", "users"];
 /// Words in a key that mark its value as secret.
 const SECRET_WORDS: &[&str] =
     &["authorization", "token", "secret", "password", "passwd", "apikey", "cookie", "credential", "clientid"];

@@ -55,6 +55,11 @@ impl<'n> Fields<'n> {
         Some(self.left.remove(index)).filter(|entry| !matches!(entry.value.kind, Kind::Null))
     }
 
+    /// The entry with this key, which remains.
+    pub(super) fn peek(&self, key: &str) -> Option<&'n Entry> {
+        self.left.iter().find(|entry| entry.key == key && !matches!(entry.value.kind, Kind::Null)).copied()
+    }
+
     /// Drops the entries with these keys without a note.
     pub(super) fn drop_all(&mut self, keys: &[&str]) {
         self.left.retain(|entry| !keys.contains(&entry.key.as_str()));

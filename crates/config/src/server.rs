@@ -125,7 +125,10 @@ impl Link {
         let tls = match self {
             Self::Http(http) => &mut http.tls,
             Self::Native(native) => &mut native.tls,
-            Self::Stdio(_) => return,
+            Self::Stdio(stdio) => {
+                stdio.bundle = stdio.bundle.take().map(|file| file.in_folder(folder));
+                return;
+            }
         };
         if let Some(tls) = tls {
             *tls = tls.from_folder(folder);

@@ -22,7 +22,7 @@ fn own_keys() -> impl Iterator<Item = &'static str> {
 }
 
 /// The keys that select how a server is reached; other keys refine the selection.
-const LINKS: [&str; 4] = ["command", "url", "native", "type"];
+const LINKS: [&str; 5] = ["command", "bundle", "url", "native", "type"];
 
 /// All keys with further settings for reaching a server.
 fn link_keys() -> impl Iterator<Item = &'static str> {
@@ -141,8 +141,10 @@ fn read_link(
         .take("type")
         .map(|entry| (entry, reader.within("type", |reader| reader.word(&entry.value, TYPES))));
     let (url, aliased) = take_url(reader, fields);
-    let chosen: Vec<&Entry> =
-        [fields.take("command"), url, fields.take("native")].into_iter().flatten().collect();
+    let chosen: Vec<&Entry> = [fields.take("command"), fields.peek("bundle"), url, fields.take("native")]
+        .into_iter()
+        .flatten()
+        .collect();
     let first = chosen.first().copied();
     let (stdio, http, native) = match base {
         Some(Link::Stdio(base)) => (Some(base), None, None),
@@ -150,10 +152,13 @@ fn read_link(
         Some(Link::Native(base)) => (None, None, Some(base)),
         None => (None, None, None),
     };
-    let of_base = stdio.map(|_| "command").or(http.map(|_| "url")).or(native.map(|_| "native"));
+    let of_base = stdio
+        .map(|base| if base.bundle.is_some() { "bundle" } else { "command" })
+        .or(http.map(|_| "url"))
+        .or(native.map(|_| "native"));
     let Some(kind) = first.map(|first| first.key.as_str()).or(of_base) else {
         // A misspelled `comand` is reported once, not twice.
-        if !fields.has_nearly(&["command", "url", "native"]) {
+        if !fields.has_nearly(&["command", "bundle", "url", "native"]) {
             let help = "write `command` (a program), `url` (a server on the network) or `native: demo`";
             reader.fault(&entry.key_at, "this server has no address and no command", help);
         }
@@ -162,7 +167,7 @@ fn read_link(
     };
     check_type(reader, given_type, kind);
     let link = match kind {
-        "command" => links::read_stdio(reader, fields, first, entry, stdio).map(Link::Stdio),
+        "command" | "bundle" => links::read_stdio(reader, fields, first, entry, stdio).map(Link::Stdio),
         "native" => native::read_link(reader, fields, first, entry, native).map(Link::Native),
         _ => {
             let transport = said_transport(given_type).or(aliased);
@@ -217,13 +222,13 @@ fn take_url<'n>(
 fn check_type(reader: &mut Reader<'_>, given: GivenType<'_>, chosen: &str) {
     let Some((entry, Some(kind))) = given else { return };
     let fits = match chosen {
-        "command" => kind == Type::Stdio,
+        "command" | "bundle" => kind == Type::Stdio,
         "native" => false,
         _ => kind != Type::Stdio,
     };
     if !fits {
         let help = match chosen {
-            "command" => "write `type: stdio`, or remove the line",
+            "command" | "bundle" => "write `type: stdio`, or remove the line",
             "native" => "remove `type`",
             _ => "write `type: http` or `type: sse`, or remove the line",
         };

@@ -46,6 +46,13 @@ impl Text {
         self
     }
 
+    /// A relative path as a path below `folder`; people still see it as it was written.
+    #[must_use]
+    pub(super) fn in_folder(self, folder: &std::path::Path) -> Self {
+        let path = folder.join(self.expose()).display().to_string();
+        Self { value: SecretString::from(path), ..self }
+    }
+
     /// The values of at least four characters that were filled in for `${…}`, so that other code can find them in other
     /// texts.
     pub fn filled(&self) -> impl Iterator<Item = &str> {

@@ -182,6 +182,7 @@ fn every_dependency_is_explained() {
         .flat_map(|names| names.split(", "))
         .collect();
     let ours = [
+        "bundles",
         "cli",
         "clients",
         "config",
@@ -190,6 +191,7 @@ fn every_dependency_is_explained() {
         "native",
         "pages",
         "proto",
+        "registry",
         "schema",
         "store",
         "testkit",

@@ -130,12 +130,25 @@ fn grant_settings(url: &Uri, http: &HttpConfig, route: &Route) -> GrantSettings 
     GrantSettings { url: url.clone(), client: http.oauth.clone().unwrap_or_default(), route: route.clone() }
 }
 
-/// Returns the configured program.
+/// Returns the configured program. For a bundle, this is Dragoman itself: it unpacks the bundle in a process of its own, which then becomes the
+/// server, so that a hostile bundle harms nobody else.
 pub fn child(link: &StdioLink) -> Spec {
+    let (program, args) = if let Some(bundle) = &link.bundle {
+        (own_program(), bundle_args(link, bundle))
+    } else {
+        let args = link.args.iter().map(|arg| arg.expose().to_owned());
+        (link.command.expose().to_owned(), args.collect())
+    };
+    let mut env: Vec<(String, String)> =
+        link.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
+    if link.bundle.is_some() {
+        // Not among the arguments, which every user of the machine may see.
+        env.push((BUNDLE_SETTINGS.to_owned(), bundle_settings(link)));
+    }
     Spec {
-        program: link.command.expose().to_owned(),
-        args: link.args.iter().map(|arg| arg.expose().to_owned()).collect(),
-        env: link.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
+        program,
+        args,
+        env,
         cwd: link.cwd.as_ref().map(|cwd| cwd.expose().into()),
         inherit: Vec::new(),
         caps: ChildCaps {
@@ -143,6 +156,38 @@ pub fn child(link: &StdioLink) -> Spec {
             processes: link.max_processes.and_then(|count| count.try_into().ok()),
         },
     }
+}
+
+/// The variable with the settings of a bundle: a JSON object of lists of strings.
+pub const BUNDLE_SETTINGS: &str = "DRAGOMAN_BUNDLE_SETTINGS";
+
+/// The command that starts the server of a bundle.
+pub const RUN_BUNDLE: &str = "run-bundle";
+
+fn own_program() -> String {
+    let path =
+        std::env::current_exe().map_or_else(|_| "dragoman".to_owned(), |path| path.display().to_string());
+    // The program was replaced while it runs.
+    path.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(path)
+}
+
+fn bundle_args(link: &StdioLink, bundle: &config::Text) -> Vec<String> {
+    let mut args = vec![RUN_BUNDLE.to_owned(), bundle.expose().to_owned()];
+    if let Some(sha256) = &link.sha256 {
+        args.extend(["--sha256".to_owned(), sha256.expose().to_owned()]);
+    }
+    if link.cwd.is_some() {
+        args.push("--stay".to_owned());
+    }
+    args
+}
+
+fn bundle_settings(link: &StdioLink) -> String {
+    let settings = link.config.iter().map(|(name, values)| {
+        let values = values.iter().map(|value| value.expose().into()).collect();
+        (name.clone(), serde_json::Value::Array(values))
+    });
+    serde_json::Value::Object(settings.collect()).to_string()
 }
 
 /// Returns the configured headers of requests to the server.
@@ -163,11 +208,25 @@ pub fn headers(server: &str, http: &HttpConfig) -> Result<HeaderMap, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use config::Text;
 
     #[test]
     fn a_child_has_the_caps_of_its_server() {
         let link = StdioLink { max_memory: Some(64 << 20), max_processes: Some(4), ..StdioLink::default() };
         assert_eq!(child(&link).caps, ChildCaps { memory: Some(64 << 20), processes: Some(4) });
         assert_eq!(child(&StdioLink::default()).caps, ChildCaps::default());
+    }
+
+    #[test]
+    fn a_bundle_is_started_by_dragoman_with_its_settings_in_the_environment() {
+        let link = StdioLink {
+            bundle: Some(Text::plain("/x.mcpb")),
+            sha256: Some(Text::plain("ab")),
+            config: [("key".to_owned(), vec![Text::plain("s3cret")])].into_iter().collect(),
+            ..StdioLink::default()
+        };
+        let spec = child(&link);
+        assert_eq!(spec.args, ["run-bundle", "/x.mcpb", "--sha256", "ab"]);
+        assert_eq!(spec.env, [(BUNDLE_SETTINGS.to_owned(), r#"{"key":["s3cret"]}"#.to_owned())]);
     }
 }

@@ -40,6 +40,12 @@ impl Mask {
             }
             Link::Stdio(child) => {
                 child.env.values().for_each(|value| add(value.expose()));
+                child
+                    .config
+                    .values()
+                    .flatten()
+                    .filter(|value| value.hides())
+                    .for_each(|value| add(value.expose()));
                 child.args.iter().filter(|arg| arg.hides()).for_each(|arg| add(arg.expose()));
             }
             Link::Native(_) => {}
@@ -80,7 +86,13 @@ impl fmt::Debug for Mask {
 fn filled(link: &Link) -> impl Iterator<Item = &str> {
     let texts: Vec<&Text> = match link {
         Link::Http(http) => http.headers.values().chain([&http.url]).collect(),
-        Link::Stdio(child) => child.env.values().chain(&child.args).chain(&child.cwd).collect(),
+        Link::Stdio(child) => child
+            .env
+            .values()
+            .chain(&child.args)
+            .chain(&child.cwd)
+            .chain(child.config.values().flatten())
+            .collect(),
         Link::Native(_) => Vec::new(),
     };
     texts.into_iter().flat_map(Text::filled)

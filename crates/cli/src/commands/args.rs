@@ -7,8 +7,8 @@ use crate::output::options::Global;
 
 use super::{
     add, admin, audit, call, check, completions, connect, consent, definitions, disconnect, doctor, import,
-    init, key, keyring, list, logs, man, ping, prompt, read, remove, serve, server, session, status, stdio,
-    top, user,
+    init, key, keyring, list, logs, man, ping, prompt, read, remove, run_bundle, serve, server, session,
+    status, stdio, top, user,
 };
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
@@ -124,6 +124,8 @@ pub(super) enum Command {
     Schema,
     Completions(completions::Args),
     Man(man::Args),
+    #[command(hide = true)]
+    RunBundle(run_bundle::Args),
     /// Show the configuration as it takes effect, built-in configurations, and the schema
     Config {
         #[command(subcommand)]

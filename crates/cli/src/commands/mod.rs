@@ -7,6 +7,8 @@
 //! | `settings` | the configuration: finding it, reading it, `${…}` |
 //! | `text_file`, `config_file` | a text file that is edited; the configuration file |
 //! | `client_files`, `connection_records` | the settings files of clients; what `connect` changed in them |
+//! | `run_bundle` | the start of a server in a bundle, by the gateway |
+//! | `download` | documents and files from the network |
 //! | `confirmation` | questions to the person at the terminal |
 //! | `running` | requests to the running gateway |
 //! | `state` | the folder of keys and the record of calls |
@@ -33,6 +35,7 @@ mod consent;
 mod definitions;
 mod disconnect;
 mod doctor;
+mod download;
 mod import;
 mod init;
 mod key;
@@ -46,6 +49,7 @@ mod ping;
 mod prompt;
 mod read;
 mod remove;
+mod run_bundle;
 mod running;
 mod schema;
 mod serve;
@@ -136,6 +140,7 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::Audit(args)) => audit::run(&args, &global, console),
         Some(Command::Completions(args)) => completions::run(&args, console),
         Some(Command::Man(args)) => man::run(&args, console),
+        Some(Command::RunBundle(args)) => run_bundle::run(&args),
         Some(Command::Config { what: args::ConfigCommand::Show { preset } }) => {
             let file = global.config.as_deref();
             match preset {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use config::{Config, DEFAULT_PROFILE, HttpTransport, Link, Native, NativeLink, Server};
+use config::{Config, DEFAULT_PROFILE, HttpTransport, Link, Native, NativeLink, Server, StdioLink};
 use engine::places::second_path;
 use serde_json::{Value, json};
 
@@ -120,6 +120,9 @@ fn described(server: &Server) -> String {
             (http.url.shown().to_owned(), "HTTP+SSE".into())
         }
         Link::Http(http) => (http.url.shown().to_owned(), "connects when needed".into()),
+        Link::Stdio(StdioLink { bundle: Some(bundle), .. }) => {
+            (format!("bundle {}", bundle.shown()), "starts when needed".into())
+        }
         Link::Stdio(child) => {
             let words =
                 std::iter::once(child.command.shown()).chain(child.args.iter().map(config::Text::shown));

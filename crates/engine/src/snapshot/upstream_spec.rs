@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use config::{
     Affinity, Config, DefinitionPolicy, Link, PassedHeader, QuestionPolicy, Server, ServerTools, StdioLink,
-    Text,
 };
 use http::header::AUTHORIZATION;
 
@@ -48,14 +47,7 @@ pub struct UpstreamSpec {
 impl UpstreamSpec {
     /// A placeholder for removed servers, to which no link may be opened.
     pub fn nobody() -> Self {
-        let link = StdioLink {
-            command: Text::plain(""),
-            args: Vec::new(),
-            env: indexmap::IndexMap::new(),
-            cwd: None,
-            max_memory: None,
-            max_processes: None,
-        };
+        let link = StdioLink::default();
         let (id, name) = (UpstreamId(u32::MAX), "(removed)".into());
         let (tools, start_timeout) = (ServerTools::default(), Duration::ZERO);
         Self {

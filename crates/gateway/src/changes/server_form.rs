@@ -300,11 +300,15 @@ pub(super) fn shown(id: &str, server: &Server, is_kept: bool) -> Value {
         }
         Link::Stdio(child) => {
             let args: Vec<&str> = child.args.iter().map(Text::shown).collect();
-            let config = json!({
+            let mut config = json!({
                 "command": child.command.shown(), "args": args,
                 "cwd": child.cwd.as_ref().map(Text::shown),
                 "env": hidden(child.env.keys().cloned().collect()),
             });
+            if let Some(bundle) = &child.bundle {
+                config["bundle"] = bundle.shown().into();
+                config["config"] = hidden(child.config.keys().cloned().collect());
+            }
             ("external", config)
         }
         Link::Native(native) => ("builtin", json!({ "native": native.native.name() })),

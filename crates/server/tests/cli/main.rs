@@ -10,6 +10,7 @@ mod eras;
 mod help;
 mod hostile;
 mod person;
+mod registry;
 mod run;
 mod running;
 mod serve;

@@ -275,7 +275,10 @@ async fn a_collector_in_trouble_is_asked_again_and_losses_are_counted() {
         let pair = resource.attributes.iter().find(|pair| pair.key == key);
         format!("{:?}", pair.and_then(|pair| pair.value.clone()))
     };
-    assert!(value("service.name").contains("\"gate\"") && value("service.version").contains(env!("CARGO_PKG_VERSION")));
+    assert!(
+        value("service.name").contains("\"gate\"")
+            && value("service.version").contains(env!("CARGO_PKG_VERSION"))
+    );
     assert!(value("deployment.environment.name").contains("\"test\""));
     assert!(Figures::read(gateway.http()).await.value("dragoman_traces_lost_total") < 0.5);
     collector.answer_next(400, "");

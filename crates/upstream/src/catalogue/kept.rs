@@ -153,6 +153,11 @@ fn identity(link: &LinkConfig) -> Option<Vec<u8>> {
             parts.extend(["stdio".to_owned(), stdio.command.expose().to_owned()]);
             parts.push(stdio.cwd.as_ref().map(|cwd| cwd.expose().to_owned()).unwrap_or_default());
             parts.extend(stdio.args.iter().map(|arg| arg.expose().to_owned()));
+            parts.extend(stdio.bundle.iter().chain(&stdio.sha256).map(|text| text.expose().to_owned()));
+            let settings = stdio.config.iter().flat_map(|(name, values)| {
+                std::iter::once(name.clone()).chain(values.iter().map(|value| value.expose().to_owned()))
+            });
+            parts.extend(settings);
             parts
                 .extend(stdio.env.iter().flat_map(|(name, value)| [name.clone(), value.expose().to_owned()]));
         }

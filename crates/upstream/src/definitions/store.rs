@@ -50,6 +50,7 @@ pub(super) fn identity(spec: &UpstreamSpec) -> Option<Vec<u8>> {
             parts.extend(["stdio", stdio.command.shown()]);
             parts.push(stdio.cwd.as_ref().map_or("", |cwd| cwd.shown()));
             parts.extend(stdio.args.iter().map(Text::shown));
+            parts.extend(stdio.bundle.iter().chain(&stdio.sha256).map(Text::shown));
         }
         Link::Http(http) => {
             let url = http.url.shown();
