@@ -65,6 +65,10 @@ section! {
     } [
         /// The address, or the addresses, to listen on: `127.0.0.1:8808`, `"[::1]:8808"`, or only a port, for the loopback address.
         "listen" listen: Vec<SocketAddr> = Addresses, default vec![DEFAULT_LISTEN];
+        /// The path of a Unix socket at which clients and proxies on this machine can also connect. The owner and the group of its file
+        /// may connect. Its clients count as clients at 127.0.0.1.
+        "listenSocket" listen_socket: Option<Text> = Maybe(path()), absent "none",
+            see "[deploy.md](deploy.md#behind-a-proxy)";
         /// The files for TLS at these addresses: `cert`, `key`, `clientCa`.
         "tls" tls: Option<Tls> = Maybe(Within), absent "no TLS", see "[tls.md](tls.md)";
         /// The servers behind Dragoman, by name, in the format of MCP clients. A name has 1 to 32 characters from
@@ -154,6 +158,11 @@ fn shown_by_name<S: Section>(sections: &IndexMap<String, S>) -> Value {
 }
 
 impl Config {
+    /// Resolves the relative path of `listenSocket` against the folder of the configuration.
+    pub fn resolve_files(&mut self, folder: &std::path::Path) {
+        self.listen_socket = self.listen_socket.take().map(|path| path.in_folder(folder));
+    }
+
     /// Returns the whole configuration in force as JSON: defaults are filled in, and secrets are masked. Of dialects, only the
     /// names are shown.
     pub fn shown(&self) -> Value {

@@ -128,6 +128,7 @@ impl Settings {
         let Loaded { mut config, notes, literal_secret } =
             loaded.map_err(|faults| Failure::Config(Box::new(faults)))?;
         config.tls = config.tls.map(|tls| tls.from_folder(folder));
+        config.resolve_files(folder);
         for server in config.mcp_servers.values_mut() {
             server.link.resolve_files(folder);
         }

@@ -25,7 +25,7 @@ foo: bar
         &[
             r"1:1 mcp_servers [mcp_servers] unknown key `mcp_servers` => did you mean `mcpServers`?",
             r"2:1 listen_on [listen_on] unknown key `listen_on` => did you mean `listen`?",
-            r"3:1 foo [foo] unknown key `foo` => remove it; known keys: listen, tls, mcpServers, profiles, endpoints, limits, allowedHosts, allowedOrigins, auth, access, rateLimits, audit, ready, management, admin, metrics, logFormat, definitions, dialect, dialects, stateFolder, keyRing, publicUrl, trustForwardedFor, $schema",
+            r"3:1 foo [foo] unknown key `foo` => remove it; known keys: listen, listenSocket, tls, mcpServers, profiles, endpoints, limits, allowedHosts, allowedOrigins, auth, access, rateLimits, audit, ready, management, admin, metrics, logFormat, definitions, dialect, dialects, stateFolder, keyRing, publicUrl, trustForwardedFor, $schema",
         ],
     ),
     (

@@ -57,6 +57,7 @@ pub(crate) enum Restart {
     StateFolder,
     KeyRing,
     LogFormat,
+    ListenSocket,
 }
 
 impl Restart {
@@ -72,6 +73,8 @@ impl Restart {
         note(Self::StateFolder, old.state_folder != new.state_folder);
         note(Self::KeyRing, old.key_ring != new.key_ring);
         note(Self::LogFormat, old.log_format != new.log_format);
+        note(Self::ListenSocket, old.listen_socket != new.listen_socket);
+        new.listen_socket.clone_from(&old.listen_socket);
         new.tls.clone_from(&old.tls);
         new.state_folder.clone_from(&old.state_folder);
         new.key_ring.clone_from(&old.key_ring);
@@ -88,6 +91,7 @@ impl fmt::Display for Restart {
             Self::StateFolder => "stateFolder",
             Self::KeyRing => "keyRing",
             Self::LogFormat => "logFormat",
+            Self::ListenSocket => "listenSocket",
         })
     }
 }
@@ -295,12 +299,12 @@ mod tests {
     #[test]
     fn what_cannot_change_stays_as_it_was_and_is_named() {
         let old = config("listen: 127.0.0.1:1\nmcpServers: {}\n");
-        let text = "listen: 127.0.0.1:2\ntls: { cert: /c, key: /k }\nlimits: { batch: 7 }\nstateFolder: /x\nkeyRing: /k\nlogFormat: json\n\
+        let text = "listen: 127.0.0.1:2\ntls: { cert: /c, key: /k }\nlimits: { batch: 7 }\nstateFolder: /x\nkeyRing: /k\nlogFormat: json\nlistenSocket: /s\n\
                     mcpServers: { a: { native: demo } }\n";
         let mut new = config(text);
         let waiting = Restart::keep(&old, &mut new);
         let names: Vec<String> = waiting.iter().map(ToString::to_string).collect();
-        assert_eq!(names, ["tls", "stateFolder", "keyRing", "logFormat"]);
+        assert_eq!(names, ["tls", "stateFolder", "keyRing", "logFormat", "listenSocket"]);
         assert_eq!(Restart::keep(&old, &mut new), []);
         assert!(new.mcp_servers.contains_key("a") && new.limits.batch == 7 && new.listen != old.listen);
     }

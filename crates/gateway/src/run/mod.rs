@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`start`] | starts serving threads from a checked configuration |
 //! | `sweep` | periodic jobs |
+//! | `local_address` | the Unix socket for clients |
 //! | `control` | the socket on which the local user reaches this process |
 //! | `shutdown`, `server_sessions` | the common end of all threads; the end of sessions at servers |
 //! | `exports` | the export of telemetry to collectors |
@@ -12,6 +13,7 @@
 
 mod control;
 mod exports;
+mod local_address;
 mod open_files;
 mod server_sessions;
 mod service_notice;

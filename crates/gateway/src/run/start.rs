@@ -14,6 +14,7 @@ use transport::net::{
 };
 
 use super::exports::Exports;
+use super::local_address::LocalAddress;
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
 use super::{control, server_sessions, service_notice};
@@ -84,6 +85,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let shards = runtime::shards(kind, threads);
     let (serving, first) = listening(shards, &config, tls.as_ref())?;
     let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
+    let local_address = Arc::new(LocalAddress::open(&config)?);
     let (addrs, exports) = (first.actual(), Exports::from_environment());
     let outside = Outside {
         audit: audit.exporting_to(exports.call_log()),
@@ -113,6 +115,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
         let (ready, sources) = (taken(&ready, shard.index), taken(&sources, shard.index));
         let addrs = addrs.clone();
         let (barrier, busy) = (barrier.clone(), barrier.busy());
+        let local_address = local_address.clone();
         async move {
             let first = shard.index == 0;
             if first {
@@ -120,7 +123,9 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
                 control::serve(thread.clone());
             }
             announce(&thread, ready, &addrs);
-            let outcome = serve_all(&thread, (&serving, sockets), metrics_serving.as_deref(), &stop).await;
+            let all = serve_all(&thread, (&serving, sockets), metrics_serving.as_deref(), &stop);
+            let (outcome, at_socket) = tokio::join!(all, local_address.serve(&thread, &serving, &stop));
+            let outcome = outcome.and(at_socket);
             barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
             sending.finish().await;
             outcome

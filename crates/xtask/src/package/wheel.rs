@@ -1,8 +1,10 @@
 //! The wheel for `PyPI`: the program, which pip puts beside an environment's other programs.
 
-use super::release::{PORTABLE, TARGET, folder_of, without_paths};
+use super::files::failed;
+use super::release::{PORTABLE, TARGET, folder_of, version, without_paths};
 use super::workshop::Workshop;
 use crate::root;
+use std::fs;
 use std::path::PathBuf;
 
 /// Builds the wheel. maturin builds the program itself; what cargo built before is used again.
@@ -25,10 +27,16 @@ pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
         .env(PORTABLE, "1")
         .env("RUSTFLAGS", without_paths())
         .current_dir(root::checkout().join("packaging/python"));
+    // As `cargo auditable` does it: the program contains the list of its parts.
+    maturin.env("RUSTC_WORKSPACE_WRAPPER", workshop.packagers.auditable()?);
+    maturin.env("CARGO_AUDITABLE_ORIG_ARGS", r#"{"offline":false,"locked":true,"frozen":false,"config":[]}"#);
     workshop.log.run(&mut maturin)?;
-    let name = format!(
-        "dragoman_mcp-{}-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
-        super::release::version()
-    );
-    Ok(vec![release.file(&name)])
+    let beginning = format!("dragoman_mcp-{}-py3-none-", version());
+    let names = fs::read_dir(&release.folder).map_err(|error| failed(&release.folder, &error))?;
+    let mut wheels = names.flatten().map(|entry| entry.path());
+    let named = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with(&beginning) && name.ends_with("_x86_64.whl")
+    };
+    Ok(vec![wheels.find(named).ok_or("maturin wrote no wheel")?])
 }

@@ -60,6 +60,12 @@ impl Packagers {
         Ok(command)
     }
 
+    /// The program that lets a compiler add the list of a program's parts.
+    pub(crate) fn auditable(&self) -> Result<PathBuf, String> {
+        let found = self.cargo.iter().map(|folder| folder.join(AUDITABLE.0)).find(|path| path.is_file());
+        found.ok_or_else(|| format!("{} is not installed", AUDITABLE.0))
+    }
+
     /// The programs `uv` and `uvx`, for an image.
     pub(crate) fn uv(&self) -> [PathBuf; 2] {
         ["uv", "uvx"].map(|name| self.python.join(name))

@@ -17,5 +17,5 @@ mod socket;
 
 pub use client::{LocalAnswer, LocalClientError, LocalRequest, ask};
 pub use path::{LOCK, SOCKET};
-pub use serve::serve_local;
+pub use serve::{serve_local, serve_local_clients};
 pub use socket::{LocalBindError, LocalSocket};

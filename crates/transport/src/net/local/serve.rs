@@ -1,6 +1,7 @@
 //! The connections to a folder's socket. This module must not know what is requested.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::net::{UnixListener, UnixStream};
@@ -21,18 +22,47 @@ pub async fn serve_local(
     limits: ServerLimits,
     stop: Stop,
 ) -> Result<(), ServeError> {
-    let listener = UnixListener::from_std(socket.listener.try_clone()?)?;
-    let acceptor = Acceptor::new(
-        Arc::new(handler),
-        ServerLimits { tls: None, ..limits }.into(),
-        ConnectionCap::new(CONNECTIONS),
-    );
-    let start = |(stream, _)| match is_own(&stream) {
-        Ok(true) => acceptor.start_local(stream),
+    let limits = ServerLimits { tls: None, ..limits };
+    let acceptor = Acceptor::new(Arc::new(handler), limits.into(), ConnectionCap::new(CONNECTIONS));
+    serve_each(socket, acceptor, stop, |path, stream| match is_own(stream) {
+        Ok(true) => true,
         Ok(false) => {
-            tracing::warn!(socket = %socket.path().display(), "refused a connection of another user");
+            tracing::warn!(socket = %path.display(), "refused a connection of another user");
+            false
         }
-        Err(error) => tracing::debug!(%error, "the user of a local connection is unknown"),
+        Err(error) => {
+            tracing::debug!(%error, "the user of a local connection is unknown");
+            false
+        }
+    })
+    .await
+}
+
+/// Serves the socket for whoever the rights of its file let in, as other addresses are served: with their limits, and counted together
+/// with their connections.
+pub async fn serve_local_clients(
+    socket: LocalSocket,
+    handler: impl Handler,
+    limits: ServerLimits,
+    cap: ConnectionCap,
+    stop: Stop,
+) -> Result<(), ServeError> {
+    // TLS would protect nothing here.
+    let limits = ServerLimits { tls: None, ..limits };
+    serve_each(socket, Acceptor::new(Arc::new(handler), limits.into(), cap), stop, |_, _| true).await
+}
+
+async fn serve_each(
+    socket: LocalSocket,
+    acceptor: Acceptor,
+    stop: Stop,
+    admits: impl Fn(&Path, &UnixStream) -> bool,
+) -> Result<(), ServeError> {
+    let listener = UnixListener::from_std(socket.listener.try_clone()?)?;
+    let start = |(stream, _)| {
+        if admits(socket.path(), &stream) {
+            acceptor.start_local(stream);
+        }
     };
     let result = tokio::select! {
         result = acceptor.accept_from(|cx| listener.poll_accept(cx), start) => result,

@@ -69,6 +69,20 @@ impl LocalSocket {
         Ok(Self { listener: listener.map_err(other(path.clone()))?, path, _lock: lock })
     }
 
+    /// Listens at a path that an operator chose, in a folder that exists. The owner and the group of the file may connect; the rights of
+    /// the folder are the operator's decision. This blocks.
+    ///
+    /// # Errors
+    /// Fails if another process listens there, if the path is too long for a socket, or if the system refuses.
+    pub fn bind_at(path: &Path) -> Result<Self, LocalBindError> {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".lock");
+        let lock = lock(Path::new(&name), path)?;
+        let listener = remove_left_over(path).and_then(|()| listen_at(path, 0o660));
+        let failed = |source| LocalBindError::Other { path: path.to_path_buf(), source };
+        Ok(Self { listener: listener.map_err(failed)?, path: path.to_path_buf(), _lock: lock })
+    }
+
     /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
@@ -131,18 +145,21 @@ fn remove_left_over(path: &Path) -> io::Result<()> {
 }
 
 fn listen(folder: &Path) -> io::Result<UnixListener> {
+    listen_at(SocketPath::of(folder)?.path(), 0o600)
+}
+
+/// Listens at a path, with these rights of the file.
+fn listen_at(path: &Path, rights: u32) -> io::Result<UnixListener> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_nonblocking(true)?;
     // On Linux, the file gets the rights that the socket has before it is bound, so there is no moment at which others
     // can connect.
-    let own = Mode::RUSR | Mode::WUSR;
-    let early = fchmod(&socket, own);
+    let early = fchmod(&socket, Mode::from_raw_mode(rights));
     if cfg!(target_os = "linux") {
         early?;
     }
-    let at = SocketPath::of(folder)?;
-    socket.bind(&SockAddr::unix(at.path())?)?;
-    fs::set_permissions(at.path(), fs::Permissions::from_mode(0o600))?;
+    socket.bind(&SockAddr::unix(path)?)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(rights))?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
 }

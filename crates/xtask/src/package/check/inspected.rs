@@ -6,7 +6,7 @@ use crate::package::workshop::Workshop;
 use crate::root;
 use crate::run::Service;
 use crate::tally::Tally;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The Inspector's command line.
@@ -48,6 +48,13 @@ impl Workshop<'_> {
     /// A command must succeed.
     pub(super) fn passes(&self, command: &mut Command) -> Result<Tally, String> {
         Ok(Tally::one(self.log.status(command)?.0))
+    }
+
+    /// A program contains the list of its parts, which `cargo audit bin` reads.
+    pub(super) fn lists_its_parts(&self, program: &Path) -> Result<Tally, String> {
+        let mut readelf = Command::new("readelf");
+        let sections = self.log.run(readelf.args(["--section-headers", "--wide"]).arg(program))?;
+        Ok(self.judged(sections.contains(".dep-v0"), "the program contains the list of its parts"))
     }
 
     /// Nothing is left of a package.

@@ -6,7 +6,6 @@ use crate::tally::Tally;
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 pub(in crate::package) fn checked(workshop: &Workshop<'_>, files: &[PathBuf]) -> Result<Tally, String> {
     let file = files.first().ok_or("no inventory")?;
@@ -17,10 +16,5 @@ pub(in crate::package) fn checked(workshop: &Workshop<'_>, files: &[PathBuf]) ->
         inventory["components"].as_array().into_iter().flatten().any(|component| component["name"] == name)
     };
     let tally = workshop.judged(names("tokio") && names("rustls"), "the inventory names the libraries");
-    let sections = workshop
-        .log
-        .run(Command::new("readelf").args(["--section-headers", "--wide"]).arg(&workshop.release.program))?;
-    Ok(tally
-        + workshop
-            .judged(sections.contains(".dep-v0"), "the program contains its own list (cargo audit bin)"))
+    Ok(tally + workshop.lists_its_parts(&workshop.release.program)?)
 }

@@ -20,6 +20,7 @@ pub(in crate::package) fn checked(workshop: &Workshop<'_>, files: &[PathBuf]) ->
     let mut command = Command::new(environment.join("bin/dragoman"));
     command.env_clear().env("HOME", &folder).current_dir(&folder);
     let mut tally = workshop.serves(command)?;
+    tally += workshop.lists_its_parts(&environment.join("bin/dragoman"))?;
     workshop.log.run(pip().args(["uninstall", "--yes", "dragoman-mcp"]))?;
     tally += workshop.is_removed(&before)?;
     Ok(tally)
