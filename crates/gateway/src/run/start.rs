@@ -114,8 +114,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
         let stop = shard.stop.clone();
         let (ready, sources) = (taken(&ready, shard.index), taken(&sources, shard.index));
         let addrs = addrs.clone();
-        let (barrier, busy) = (barrier.clone(), barrier.busy());
-        let local_address = local_address.clone();
+        let (barrier, busy, local_address) = (barrier.clone(), barrier.busy(), local_address.clone());
         async move {
             let first = shard.index == 0;
             if first {
@@ -123,9 +122,8 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
                 control::serve(thread.clone());
             }
             announce(&thread, ready, &addrs);
-            let all = serve_all(&thread, (&serving, sockets), metrics_serving.as_deref(), &stop);
-            let (outcome, at_socket) = tokio::join!(all, local_address.serve(&thread, &serving, &stop));
-            let outcome = outcome.and(at_socket);
+            let sockets = (&*serving, sockets, &*local_address);
+            let outcome = serve_all(&thread, sockets, metrics_serving.as_deref(), &stop).await;
             barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
             sending.finish().await;
             outcome
@@ -183,7 +181,7 @@ fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), Box
 /// Serves clients, and, on one thread, the figures at an address of their own, until the gateway stops.
 async fn serve_all(
     thread: &Arc<Thread>,
-    (serving, sockets): (&Serving, Option<UnboundedReceiver<ServingSocket>>),
+    (serving, sockets, local): (&Serving, Option<UnboundedReceiver<ServingSocket>>, &LocalAddress),
     metrics: Option<&Serving>,
     stop: &Stop,
 ) -> Result<(), BoxError> {
@@ -192,8 +190,9 @@ async fn serve_all(
         let Some(metrics) = metrics else { return Ok(()) };
         serve_sockets(metrics, metrics.sockets(0), stop, || MetricsService::new(thread.clone())).await
     };
-    let (outcome, of_scrapers) = tokio::join!(clients, scrapers);
-    outcome.and(of_scrapers)
+    let (outcome, of_scrapers, of_local) =
+        tokio::join!(clients, scrapers, local.serve(thread, serving, stop));
+    outcome.and(of_scrapers).and(of_local)
 }
 
 /// Serves the sockets that a thread receives, until the gateway stops; an error in one of them stops the gateway.
