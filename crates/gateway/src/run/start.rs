@@ -111,9 +111,8 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
         let sending = exports.start(&shard, || Client::new(client_limits(&config), trust.clone()));
         let (sockets, serving) = (serving.sockets(shard.index), serving.clone());
         let metrics_serving = (shard.index == 0).then(|| metrics_serving.clone());
-        let stop = shard.stop.clone();
+        let (stop, addrs) = (shard.stop.clone(), addrs.clone());
         let (ready, sources) = (taken(&ready, shard.index), taken(&sources, shard.index));
-        let addrs = addrs.clone();
         let (barrier, busy, local_address) = (barrier.clone(), barrier.busy(), local_address.clone());
         async move {
             let first = shard.index == 0;
