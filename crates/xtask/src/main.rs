@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | size | routes | package`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | size | routes | package | docs`.
 //!
 //! It knows the repository and how to run its tools. This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -8,6 +8,7 @@ use std::process::ExitCode;
 mod apps;
 mod auth;
 mod bench;
+mod book;
 mod chaos;
 mod community;
 mod conformance;
@@ -44,6 +45,7 @@ cargo xtask COMMAND
   chaos                upstreams that fail in every known way, under clients of all versions (--help for more)
   size                 the size of the released binary by crate, compared with docs/performance.md
   soak                 an hour of sessions that open and close, with the gateway's memory (--help for more)
+  docs                 the documentation as a site, by mdBook
   package              the packages of a release; --check installs each in an empty environment (--help for more)
   peers                third-party SDKs, clients and servers through Dragoman
   apps                 the official examples of MCP Apps, with their pages in a real browser
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         "community" => community::run(rest),
         "conformance" => conformance::run(rest),
         "corpus" => corpus::CORPUS.run(rest),
+        "docs" => book::run(rest),
         "first-contact" => first_contact::run(rest),
         "package" => package::run(rest),
         "pages" => pages::PAGES.run(rest),

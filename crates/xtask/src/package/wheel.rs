@@ -34,9 +34,9 @@ pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     let beginning = format!("dragoman_mcp-{}-py3-none-", version());
     let names = fs::read_dir(&release.folder).map_err(|error| failed(&release.folder, &error))?;
     let mut wheels = names.flatten().map(|entry| entry.path());
-    let named = |path: &PathBuf| {
+    let is_ours = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         name.starts_with(&beginning) && name.ends_with("_x86_64.whl")
     };
-    Ok(vec![wheels.find(named).ok_or("maturin wrote no wheel")?])
+    Ok(vec![wheels.find(is_ours).ok_or("maturin wrote no wheel")?])
 }

@@ -16,3 +16,8 @@ pub(super) fn installed(name: &str, version: &str, log: &Log) -> Result<PathBuf,
     })?;
     Ok(folder.join("bin"))
 }
+
+/// mdBook, which makes a site of the documentation.
+pub(crate) fn mdbook(log: &Log) -> Result<PathBuf, String> {
+    Ok(installed("mdbook", "0.5.4", log)?.join("mdbook"))
+}

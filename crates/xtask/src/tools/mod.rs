@@ -17,6 +17,7 @@ mod telemetry;
 mod wordpress;
 
 pub(crate) use apps::for_apps;
+pub(crate) use cargo::mdbook;
 pub(crate) use deploy::for_deploy;
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;

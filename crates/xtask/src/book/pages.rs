@@ -1,0 +1,175 @@
+//! The pages of the site in one folder. In the repository, pages link to each other and to other files by their places there; these links are
+//! rewritten. This module must not know mdBook.
+
+use super::{commands, failed, read};
+use std::fs;
+use std::path::Path;
+
+/// The pages that are not in `docs`.
+const OTHERS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+
+/// Files that pages link to, as folders of the site.
+const FILES: [&str; 2] = ["deploy", "docs/pictures"];
+
+/// A page of the site.
+struct Page {
+    name: String,
+    text: String,
+}
+
+/// Writes all pages, the table of contents, and the files that they link to.
+pub(super) fn write(checkout: &Path, to: &Path) -> Result<(), String> {
+    for Page { name, text } in pages(checkout)? {
+        let file = to.join(&name);
+        fs::write(&file, text).map_err(failed(&file))?;
+    }
+    for folder in FILES {
+        let target = to.join(folder.strip_prefix("docs/").unwrap_or(folder));
+        copy(&checkout.join(folder), &target)?;
+    }
+    Ok(())
+}
+
+fn pages(checkout: &Path) -> Result<Vec<Page>, String> {
+    let docs = checkout.join("docs");
+    let mut pages = vec![
+        Page { name: "SUMMARY.md".to_owned(), text: read(&docs.join("book/SUMMARY.md"))? },
+        Page { name: "commands.md".to_owned(), text: commands::page(checkout)? },
+    ];
+    for entry in fs::read_dir(&docs).map_err(failed(&docs))? {
+        let path = entry.map_err(failed(&docs))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.extension().is_some_and(|ending| ending == "md") {
+            pages.push(Page { name, text: from_docs(&read(&path)?) });
+        }
+    }
+    for name in OTHERS {
+        pages.push(Page { name: name.to_owned(), text: from_top(&read(&checkout.join(name))?) });
+    }
+    let titles: Vec<(String, String)> =
+        pages.iter().filter_map(|page| Some((page.name.clone(), title(&page.text)?))).collect();
+    for page in &mut pages {
+        page.text = titled(&page.text, &titles);
+    }
+    Ok(pages)
+}
+
+/// The title of a page.
+fn title(text: &str) -> Option<String> {
+    text.lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned)
+}
+
+/// Links whose text is the name of a file get the title of the page.
+fn titled(text: &str, titles: &[(String, String)]) -> String {
+    titles.iter().fold(text.to_owned(), |text, (name, title)| {
+        let title = format!("[{title}](");
+        text.replace(&format!("[{name}]("), &title).replace(&format!("[docs/{name}]("), &title)
+    })
+}
+
+/// The text of a page in `docs`: what is above that folder is beside the page now.
+fn from_docs(text: &str) -> String {
+    rewritten(text, |link| link.strip_prefix("../").map(str::to_owned))
+}
+
+/// The text of a page at the top: what is in `docs` is beside the page now.
+fn from_top(text: &str) -> String {
+    rewritten(text, |link| link.strip_prefix("docs/").map(str::to_owned))
+}
+
+/// Replaces the targets of links and pictures: `](TARGET)`.
+fn rewritten(text: &str, change: impl Fn(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("](") {
+        let (before, link) = rest.split_at(start + 2);
+        out.push_str(before);
+        let end = link.find(')').unwrap_or(link.len());
+        let (target, after) = link.split_at(end);
+        match change(target) {
+            Some(changed) => out.push_str(&changed),
+            None => out.push_str(target),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    fs::create_dir_all(to).map_err(failed(to))?;
+    for entry in fs::read_dir(from).map_err(failed(from))? {
+        let path = entry.map_err(failed(from))?.path();
+        let target = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy(&path, &target)?;
+        } else {
+            fs::copy(&path, &target).map(drop).map_err(failed(&target))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{from_docs, from_top, pages, rewritten, titled};
+    use crate::root::checkout;
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    /// The targets of all links of a text that lead to pages and files of the site.
+    fn targets(text: &str) -> BTreeSet<String> {
+        let found = RefCell::new(BTreeSet::new());
+        rewritten(text, |link| {
+            let target = link.split('#').next().unwrap_or_default();
+            if !target.is_empty() && !target.contains("://") && !target.contains(char::is_whitespace) {
+                found.borrow_mut().insert(target.to_owned());
+            }
+            None
+        });
+        found.into_inner()
+    }
+
+    #[test]
+    fn links_follow_the_pages() {
+        assert_eq!(
+            from_docs("[a](../deploy/x) ![b](pictures/y.png) [c](z.md#w)"),
+            "[a](deploy/x) ![b](pictures/y.png) [c](z.md#w)"
+        );
+        assert_eq!(from_top("[a](docs/x.md) [b](https://docs/x)"), "[a](x.md) [b](https://docs/x)");
+    }
+
+    #[test]
+    fn names_of_files_become_titles() {
+        let titles = [("x.md".to_owned(), "The X".to_owned())];
+        assert_eq!(
+            titled("[x.md](x.md#y) [docs/x.md](x.md) [x](x.md)", &titles),
+            "[The X](x.md#y) [The X](x.md) [x](x.md)"
+        );
+    }
+
+    #[test]
+    fn the_table_of_contents_names_every_page_once_and_nothing_else() {
+        let pages = pages(&checkout()).unwrap();
+        let summary = pages.iter().find(|page| page.name == "SUMMARY.md").unwrap();
+        let listed = targets(&summary.text);
+        let there: BTreeSet<String> =
+            pages.iter().map(|page| page.name.clone()).filter(|name| name != "SUMMARY.md").collect();
+        assert_eq!(listed, there);
+        assert_eq!(summary.text.matches("](").count(), listed.len(), "no page is listed twice");
+    }
+
+    #[test]
+    fn every_link_leads_to_a_page_or_a_file_of_the_site() {
+        let pages = pages(&checkout()).unwrap();
+        let names: BTreeSet<&str> = pages.iter().map(|page| page.name.as_str()).collect();
+        for page in &pages {
+            for target in targets(&page.text) {
+                let is_there = names.contains(target.as_str())
+                    || checkout().join(&target).exists()
+                    || checkout().join("docs").join(&target).exists();
+                assert!(is_there, "{} links to {target}, which is not there", page.name);
+            }
+        }
+    }
+}
