@@ -14,6 +14,7 @@ mod community;
 mod conformance;
 mod corpus;
 mod deploy;
+mod files;
 mod first_contact;
 mod package;
 mod pages;

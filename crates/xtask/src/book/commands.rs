@@ -1,6 +1,6 @@
 //! The page of all commands, from their help texts, which the tests of the command line hold up to date.
 
-use super::read;
+use crate::files::{failed, read};
 use std::fs;
 use std::path::Path;
 
@@ -10,7 +10,7 @@ const TEXTS: &str = "crates/server/tests/cli/golden";
 /// The page as Markdown.
 pub(super) fn page(checkout: &Path) -> Result<String, String> {
     let folder = checkout.join(TEXTS);
-    let entries = fs::read_dir(&folder).map_err(super::failed(&folder))?;
+    let entries = fs::read_dir(&folder).map_err(|error| failed(&folder, &error))?;
     let mut names: Vec<String> = entries
         .flatten()
         .filter_map(|entry| {

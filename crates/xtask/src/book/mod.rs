@@ -11,6 +11,7 @@ mod commands;
 mod pages;
 mod published;
 
+use crate::files::failed;
 use crate::root;
 use crate::run::Log;
 use crate::tools::mdbook;
@@ -51,22 +52,13 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
 /// Puts the settings and all pages into an empty folder.
 fn stage(folder: &Path) -> Result<(), String> {
     if folder.exists() {
-        fs::remove_dir_all(folder).map_err(failed(folder))?;
+        fs::remove_dir_all(folder).map_err(|error| failed(folder, &error))?;
     }
     let source = folder.join("src");
-    fs::create_dir_all(&source).map_err(failed(&source))?;
+    fs::create_dir_all(&source).map_err(|error| failed(&source, &error))?;
     let settings = root::checkout().join(SETTINGS);
     for name in ["book.toml", "theme.css"] {
-        fs::copy(settings.join(name), folder.join(name)).map_err(failed(&settings))?;
+        fs::copy(settings.join(name), folder.join(name)).map_err(|error| failed(&settings, &error))?;
     }
     pages::write(&root::checkout(), &source)
-}
-
-fn failed(path: &Path) -> impl Fn(std::io::Error) -> String + '_ {
-    |error| format!("{}: {error}", path.display())
-}
-
-/// Reads a file.
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(failed(path))
 }

@@ -1,7 +1,8 @@
 //! The pages of the site in one folder. In the repository, pages link to each other and to other files by their places there; these links are
 //! rewritten. This module must not know mdBook.
 
-use super::{commands, failed, read};
+use super::commands;
+use crate::files::{failed, read};
 use std::fs;
 use std::path::Path;
 
@@ -21,7 +22,7 @@ struct Page {
 pub(super) fn write(checkout: &Path, to: &Path) -> Result<(), String> {
     for Page { name, text } in pages(checkout)? {
         let file = to.join(&name);
-        fs::write(&file, text).map_err(failed(&file))?;
+        fs::write(&file, text).map_err(|error| failed(&file, &error))?;
     }
     for folder in FILES {
         let target = to.join(folder.strip_prefix("docs/").unwrap_or(folder));
@@ -36,8 +37,8 @@ fn pages(checkout: &Path) -> Result<Vec<Page>, String> {
         Page { name: "SUMMARY.md".to_owned(), text: read(&docs.join("book/SUMMARY.md"))? },
         Page { name: "commands.md".to_owned(), text: commands::page(checkout)? },
     ];
-    for entry in fs::read_dir(&docs).map_err(failed(&docs))? {
-        let path = entry.map_err(failed(&docs))?.path();
+    for entry in fs::read_dir(&docs).map_err(|error| failed(&docs, &error))? {
+        let path = entry.map_err(|error| failed(&docs, &error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.extension().is_some_and(|ending| ending == "md") {
             pages.push(Page { name, text: from_docs(&read(&path)?) });
@@ -97,14 +98,14 @@ fn rewritten(text: &str, change: impl Fn(&str) -> Option<String>) -> String {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    fs::create_dir_all(to).map_err(failed(to))?;
-    for entry in fs::read_dir(from).map_err(failed(from))? {
-        let path = entry.map_err(failed(from))?.path();
+    fs::create_dir_all(to).map_err(|error| failed(to, &error))?;
+    for entry in fs::read_dir(from).map_err(|error| failed(from, &error))? {
+        let path = entry.map_err(|error| failed(from, &error))?.path();
         let target = to.join(path.file_name().unwrap_or_default());
         if path.is_dir() {
             copy(&path, &target)?;
         } else {
-            fs::copy(&path, &target).map(drop).map_err(failed(&target))?;
+            fs::copy(&path, &target).map(drop).map_err(|error| failed(&target, &error))?;
         }
     }
     Ok(())

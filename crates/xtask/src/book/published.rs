@@ -1,6 +1,6 @@
 //! The lines about packages. Before the packages' names are registered, a stranger could register them, so the pages do not show these lines.
 
-use super::{failed, read};
+use crate::files::{failed, read};
 use std::fs;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(super) fn turn_on(checkout: &Path) -> Result<(), String> {
     for name in PAGES {
         let path = checkout.join(name);
         let text = read(&path)?.replace(MARK, lines.trim_end());
-        fs::write(&path, text).map_err(failed(&path))?;
+        fs::write(&path, text).map_err(|error| failed(&path, &error))?;
     }
     Ok(())
 }

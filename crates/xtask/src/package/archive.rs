@@ -1,8 +1,8 @@
 //! The archive for everybody: the program with its manual pages, completions, licences and service files.
 
-use super::files::failed;
 use super::release::version;
 use super::workshop::Workshop;
+use crate::files::failed;
 use crate::root;
 use std::fs;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! The MCPB bundle, which desktop clients install.
 
-use super::files::{failed, template};
 use super::release::version;
 use super::workshop::Workshop;
+use crate::files::{failed, template};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
 //! The files that go into several packages: manual pages, completions, the licences of everything in the program, and the changelog. They are
 //! beside the program, where the recipe of the Debian package finds them.
 
-use super::files::{failed, template};
 use super::licences;
 use super::release::emptied;
+use crate::files::{failed, template};
 use crate::run::Log;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! The two OCI images, built without any image of others: one with nothing but the program, and one with Node, Python and uv for servers that
 //! start with npx or uvx. The recipes are in `deploy/container`.
 
-use super::files::failed;
 use super::release::{emptied, version};
 use super::system;
 use super::workshop::Workshop;
+use crate::files::failed;
 use crate::root;
 use crate::tools::for_containers;
 use std::fs;

@@ -1,8 +1,8 @@
 //! The inventory of everything in the program (a software bill of materials), in the format of `CycloneDX`.
 
-use super::files::failed;
 use super::release::version;
 use super::workshop::Workshop;
+use crate::files::failed;
 use crate::root;
 use std::fs;
 use std::path::PathBuf;

@@ -41,7 +41,7 @@ pub(super) fn text(log: &Log) -> Result<String, String> {
         }
     }
     for (name, path) in OTHERS {
-        texts.entry(super::files::template(path)?.trim().to_owned()).or_default().insert(name.to_owned());
+        texts.entry(crate::files::template(path)?.trim().to_owned()).or_default().insert(name.to_owned());
     }
     Ok(document(&texts, &without))
 }

@@ -6,7 +6,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `release` | the version, the programs, and the folder of the packages |
-//! | `workshop`, `files` | what every package needs |
+//! | `workshop` | what every package needs |
 //! | `contents` | the files that go into several packages: manual pages, completions, licences |
 //! | `licences` | the licences of everything in the program |
 //! | `archive`, `npm`, `wheel`, `debian`, `image`, `bundle`, `inventory` | one package each |
@@ -18,7 +18,6 @@ mod bundle;
 mod check;
 mod contents;
 mod debian;
-mod files;
 mod image;
 mod inventory;
 mod licences;
@@ -28,11 +27,11 @@ mod system;
 mod wheel;
 mod workshop;
 
+use crate::files::failed;
 use crate::root::Programs;
 use crate::run::Log;
 use crate::tally::Tally;
 use crate::tools::{Node, Packagers};
-use files::failed;
 use release::Release;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The two npm packages: `dragoman-mcp` with a launcher, and the package with the program of one platform, on which the first depends.
 
-use super::files::{failed, template};
 use super::release::version;
 use super::workshop::Workshop;
+use crate::files::{failed, template};
 use crate::root;
 use std::fs;
 use std::path::{Path, PathBuf};

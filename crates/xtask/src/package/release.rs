@@ -1,7 +1,7 @@
 //! What is released: the version, the programs, and the folder of the packages.
 
 use super::contents;
-use super::files::failed;
+use crate::files::failed;
 use crate::root::{self, Programs};
 use crate::run::Log;
 use crate::tools::Packagers;

@@ -1,7 +1,7 @@
 //! A minimal Debian in a folder, made by debootstrap from the sources of this machine: a clean environment for a package, and the base of an
 //! image.
 
-use super::files::failed;
+use crate::files::failed;
 use crate::root;
 use crate::run::Log;
 use crate::tools::stamp;

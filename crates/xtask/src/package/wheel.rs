@@ -1,8 +1,8 @@
 //! The wheel for `PyPI`: the program, which pip puts beside an environment's other programs.
 
-use super::files::failed;
 use super::release::{PORTABLE, TARGET, folder_of, version, without_paths};
 use super::workshop::Workshop;
+use crate::files::failed;
 use crate::root;
 use std::fs;
 use std::path::PathBuf;

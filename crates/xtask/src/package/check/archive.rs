@@ -1,6 +1,6 @@
 //! The archive, unpacked into an empty folder.
 
-use crate::package::files::failed;
+use crate::files::failed;
 use crate::package::release::version;
 use crate::package::workshop::Workshop;
 use crate::tally::Tally;

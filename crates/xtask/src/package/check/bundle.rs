@@ -1,6 +1,6 @@
 //! The bundle, unpacked as a desktop client does it, and started by its manifest's command.
 
-use crate::package::files::failed;
+use crate::files::failed;
 use crate::package::workshop::Workshop;
 use crate::tally::Tally;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use super::traces::Traces;
 use super::unit;
-use crate::package::files::failed;
+use crate::files::failed;
 use crate::package::system;
 use crate::package::workshop::Workshop;
 use crate::tally::Tally;

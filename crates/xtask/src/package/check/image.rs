@@ -1,7 +1,7 @@
 //! The images in an empty storage: loaded, serving on this machine's network, healthy, removed.
 
 use super::inspected::endpoint;
-use crate::package::files::failed;
+use crate::files::failed;
 use crate::package::image::Storage;
 use crate::package::release::version;
 use crate::package::workshop::Workshop;

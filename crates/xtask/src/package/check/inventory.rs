@@ -1,6 +1,6 @@
 //! The inventory names what is in the program, and the program itself names the same.
 
-use crate::package::files::failed;
+use crate::files::failed;
 use crate::package::workshop::Workshop;
 use crate::tally::Tally;
 use serde_json::Value;

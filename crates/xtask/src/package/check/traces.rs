@@ -1,6 +1,6 @@
 //! The files of a folder at some moment, to find what a removed package leaves behind.
 
-use crate::package::files::failed;
+use crate::files::failed;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

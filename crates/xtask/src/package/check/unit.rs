@@ -2,7 +2,7 @@
 //! notices. systemd itself needs a machine of its own, so its protocols are spoken by `systemd-socket-activate` and by this module.
 
 use crate::auth::free_address;
-use crate::package::files::template;
+use crate::files::template;
 use crate::package::workshop::Workshop;
 use crate::run::Service;
 use crate::tally::Tally;
