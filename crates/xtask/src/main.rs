@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | size | routes | package | docs`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | size | routes | package | docs | clients`.
 //!
 //! It knows the repository and how to run its tools. This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -20,6 +20,7 @@ mod package;
 mod pages;
 mod peers;
 mod reach;
+mod real_clients;
 mod root;
 mod routes;
 mod run;
@@ -49,6 +50,7 @@ cargo xtask COMMAND
   docs                 the documentation as a site, by mdBook
   package              the packages of a release; --check installs each in an empty environment (--help for more)
   peers                third-party SDKs, clients and servers through Dragoman
+  clients              real clients, connected by `dragoman connect`
   apps                 the official examples of MCP Apps, with their pages in a real browser
   pages                every admin page with lifelike and hostile data, in a real browser
   corpus               the tools of real third-party servers, and the search over them
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         "auth" => auth::AUTH.run(rest),
         "bench" => bench::run(rest),
         "chaos" => chaos::run(rest),
+        "clients" => real_clients::CLIENTS.run(rest),
         "community" => community::run(rest),
         "conformance" => conformance::run(rest),
         "corpus" => corpus::CORPUS.run(rest),

@@ -6,8 +6,8 @@ use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
 use crate::{
-    apps, auth, chaos, corpus, deploy, package, pages, peers, reach, schema_families, sites, size, telemetry,
-    tidy,
+    apps, auth, chaos, corpus, deploy, package, pages, peers, reach, real_clients, schema_families, sites,
+    size, telemetry, tidy,
 };
 use std::time::Duration;
 
@@ -138,6 +138,9 @@ fn counterparts() -> Vec<Step> {
         with_peers("chaos", 10, |context, log| {
             Ok(chaos::short(&context.tools()?.node, &Context::programs(), log))
         }),
+        beside(with_peers("clients", 10, |context, log| {
+            real_clients::with_clients(context.tools()?, &Context::programs(), &[], log)
+        })),
         with_peers("corpus", 15, |context, log| {
             corpus::with_corpus(context.tools()?, &Context::programs(), &[], log)
         }),
