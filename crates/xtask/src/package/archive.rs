@@ -19,7 +19,6 @@ pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     let program = folder.join("dragoman");
     fs::copy(&release.program, &program).map_err(|error| failed(&program, &error))?;
     run(Command::new("cp").arg("--recursive").arg(root::checkout().join("deploy/systemd")).arg(&folder))?;
-    fs::remove_file(folder.join("changelog")).map_err(|error| failed(&folder, &error))?;
     let file = release.file(&format!("{name}.tar.gz"));
     // The same content gives the same bytes.
     let same = [

@@ -14,7 +14,10 @@ const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 /// Writes the files into the folder `package` beside the program.
 pub(super) fn beside(program: &Path, log: &Log) -> Result<PathBuf, String> {
     let folder = emptied(program.with_file_name("package"))?;
-    log.run(Command::new(program).args(["man", "--save"]).arg(folder.join("man")))?;
+    let pages = folder.join("man");
+    log.run(Command::new(program).args(["man", "--save"]).arg(&pages))?;
+    // Without the time, so that the same content gives the same bytes.
+    log.run(Command::new("gzip").args(["--recursive", "--best", "--no-name"]).arg(&pages))?;
     let completions = emptied(folder.join("completions"))?;
     for shell in SHELLS {
         let file = completions.join(format!("dragoman.{shell}"));
@@ -22,11 +25,9 @@ pub(super) fn beside(program: &Path, log: &Log) -> Result<PathBuf, String> {
         let said = said.map_err(|error| failed(program, &error))?.stdout;
         fs::write(&file, said).map_err(|error| failed(&file, &error))?;
     }
-    for (name, text) in [
-        ("LICENSES.txt", licences::text(log)?),
-        ("changelog", template("packaging/debian/changelog")?),
-        ("README.md", template("packaging/README.md")?),
-    ] {
+    for (name, text) in
+        [("LICENSES.txt", licences::text(log)?), ("README.md", template("packaging/README.md")?)]
+    {
         let file = folder.join(name);
         fs::write(&file, text).map_err(|error| failed(&file, &error))?;
     }

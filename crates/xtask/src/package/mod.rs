@@ -100,6 +100,9 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     for package in PACKAGES.iter().filter(|package| only.is_empty() || only.contains(&package.name)) {
         good &= make(&workshop, package, check)?;
     }
+    if check && (only.is_empty() || only.contains(&"npm")) {
+        good &= check::first_contact::timed(&workshop, &npm::files(&release))?.good();
+    }
     let sums = release.write_checksums()?;
     println!("checksums: {}", sums.display());
     Ok(good)

@@ -1,6 +1,6 @@
 //! The two npm packages: `dragoman-mcp` with a launcher, and the package with the program of one platform, on which the first depends.
 
-use super::release::version;
+use super::release::{Release, version};
 use super::workshop::Workshop;
 use crate::files::{failed, template};
 use crate::root;
@@ -21,6 +21,11 @@ pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     copy(&root::checkout().join(FOLDER).join("launcher.cjs"), main.join("launcher.cjs"))?;
     copy(&release.contents.join("README.md"), main.join("README.md"))?;
     Ok(vec![packed(workshop, "platform.json", &platform)?, packed(workshop, "package.json", &main)?])
+}
+
+/// The files that were packed.
+pub(super) fn files(release: &Release) -> [PathBuf; 2] {
+    ["dragoman-mcp-linux-x64", "dragoman-mcp"].map(|name| release.file(&format!("{name}-{}.tgz", version())))
 }
 
 /// Packs a folder with this description, in this version.

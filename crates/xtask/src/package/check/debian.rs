@@ -54,7 +54,7 @@ pub(in crate::package) fn checked(workshop: &Workshop<'_>, files: &[PathBuf]) ->
 }
 
 /// The findings of lintian that do not count: cargo's dependencies are linked into one program, and the package is no part of Debian.
-const EXCUSED: &str = "embedded-library,malformed-contact,maintainer-address-missing,no-copyright-file,statically-linked-binary";
+const EXCUSED: &str = "embedded-library,bogus-mail-host-in-debian-changelog,malformed-contact,maintainer-address-missing,no-copyright-file,statically-linked-binary";
 
 /// A command in the other Debian, with nothing of this machine's environment.
 fn within(root: &Path, command: &[&str]) -> Command {
@@ -63,6 +63,7 @@ fn within(root: &Path, command: &[&str]) -> Command {
     chroot.envs([
         ("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"),
         ("HOME", "/root"),
+        ("XDG_DATA_HOME", "/var/lib"),
         ("DEBIAN_FRONTEND", "noninteractive"),
     ]);
     chroot

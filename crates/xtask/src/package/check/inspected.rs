@@ -35,12 +35,18 @@ impl Workshop<'_> {
         seen
     }
 
-    /// Asks the Inspector for the tools of a target, among which must be this one.
-    pub(super) fn sees(&self, target: &[&str], tool: &str) -> Result<Tally, String> {
+    /// The Inspector's command line with a request to a target, in an empty home.
+    pub(super) fn inspector(&self, target: &[&str], method: &str) -> Result<Command, String> {
         let home = Self::empty("inspector")?;
         let mut inspector = Command::new(self.node.program());
-        inspector.arg(self.node.module(INSPECTOR)).arg("--cli").args(target).args(["--method", "tools/list"]);
+        inspector.arg(self.node.module(INSPECTOR)).arg("--cli").args(target).args(["--method", method]);
         inspector.env("HOME", &home).current_dir(&home);
+        Ok(inspector)
+    }
+
+    /// Asks the Inspector for the tools of a target, among which must be this one.
+    pub(super) fn sees(&self, target: &[&str], tool: &str) -> Result<Tally, String> {
+        let mut inspector = self.inspector(target, "tools/list")?;
         let (good, said) = self.log.status(&mut inspector)?;
         Ok(self.judged(good && said.contains(tool), &format!("the Inspector sees {tool}")))
     }

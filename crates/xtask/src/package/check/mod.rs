@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `traces` | the files of a folder before and after |
 //! | `inspected` | a running package, visited by the Inspector |
+//! | `first_contact` | a new user with a stopwatch |
 //! | `unit` | the service's command, started by systemd's protocols |
 //! | others | one package each |
 
 pub(super) mod archive;
 pub(super) mod bundle;
 pub(super) mod debian;
+pub(super) mod first_contact;
 pub(super) mod image;
 mod inspected;
 pub(super) mod inventory;

@@ -5,7 +5,9 @@ use std::future::{Future, ready};
 use std::pin::Pin;
 
 use http::Response;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
+#[cfg(test)]
+use schemars::{Schema, SchemaGenerator};
 use transport::net::Body;
 
 use super::request::ManagementRequest;
@@ -25,7 +27,8 @@ pub(super) fn now<'a>(answered: Answered) -> Performing<'a> {
 /// The function that performs an operation.
 pub(super) type Run = for<'a> fn(&'a mut ManagementRequest) -> Performing<'a>;
 
-/// The function that returns the schema of a value.
+/// The function that returns the schema of a value. Only the generator of the published document needs schemas, so the program contains none.
+#[cfg(test)]
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// One operation.
@@ -35,13 +38,21 @@ pub(super) struct Operation {
     /// The path; a segment in braces is a parameter.
     pub(super) path: &'static str,
     /// The name of the operation, unique in the table.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "only the published document and the tests name operations")
+    )]
     pub(super) id: &'static str,
     /// The purpose of the operation, as a sentence.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the published document describes operations"))]
     pub(super) about: &'static str,
     pub(super) query: &'static [QueryParameter],
     /// The schema of the request's body, if it needs one.
+    #[cfg(test)]
     pub(super) body: Option<SchemaOf>,
+    #[cfg(test)]
     pub(super) status: u16,
+    #[cfg(test)]
     pub(super) answer: AnswerForm,
     /// True if only the control socket offers the operation.
     pub(super) is_local: bool,
@@ -51,6 +62,7 @@ pub(super) struct Operation {
 }
 
 /// The form of an answer.
+#[cfg(test)]
 #[derive(Clone, Copy)]
 pub(super) enum AnswerForm {
     /// No body.
@@ -65,6 +77,7 @@ pub(super) enum AnswerForm {
 #[derive(Clone, Copy)]
 pub(super) struct QueryParameter {
     pub(super) name: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the published document describes parameters"))]
     pub(super) about: &'static str,
     pub(super) kind: QueryKind,
 }
@@ -94,7 +107,7 @@ pub(super) const fn put(path: &'static str, id: &'static str, about: &'static st
 }
 
 pub(super) const fn delete(path: &'static str, id: &'static str, about: &'static str, run: Run) -> Operation {
-    Operation { status: 204, ..Operation::new("DELETE", path, id, about, run) }
+    Operation::new("DELETE", path, id, about, run).status(204)
 }
 
 /// Describes a parameter in the query.
@@ -116,8 +129,11 @@ impl Operation {
             id,
             about,
             query: &[],
+            #[cfg(test)]
             body: None,
+            #[cfg(test)]
             status: 200,
+            #[cfg(test)]
             answer: AnswerForm::Nothing,
             is_local: false,
             is_former: false,
@@ -131,24 +147,55 @@ impl Operation {
     }
 
     /// Sets the form of the body.
+    #[cfg(test)]
     pub(super) const fn taking<T: JsonSchema>(self) -> Self {
         Self { body: Some(SchemaGenerator::subschema_for::<T>), ..self }
     }
 
+    /// Sets the form of the body, which only the published document names.
+    #[cfg(not(test))]
+    #[expect(clippy::extra_unused_type_parameters, reason = "as in the tests, which publish the document")]
+    pub(super) const fn taking<T: JsonSchema>(self) -> Self {
+        self
+    }
+
     /// Sets the form of the answer.
+    #[cfg(test)]
     pub(super) const fn giving<T: JsonSchema>(self) -> Self {
         let status = if self.status == 204 { 200 } else { self.status };
         Self { answer: AnswerForm::Json(SchemaGenerator::subschema_for::<T>), status, ..self }
     }
 
+    /// Sets the form of the answer, which only the published document names.
+    #[cfg(not(test))]
+    #[expect(clippy::extra_unused_type_parameters, reason = "as in the tests, which publish the document")]
+    pub(super) const fn giving<T: JsonSchema>(self) -> Self {
+        self
+    }
+
     /// Makes the answer a stream of events with data of this form.
+    #[cfg(test)]
     pub(super) const fn streaming<T: JsonSchema>(self) -> Self {
         Self { answer: AnswerForm::Events(SchemaGenerator::subschema_for::<T>), ..self }
     }
 
+    /// Makes the answer a stream of events, whose form only the published document names.
+    #[cfg(not(test))]
+    #[expect(clippy::extra_unused_type_parameters, reason = "as in the tests, which publish the document")]
+    pub(super) const fn streaming<T: JsonSchema>(self) -> Self {
+        self
+    }
+
     /// Sets the status of the answer.
+    #[cfg(test)]
     pub(super) const fn status(self, status: u16) -> Self {
         Self { status, ..self }
+    }
+
+    /// Sets the status of the answer, which only the published document names.
+    #[cfg(not(test))]
+    pub(super) const fn status(self, _status: u16) -> Self {
+        self
     }
 
     /// Offers the operation on the control socket only.
