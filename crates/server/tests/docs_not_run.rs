@@ -58,6 +58,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/connect.md", "dragoman stdio", "needs that server; held by the tests of `stdio`"),
     ("docs/deploy.md", "sudo install", "changes the system; `cargo xtask package --check` installs the unit"),
     ("docs/deploy.md", "kubectl apply", "needs a cluster; the manifests are checked against their schemas"),
+    ("docs/deploy.md", "podman run", "needs the image; `cargo xtask package --check` builds and runs it"),
     (
         "docs/dialects.md",
         "$ dragoman serve",
