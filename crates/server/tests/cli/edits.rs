@@ -144,7 +144,7 @@ async fn nothing_is_written_if_something_is_wrong() {
         (valid, &["add", "c", "127.0.0.1:8808/mcp"], "write it with its scheme: http://127.0.0.1:8808/mcp"),
         (valid, &["add", "c", "ftp://h/"], "ftp"),
         (valid, &["add", "c", "-p", "none", "--", "z"], "no profile \"none\""),
-        (valid, &["add", "c"], "required"),
+        (valid, &["add", "c"], "needs a URL, a bundle or a command"),
         (valid, &["remove", "c"], "the file has no server \"c\""),
         (valid, &["remove", "a"], "Nothing was changed"),
         ("mcpServers: {", &["add", "c", "--", "z"], "not valid YAML"),

@@ -9,8 +9,15 @@ use std::path::Path;
 /// The pages that are not in `docs`.
 const OTHERS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
-/// Files that pages link to, as folders of the site.
-const FILES: [&str; 2] = ["deploy", "docs/pictures"];
+/// Files and folders that pages link to.
+const FILES: [&str; 6] = [
+    "deploy",
+    "docs/pictures",
+    "crates/server/tests/dialects/transcripts",
+    "fuzz/README.md",
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
+];
 
 /// A page of the site.
 struct Page {
@@ -24,9 +31,8 @@ pub(super) fn write(checkout: &Path, to: &Path) -> Result<(), String> {
         let file = to.join(&name);
         fs::write(&file, text).map_err(|error| failed(&file, &error))?;
     }
-    for folder in FILES {
-        let target = to.join(folder.strip_prefix("docs/").unwrap_or(folder));
-        copy(&checkout.join(folder), &target)?;
+    for name in FILES {
+        copy(&checkout.join(name), &to.join(name.strip_prefix("docs/").unwrap_or(name)))?;
     }
     Ok(())
 }
@@ -97,23 +103,24 @@ fn rewritten(text: &str, change: impl Fn(&str) -> Option<String>) -> String {
     out
 }
 
+/// Copies a file, or a folder with everything in it.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    if from.is_file() {
+        let folder = to.parent().unwrap_or(to);
+        fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+        return fs::copy(from, to).map(drop).map_err(|error| failed(to, &error));
+    }
     fs::create_dir_all(to).map_err(|error| failed(to, &error))?;
     for entry in fs::read_dir(from).map_err(|error| failed(from, &error))? {
         let path = entry.map_err(|error| failed(from, &error))?.path();
-        let target = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() {
-            copy(&path, &target)?;
-        } else {
-            fs::copy(&path, &target).map(drop).map_err(|error| failed(&target, &error))?;
-        }
+        copy(&path, &to.join(path.file_name().unwrap_or_default()))?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{from_docs, from_top, pages, rewritten, titled};
+    use super::{FILES, from_docs, from_top, pages, rewritten, titled};
     use crate::root::checkout;
     use std::cell::RefCell;
     use std::collections::BTreeSet;
@@ -166,9 +173,12 @@ mod tests {
         let names: BTreeSet<&str> = pages.iter().map(|page| page.name.as_str()).collect();
         for page in &pages {
             for target in targets(&page.text) {
-                let is_there = names.contains(target.as_str())
-                    || checkout().join(&target).exists()
-                    || checkout().join("docs").join(&target).exists();
+                let is_copied =
+                    |folder: &&str| target.starts_with(folder.strip_prefix("docs/").unwrap_or(folder));
+                let is_file =
+                    || ["", "docs"].iter().any(|folder| checkout().join(folder).join(&target).is_file());
+                let is_there =
+                    names.contains(target.as_str()) || (FILES.iter().any(|one| is_copied(&one)) && is_file());
                 assert!(is_there, "{} links to {target}, which is not there", page.name);
             }
         }
