@@ -178,7 +178,7 @@ mod tests {
                 let is_file =
                     || ["", "docs"].iter().any(|folder| checkout().join(folder).join(&target).is_file());
                 let is_there =
-                    names.contains(target.as_str()) || (FILES.iter().any(|one| is_copied(&one)) && is_file());
+                    names.contains(target.as_str()) || (FILES.iter().any(|one| is_copied(one)) && is_file());
                 assert!(is_there, "{} links to {target}, which is not there", page.name);
             }
         }
