@@ -177,8 +177,7 @@ mod tests {
                     |folder: &&str| target.starts_with(folder.strip_prefix("docs/").unwrap_or(folder));
                 let is_file =
                     || ["", "docs"].iter().any(|folder| checkout().join(folder).join(&target).is_file());
-                let is_there =
-                    names.contains(target.as_str()) || (FILES.iter().any(|one| is_copied(one)) && is_file());
+                let is_there = names.contains(target.as_str()) || (FILES.iter().any(is_copied) && is_file());
                 assert!(is_there, "{} links to {target}, which is not there", page.name);
             }
         }
