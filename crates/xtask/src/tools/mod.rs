@@ -22,7 +22,7 @@ pub(crate) use deploy::for_deploy;
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;
 pub(crate) use node::Node;
-pub(crate) use packaging::{Packagers, for_containers};
+pub(crate) use packaging::{Packagers, for_containers, for_units};
 pub(crate) use python::environment;
 pub(crate) use reach::for_reach;
 pub(crate) use telemetry::for_telemetry;

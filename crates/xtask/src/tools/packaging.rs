@@ -14,12 +14,11 @@ const DEB: (&str, &str) = ("cargo-deb", "3.8.0");
 /// Its compiler for C builds for old systems.
 const PYTHON: &str = "packaging/tools.txt";
 
-const FOR_DEBIAN: &[apt::Package] = &[
-    ("debootstrap", &["debootstrap", "--version"]),
-    ("lintian", &["lintian", "--version"]),
-    // `systemd-socket-activate`.
-    ("systemd", &["systemd-analyze", "--version"]),
-];
+const FOR_DEBIAN: &[apt::Package] =
+    &[("debootstrap", &["debootstrap", "--version"]), ("lintian", &["lintian", "--version"])];
+
+/// It contains `systemd-socket-activate`.
+const FOR_UNITS: &[apt::Package] = &[("systemd", &["systemd-analyze", "--version"])];
 
 const FOR_CONTAINERS: &[apt::Package] = &[
     ("buildah", &["buildah", "--version"]),
@@ -70,6 +69,11 @@ impl Packagers {
     pub(crate) fn uv(&self) -> [PathBuf; 2] {
         ["uv", "uvx"].map(|name| self.python.join(name))
     }
+}
+
+/// Installs the program that starts services as systemd does.
+pub(crate) fn for_units(log: &Log) -> Result<(), String> {
+    apt::install(FOR_UNITS, log)
 }
 
 /// Installs the programs that build and run images.

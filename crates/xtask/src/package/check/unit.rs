@@ -6,6 +6,7 @@ use crate::files::template;
 use crate::package::workshop::Workshop;
 use crate::run::Service;
 use crate::tally::Tally;
+use crate::tools::for_units;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt as _;
@@ -46,6 +47,7 @@ fn command_of(unit: &str) -> Result<String, String> {
 
 /// Runs a command with a socket and a place for notices; the Inspector's connection is what starts it.
 fn activated(workshop: &Workshop<'_>, before: &[&str], command: &str, home: &str) -> Result<Tally, String> {
+    for_units(workshop.log)?;
     let address = free_address()?;
     let name = format!("dragoman-package-{}", std::process::id());
     let place = SocketAddr::from_abstract_name(&name).map_err(|error| error.to_string())?;
