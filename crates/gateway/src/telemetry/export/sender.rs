@@ -73,8 +73,9 @@ impl Collector {
         for attempt in 1..=tries {
             let Err(failure) = self.post(body.clone()).await else { return };
             let Some(asked) = failure.again.filter(|_| attempt < tries) else {
-                self.tell(&failure.reason, count);
-                return queue.note_dropped(count);
+                // Whoever reads the log finds the losses in the figures.
+                queue.note_dropped(count);
+                return self.tell(&failure.reason, count);
             };
             sleep(asked.max(pause).min(LONGEST_PAUSE)).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
