@@ -5,13 +5,13 @@ fn host() -> Host {
     Host { folder: "/b".to_owned(), home: "/u/ann".to_owned(), platform: "linux" }
 }
 
-fn manifest(server: Value, settings: Value) -> Manifest {
+fn manifest(server: &Value, settings: &Value) -> Manifest {
     let all = json!({ "manifest_version": "0.3", "name": "x", "version": "1", "server": server, "user_config": settings });
     Manifest::parse(all.to_string().as_bytes()).unwrap()
 }
 
-fn node(command: Value, settings: Value) -> Manifest {
-    manifest(json!({ "type": "node", "entry_point": "server/index.js", "mcp_config": command }), settings)
+fn node(command: &Value, settings: &Value) -> Manifest {
+    manifest(&json!({ "type": "node", "entry_point": "server/index.js", "mcp_config": command }), settings)
 }
 
 fn values(given: &[(&str, &[&str])]) -> SettingValues {
@@ -34,7 +34,7 @@ fn variables_are_filled_in_and_lists_are_spread() {
         "key": { "type": "string", "sensitive": true, "required": true },
         "none": { "type": "string" }
     });
-    let manifest = node(command, settings);
+    let manifest = node(&command, &settings);
     let launch =
         manifest.launch(&host(), &values(&[("key", &["${HOME}"]), ("folders", &["/p", "/q"])])).unwrap();
     assert_eq!(launch.program, "node");
@@ -53,7 +53,7 @@ fn settings_are_checked() {
         "max": { "type": "number", "max": 5 },
         "on": { "type": "boolean" }
     });
-    let manifest = node(json!({}), settings);
+    let manifest = node(&json!({}), &settings);
     let fails = |given: &[(&str, &[&str])]| manifest.launch(&host(), &values(given)).unwrap_err().to_string();
     assert_eq!(fails(&[]), "it needs the setting `key` (API key)");
     assert_eq!(fails(&[("key", &[""])]), "it needs the setting `key` (API key)");
@@ -73,7 +73,7 @@ fn settings_are_checked() {
 #[test]
 fn a_manifest_without_a_command_runs_its_entry_point() {
     let of = |kind: &str| {
-        let manifest = manifest(json!({ "type": kind, "entry_point": "s/main" }), json!({}));
+        let manifest = manifest(&json!({ "type": kind, "entry_point": "s/main" }), &json!({}));
         let launch = manifest.launch(&host(), &SettingValues::new()).unwrap();
         [vec![launch.program], launch.args].concat().join(" ")
     };
@@ -89,7 +89,7 @@ fn platforms_change_the_command_or_refuse_it() {
         "command": "server/run", "args": ["-a"], "env": { "A": "1", "B": "2" },
         "platform_overrides": { "linux": { "args": ["-l"], "env": { "B": "3" } }, "win32": { "command": "run.exe" } }
     });
-    let launch = node(command, json!({})).launch(&host(), &SettingValues::new()).unwrap();
+    let launch = node(&command, &json!({})).launch(&host(), &SettingValues::new()).unwrap();
     assert_eq!((launch.program.as_str(), launch.args), ("/b/server/run", vec!["-l".to_owned()]));
     assert_eq!((launch.env["A"].as_str(), launch.env["B"].as_str()), ("1", "3"));
     let all = json!({ "name": "x", "version": "1", "server": { "type": "binary", "entry_point": "x" }, "compatibility": { "platforms": ["darwin"] } });

@@ -12,6 +12,9 @@ use proptest::prelude::*;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+/// Writes something that must not be unpacked.
+type Evil = fn(&mut ZipWriter<fs::File>);
+
 /// An empty folder of a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bundles").join(name);
@@ -61,7 +64,6 @@ fn a_good_bundle_is_unpacked_once_under_its_checksum() {
 #[test]
 fn entries_outside_the_folder_and_links_are_refused_before_anything_is_written() {
     let folder = folder("escape");
-    type Evil = fn(&mut ZipWriter<fs::File>);
     let evils: [(&str, Evil); 4] = [
         ("up", |zip| file(zip, "../escaped", 0o644, b"x")),
         ("absolute", |zip| file(zip, "/tmp/escaped", 0o644, b"x")),

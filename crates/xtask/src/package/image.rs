@@ -57,6 +57,8 @@ fn context(workshop: &Workshop<'_>, name: &str) -> Result<PathBuf, String> {
     let folder = workshop.release.parts(name)?;
     let program = workshop.release.static_program.as_deref().ok_or("an image needs the static program")?;
     copy(program, &folder.join("dragoman"))?;
+    let state = folder.join("state");
+    fs::create_dir_all(&state).map_err(|error| failed(&state, &error))?;
     Ok(folder)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::run::Log;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// The content of a package, and a command that detects it.
 pub(super) type Package = (&'static str, &'static [&'static str]);
@@ -12,6 +13,9 @@ pub(super) const FOR_PEERS: &[Package] = &[
     ("python3-venv", &["python3", "-c", "import ensurepip, venv"]),
     ("valgrind", &["valgrind", "--version"]),
 ];
+
+/// Steps that run at the same time take turns: apt waits for others only while it installs, not while it updates its lists.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Installs missing packages; calls apt only if there are any.
 pub(super) fn install(packages: &[Package], log: &Log) -> Result<(), String> {
@@ -24,6 +28,7 @@ pub(super) fn install(packages: &[Package], log: &Log) -> Result<(), String> {
     if !answers(&["sh", "-c", "test \"$(id -u)\" = 0 && command -v apt-get"]) {
         return Err(format!("missing: {}. As root: {install}", missing.join(", ")));
     }
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     // Another process may be using apt.
     let patient = ["-q", "-o", "DPkg::Lock::Timeout=300"];
     log.run(Command::new("apt-get").args(patient).arg("update"))?;

@@ -83,8 +83,10 @@ fn run(storage: &Storage, folder: &Path, tag: &str) -> Command {
         "--name",
         CONTAINER,
     ]);
+    // A machine for tests may not let containers have the usual limits.
+    command.args(["--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096"]);
     command.arg("--volume").arg(format!("{}:/etc/dragoman:ro", folder.display()));
-    command.args(["--tmpfs", "/var/lib/dragoman:mode=1777,exec", "--tmpfs", "/tmp:mode=1777,exec"]);
+    command.args(["--volume", "dragoman-state:/var/lib/dragoman", "--tmpfs", "/tmp:mode=1777,exec"]);
     command.arg(tag);
     command
 }
