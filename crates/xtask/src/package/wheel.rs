@@ -7,7 +7,7 @@ use crate::root;
 use std::fs;
 use std::path::PathBuf;
 
-/// Builds the wheel. maturin builds the program itself; what cargo built before is used again.
+/// Builds the wheel. maturin builds the program itself, in a folder of its own: it passes other flags than cargo.
 pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     let release = workshop.release;
     let mut maturin = workshop.packagers.command("maturin")?;
@@ -22,7 +22,7 @@ pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
         "--target",
         TARGET,
     ]);
-    maturin.arg("--target-dir").arg(folder_of("portable")).arg("--out").arg(&release.folder);
+    maturin.arg("--target-dir").arg(folder_of("wheel")).arg("--out").arg(&release.folder);
     maturin
         .env(PORTABLE, "1")
         .env("RUSTFLAGS", without_paths())
