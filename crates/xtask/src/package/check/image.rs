@@ -20,7 +20,7 @@ pub(in crate::package) fn empty(workshop: &Workshop<'_>, files: &[PathBuf]) -> R
 /// Serves servers that npx and uvx start.
 pub(in crate::package) fn with_programs(workshop: &Workshop<'_>, files: &[PathBuf]) -> Result<Tally, String> {
     let servers = "mcpServers:\n  everything: { command: npx, args: [-y, \"@modelcontextprotocol/server-everything\"] }\n  \
-                   time: { command: uvx, args: [mcp-server-time] }\nlimits: { listWait: 2m, startTimeout: 2m }\n";
+                   time: { command: uvx, args: [mcp-server-time] }\nlimits: { listWait: 1m, startTimeout: 2m }\n";
     let mut tally = served(workshop, files, "dragoman-programs", servers, "everything__echo")?;
     tally += served(workshop, files, "dragoman-programs", servers, "time__get_current_time")?;
     Ok(tally)
@@ -86,6 +86,8 @@ fn run(storage: &Storage, folder: &Path, tag: &str) -> Command {
     // A machine for tests may not let containers have the usual limits.
     command.args(["--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096"]);
     command.arg("--volume").arg(format!("{}:/etc/dragoman:ro", folder.display()));
+    // Package managers in it trust whom this machine trusts.
+    command.args(["--volume", "/etc/ssl/certs/ca-certificates.crt:/etc/ssl/certs/ca-certificates.crt:ro"]);
     command.args(["--volume", "dragoman-state:/var/lib/dragoman", "--tmpfs", "/tmp:mode=1777,exec"]);
     command.arg(tag);
     command
