@@ -2,7 +2,7 @@
 
 use super::release::version;
 use super::workshop::Workshop;
-use crate::files::failed;
+use crate::files::{failed, read};
 use crate::root;
 use std::fs;
 use std::path::PathBuf;
@@ -12,21 +12,27 @@ pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     let name = format!("dragoman-{}.cdx", version());
     let manifest = root::checkout().join("crates/server/Cargo.toml");
     let mut command = workshop.packagers.command("cargo")?;
-    command.args([
-        "cyclonedx",
-        "--quiet",
-        "--format",
-        "json",
-        "--describe",
-        "crate",
-        "--no-build-deps",
-        "--target",
-    ]);
+    command.args(["cyclonedx", "--quiet", "--format", "json", "--no-build-deps", "--target"]);
     command.args([super::release::TARGET, "--override-filename", &name, "--manifest-path"]).arg(&manifest);
     workshop.log.run(command.current_dir(root::checkout()))?;
-    // It writes beside every manifest that it reads.
     let written = manifest.with_file_name(format!("{name}.json"));
+    // References contain the path of this checkout, which says nothing to others.
+    let checkout = root::checkout().display().to_string();
+    let text = read(&written)?.replace(&checkout, "/dragoman");
     let file = workshop.release.file(&format!("{name}.json"));
-    fs::copy(&written, &file).map_err(|error| failed(&written, &error))?;
+    fs::write(&file, text).map_err(|error| failed(&file, &error))?;
+    remove_others(&format!("{name}.json"))?;
     Ok(vec![file])
+}
+
+/// Removes the files that the program writes beside every manifest that it reads.
+fn remove_others(name: &str) -> Result<(), String> {
+    let crates = root::checkout().join("crates");
+    for entry in fs::read_dir(&crates).map_err(|error| failed(&crates, &error))? {
+        let written = entry.map_err(|error| failed(&crates, &error))?.path().join(name);
+        if written.is_file() {
+            fs::remove_file(&written).map_err(|error| failed(&written, &error))?;
+        }
+    }
+    Ok(())
 }

@@ -43,7 +43,9 @@ fn served(
     let tag = format!("localhost/{name}:{}", version());
     workshop.log.run(storage.command("podman").args(["load", "--quiet", "--input"]).arg(archive))?;
     let (service, url) = Service::start(&mut run(&storage, &folder, &tag), workshop.log, endpoint)?;
-    let mut tally = workshop.sees(&["--transport", "http", &url], tool)?;
+    // The first start of a server downloads it.
+    let patient = ["--transport", "http", &url, "--connect-timeout", "120000"];
+    let mut tally = workshop.sees(&patient, tool)?;
     if !tally.good() {
         service.tell(workshop.log);
     }
