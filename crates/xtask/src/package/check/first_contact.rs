@@ -44,9 +44,16 @@ pub(in crate::package) fn timed(workshop: &Workshop<'_>, npm: &[PathBuf]) -> Res
     serve.args(["serve", "--listen", "127.0.0.1:0"]);
     let (service, url) = Service::start(&mut serve, workshop.log, endpoint)?;
     let running = started.elapsed();
-    let call = ["--tool-name", "everything__echo", "--tool-arg", "message=hello from the first contact"];
-    let mut inspector = workshop.inspector(&["--transport", "http", &url], "tools/call")?;
-    let (good, said) = workshop.log.status(inspector.args(call))?;
+    let call: [&str; 4] =
+        ["--tool-name", "everything__echo", "--tool-arg", "message=hello from the first contact"];
+    // The server is downloaded meanwhile; until then, its tools are unknown.
+    let (good, said) = loop {
+        let mut inspector = workshop.inspector(&["--transport", "http", &url], "tools/call")?;
+        let (good, said) = workshop.log.status(inspector.args(call))?;
+        if good || started.elapsed() > PATIENCE {
+            break (good, said);
+        }
+    };
     let called = started.elapsed();
     if !good {
         service.tell(workshop.log);
