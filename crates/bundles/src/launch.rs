@@ -59,7 +59,7 @@ pub enum LaunchError {
     Unfit {
         /// The name of the setting.
         name: String,
-        /// What is expected.
+        /// The form that fits, in words.
         expected: String,
     },
 }

@@ -67,7 +67,7 @@ pub struct Download {
 /// One way to run or reach a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// Where the server comes from.
+    /// The origin of the server.
     pub origin: OfferOrigin,
     /// The package with its version, or the URL.
     pub shown: String,

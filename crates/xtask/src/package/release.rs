@@ -1,4 +1,4 @@
-//! What is released: the version, the programs, and the folder of the packages.
+//! A release: its version, the programs, and the folder of the packages.
 
 use super::contents;
 use crate::files::failed;

@@ -1,4 +1,4 @@
-//! What builds and checks packages.
+//! The tools and the release that builds and checks of packages share.
 
 use super::release::Release;
 use crate::run::Log;

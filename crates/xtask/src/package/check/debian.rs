@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What dpkg writes about every package, and what loading shared libraries leaves.
+/// Parts of paths that dpkg writes for every package, and that the loading of shared libraries leaves.
 const DPKG: &[&str] = &[
     "/var/lib/dpkg/",
     "/var/log/",

@@ -15,7 +15,7 @@ const INSPECTOR: &str = "@modelcontextprotocol/inspector/clients/launcher/build/
 /// A tool of the demo server, which Dragoman serves without a configuration.
 pub(super) const TOOL: &str = "example-echo";
 
-/// What users keep when they remove a package: their keys and records, and the caches of package managers.
+/// The data that users keep when they remove a package: their keys and records, and the caches of package managers.
 pub(super) const OF_USERS: &[&str] = &["/.local/share/", "/.npm/", "/.cache/"];
 
 impl Workshop<'_> {
