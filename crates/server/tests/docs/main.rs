@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "a test starts the program as a person would, from a shell")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod not_run;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpStream;
