@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use config::Config;
-use rustix::fs::{Access, access};
+use rustix::fs::{Access, access, statvfs};
 
 use crate::tls::{self, TlsNote};
 
@@ -19,6 +19,12 @@ const DRIFT: Duration = Duration::from_mins(5);
 
 /// The maximum number of files in the state folder that are looked at.
 const MANY: usize = 1000;
+
+/// The free space, in bytes, below which nothing can be stored safely: a database and its journal grow by whole pages.
+const NO_SPACE: u64 = 1 << 20;
+
+/// The free space, in bytes, below which the user should act.
+const LITTLE_SPACE: u64 = 64 << 20;
 
 /// The gravity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,10 +135,27 @@ fn state_folder(folder: &Path) -> Vec<MachineFinding> {
             all.push(finding(Gravity::Wrong, format!("{file} cannot be read by this user"), Some(help)));
         }
     }
+    if let Ok(disk) = statvfs(folder) {
+        all.extend(space(folder, disk.f_bavail.saturating_mul(disk.f_frsize)));
+    }
     if all.is_empty() {
         all.push(finding(Gravity::Fine, format!("{shown} can be used"), None));
     }
     all
+}
+
+/// The finding about the free space of the folder's disk, in bytes; `None` if there is enough.
+fn space(folder: &Path, free: u64) -> Option<MachineFinding> {
+    let shown = folder.display();
+    let (gravity, message) = match free {
+        ..NO_SPACE => (Gravity::Wrong, format!("the disk of {shown} is full")),
+        NO_SPACE..LITTLE_SPACE => {
+            (Gravity::Doubtful, format!("the disk of {shown} has only {} MiB of free space", free >> 20))
+        }
+        _ => return None,
+    };
+    let help = "free up space: until then no key, revocation, consent, session or call can be stored";
+    Some(MachineFinding::new(gravity, "state folder", message, Some(help.to_owned())))
 }
 
 /// Checks that the clock is not obviously wrong: certificates, tokens and limits depend on it.
@@ -155,4 +178,19 @@ fn clock(folder: &Path) -> MachineFinding {
         return MachineFinding::new(Gravity::Doubtful, "clock", message, help);
     }
     MachineFinding::new(Gravity::Fine, "clock", format!("{shown} UTC"), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_with_little_space_is_a_finding() {
+        let gravity = |free| space(Path::new("/var/lib/dragoman"), free).map(|finding| finding.gravity);
+        assert_eq!(gravity(0), Some(Gravity::Wrong));
+        assert_eq!(gravity(NO_SPACE - 1), Some(Gravity::Wrong));
+        assert_eq!(gravity(NO_SPACE), Some(Gravity::Doubtful));
+        assert_eq!(gravity(LITTLE_SPACE - 1), Some(Gravity::Doubtful));
+        assert_eq!(gravity(LITTLE_SPACE), None);
+    }
 }

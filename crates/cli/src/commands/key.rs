@@ -132,7 +132,7 @@ fn revoke(which: &str, state: &StateFolder, console: &Console) -> Result<(), Fai
     let now = moment::now();
     let keys = Keys::open_existing(&state.folder).map_err(|e| failed(&e))?;
     let done = match keys {
-        Some(mut keys) => keys.revoke(which, now).map_err(|e| failed(&e))?,
+        Some(mut keys) => keys.revoke(which, now).map_err(|e| not_revoked(&e))?,
         None => Revocation::Unknown,
     };
     let (key, since) = match &done {
@@ -146,6 +146,12 @@ fn revoke(which: &str, state: &StateFolder, console: &Console) -> Result<(), Fai
         return console.print(&described(key, now).to_string());
     }
     console.print(&format!("The key {} ({}) {since}.", console.out.bold(&one_line(&key.name)), key.prefix))
+}
+
+/// Returns the error for a key that stays valid, because its revocation cannot be stored.
+fn not_revoked(error: &store::Error) -> Failure {
+    let help = format!("the key is still valid: {}, and revoke it again", error.help());
+    Failure::new(format!("the key is not revoked: {error}")).help(help)
 }
 
 /// Returns the error for an unknown key. The text may be a mistyped key, so the message repeats only the part that may
