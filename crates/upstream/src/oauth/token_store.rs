@@ -1,8 +1,9 @@
 //! The storage that outlives the process: tokens and registrations, in the vault of the state folder. Without a state
-//! folder, they are kept in memory. This module must not know what the stored values are used for.
+//! folder, they are kept in memory; so are changes that the vault cannot take, until it can. This module must not know
+//! what the stored values are used for.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -12,6 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::vault::Vault;
 
+/// The maximum number of changes that wait in memory until the vault can be written.
+const MOST_UNSTORED: usize = 4096;
+
 /// The vault, which is opened on first use.
 #[derive(Clone)]
 pub(super) struct TokenStore(Arc<TokenStoreState>);
@@ -19,8 +23,8 @@ pub(super) struct TokenStore(Arc<TokenStoreState>);
 struct TokenStoreState {
     folder: Option<PathBuf>,
     vault: Mutex<Option<Vault>>,
-    /// The values that are kept in memory if there is no folder.
-    here: Mutex<HashMap<String, SecretString>>,
+    /// Without a folder, all values. With a folder, the changes that could not be stored yet; `None` is a removal.
+    here: Mutex<HashMap<String, Option<SecretString>>>,
 }
 
 impl TokenStore {
@@ -75,39 +79,148 @@ fn random<const N: usize>() -> Result<[u8; N], String> {
 
 impl TokenStoreState {
     fn get(&self, name: &str) -> Result<Option<SecretString>, String> {
-        let Some(folder) = &self.folder else { return Ok(self.here.lock().get(name).cloned()) };
+        let Some(folder) = &self.folder else { return Ok(self.here.lock().get(name).cloned().flatten()) };
         let mut vault = self.vault.lock();
-        if vault.is_none() {
-            *vault = Vault::open_existing(folder, &random()?).map_err(|e| format!("{e}; {}", e.help()))?;
+        let unstored = self.here.lock().get(name).cloned();
+        if let Some(value) = unstored {
+            if write(&mut vault, folder, name, value.as_ref()).is_ok() {
+                self.here.lock().remove(name);
+            }
+            return Ok(value);
         }
-        let Some(vault) = &*vault else { return Ok(None) };
-        vault.get(name).map_err(|e| format!("{e}; {}", e.help()))
+        match existing(&mut vault, folder)? {
+            Some(vault) => vault.get(name).map_err(|e| told(&e)),
+            None => Ok(None),
+        }
     }
 
     fn put(&self, name: &str, text: SecretString) -> Result<Option<()>, String> {
-        let Some(folder) = &self.folder else {
-            self.here.lock().insert(name.to_owned(), text);
-            return Ok(None);
-        };
-        let mut vault = self.vault.lock();
-        let opened = match vault.take() {
-            Some(open) => Ok(open),
-            None => Vault::open(folder, &random()?),
-        };
-        let mut open = opened.map_err(|e| format!("{e}; {}", e.help()))?;
-        let put = open.put(name, &text, random()?).map_err(|e| format!("{e}; {}", e.help()));
-        *vault = Some(open);
-        put.map(Some)
+        self.change(name, Some(text)).map(Some)
     }
 
     fn remove(&self, name: &str) -> Result<Option<()>, String> {
-        self.here.lock().remove(name);
-        let Some(folder) = &self.folder else { return Ok(None) };
+        self.change(name, None).map(Some)
+    }
+
+    /// Stores or removes a value. If the vault cannot be written, this process remembers the change: a renewed token that
+    /// is forgotten would end the consent, and a revoked consent must not be used again.
+    fn change(&self, name: &str, value: Option<SecretString>) -> Result<(), String> {
+        let Some(folder) = &self.folder else {
+            let mut here = self.here.lock();
+            if value.is_some() {
+                here.insert(name.to_owned(), value)
+            } else {
+                here.remove(name)
+            };
+            return Ok(());
+        };
         let mut vault = self.vault.lock();
-        if vault.is_none() {
-            *vault = Vault::open_existing(folder, &random()?).map_err(|e| format!("{e}; {}", e.help()))?;
+        let written = write(&mut vault, folder, name, value.as_ref());
+        let mut here = self.here.lock();
+        match written {
+            Ok(()) => {
+                here.remove(name);
+                Ok(())
+            }
+            Err(why) if here.len() < MOST_UNSTORED || here.contains_key(name) => {
+                here.insert(name.to_owned(), value);
+                Err(format!("{why}; until then, the change is in memory only"))
+            }
+            Err(why) => {
+                Err(format!("{why}; this change is lost, because {MOST_UNSTORED} others wait already"))
+            }
         }
-        let Some(vault) = &mut *vault else { return Ok(None) };
-        vault.remove(name).map(|_| None).map_err(|e| format!("{e}; {}", e.help()))
+    }
+}
+
+/// The vault of the folder, if there is one.
+fn existing<'a>(vault: &'a mut Option<Vault>, folder: &Path) -> Result<Option<&'a mut Vault>, String> {
+    if vault.is_none() {
+        *vault = Vault::open_existing(folder, &random()?).map_err(|e| told(&e))?;
+    }
+    Ok(vault.as_mut())
+}
+
+/// Writes a value to the vault of the folder, or removes it there if it is `None`.
+fn write(
+    vault: &mut Option<Vault>,
+    folder: &Path,
+    name: &str,
+    value: Option<&SecretString>,
+) -> Result<(), String> {
+    let Some(text) = value else {
+        let Some(vault) = existing(vault, folder)? else { return Ok(()) };
+        return vault.remove(name).map(drop).map_err(|e| told(&e));
+    };
+    if vault.is_none() {
+        *vault = Some(Vault::open(folder, &random()?).map_err(|e| told(&e))?);
+    }
+    let Some(vault) = vault else { return Ok(()) };
+    vault.put(name, text, random()?).map_err(|e| told(&e))
+}
+
+fn told(error: &store::Error) -> String {
+    format!("{error}; {}", error.help())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A new folder for one test; it is removed in the end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(test: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("dragoman-tokens-{}-{test}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn store(folder: &Path) -> TokenStoreState {
+        TokenStoreState { folder: Some(folder.to_owned()), vault: Mutex::default(), here: Mutex::default() }
+    }
+
+    fn read(store: &TokenStoreState, name: &str) -> Option<String> {
+        store.get(name).ok().flatten().map(|text| text.expose_secret().to_owned())
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_stored_waits_in_memory() {
+        let folder = Folder::new("waits");
+        let file = folder.0.join("vault.db");
+        fs::write(&file, "no database ".repeat(100)).unwrap();
+        let first = store(&folder.0);
+        assert!(first.put("consent", SecretString::from("new")).is_err());
+        assert_eq!(read(&first, "consent").as_deref(), Some("new"));
+        fs::remove_file(&file).unwrap();
+        assert_eq!(read(&first, "consent").as_deref(), Some("new"));
+        assert!(first.here.lock().is_empty(), "it was stored at the first opportunity");
+        drop(first);
+        assert_eq!(read(&store(&folder.0), "consent").as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn a_removed_value_is_not_used_even_if_the_vault_cannot_be_written() {
+        let folder = Folder::new("removed");
+        let (file, aside) = (folder.0.join("vault.db"), folder.0.join("aside"));
+        store(&folder.0).put("consent", SecretString::from("old")).unwrap();
+        fs::rename(&file, &aside).unwrap();
+        fs::write(&file, "no database ".repeat(100)).unwrap();
+        let second = store(&folder.0);
+        assert!(second.remove("consent").is_err());
+        fs::rename(&aside, &file).unwrap();
+        assert_eq!(read(&second, "consent"), None);
+        drop(second);
+        assert_eq!(read(&store(&folder.0), "consent"), None);
     }
 }
