@@ -41,12 +41,15 @@ pub struct NativeCall<'a> {
     pub era: &'static Era,
     /// Values of the client's request that the configuration maps to this server.
     pub mapped: Option<&'a Mapped>,
+    /// True if the form of failures is documented by the dialect of the client's endpoint, which reads the kind of a failure
+    /// from an error. False in endpoints of MCP itself, where a model reads failures of a tool as results.
+    pub documented: bool,
 }
 
 impl<'a> NativeCall<'a> {
     /// A request without mapped values.
     pub fn new(request: &'a Frame, era: &'static Era) -> Self {
-        Self { request, era, mapped: None }
+        Self { request, era, mapped: None, documented: false }
     }
 }
 

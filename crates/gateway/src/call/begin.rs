@@ -48,7 +48,7 @@ impl Call {
             let target = RecordedTarget { upstream: &upstream, tool, arrived, traced };
             Record::forwarded(context, caller.identity(), view.profile, &request.frame, target)
         });
-        let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
+        let (id, origin) = (request.frame.id().cloned(), (request.carried.clone(), request.whole));
         let (resend, unchecked) = (resend_policy(context, &request, &upstream), request.route.unchecked);
         let is_cross = era != request.server;
         let said = if is_cross { introduction(&caller, &request) } else { ClientIntroduction::default() };
@@ -75,7 +75,7 @@ impl Call {
                 context: context.clone(),
                 exchange,
                 upstream,
-                connection: CallConnection::new(caller.attribution(), dedicated, carried),
+                connection: CallConnection::new(caller.attribution(), dedicated, origin),
                 caller,
                 client: WaitingClient::new(cancelled, masked),
                 retries: Retries { rewrites: Rewrites::of(unchecked), policy: resend, repeatable: None },

@@ -343,10 +343,12 @@ impl Call {
             record,
             ..
         } = self;
-        let CallConnection { owner, held, dedicated, carried, .. } = connection;
+        let CallConnection { owner, held, dedicated, carried, documented, .. } = connection;
+        let (owner, documented) = (*owner, *documented);
         let (dedicated, side_channel) = (dedicated.as_ref(), side_channel.as_ref());
         let (carried, has_waited) = (carried.as_deref(), retries.policy.has_waited());
-        let way = Delivery { upstream, caller, dedicated, side_channel, owner: *owner, carried, has_waited };
+        let way =
+            Delivery { upstream, caller, dedicated, side_channel, owner, carried, documented, has_waited };
         let mut delivering = pin!(deliver(context, way, (held, record), outbound, exchange.token()));
         tokio::select! {
             // Poll the reply first: nearly always, the reply is what woke the call, so that no timer has to be set.

@@ -27,6 +27,8 @@ pub(crate) struct CallConnection {
     pub(crate) progress: Option<u64>,
     /// The credentials that the call's request carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
+    /// True if the dialect of the client's endpoint documents the form of results and failures.
+    pub(crate) documented: bool,
 }
 
 impl CallConnection {
@@ -34,9 +36,9 @@ impl CallConnection {
     pub(super) fn new(
         owner: Owner,
         dedicated: Option<(DedicatedLink, Option<Bytes>)>,
-        carried: Option<Arc<Carried>>,
+        (carried, documented): (Option<Arc<Carried>>, bool),
     ) -> Self {
-        Self { owner, held: None, dedicated, source: None, progress: None, carried }
+        Self { owner, held: None, dedicated, source: None, progress: None, carried, documented }
     }
 
     /// Returns the link over which the request was sent.

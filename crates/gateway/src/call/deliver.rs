@@ -18,7 +18,7 @@ use upstream::Upstream;
 use upstream::embedded::Carried;
 use upstream::link::reply::Reply;
 use upstream::link::requests::send_level;
-use upstream::link::{HeldLink, LinkUser, OpenLink};
+use upstream::link::{HeldLink, LinkUser, OpenLink, RequestOrigin};
 use upstream::pool::single::{LinkTurn, SingleLink};
 use upstream::pool::{DedicatedLink, TurnParty};
 
@@ -37,8 +37,16 @@ pub(crate) struct Delivery<'a> {
     pub(crate) owner: Owner,
     /// The credentials that the request carries for the site behind an embedded server.
     pub(crate) carried: Option<&'a Carried>,
+    /// True if the dialect of the client's endpoint documents the form of failures.
+    pub(crate) documented: bool,
     /// True if the request has waited for its server to come back, perhaps together with many others.
     pub(crate) has_waited: bool,
+}
+
+impl<'a> Delivery<'a> {
+    fn origin(&self) -> RequestOrigin<'a> {
+        RequestOrigin { owner: self.owner, carried: self.carried, documented: self.documented }
+    }
 }
 
 /// Sends a request over the caller's link; sends the request again over a new link if it was certainly not executed.
@@ -78,7 +86,7 @@ pub(crate) async fn deliver(
         record.sent();
         record.capture_sent(outbound.era, &outbound.body);
     }
-    match link.send(context.egress.client(), outbound.clone(), limits, (way.owner, way.carried)).await {
+    match link.send(context.egress.client(), outbound.clone(), limits, way.origin()).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "the server {}; opening another link", way.upstream.server.describe(&e));
             link.bury();
@@ -93,8 +101,8 @@ pub(crate) async fn deliver(
                 record.sent();
                 record.capture_sent(outbound.era, &outbound.body);
             }
-            let of = (way.owner, way.carried);
-            Box::pin(link.send(context.egress.client(), outbound.clone(), limits, of)).await
+            let origin = way.origin();
+            Box::pin(link.send(context.egress.client(), outbound.clone(), limits, origin)).await
         }
         other => other,
     }

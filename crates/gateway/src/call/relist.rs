@@ -66,7 +66,7 @@ impl Call {
                 // authoritative.
                 let (headers, carried, counted) = (None, self.connection.carried.clone(), false);
                 let identity = self.caller.identity().clone();
-                let (whole, slot) = (false, None);
+                let (whole, slot) = (self.connection.documented, None);
                 let request = Request {
                     frame,
                     route,

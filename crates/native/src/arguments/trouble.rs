@@ -71,6 +71,9 @@ impl Condition {
     }
 }
 
+/// The maximum number of bytes of a service's error code in a message.
+const LONGEST_CODE: usize = 100;
+
 /// The failure of a call: its kind, its message and further members.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Trouble {
@@ -97,6 +100,17 @@ impl Trouble {
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.detail.push((name, value.into()));
         self
+    }
+
+    /// The message, with the status and the code of the service's answer if the message does not contain them. They help a
+    /// model to decide whether to try again, to ask for rights, or to look for another item.
+    pub(crate) fn with_status(self) -> String {
+        let of = |name: &str| self.detail.iter().find(|(member, _)| *member == name).map(|(_, value)| value);
+        let status = of("status").and_then(Value::as_u64).map(|status| format!("HTTP {status}"));
+        let code = of("body").and_then(|body| body.get("code")?.as_str()).map(str::to_owned);
+        let named = |text: &String| !self.message.contains(text.as_str()) && text.len() <= LONGEST_CODE;
+        let parts: Vec<String> = status.into_iter().chain(code).filter(named).collect();
+        if parts.is_empty() { self.message } else { format!("{} [{}]", self.message, parts.join(", ")) }
     }
 
     /// Converts the failure to a JSON-RPC error.

@@ -54,7 +54,8 @@ pub(crate) struct Family {
 pub(crate) enum Channel {
     /// As a result with `isError`; only failures that concern the server itself are errors.
     Results,
-    /// As a JSON-RPC error whose `data.condition` names the kind of failure.
+    /// As a JSON-RPC error whose `data.condition` names the kind of failure, for dialects that document such errors;
+    /// otherwise as a result.
     Errors,
 }
 
@@ -169,7 +170,7 @@ impl NativeServer for ToolServer {
         let (request, era) = (call.request, call.era);
         let method = request.method();
         match Method::from_name(&method).filter(|method| era.knows(*method)) {
-            Some(Method::ToolsCall) => self.call(request, era, call.mapped),
+            Some(Method::ToolsCall) => self.call(call),
             Some(Method::Ping) => self.at_once(request, Ok(self.0.dressed(era, "", None))),
             Some(Method::ToolsList) => self.list(request, era),
             Some(method) if self.0.offers.is_some() => self.offered(request, era, method, call.mapped),
@@ -274,13 +275,16 @@ impl ToolServer {
         }))
     }
 
-    fn call(&self, request: &Frame, era: &'static Era, mapped: Option<&Mapped>) -> Answering {
+    fn call(&self, call: NativeCall<'_>) -> Answering {
+        let NativeCall { request, era, mapped, documented } = call;
         let (tool, values) = match self.0.begun(request) {
             Ok(begun) => begun,
-            Err(trouble) => return self.at_once(request, self.0.said(era, Err(trouble))),
+            Err(trouble) => return self.at_once(request, self.0.said((era, documented), Err(trouble))),
         };
         match tool.act {
-            Act::Local(run) => self.at_once(request, self.0.said(era, run(&values).map(CallAnswer::text))),
+            Act::Local(run) => {
+                self.at_once(request, self.0.said((era, documented), run(&values).map(CallAnswer::text)))
+            }
             Act::Rest(steps, shape) => {
                 let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
                 Answering::Soon(Box::pin(async move {
@@ -290,7 +294,7 @@ impl ToolServer {
                         }
                         None => Err(Trouble::new(Condition::ToolFailed, "this server cannot send requests")),
                     };
-                    respond(&request, inner.said(era, outcome))
+                    respond(&request, inner.said((era, documented), outcome))
                 }))
             }
         }
@@ -326,15 +330,22 @@ impl ToolServerState {
         Ok(self.dressed(era, &list, Some(keep)))
     }
 
-    /// The outcome of a call in the form of the server's family.
-    fn said(&self, era: &Era, outcome: Result<CallAnswer, Trouble>) -> Result<Bytes, NativeRefusal> {
+    /// The outcome of a call in the form of the server's family; `documented` as in [`NativeCall`].
+    fn said(
+        &self,
+        (era, documented): (&Era, bool),
+        outcome: Result<CallAnswer, Trouble>,
+    ) -> Result<Bytes, NativeRefusal> {
         let (shown, is_error) = match outcome {
             Ok(shown) => (shown, false),
-            Err(trouble) if self.is_refused(era, trouble.condition) => return Err(trouble.refusal()),
+            Err(trouble) if self.is_refused((era, documented), trouble.condition) => {
+                return Err(trouble.refusal());
+            }
             Err(trouble) => {
                 let unfit = trouble.condition == Condition::InvalidArguments;
                 let before = if unfit { self.family.unfit } else { self.family.failed };
-                (CallAnswer::text(format!("{before}{}", trouble.message)), true)
+                let message = if documented { trouble.message } else { trouble.with_status() };
+                (CallAnswer::text(format!("{before}{message}")), true)
             }
         };
         // In an era without such content, the answer only mentions the file.
@@ -354,12 +365,12 @@ impl ToolServerState {
         Ok(self.dressed(era, &content, None))
     }
 
-    fn is_refused(&self, era: &Era, condition: Condition) -> bool {
+    fn is_refused(&self, (era, documented): (&Era, bool), condition: Condition) -> bool {
         let strict = matches!(self.family.policy, Policy::Exact | Policy::Filled);
         let unfit = condition == Condition::InvalidArguments
             && strict
             && matches!(era.invalid_arguments, InvalidArguments::Error);
-        self.channel == Channel::Errors || condition.is_about_the_server() || unfit
+        (self.channel == Channel::Errors && documented) || condition.is_about_the_server() || unfit
     }
 
     fn dressed(&self, era: &Era, members: &str, cache: Option<CacheHint>) -> Bytes {

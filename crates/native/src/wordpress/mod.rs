@@ -24,6 +24,8 @@ mod answers;
 #[cfg(test)]
 mod content_tests;
 #[cfg(test)]
+mod failure_tests;
+#[cfg(test)]
 mod files_tests;
 #[cfg(test)]
 mod offers_tests;
@@ -71,8 +73,8 @@ fn tools(settings: &SiteSettings, sets: Sets) -> Vec<&'static ToolRow> {
     settings.fitting(tools)
 }
 
-/// The WordPress tools. A failed call is answered with a JSON-RPC error whose `data.condition` names the kind of failure,
-/// unless the settings ask for results.
+/// The WordPress tools. For a dialect that documents failures, a failed call is a JSON-RPC error whose `data.condition` names
+/// the kind of failure, unless the settings ask for results; otherwise it is a result with `isError`.
 ///
 /// # Errors
 /// Fails with a message if a URL in the settings is invalid.

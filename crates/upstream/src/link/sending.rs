@@ -29,6 +29,24 @@ const CREDENTIALS: usize = 2;
 /// log messages about the call.
 const HEARD_WITHIN: Duration = Duration::from_secs(10);
 
+/// The origin of a request that is sent over a link.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestOrigin<'a> {
+    /// The owner of the messages that the server sends until it answers.
+    pub owner: Owner,
+    /// The credentials that the request carries for the site behind an embedded server.
+    pub carried: Option<&'a Carried>,
+    /// True if the dialect of the client's endpoint documents the form of failures.
+    pub documented: bool,
+}
+
+impl RequestOrigin<'_> {
+    /// The origin of a request of Dragoman's own.
+    fn of(owner: Owner) -> Self {
+        Self { owner, carried: None, documented: false }
+    }
+}
+
 /// Runs an operation that needs a server's credentials. If the server refuses for lack of credentials, repeats the
 /// operation as long as better ones are available.
 pub async fn with_credentials<T, F: Future<Output = Result<T, LinkError>>>(
@@ -55,7 +73,7 @@ impl OpenLink {
         client: &Client,
         outbound: Outbound,
         limits: FrameLimits,
-        of: (Owner, Option<&Carried>),
+        of: RequestOrigin<'_>,
     ) -> Result<Reply, LinkError> {
         let sent = with_credentials(&self.server, || self.send_once(client, &outbound, limits, of)).await;
         match &sent {
@@ -71,7 +89,7 @@ impl OpenLink {
         client: &Client,
         outbound: &Outbound,
         limits: FrameLimits,
-        (owner, carried): (Owner, Option<&Carried>),
+        RequestOrigin { owner, carried, documented }: RequestOrigin<'_>,
     ) -> Result<Reply, LinkError> {
         self.activity.touch();
         let open = self.counts_calls().then(|| self.calls.begin(outbound.key, owner));
@@ -104,7 +122,8 @@ impl OpenLink {
             Wire::Native(server) => {
                 let request = parse(outbound.body.clone(), limits)?;
                 let mapped = carried.and_then(|carried| mapped(carried, &self.server.spec));
-                let call = NativeCall { mapped: mapped.as_ref(), ..NativeCall::new(&request, self.era) };
+                let call =
+                    NativeCall { mapped: mapped.as_ref(), documented, ..NativeCall::new(&request, self.era) };
                 let answer = parse(server.answer(call).bytes().await, limits)?;
                 Ok(Reply::Whole(answer, None))
             }
@@ -168,7 +187,7 @@ impl OpenLink {
             let call = self.wire.own_call(client, outbound.key, outbound.body).await?;
             return Ok(Some(ReplySource::Pipe(call)));
         }
-        match self.send(client, outbound, limits, (Owner::unique(), None)).await? {
+        match self.send(client, outbound, limits, RequestOrigin::of(Owner::unique())).await? {
             Reply::Source(source) => Ok(Some(source)),
             Reply::Whole(..) | Reply::Long(_) => Ok(None),
         }

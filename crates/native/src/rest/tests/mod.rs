@@ -165,9 +165,23 @@ pub(crate) fn request(
     params: &Value,
     mapped: Option<&Mapped>,
 ) -> Value {
+    request_from(server, (method, params), mapped, true)
+}
+
+/// The answer to a call from an endpoint of MCP itself, where no dialect documents the form of failures.
+pub(crate) fn asked_by_mcp(server: &dyn NativeServer, tool: &str, arguments: &Value) -> Value {
+    request_from(server, ("tools/call", &json!({"name": tool, "arguments": arguments})), None, false)
+}
+
+fn request_from(
+    server: &dyn NativeServer,
+    (method, params): (&str, &Value),
+    mapped: Option<&Mapped>,
+    documented: bool,
+) -> Value {
     let text = json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params}).to_string();
     let frame = Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap();
-    let call = NativeCall { mapped, ..NativeCall::new(&frame, newest_handshake()) };
+    let call = NativeCall { mapped, documented, ..NativeCall::new(&frame, newest_handshake()) };
     let answer = ready(server.answer(call).bytes());
     assert!(Frame::parse(answer.clone(), FrameLimits::default()).is_ok());
     let answer: Value = serde_json::from_slice(&answer).unwrap();
