@@ -18,6 +18,7 @@ use transport::up::{LinkError, Owner};
 
 use upstream::Egress;
 use upstream::Upstream;
+use upstream::link::RequestOrigin;
 use upstream::link::reply::{Item, Reply, ReplySource};
 use upstream::link::requests::OpenRequest;
 use upstream::link::{HeldLink, OpenLink};
@@ -247,7 +248,8 @@ impl Home {
         let limits = egress.frame_limits();
         let open = OpenRequest::new(egress, &self.link, request.key);
         let mut source: ReplySource =
-            match self.link.send(egress.client(), request, limits, (Owner::unique(), None)).await? {
+            match self.link.send(egress.client(), request, limits, RequestOrigin::of(Owner::unique())).await?
+            {
                 Reply::Source(source) => source,
                 // The outcome; it can be fetched at any time.
                 Reply::Whole(..) | Reply::Long(_) => {

@@ -10,6 +10,7 @@
 //! | `shape` | the part of an answer that is shown, and its form |
 //! | `unread`, `unreadable` | answers that are not JSON, and how they are reported |
 //! | `normalize` | PHP's answers in a regular form |
+//! | `plain_text` | titles and names without entities |
 //! | `place` | the target of requests, and the form of that service's errors |
 //! | `url` | URLs of places in canonical form |
 //! | `offered`, `doubted` | the routes that sites report, and how sites are asked for them |
@@ -39,6 +40,7 @@ mod normalize;
 mod offered;
 mod open;
 mod place;
+mod plain_text;
 mod request;
 mod settled;
 mod shape;

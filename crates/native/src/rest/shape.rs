@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::content_format::ContentFormat;
 use super::normalize::{as_object, lean, normalized};
+use super::plain_text::plain;
 use crate::port::HttpResponse;
 use crate::tools::{Literal, Values};
 
@@ -163,13 +164,18 @@ impl Shape {
                 }
                 other => object(as_object(other)),
             }),
-            AnswerStyle::Compact => CallAnswer::object(match self {
-                Self::Whole => match lean(answer) {
-                    Value::Array(rows) => listed(rows, self.plural(), manner.totals),
-                    other => object(other),
-                },
-                _ => said_of_content(self.shaped(normalized(answer), values, manner.totals), manner.content),
-            }),
+            AnswerStyle::Compact => CallAnswer::object(self.compact(answer, values, manner)),
+        }
+    }
+
+    fn compact(&self, answer: Value, values: &Values, manner: Manner) -> Value {
+        if !matches!(self, Self::Whole) {
+            let answer = plain(normalized(answer));
+            return said_of_content(self.shaped(answer, values, manner.totals), manner.content);
+        }
+        match plain(lean(answer)) {
+            Value::Array(rows) => listed(rows, self.plural(), manner.totals),
+            other => object(other),
         }
     }
 

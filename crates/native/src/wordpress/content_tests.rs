@@ -174,3 +174,16 @@ fn who_may_not_look_is_refused_by_the_site_itself() {
     let (_, words, _) = refused(&asked(&compact(&fake), "wp_update_post", &json!({"id": 7, "content": "x"})));
     assert!(words.contains("not this post"), "{words}");
 }
+
+#[test]
+fn titles_are_plain_text_except_in_presets() {
+    let fake = Fake::replying(|_| {
+        reply(200, &json!([{"id": 7, "title": {"rendered": "Tom &#038; Jerry&#8217;s"}}]))
+    });
+    let title = |answers| {
+        let server = tools(&fake, SiteSettings { answers, ..SiteSettings::default() });
+        shown(&asked(&server, "wp_get_posts", &json!({})))["posts"][0]["title"].clone()
+    };
+    assert_eq!(title(AnswerStyle::Compact), "Tom & Jerry\u{2019}s");
+    assert_eq!(title(AnswerStyle::Plain), "Tom &#038; Jerry&#8217;s");
+}

@@ -42,7 +42,7 @@ pub struct RequestOrigin<'a> {
 
 impl RequestOrigin<'_> {
     /// The origin of a request of Dragoman's own.
-    fn of(owner: Owner) -> Self {
+    pub fn of(owner: Owner) -> Self {
         Self { owner, carried: None, documented: false }
     }
 }
