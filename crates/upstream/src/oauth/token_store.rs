@@ -170,9 +170,9 @@ mod tests {
     use super::*;
 
     /// A new folder for one test; it is removed in the end.
-    struct Folder(PathBuf);
+    struct TokenFolder(PathBuf);
 
-    impl Folder {
+    impl TokenFolder {
         fn new(test: &str) -> Self {
             let path = std::env::temp_dir().join(format!("dragoman-tokens-{}-{test}", std::process::id()));
             fs::create_dir_all(&path).unwrap();
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for TokenFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_value_that_cannot_be_stored_waits_in_memory() {
-        let folder = Folder::new("waits");
+        let folder = TokenFolder::new("waits");
         let file = folder.0.join("vault.db");
         fs::write(&file, "no database ".repeat(100)).unwrap();
         let first = store(&folder.0);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_removed_value_is_not_used_even_if_the_vault_cannot_be_written() {
-        let folder = Folder::new("removed");
+        let folder = TokenFolder::new("removed");
         let (file, aside) = (folder.0.join("vault.db"), folder.0.join("aside"));
         store(&folder.0).put("consent", SecretString::from("old")).unwrap();
         fs::rename(&file, &aside).unwrap();
