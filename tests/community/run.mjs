@@ -3,6 +3,7 @@
 //   node run.mjs WORLD.json
 
 import { existsSync, readFileSync } from 'node:fs';
+import { measured } from './lists.mjs';
 
 const SECONDS = 60;
 const world = JSON.parse(readFileSync(process.argv[2], 'utf8'));
@@ -61,7 +62,8 @@ async function tried(ask, tool, login) {
 
 for (const login of ['admin', 'subscriber']) {
   const ask = await client(login);
-  const tools = (await ask('tools/list', {})).result.tools.map((tool) => tool.name);
+  const offered = (await ask('tools/list', {})).result.tools;
+  const tools = offered.map((tool) => tool.name);
   const untried = tools.filter((tool) => !(tool.replace(`${world.tools}_`, '') in cases));
   if (untried.length > 0 || tools.length !== Object.keys(cases).length) {
     throw new Error(`${tools.length} tools, ${Object.keys(cases).length} cases; without one: ${untried}`);
@@ -69,5 +71,17 @@ for (const login of ['admin', 'subscriber']) {
   const wanted = world.only.length > 0 ? world.only : Object.keys(cases).map((name) => `${world.tools}_${name}`);
   const strange = wanted.filter((tool) => !tools.includes(tool));
   if (strange.length > 0) throw new Error(`no such tools: ${strange}`);
-  for (const tool of wanted) console.log(JSON.stringify(await tried(ask, tool, login)));
+  const good = new Set();
+  for (const tool of wanted) {
+    const result = await tried(ask, tool, login);
+    if (result.good) good.add(tool);
+    console.log(JSON.stringify(result));
+  }
+  if (login !== 'admin') continue;
+  for (const tool of offered.filter(({ name }) => good.has(name))) {
+    const me = people[login].id;
+    const args = () => cases[tool.name.replace(`${world.tools}_`, '')]({ me, other, site: world.site.url, made: maker(me) });
+    const size = await measured(ask, tool, args, maker(me)).catch((error) => ({ list: tool.name, failed: error.message }));
+    if (size) console.log(JSON.stringify(size));
+  }
 }

@@ -7,11 +7,6 @@ use crate::rest::UnreadableKind;
 /// own, which means that WordPress did not write the answer.
 pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static str> {
     Some(match status {
-        _ if is_about_a_visitor(status, code) => {
-            "BuddyBoss and BuddyPress treat some accounts, sometimes even administrators, as visitors when they log in with an \
-             Application Password; if this account has the permission on the site's own pages, the site must check Application \
-             Passwords earlier"
-        }
         401 if !code.starts_with("bp_rest_") => {
             "an Application Password is required, not the login password. If the password is an Application Password, the \
              site's web server may not pass the Authorization header to WordPress, or the site may accept Application \
@@ -37,6 +32,11 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
         _ => return None,
     })
 }
+
+/// The hint for an account that BuddyBoss or BuddyPress treats as a visitor.
+pub(crate) const VISITOR: &str = "this site treats the account as a visitor, because it checks Application Passwords too late; \
+                                  if the account has the permission on the site's own pages, the site's owner can repair this \
+                                  with a short must-use plugin, which Dragoman's page about WordPress shows";
 
 /// The hint for a web server that asks for a password of its own, which is common for sites under construction. WordPress never
 /// asks in this way.
@@ -80,7 +80,7 @@ pub(crate) fn redirected(from: &str, to: &str) -> Option<&'static str> {
 
 /// Returns true if a community plugin may have refused a request with this status and code only because it treats the caller as a
 /// visitor. Such a refusal usually has the status 403, and sometimes a status for server errors.
-fn is_about_a_visitor(status: u16, code: &str) -> bool {
+pub(crate) fn is_about_a_visitor(status: u16, code: &str) -> bool {
     code.starts_with("bp_rest_")
         && (status == 403
             || (status == 500

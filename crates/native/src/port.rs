@@ -128,6 +128,8 @@ pub enum HttpFaultKind {
     TooOften,
     /// Requests to this address are not allowed.
     Refused,
+    /// The address is none that a caller may name; the reason is not told.
+    NotAllowed,
     /// The connection broke, or the answer is not HTTP.
     Broken,
 }

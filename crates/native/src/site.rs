@@ -15,8 +15,9 @@ use crate::hints;
 use crate::html;
 use crate::port::{HttpResponse, Verb};
 use crate::rest::{
-    AcceptedCredentials, AnswerStyle, Doubt, EntryCheck, Offered, RequestLimits, RequestTarget,
-    RequestTargets, UnreadableKind, base_url, is_listed, json,
+    ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, Doubt, EntryCheck, Offered, PlainSites,
+    RequestLimits, RequestTarget, RequestTargets, UnreadableKind, VisitorCheck, VisitorVerdicts, base_url,
+    is_listed, json, port_of,
 };
 use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Effect, ToolRow, Trouble, Values};
@@ -33,6 +34,8 @@ pub struct SiteSettings {
     pub brought: &'static str,
     /// Allows sites named by a request to have private addresses.
     pub private_sites: bool,
+    /// The ports besides 80 and 443 that a site named by a request may have; irrelevant if private addresses are allowed.
+    pub ports: Vec<u16>,
     /// Allows files that a call names by URL to have private addresses.
     pub private_files: bool,
     /// Offers only tools that read.
@@ -98,12 +101,16 @@ pub(crate) struct Api {
     pub(crate) doubt: Option<Doubt>,
     /// The API's newer version, which some sites have instead: the namespace and the path.
     pub(crate) newer: Option<(&'static str, &'static str)>,
+    /// How to find out whether the API treats an account as a visitor.
+    pub(crate) visitor: Option<VisitorCheck>,
 }
 
 /// The API that all sites have.
-pub(crate) const WORDPRESS: Api = Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None };
+pub(crate) const WORDPRESS: Api =
+    Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None, visitor: None };
 /// The API that describes the site itself: its index.
-pub(crate) const INDEX: Api = Api { base: "index", path: "/wp-json", doubt: None, newer: None };
+pub(crate) const INDEX: Api =
+    Api { base: "index", path: "/wp-json", doubt: None, newer: None, visitor: None };
 /// The route that returns the caller's account, and refuses callers whom the site does not know (WordPress REST API, users).
 const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";
 /// The name of the image host.
@@ -116,6 +123,8 @@ pub(crate) struct WordPressSite {
     apis: &'static [Api],
     known: AcceptedCredentials,
     offered: Offered,
+    visitors: VisitorVerdicts,
+    plain: PlainSites,
 }
 
 impl WordPressSite {
@@ -135,6 +144,8 @@ impl WordPressSite {
             apis,
             known: AcceptedCredentials::default(),
             offered: Offered::default(),
+            visitors: VisitorVerdicts::default(),
+            plain: PlainSites::default(),
         })
     }
 
@@ -203,11 +214,16 @@ impl RequestTargets for WordPressSite {
         let url = site_url(&login.url).map_err(|why| {
             Trouble::new(Condition::BadCredentials, format!("invalid WordPress credentials: {why}"))
         })?;
+        let public_only = chosen && !self.settings.private_sites;
+        let port = port_of(&url);
+        if public_only && !matches!(port, 80 | 443) && !self.settings.ports.contains(&port) {
+            return Err(Trouble::new(Condition::BadCredentials, ADDRESS_NOT_ALLOWED));
+        }
         let path = self.apis.iter().find(|api| api.base == base).map_or("", |api| api.path);
         Ok(RequestTarget {
             url: format!("{url}{path}"),
             authorization: Some(basic(login)?),
-            public_only: chosen && !self.settings.private_sites,
+            public_only,
             is_fixed_host: !chosen,
             entry: Some(EntryCheck { url: format!("{url}{WHO_AM_I}"), base: WORDPRESS.base }),
         })
@@ -302,6 +318,23 @@ impl RequestTargets for WordPressSite {
         let (from, to) = if has(newer) { (api.path, newer) } else { (newer, api.path) };
         let (site, rest) = url.split_once(from).filter(|_| has(to))?;
         Some(format!("{site}{to}{rest}"))
+    }
+
+    fn plain_sites(&self) -> Option<&PlainSites> {
+        Some(&self.plain)
+    }
+
+    fn visitors(&self) -> Option<&VisitorVerdicts> {
+        Some(&self.visitors)
+    }
+
+    fn visitor_check(&self, base: &str, trouble: &Trouble) -> Option<VisitorCheck> {
+        let detail =
+            |name: &str| trouble.detail.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
+        let status = u16::try_from(detail("status")?.as_u64()?).ok()?;
+        let code = detail("code")?.as_str()?;
+        let may_be = hints::is_about_a_visitor(status, code);
+        self.apis.iter().find(|api| api.base == base && may_be)?.visitor
     }
 
     fn doubt(&self, base: &str, trouble: &Trouble) -> Option<Doubt> {

@@ -1,6 +1,7 @@
 //! A compiled schema. This module must not know what the arguments are for.
 
-use jsonschema::PatternOptions;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
 use crate::arguments::{ArgumentValue, Borrowed};
@@ -65,7 +66,7 @@ impl CompiledSchema {
         let told = self.validator.iter_errors(&value).take(MAX_TOLD).map(|e| {
             let path = e.instance_path().to_string();
             let place = if path.is_empty() { "/" } else { &path };
-            let what = if quotes { e.to_string() } else { e.masked().to_string() };
+            let what = described(&e, quotes);
             let mut words = format!("at {place}: {what}");
             if words.len() > MAX_WORDS {
                 words.truncate(words.floor_char_boundary(MAX_WORDS));
@@ -75,4 +76,15 @@ impl CompiledSchema {
         });
         told.collect::<Vec<_>>().join("; ")
     }
+}
+
+/// The description of a mismatch. If a value is not among the permitted ones, the description has all of these; the library's
+/// own words have two.
+fn described(error: &ValidationError<'_>, quotes: bool) -> String {
+    if let ValidationErrorKind::Enum { options } = error.kind() {
+        let value = if quotes { error.instance().to_string() } else { "value".to_owned() };
+        let options: Vec<String> = options.as_array().into_iter().flatten().map(Value::to_string).collect();
+        return format!("{value} is not one of: {}", options.join(", "));
+    }
+    if quotes { error.to_string() } else { error.masked().to_string() }
 }

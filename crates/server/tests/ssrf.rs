@@ -104,7 +104,8 @@ async fn called(gateway: &Gateway, url: &str, tool: &str, arguments: &Value) -> 
 #[tokio::test]
 async fn a_request_names_no_site_of_the_inner_network() {
     let site = site().await;
-    let gateway = gateway("headers: true", "").await;
+    // The port is allowed, so that only the address is a reason to refuse.
+    let gateway = gateway(&spelled("headers: true, ports: [P]", &site), "").await;
     for url in INNER.iter().chain(OTHERS).map(|text| spelled(text, &site)) {
         // A header contains only visible ASCII; other texts cannot be a URL there.
         if !url.is_ascii() {
@@ -114,6 +115,23 @@ async fn a_request_names_no_site_of_the_inner_network() {
         assert_eq!(answer["error"]["code"], -32002, "{url}: {answer}");
     }
     assert!(site.received().is_empty(), "{:?}", site.received());
+}
+
+#[tokio::test]
+async fn a_refusal_does_not_show_what_the_inner_network_has() {
+    let site = site().await;
+    let gateway = gateway(&spelled("headers: true, ports: [P]", &site), "").await;
+    let mut refusals = Vec::new();
+    // A program listens there, at a port that is allowed; the same name at another port; a private address; no such name.
+    for text in ["http://localhost:P", "http://localhost:1", "http://10.0.0.1", "http://no-such-name.invalid"]
+    {
+        let answer = called(&gateway, &spelled(text, &site), "wp_get_tags", &json!({})).await;
+        let error = &answer["error"];
+        assert!(error["message"].as_str().unwrap_or_default().contains("`ports`"), "{text}: {answer}");
+        refusals.push(error.to_string());
+    }
+    refusals.dedup();
+    assert_eq!(refusals.len(), 1, "{refusals:?}");
 }
 
 #[tokio::test]

@@ -1,16 +1,16 @@
 //! One `SQLite` file: created for its owner alone, opened by several processes at the same time, and migrated to the
 //! current schema. This module must not know the contents.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::Error;
+use crate::{Error, private_file};
 
 /// The time to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -220,7 +220,7 @@ fn make(path: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|source| folder_error(folder, source))?;
     let unwritable = |e: io::Error| Error::Unwritable { path: path.to_path_buf(), why: e.to_string() };
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+    match private_file::create(path) {
         Ok(_) => Ok(()),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
             let kind = fs::metadata(path).map_err(unwritable)?;

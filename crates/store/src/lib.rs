@@ -25,6 +25,7 @@ pub mod definitions;
 mod error;
 pub mod keyring;
 pub mod keys;
+mod private_file;
 pub mod sessions;
 pub mod vault;
 

@@ -7,6 +7,10 @@ function made_attachment( $user, $kind, $data ) {
 	return wp_insert_attachment( array( 'post_mime_type' => wp_check_filetype( $upload['file'] )['type'], 'post_title' => "made $kind", 'post_status' => 'inherit', 'post_author' => $user ), $upload['file'] );
 }
 
+function made_words( $first ) {
+	return $first . ' ' . str_repeat( 'The garden opens at nine, and everybody brings what grew over the summer: beans, marrows, apples. ', 6 );
+}
+
 function made_member() {
 	$name = 'made' . strtolower( wp_generate_password( 8, false ) );
 	$id   = wp_insert_user( array( 'user_login' => $name, 'user_pass' => "login-of-$name", 'user_email' => "$name@example.org", 'display_name' => "Made $name", 'role' => 'subscriber' ) );
@@ -15,7 +19,7 @@ function made_member() {
 }
 
 function made_group( $user, $status, array $members ) {
-	$id = groups_create_group( array( 'creator_id' => $user, 'name' => 'A group ' . wp_generate_password( 6, false ), 'description' => 'A group of few words.', 'status' => $status, 'date_created' => bp_core_current_time() ) );
+	$id = groups_create_group( array( 'creator_id' => $user, 'name' => 'A group ' . wp_generate_password( 6, false ), 'description' => made_words( 'A group of many words.' ), 'status' => $status, 'date_created' => bp_core_current_time() ) );
 	groups_update_groupmeta( $id, 'total_member_count', 1 );
 	groups_update_groupmeta( $id, 'last_activity', bp_core_current_time() );
 	array_map( static fn( $member ) => groups_join_group( $id, $member ), $members );
@@ -30,13 +34,13 @@ function made( $what, $user, $other, $status ) {
 		case 'group':
 			return array( 'id' => made_group( $user, $status, $other ? array( $other ) : array() ) );
 		case 'activity':
-			return array( 'id' => bp_activity_add( array( 'user_id' => $user, 'component' => 'activity', 'type' => 'activity_update', 'content' => 'Good morning, 漢字 & all' ) ) );
+			return array( 'id' => bp_activity_add( array( 'user_id' => $user, 'component' => 'activity', 'type' => 'activity_update', 'content' => made_words( 'Good morning, 漢字 & all.' ) ) ) );
 		case 'friendship':
 			$friend = made_member();
 			friends_add_friend( $user, $friend, '1' === $status );
 			return array( 'id' => (int) friends_get_friendship_id( $user, $friend ), 'friend' => $friend );
 		case 'thread':
-			$thread = messages_new_message( array( 'sender_id' => $other, 'recipients' => array( $user ), 'subject' => 'Saturday', 'content' => 'Shall we meet?' ) );
+			$thread = messages_new_message( array( 'sender_id' => $other, 'recipients' => array( $user ), 'subject' => 'Saturday', 'content' => made_words( 'Shall we meet?' ) ) );
 			return array( 'id' => $thread, 'message' => (int) ( new BP_Messages_Thread( $thread ) )->last_message_id );
 		case 'notification':
 			return array( 'id' => bp_notifications_add_notification( array( 'user_id' => $user, 'item_id' => $other, 'component_name' => 'friends', 'component_action' => 'friendship_request', 'is_new' => 1, 'allow_duplicate' => true ) ) );
@@ -62,8 +66,8 @@ function made( $what, $user, $other, $status ) {
 			return array( 'id' => bbp_insert_forum( array( 'post_title' => 'Town square', 'post_content' => 'Talk here', 'post_author' => $user ) ) );
 		case 'topic':
 			$forum = bbp_insert_forum( array( 'post_title' => 'Gardens', 'post_content' => 'Talk here', 'post_author' => $user ) );
-			$topic = bbp_insert_topic( array( 'post_title' => 'What grows', 'post_content' => 'What shall we grow?', 'post_parent' => $forum, 'post_author' => $user ), array( 'forum_id' => $forum ) );
-			$reply = bbp_insert_reply( array( 'post_title' => 'Re: What grows', 'post_content' => 'Beans.', 'post_parent' => $topic, 'post_author' => $other ), array( 'forum_id' => $forum, 'topic_id' => $topic ) );
+			$topic = bbp_insert_topic( array( 'post_title' => 'What grows', 'post_content' => made_words( 'What shall we grow?' ), 'post_parent' => $forum, 'post_author' => $user ), array( 'forum_id' => $forum ) );
+			$reply = bbp_insert_reply( array( 'post_title' => 'Re: What grows', 'post_content' => made_words( 'Beans.' ), 'post_parent' => $topic, 'post_author' => $other ), array( 'forum_id' => $forum, 'topic_id' => $topic ) );
 			return array( 'id' => $topic, 'forum' => $forum, 'reply' => $reply );
 		case 'account':
 			$member = made_member();

@@ -50,6 +50,9 @@ section! {
         /// Lets a request name a site with a private address; `url` may always contain a private address. For development, the
         /// option `--allow-private-sites` does the same for all servers.
         "privateSites" private_sites: bool = Flag;
+        /// The ports, besides 80 and 443, that a site named by a request may have. With `privateSites`, any port is allowed.
+        "ports" ports: Vec<u32> = Values { what: "a list of ports", item: Count { most: 65_535 }, some: false },
+            absent "80 and 443 only";
         /// The maximum number of requests that run at one site at the same time, from 1 to 1000. Further requests wait.
         "atOnce" at_once: u32 = Count { most: 1000 }, default Site::AT_ONCE;
         /// The maximum number of requests that Dragoman sends to one site within a period, such as `600/1m`, across all callers.

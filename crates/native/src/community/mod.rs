@@ -1,14 +1,16 @@
 //! Tools for community sites: BuddyBoss Platform, and BuddyPress alone. Both are WordPress plugins that extend the site's
-//! REST API. Answers are shown as the site returns them.
+//! REST API.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `buddyboss` | the tools for BuddyBoss, in three phases |
 //! | `buddypress` | the tools for BuddyPress |
+//! | `lists` | the entries of lists in compact answers |
 //! | `offers` | prompts |
 
 pub mod buddyboss;
 pub mod buddypress;
+mod lists;
 mod offers;
 
 #[cfg(test)]
@@ -16,7 +18,8 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::rest::{Bind, Doubt, Field, Missing, Step, fixed};
+use crate::hints;
+use crate::rest::{Bind, Doubt, Field, Missing, Step, VisitorCheck, VisitorQuestion, fixed};
 use crate::tools::{Condition, Literal};
 
 /// The request to send to a site that reports a missing route: its base and its route.
@@ -28,6 +31,36 @@ const fn doubt(
     there: &'static str,
 ) -> Doubt {
     Doubt { ask: ASK, namespaces, missing, there }
+}
+
+/// The hint and the questions about visitors for BuddyBoss. The menu of a visitor has addresses without a member.
+const BUDDYBOSS_VISITOR: VisitorCheck = VisitorCheck {
+    questions: &[VisitorQuestion {
+        route: "/members/profile-dropdown?_fields=url",
+        judge: |status, answer| {
+            let url = answer.get(0).filter(|_| status == 200)?.get("url")?.as_str()?;
+            let (_, behind) = url.split_once("://")?;
+            Some(behind.split_once('/').is_none_or(|(_, path)| path.is_empty()))
+        },
+    }],
+    hint: hints::VISITOR,
+};
+
+/// The same for BuddyPress: visitors may not read even their own notifications and messages. Either may be deactivated.
+const BUDDYPRESS_VISITOR: VisitorCheck = VisitorCheck {
+    questions: &[
+        VisitorQuestion { route: "/notifications?user_id={me}&per_page=1&_fields=id", judge: is_refused },
+        VisitorQuestion { route: "/messages?user_id={me}&per_page=1&_fields=id", judge: is_refused },
+    ],
+    hint: hints::VISITOR,
+};
+
+fn is_refused(status: u16, _answer: &Value) -> Option<bool> {
+    match status {
+        200 => Some(false),
+        401 | 403 => Some(true),
+        _ => None,
+    }
 }
 
 /// Binds the caller's account to the value `name`. With an Application Password, BuddyBoss and BuddyPress treat some callers as

@@ -7,12 +7,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use secrecy::ExposeSecret as _;
 
+use super::permalinks;
 use super::place::RequestTarget;
 use super::request::AGENT;
 use super::unread::{self, UnreadableKind};
 use super::unreadable;
 use super::world::World;
-use crate::port::{HttpRequest, Verb};
+use crate::port::{HttpFault, HttpRequest, HttpResponse, Verb};
 use crate::tools::{Condition, Trouble};
 
 /// The time during which a site is not asked again after it accepted the credentials.
@@ -46,8 +47,7 @@ impl World {
             patience: PATIENCE.min(self.limits.patience),
             most: ANSWER,
         };
-        let response =
-            self.http.send(request).await.map_err(|fault| super::world::unreached(&fault, false))?;
+        let response = self.entered(request).await.map_err(|fault| super::world::unreached(&fault, false))?;
         // A page for people does not show whether the site knows the account.
         if response.is_success()
             && unread::json(&response.body).is_none()
@@ -62,6 +62,26 @@ impl World {
         let now = self.http.now();
         known.put(digest, now, now + counts);
         Ok(())
+    }
+
+    /// The answer to the request that checks credentials. A site that has no path for the route may take it as a parameter.
+    async fn entered(&self, request: HttpRequest) -> Result<HttpResponse, HttpFault> {
+        let (spare, url) = (request.clone(), request.url.clone());
+        let response = self.sent(request).await?;
+        let is_json = |response: &HttpResponse| unread::json(&response.body).is_some();
+        let may_lack_paths =
+            matches!(response.status, 200 | 301 | 302 | 307 | 308 | 404) && !is_json(&response);
+        let Some(sites) = self.places.plain_sites().filter(|_| may_lack_paths) else { return Ok(response) };
+        let Some(by_parameter) = permalinks::with_parameter(&url) else { return Ok(response) };
+        let Ok(second) = self.http.send(HttpRequest { url: by_parameter, ..spare }).await else {
+            return Ok(response);
+        };
+        // A page for people shows nothing: many sites show their front page for any parameter.
+        if !is_json(&second) {
+            return Ok(response);
+        }
+        sites.put(&url, self.http.now());
+        Ok(second)
     }
 
     /// Handles a failure that may mean that the credentials are no longer valid.

@@ -72,6 +72,9 @@ fn unfetched(fault: &HttpFault) -> Trouble {
         HttpFaultKind::Refused => {
             Trouble::arguments(format!("fetching this file is not allowed: {}", fault.message))
         }
+        HttpFaultKind::NotAllowed => Trouble::arguments(
+            "fetching this file is not allowed: check the address; it must be a public one",
+        ),
         HttpFaultKind::TooOften => Trouble::new(Condition::RateLimited, fault.message.clone()),
         _ => Trouble::new(Condition::ToolFailed, format!("the file cannot be fetched: {}", fault.message)),
     }

@@ -16,6 +16,10 @@
 //! | `offered`, `doubted` | the routes that sites report, and how sites are asked for them |
 //! | `known`, `entry` | checks that a place knows the credentials |
 //! | `request` | a step and a call's values as a request |
+//! | `permalinks` | sites that take a route only as a parameter |
+//! | `plugin_fields` | fields that plugins add to content |
+//! | `visitor` | whether a site treats the account as a visitor |
+//! | `pick` | the members of a shown answer |
 //! | `settled` | values that name a route, in the form in which they are sent |
 //! | `open` | requests whose route the call chooses |
 //! | `world` | running steps: deadlines, attempts, caching |
@@ -39,8 +43,11 @@ mod multipart;
 mod normalize;
 mod offered;
 mod open;
+mod permalinks;
+mod pick;
 mod place;
 mod plain_text;
+mod plugin_fields;
 mod request;
 mod settled;
 mod shape;
@@ -49,6 +56,7 @@ mod step;
 mod unread;
 mod unreadable;
 mod url;
+mod visitor;
 mod world;
 
 #[cfg(test)]
@@ -60,15 +68,18 @@ pub(crate) use file::FileFrom;
 pub(crate) use known::AcceptedCredentials;
 pub(crate) use offered::Offered;
 pub(crate) use open::is_listed;
+pub(crate) use permalinks::PlainSites;
+pub(crate) use pick::{From, Pick, pick};
 pub(crate) use place::{Doubt, EntryCheck, RequestTarget, RequestTargets};
 pub(crate) use settled::settled;
 pub use shape::AnswerStyle;
-pub(crate) use shape::{CallAnswer, From, Pick, Shape, pick, told};
+pub(crate) use shape::{CallAnswer, Shape, told};
 pub(crate) use source::{ALLOW_MARKUP_LOSS, RENDERED};
 pub(crate) use step::{
     Bind, CallerRequest, Check, Encoding, Field, FieldSource, Missing, Step, StepCondition, content, delete,
     edit, fixed, get, patch, post, purge, put, query, value,
 };
 pub(crate) use unread::{UnreadableKind, json};
-pub(crate) use url::base_url;
-pub(crate) use world::{RAW, RequestLimits, World};
+pub(crate) use url::{base_url, port_of};
+pub(crate) use visitor::{VisitorCheck, VisitorQuestion, VisitorVerdicts};
+pub(crate) use world::{ADDRESS_NOT_ALLOWED, FIELDS, FULL, RequestLimits, World};

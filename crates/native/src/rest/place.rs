@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::known::AcceptedCredentials;
 use super::offered::Offered;
+use super::permalinks::PlainSites;
 use super::unread::UnreadableKind;
+use super::visitor::{VisitorCheck, VisitorVerdicts};
 use crate::port::{HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Condition, Trouble, Values};
@@ -90,6 +92,21 @@ pub(crate) trait RequestTargets: Send + Sync {
 
     /// The new address of a URL of `base` at a place with these namespaces, if the address differs.
     fn moved(&self, _base: &str, _namespaces: &[String], _url: &str) -> Option<String> {
+        None
+    }
+
+    /// The record of sites that take routes only as a parameter.
+    fn plain_sites(&self) -> Option<&PlainSites> {
+        None
+    }
+
+    /// The record of verdicts about accounts, if sites treat some accounts as visitors.
+    fn visitors(&self) -> Option<&VisitorVerdicts> {
+        None
+    }
+
+    /// The check to make if `trouble` may mean that the site treats the account as a visitor.
+    fn visitor_check(&self, _base: &str, _trouble: &Trouble) -> Option<VisitorCheck> {
         None
     }
 

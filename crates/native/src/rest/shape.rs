@@ -4,9 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::content_format::ContentFormat;
 use super::normalize::{as_object, lean, normalized};
+use super::pick::{Pick, gather, head, only, picked};
 use super::plain_text::plain;
+use super::plugin_fields::plugin_fields;
 use crate::port::HttpResponse;
-use crate::tools::{Literal, Values};
+use crate::tools::Values;
 
 /// The styles in which answers are presented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,43 +39,15 @@ pub(crate) enum Shape {
     List(&'static str, &'static str),
     /// An object that contains items by name, shown as a list of the items.
     Map(&'static str, &'static str),
+    /// A list of which compact answers show short entries: the number of entries and, under this name, these members of
+    /// each entry. Other styles show the whole answer.
+    Rows(&'static str, &'static [Pick]),
     /// Text that this function makes from the answer.
     Told(fn(&Value, &Values) -> String),
     /// JSON that this function makes from the answer.
     Made(fn(&Value, &Values) -> Value),
     /// A description of the file, and the file itself as a resource.
     File,
-}
-
-/// A member of a shown answer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pick {
-    /// The member's name in the shown answer.
-    pub(crate) name: &'static str,
-    /// The source of the member's value. A missing value is left out.
-    pub(crate) from: From,
-}
-
-/// The sources of a member.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum From {
-    /// The answer, at this JSON Pointer (RFC 6901).
-    At(&'static str),
-    /// The answer, at the first of these pointers that exists.
-    First(&'static [&'static str]),
-    /// The answer at this pointer, or else this literal.
-    Or(&'static str, Literal),
-    /// A value of the call.
-    Value(&'static str),
-    /// A nested object, if the answer has something at this pointer.
-    Object(&'static str, &'static [Pick]),
-    /// This literal from the row.
-    Fixed(Literal),
-}
-
-/// A member with its name and its pointer into the answer.
-pub(crate) const fn pick(name: &'static str, at: &'static str) -> Pick {
-    Pick { name, from: From::At(at) }
 }
 
 /// A shape that turns an answer into text with `tell`.
@@ -117,8 +91,9 @@ impl CallAnswer {
         Self { text, structured: None, entries: None, file: None }
     }
 
+    /// Models read the text, so it has no white space that only people need.
     fn object(value: Value) -> Self {
-        Self { text: pretty(&value), structured: Some(value), entries: None, file: None }
+        Self { text: value.to_string(), structured: Some(value), entries: None, file: None }
     }
 
     /// An answer with a file: its description, and the file itself.
@@ -132,11 +107,13 @@ impl CallAnswer {
 
 /// The presentation of one call's answer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner {
+pub(crate) struct Manner<'a> {
     /// The style that is configured for the answers of this server.
     pub(crate) answers: AnswerStyle,
     /// Shows the whole answer to this call.
-    pub(crate) raw: bool,
+    pub(crate) full: bool,
+    /// The members that the call asks for in each entry of a list; empty for those of the shape.
+    pub(crate) fields: &'a [String],
     /// The totals from the answer's headers.
     pub(crate) totals: Totals,
     /// The form in which content is shown, if the answer has content.
@@ -145,7 +122,7 @@ pub(crate) struct Manner {
 
 impl Shape {
     /// The result of a call.
-    pub(crate) fn shown(&self, answer: Value, values: &Values, manner: Manner) -> CallAnswer {
+    pub(crate) fn shown(&self, answer: Value, values: &Values, manner: Manner<'_>) -> CallAnswer {
         match self {
             Self::Told(tell) => return CallAnswer::text(tell(&answer, values)),
             Self::Made(make) => return CallAnswer::object(make(&answer, values)),
@@ -155,10 +132,10 @@ impl Shape {
         match manner.answers {
             AnswerStyle::Raw => CallAnswer::text(pretty(&answer)),
             AnswerStyle::Plain => CallAnswer::text(pretty(&match self {
-                Self::Whole => answer,
+                Self::Whole | Self::Rows(..) => answer,
                 _ => self.shaped(answer, values, Totals::default()),
             })),
-            AnswerStyle::Compact if manner.raw => CallAnswer::object(match normalized(answer) {
+            AnswerStyle::Compact if manner.full => CallAnswer::object(match normalized(answer) {
                 Value::Array(rows) if !matches!(self, Self::Map(..)) => {
                     listed(rows, self.plural(), manner.totals)
                 }
@@ -168,10 +145,28 @@ impl Shape {
         }
     }
 
-    fn compact(&self, answer: Value, values: &Values, manner: Manner) -> Value {
+    fn compact(&self, answer: Value, values: &Values, manner: Manner<'_>) -> Value {
+        let answer = match self {
+            Self::Rows(name, _) => unwrapped(answer, name),
+            _ => answer,
+        };
+        if !manner.fields.is_empty() && self.is_list() && self.is_of(&answer) {
+            let entries = rows(plain(normalized(answer)));
+            let entries = entries.iter().map(|entry| only(entry, manner.fields)).collect();
+            return listed(entries, self.plural(), manner.totals);
+        }
+        // A route for a list may answer with a single thing.
+        if matches!(self, Self::Rows(..)) && !is_list_of_objects(&answer) {
+            return object(plain(lean(answer)));
+        }
         if !matches!(self, Self::Whole) {
             let answer = plain(normalized(answer));
-            return said_of_content(self.shaped(answer, values, manner.totals), manner.content);
+            let more = if manner.content.is_some() { plugin_fields(&answer) } else { Map::new() };
+            let mut shown = said_of_content(self.shaped(answer, values, manner.totals), manner.content);
+            if let Some(members) = shown.as_object_mut() {
+                members.extend(more);
+            }
+            return shown;
         }
         match plain(lean(answer)) {
             Value::Array(rows) => listed(rows, self.plural(), manner.totals),
@@ -183,7 +178,7 @@ impl Shape {
         match *self {
             Self::Picked(picks) => picked(&answer, values, picks),
             Self::One(fields) => chosen(&answer, fields),
-            Self::Listed(name, picks) => {
+            Self::Listed(name, picks) | Self::Rows(name, picks) => {
                 let rows = rows(answer).iter().map(|row| picked(row, values, picks)).collect();
                 listed(rows, name, totals)
             }
@@ -200,10 +195,7 @@ impl Shape {
     /// returns a single item instead.
     pub(super) fn is_of(&self, answer: &Value) -> bool {
         match (self, answer) {
-            (Self::Listed(..) | Self::List(..), Value::Object(members)) => {
-                members.values().all(Value::is_object)
-            }
-            (Self::Listed(..) | Self::List(..), other) => other.is_array() || other.is_null(),
+            (Self::Listed(..) | Self::List(..), answer) => is_list_of_objects(answer),
             _ => true,
         }
     }
@@ -219,26 +211,38 @@ impl Shape {
         }
     }
 
+    /// Returns true if compact answers are lists with short entries.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self, Self::Listed(..) | Self::List(..) | Self::Map(..) | Self::Rows(..))
+    }
+
     /// The member that holds a list's entries.
     fn plural(&self) -> &'static str {
         match self {
-            Self::Listed(name, _) | Self::List(name, _) | Self::Map(name, _) => name,
+            Self::Listed(name, _) | Self::List(name, _) | Self::Map(name, _) | Self::Rows(name, _) => name,
             _ => "items",
         }
     }
 
     /// The members that are shown, in the form that WordPress's `_fields` requires; `None` if all are shown. Only whole
     /// members are named: where WordPress fills in content, captions and earlier versions, it does not recognize
-    /// `content.rendered`.
-    pub(super) fn fields(&self) -> Option<String> {
+    /// `content.rendered`. `wanted` are the members that the call asks for.
+    pub(super) fn fields(&self, wanted: &[String]) -> Option<String> {
         let mut names: Vec<String> = Vec::new();
         match self {
+            Self::Listed(..) | Self::List(..) if !wanted.is_empty() => {
+                names.push("id".to_owned());
+                names.extend_from_slice(wanted);
+            }
             Self::Picked(picks) | Self::Listed(_, picks) => gather(picks, "", &mut names),
             Self::One(fields) | Self::List(_, fields) => {
                 names.extend(fields.split_ascii_whitespace().map(|path| head(path).to_owned()));
             }
             // `_fields` empties an object that contains items by name.
-            Self::Map(..) | Self::Whole | Self::Told(_) | Self::Made(_) | Self::File => return None,
+            // The short entries contain parts of members, and sites compute them from others.
+            Self::Map(..) | Self::Rows(..) | Self::Whole | Self::Told(_) | Self::Made(_) | Self::File => {
+                return None;
+            }
         }
         let mut once: Vec<&str> = Vec::new();
         for name in names.iter().map(|path| head(path)) {
@@ -271,8 +275,26 @@ impl Shape {
             Self::File => Some(one(vec!["uri", "name", "mimeType", "size"])),
             Self::Picked(picks) => Some(one(picks.iter().map(|pick| pick.name).collect())),
             Self::One(fields) => Some(one(fields.split_ascii_whitespace().map(head).collect())),
-            Self::Listed(name, _) | Self::List(name, _) | Self::Map(name, _) => Some(list(name)),
+            Self::Listed(name, _) | Self::List(name, _) | Self::Map(name, _) | Self::Rows(name, _) => {
+                Some(list(name))
+            }
         }
+    }
+}
+
+/// The list of this name in an object, or the answer itself.
+fn unwrapped(mut answer: Value, name: &str) -> Value {
+    match answer.get_mut(name) {
+        Some(list @ Value::Array(_)) => list.take(),
+        _ => answer,
+    }
+}
+
+/// Returns true for a list, also in the forms in which PHP writes one with gaps, or an empty one.
+fn is_list_of_objects(answer: &Value) -> bool {
+    match answer {
+        Value::Object(members) => members.values().all(Value::is_object),
+        other => other.is_array() || other.is_null(),
     }
 }
 
@@ -311,10 +333,6 @@ fn said_of_content(mut answer: Value, content: Option<ContentFormat>) -> Value {
     answer
 }
 
-fn head(path: &str) -> &str {
-    path.split('.').next().unwrap_or(path)
-}
-
 fn chosen<'a>(answer: &'a Value, fields: &str) -> Value {
     let mut out = Map::new();
     for path in fields.split_ascii_whitespace() {
@@ -324,36 +342,6 @@ fn chosen<'a>(answer: &'a Value, fields: &str) -> Value {
         let found = path.split('.').try_fold(answer, part);
         if let Some(found) = found.or_else(|| answer.get(name)) {
             out.insert(name.to_owned(), found.clone());
-        }
-    }
-    Value::Object(out)
-}
-
-fn gather(picks: &[Pick], before: &str, paths: &mut Vec<String>) {
-    let path = |at: &str| format!("{before}{at}").trim_start_matches('/').replace('/', ".");
-    for pick in picks {
-        match pick.from {
-            From::At(at) | From::Or(at, _) => paths.push(path(at)),
-            From::First(places) => paths.extend(places.iter().map(|at| path(at))),
-            From::Object(at, picks) => gather(picks, &format!("{before}{at}"), paths),
-            From::Value(_) | From::Fixed(_) => {}
-        }
-    }
-}
-
-fn picked(answer: &Value, values: &Values, picks: &[Pick]) -> Value {
-    let mut out = Map::new();
-    for pick in picks {
-        let found = match pick.from {
-            From::At(at) => answer.pointer(at).cloned(),
-            From::First(places) => places.iter().find_map(|at| answer.pointer(at)).cloned(),
-            From::Or(at, literal) => Some(answer.pointer(at).cloned().unwrap_or_else(|| literal.value())),
-            From::Value(name) => values.get(name).cloned(),
-            From::Object(at, picks) => answer.pointer(at).map(|inner| picked(inner, values, picks)),
-            From::Fixed(literal) => Some(literal.value()),
-        };
-        if let Some(found) = found {
-            out.insert(pick.name.to_owned(), found);
         }
     }
     Value::Object(out)

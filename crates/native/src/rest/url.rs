@@ -49,6 +49,18 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
 }
 
+/// The port of a URL in canonical form: the one that it names, or the default of its scheme.
+pub(crate) fn port_of(url: &str) -> u16 {
+    let (scheme, behind) = url.split_once("://").unwrap_or(("http", url));
+    let authority = behind.split('/').next().unwrap_or_default();
+    let port_at = authority.rfind(']').map_or(0, |end| end + 1);
+    let named = authority
+        .get(port_at..)
+        .and_then(|rest| rest.split_once(':'))
+        .and_then(|(_, port)| port.parse().ok());
+    named.unwrap_or(if scheme == "https" { 443 } else { 80 })
+}
+
 /// Returns true if an authority names a valid port, or none. An invalid port would be ignored, and the default port would be used.
 pub(super) fn has_port(authority: &str) -> bool {
     let port_at = authority.rfind(']').map_or(0, |end| end + 1);

@@ -10,6 +10,7 @@ use super::cache::Cache;
 use super::file::FileData;
 use super::open;
 use super::place::RequestTargets;
+use super::plugin_fields;
 use super::request::Making;
 use super::shape::{AnswerStyle, CallAnswer, Manner, Shape, Totals};
 use super::step::{Bind, CallerRequest, Missing, RestRequest, Step, StepCondition};
@@ -81,7 +82,9 @@ pub(super) struct Run<'a> {
 }
 
 /// The argument by which a call asks for a whole answer.
-pub(crate) const RAW: &str = "raw";
+pub(crate) const FULL: &str = "full";
+/// The argument by which a call names the members that it wants of each entry of a list.
+pub(crate) const FIELDS: &str = "fields";
 
 impl World {
     /// Runs the steps and returns the result.
@@ -95,9 +98,14 @@ impl World {
         values: Values,
         mapped: Option<&Mapped>,
     ) -> Result<CallAnswer, Trouble> {
-        let raw = self.answers == AnswerStyle::Compact && values.flag(RAW);
-        let fields = (self.answers == AnswerStyle::Compact && !raw).then(|| shape.fields()).flatten();
-        let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole));
+        let is_compact = self.answers == AnswerStyle::Compact;
+        let full = is_compact && values.flag(FULL);
+        let wanted = if is_compact && !full && shape.is_list() { wanted(&values) } else { Vec::new() };
+        let fields = (is_compact && !full).then(|| shape.fields(&wanted)).flatten();
+        let has_content = steps.iter().any(Step::shows_content);
+        let fields = fields
+            .map(|fields| if has_content { format!("{fields},{}", plugin_fields::MEMBERS) } else { fields });
+        let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole | Shape::Rows(..)));
         let mut run =
             Run { world: self, arguments, values, mapped, file: None, fields, may_be_blank, totals };
         let (mut last, mut content) = (Value::Null, None);
@@ -136,7 +144,8 @@ impl World {
             return Err(Trouble::new(Condition::UpstreamError, words));
         }
         let totals = run.totals;
-        let shown = shape.shown(last, &run.values, Manner { answers: self.answers, raw, totals, content });
+        let manner = Manner { answers: self.answers, full, fields: &wanted, totals, content };
+        let shown = shape.shown(last, &run.values, manner);
         Ok(CallAnswer { entries: totals.entries, ..shown })
     }
 
@@ -147,6 +156,10 @@ impl World {
 
     /// Sends a request, and sends it again if no connection was established and time is left.
     pub(super) async fn sent(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpFault> {
+        let plain = self.places.plain_sites();
+        if let Some(url) = plain.and_then(|sites| sites.rewritten(&request.url, self.http.now())) {
+            request.url = url;
+        }
         let end = self.http.now() + self.limits.patience;
         let (mut wait, mut left) = (FIRST_WAIT, self.limits.attempts);
         loop {
@@ -274,10 +287,13 @@ impl Run<'_> {
         let writes = request.method != Verb::Get;
         let mut response = self.world.sent(request).await.map_err(|fault| unreached(&fault, writes))?;
         if !response.is_success() {
-            let again = self.doubted(base, self.trouble(base, &url, &response), spare).await?;
+            let again = match self.doubted(base, self.trouble(base, &url, &response), spare).await {
+                Ok(again) => again,
+                Err(trouble) => return Err(self.explained(base, trouble).await),
+            };
             response = self.world.sent(again).await.map_err(|fault| unreached(&fault, writes))?;
             if !response.is_success() {
-                return Err(self.trouble(base, &url, &response));
+                return Err(self.explained(base, self.trouble(base, &url, &response)).await);
             }
         }
         Ok(response)
@@ -303,6 +319,16 @@ impl Run<'_> {
         }
         Ok(None)
     }
+}
+
+/// The members that a call asks for in each entry of a list; without white space, and without the query's own separator.
+fn wanted(values: &Values) -> Vec<String> {
+    let names = values.get(FIELDS).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    names
+        .flat_map(|names| names.split([',', ' ']))
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The value at the first existing pointer; with `*`, the values of all elements.
@@ -335,6 +361,12 @@ fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> 
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
+/// The message about an address that a caller may not name. It is the same for all reasons, so that it does not show which
+/// names and ports the inner network has.
+pub(crate) const ADDRESS_NOT_ALLOWED: &str = "requests cannot be sent to this address: check its spelling. It must be a public \
+                                              address, and a site's port must be 80, 443 or one that the configuration allows \
+                                              (`ports`)";
+
 /// The failure for a request without an answer. If `writes` is true, the message says that the request may have been executed.
 pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
     let done = if writes { "; the request may have been executed nevertheless" } else { "" };
@@ -343,6 +375,7 @@ pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
         HttpFaultKind::Refused => {
             (Condition::BadCredentials, format!("requests to this site are not allowed: {said}"))
         }
+        HttpFaultKind::NotAllowed => (Condition::BadCredentials, ADDRESS_NOT_ALLOWED.to_owned()),
         HttpFaultKind::TooOften => (Condition::RateLimited, said.clone()),
         HttpFaultKind::TooLarge => {
             (Condition::UpstreamError, format!("the answer is too large: {said}{done}"))

@@ -4,15 +4,20 @@
 use serde_json::{Value, json};
 
 use super::row::{Act, ToolRow};
-use crate::arguments::argument::{ToolArgument, flag};
-use crate::rest::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, RAW, RENDERED, Shape, Step};
+use crate::arguments::argument::{ToolArgument, flag, list};
+use crate::rest::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, FIELDS, FULL, RENDERED, Shape, Step};
 
-/// The argument of tools whose answers are shown in part.
+/// The arguments of tools whose answers are shown in part, and of those that list.
 const WHOLE: &[ToolArgument] = &[AS_GIVEN];
+const LISTS: &[ToolArgument] = &[SELECTED, AS_GIVEN];
 /// The arguments of tools that read editable content, and of tools that change it.
 const READS_CONTENT: &[ToolArgument] = &[AS_GIVEN, RENDERED];
 const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, ALLOW_MARKUP_LOSS];
-const AS_GIVEN: ToolArgument = flag(RAW, "Return the site's answer unchanged, with all of its fields.");
+const AS_GIVEN: ToolArgument = flag(FULL, "Return the site's answer unchanged, with all of its fields.");
+const SELECTED: ToolArgument = list(
+    FIELDS,
+    "Return these fields of each entry instead, named as in the full answer: `author` or `title.rendered`.",
+);
 
 /// The arguments that a tool takes in addition to its own.
 pub(super) fn more_of(tool: &ToolRow, compact: bool) -> &'static [ToolArgument] {
@@ -20,6 +25,7 @@ pub(super) fn more_of(tool: &ToolRow, compact: bool) -> &'static [ToolArgument] 
         Act::Rest(_, Shape::Told(_) | Shape::Made(_) | Shape::File) | Act::Local(_) => &[],
         Act::Rest(steps, _) if compact && steps.iter().any(Step::shows_content) => READS_CONTENT,
         Act::Rest(steps, _) if compact && steps.iter().any(Step::is_check) => CHANGES_CONTENT,
+        Act::Rest(_, shape) if compact && shape.is_list() => LISTS,
         Act::Rest(..) if compact => WHOLE,
         Act::Rest(..) => &[],
     }
@@ -34,6 +40,9 @@ pub(super) fn output_of(tool: &ToolRow, compact: bool) -> Option<Value> {
                 schema["properties"][CONTENT_FORMAT] =
                     json!({"type": "string", "enum": ["source", "rendered"]});
                 schema["properties"][CONTENT_NOTE] = json!({"type": "string"});
+                for member in ["meta", "acf", "seo"] {
+                    schema["properties"][member] = json!({"type": "object"});
+                }
             }
             Some(schema)
         }

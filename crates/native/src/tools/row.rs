@@ -93,6 +93,14 @@ impl ToolRow {
         self
     }
 
+    /// Sets the shape of the answer.
+    pub(crate) const fn shown(mut self, shape: Shape) -> Self {
+        if let Act::Rest(steps, _) = self.act {
+            self.act = Act::Rest(steps, shape);
+        }
+        self
+    }
+
     /// Sets the phase that enables the tool.
     pub(crate) const fn phase(mut self, phase: &'static str) -> Self {
         self.phase = phase;

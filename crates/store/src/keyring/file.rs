@@ -3,7 +3,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use secrecy::zeroize::Zeroizing;
 
 use super::ring::{FreshKey, Ring};
-use crate::Error;
+use crate::{Error, private_file};
 
 /// The file's name in the state folder.
 const FILE: &str = "keyring";
@@ -152,11 +152,10 @@ fn write(path: &Path, ring: &Ring) -> io::Result<()> {
     let beside = beside(path, "new");
     let text = ring.text();
     let _ = fs::remove_file(&beside);
-    let written =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
+    let written = private_file::create(&beside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
     let renamed = written.and_then(|()| fs::rename(&beside, path));
     if renamed.is_err() {
         let _ = fs::remove_file(&beside);
@@ -177,7 +176,10 @@ fn write(path: &Path, ring: &Ring) -> io::Result<()> {
 )]
 fn lock(path: &Path) -> Result<File, Error> {
     let name = beside(path, "lock");
-    let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&name);
+    let opened = match private_file::create(&name) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(&name),
+        made => made,
+    };
     let file = opened.map_err(|e| unwritable(path, &e))?;
     let until = Instant::now() + PATIENCE;
     loop {

@@ -1,15 +1,15 @@
 //! The key that seals a folder's secrets. The file of secrets reveals nothing without this key, for example in a
 //! backup. This module must not know what is sealed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hmac;
 
-use crate::Error;
+use crate::{Error, private_file};
 
 /// The file's name in its folder.
 const FILE: &str = "vault.key";
@@ -97,11 +97,10 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 /// Creates the file completely or not at all. If another process was faster, its file is kept.
 fn make(path: &Path, fresh: &[u8; LENGTH]) -> io::Result<()> {
     let beside = beside(path);
-    let written =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
-            file.write_all(fresh)?;
-            file.sync_all()
-        });
+    let written = private_file::create(&beside).and_then(|mut file| {
+        file.write_all(fresh)?;
+        file.sync_all()
+    });
     let linked = written.and_then(|()| match fs::hard_link(&beside, path) {
         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(e),
         _ => Ok(()),

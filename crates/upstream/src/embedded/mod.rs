@@ -111,6 +111,7 @@ fn site_settings(site: Option<&Site>) -> SiteSettings {
         answers,
         private_files: site.private_files,
         private_sites: site.private_sites,
+        ports: site.ports.iter().filter_map(|port| u16::try_from(*port).ok()).collect(),
         read_only: site.read_only,
         allow_markup_loss: site.allow_markup_loss,
         requests: Requests { allow: site.requests.allow.clone(), write: site.requests.write },

@@ -111,10 +111,11 @@ impl HttpClient for World {
         Box::pin(async move {
             let deadline = tokio::time::Instant::now() + request.patience;
             let most = request.most;
+            let public_only = request.public_only;
             let request = build(request)?;
             let late = || fault(HttpFaultKind::Late, "no answer came in time");
             let answer = tokio::time::timeout_at(deadline, client.request_by(&route, request)).await;
-            let answer = answer.map_err(|_| late())?.map_err(|error| unanswered(&error))?;
+            let answer = answer.map_err(|_| late())?.map_err(|error| unanswered(&error, public_only))?;
             let (head, body) = answer.into_parts();
             let body = collect(body, Part::Answers, most, deadline).await.map_err(|error| {
                 let kind = match &error {
@@ -173,8 +174,15 @@ fn build(request: HttpRequest) -> Result<http::Request<Bytes>, HttpFault> {
     built.body(request.body).map_err(refused)
 }
 
-fn unanswered(error: &ClientError) -> HttpFault {
+/// The failure of a request. With `public_only`, a name that does not exist and one that leads to the inner network are the same
+/// failure.
+fn unanswered(error: &ClientError, public_only: bool) -> HttpFault {
     let kind = match error {
+        ClientError::NotPublic { .. } | ClientError::BadUrl { .. } | ClientError::Dns { .. }
+            if public_only =>
+        {
+            HttpFaultKind::NotAllowed
+        }
         ClientError::NotPublic { .. } | ClientError::BadUrl { .. } => HttpFaultKind::Refused,
         ClientError::Timeout { .. } => HttpFaultKind::Late,
         error if error.is_unsent() => HttpFaultKind::Unconnected,

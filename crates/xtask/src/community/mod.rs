@@ -113,6 +113,10 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
         println!("\n{text}");
         let file = kept.join(format!("{}-{number}.md", plugin.tools));
         fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+        let large = table.too_large();
+        if !large.is_empty() {
+            return Err(format!("ten entries of these lists are too large: {}", large.join(", ")));
+        }
     }
     Ok(true)
 }

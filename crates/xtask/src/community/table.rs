@@ -13,12 +13,39 @@ const COLUMNS: [(&str, bool, &str); 4] = [
     ("subscriber", true, "member, early"),
 ];
 
+/// The number of entries for which sizes are given, and the largest short answer for as many, in bytes.
+const ENTRIES: u64 = 10;
+const LARGEST: u64 = 6_000;
+
 /// The results at the sites of one plugin.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     title: String,
     tools: Vec<String>,
     cells: HashMap<(String, String, bool), String>,
+    lists: Vec<ListSize>,
+}
+
+/// The size of a list's answer, as the administrator of the site without changes reads it.
+#[derive(Debug)]
+struct ListSize {
+    tool: String,
+    entries: u64,
+    /// Bytes of the short answer, and of the answer with all fields.
+    bytes: [u64; 2],
+}
+
+impl ListSize {
+    fn of(result: &Value) -> Option<Self> {
+        let number = |name: &str| result.get(name).and_then(Value::as_u64);
+        let tool = result.get("list").and_then(Value::as_str)?.to_owned();
+        Some(Self { tool, entries: number("entries")?, bytes: [number("bytes")?, number("full")?] })
+    }
+
+    /// The bytes of ten entries, from those of fewer or more.
+    fn of_ten(&self, bytes: u64) -> u64 {
+        if self.entries == 0 { bytes } else { bytes.saturating_mul(ENTRIES).div_ceil(self.entries) }
+    }
 }
 
 impl Table {
@@ -31,6 +58,13 @@ impl Table {
     pub(super) fn add(&mut self, early: bool, said: &str) -> Result<(), String> {
         for line in said.lines().filter(|line| line.starts_with('{')) {
             let result: Value = serde_json::from_str(line).map_err(|error| format!("`{line}`: {error}"))?;
+            if result.get("list").is_some() {
+                let size = ListSize::of(&result).ok_or_else(|| format!("a list was not measured: {line}"))?;
+                if !early {
+                    self.lists.push(size);
+                }
+                continue;
+            }
             let word = |name: &str| result.get(name).and_then(Value::as_str).map(str::to_owned);
             let (tool, login) =
                 word("tool").zip(word("login")).ok_or_else(|| format!("`{line}` says too little"))?;
@@ -60,7 +94,19 @@ impl Table {
         }
         let good: Vec<String> = good.iter().map(usize::to_string).collect();
         let _ = writeln!(text, "| ok, of {} | {} |", self.tools.len(), good.join(" | "));
+        text.push_str("\n| list | entries | bytes for ten | with `full` |\n|---|--:|--:|--:|\n");
+        for list in &self.lists {
+            let [short, full] = list.bytes.map(|bytes| list.of_ten(bytes));
+            let _ = writeln!(text, "| `{}` | {} | {short} | {full} |", list.tool, list.entries);
+        }
         text
+    }
+
+    /// The lists of which ten entries are too large, with their sizes in bytes.
+    pub(super) fn too_large(&self) -> Vec<String> {
+        let size = |list: &ListSize| (list.of_ten(list.bytes[0]), list.tool.clone());
+        let large = self.lists.iter().map(size).filter(|(bytes, _)| *bytes > LARGEST);
+        large.map(|(bytes, tool)| format!("{tool} ({bytes} bytes)")).collect()
     }
 }
 
@@ -91,7 +137,7 @@ mod tests {
 "#;
         table.add(false, said).unwrap();
         table.add(true, r#"{"tool":"a","login":"subscriber","good":true}"#).unwrap();
-        let lines: Vec<String> = table.markdown().lines().skip(4).map(str::to_owned).collect();
+        let lines: Vec<String> = table.markdown().lines().skip(4).take(3).map(str::to_owned).collect();
         assert_eq!(
             lines,
             [
@@ -100,6 +146,11 @@ mod tests {
                 "| ok, of 2 | 1 | 0 | 0 | 1 |",
             ]
         );
+        table.add(false, r#"{"list":"a","entries":5,"bytes":400,"full":9000}"#).unwrap();
+        table.add(false, r#"{"list":"b","entries":1,"bytes":700,"full":900}"#).unwrap();
+        assert!(table.markdown().ends_with("| `a` | 5 | 800 | 18000 |\n| `b` | 1 | 7000 | 9000 |\n"));
+        assert_eq!(table.too_large(), ["b (7000 bytes)"]);
+        assert!(table.add(false, r#"{"list":"a","failed":"no"}"#).unwrap_err().contains("not measured"));
         assert!(table.add(true, r#"{"tool":"a"}"#).unwrap_err().contains("too little"));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::{MISSING_ROLE, ROLES, caller_unless_given, promoted};
 use super::{PAGE, PER_PAGE, SEARCH, USER, id};
+use crate::community::lists::{GROUP_MEMBERS, GROUPS};
 use crate::rest::{Shape, Step, delete, fixed, get, post, put, value};
 use crate::tools::{Form, Literal, ToolArgument, ToolRow, flag, html, int, text, tool};
 
@@ -19,7 +20,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
         "Returns a page of groups.",
         &[PAGE, PER_PAGE, SEARCH, STATUS, USER, text("group_type", "Return only groups of this type.")],
         &[get("buddyboss", "/groups").step()],
-        Shape::Whole,
+        GROUPS,
     ),
     tool(
         "buddyboss_get_group",
@@ -79,7 +80,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
         &[get("buddyboss", "/groups/{group_id}/members")
             .with(&[fixed("exclude_admins", Literal::Flag(false))])
             .step()],
-        Shape::Whole,
+        GROUP_MEMBERS,
     ),
     tool(
         "buddyboss_add_group_member",

@@ -1,6 +1,7 @@
 //! Forums, and the courses of `LearnDash`.
 
 use super::{ADVANCED, PAGE, PER_PAGE, SEARCH, id};
+use crate::community::lists::{COURSES, FORUMS, REPLIES};
 use crate::rest::{Shape, Step, get, post};
 use crate::tools::{Effect, Form, ToolArgument, ToolRow, html, int, text, tool};
 
@@ -23,7 +24,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
         "Returns a page of forums.",
         &[PAGE, PER_PAGE, SEARCH, int("parent", "Return only children of the forum with this ID.")],
         &[get("buddyboss", "/forums").step()],
-    ),
+    )
+    .shown(FORUMS),
     row(
         "buddyboss_get_forum",
         "Returns one forum.",
@@ -63,7 +65,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
         "Returns a page of the replies to a forum topic.",
         &[int("topic_id", "ID of the topic.").required().called("parent"), PAGE, PER_PAGE],
         &[get("buddyboss", "/reply").step()],
-    ),
+    )
+    .shown(REPLIES),
     row(
         "buddyboss_list_courses",
         "Returns a page of LearnDash courses.",
@@ -74,7 +77,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
             int("category", "Return only courses in the category with this ID.").called("ld_course_category"),
         ],
         &[get("learndash", "/sfwd-courses").step()],
-    ),
+    )
+    .shown(COURSES),
     row(
         "buddyboss_get_course",
         "Returns one LearnDash course.",

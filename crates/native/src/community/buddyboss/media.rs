@@ -1,6 +1,7 @@
 //! Photos, videos, documents, moderation. A file is uploaded first, and then referred to by its ID.
 
 use super::{BUDDYBOSS, GROUP, PAGE, PER_PAGE, USER, id};
+use crate::community::lists::{DOCUMENTS, FOLDERS, PHOTOS, REPORTS, VIDEOS};
 use crate::rest::{Bind, Encoding, FileFrom, Missing, Shape, Step, delete, fixed, get, patch, post, value};
 use crate::tools::{Form, Literal, ToolArgument, ToolRow, int, raw, text, tool};
 
@@ -43,7 +44,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
             PRIVACY,
         ],
         &[get("buddyboss", "/media").step()],
-    ),
+    )
+    .shown(PHOTOS),
     row(
         "buddyboss_get_media",
         "Returns one photo.",
@@ -81,7 +83,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
         "Returns a page of videos.",
         &[PAGE, PER_PAGE, USER, GROUP, ACTIVITY, PRIVACY],
         &[get("buddyboss", "/video").step()],
-    ),
+    )
+    .shown(VIDEOS),
     row(
         "buddyboss_get_video",
         "Returns one video.",
@@ -113,7 +116,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
         "Returns a page of documents.",
         &[PAGE, PER_PAGE, USER, FOLDER, GROUP, PRIVACY],
         &[get("buddyboss", "/document").step()],
-    ),
+    )
+    .shown(DOCUMENTS),
     row(
         "buddyboss_get_document",
         "Returns one document.",
@@ -145,13 +149,15 @@ pub(super) const TOOLS: &[ToolRow] = &[
         "Returns a page of document folders.",
         &[USER, GROUP, PAGE, PER_PAGE],
         &[get("buddyboss", "/document/folder").step()],
-    ),
+    )
+    .shown(FOLDERS),
     row(
         "buddyboss_list_moderation_reports",
         "Returns a page of moderation entries: blocked members and reported content.",
         &[PAGE, PER_PAGE],
         &[get("buddyboss", "/moderation").step()],
-    ),
+    )
+    .shown(REPORTS),
     row(
         "buddyboss_report_content",
         "Reports content or a member to the moderators and returns the result.",

@@ -54,6 +54,7 @@ const APIS: &[Api] = &[
             "the site does not offer this: the BuddyBoss component that provides it is deactivated there; activate the component in the settings of BuddyBoss",
         )),
         newer: None,
+        visitor: Some(super::BUDDYBOSS_VISITOR),
     },
     Api {
         base: "learndash",
@@ -64,6 +65,7 @@ const APIS: &[Api] = &[
             "the site's LearnDash does not offer this",
         )),
         newer: None,
+        visitor: None,
     },
 ];
 

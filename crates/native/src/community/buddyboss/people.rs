@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::{NUMBER_ONLY, caller, caller_unless_given};
 use super::{PAGE, PER_PAGE, SEARCH, USER, id};
+use crate::community::lists::{self, FIELD_GROUPS, FIELDS, FRIENDS};
 use crate::rest::{Bind, Missing, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
 use crate::tools::{
     Condition, Effect, Form, Literal, ToolArgument, ToolRow, Trouble, Values, flag, int, raw, text, tool,
@@ -51,7 +52,7 @@ pub(super) const MEMBERS: &[ToolRow] = &[
                 .step(),
             get("buddyboss", "/members").when(StepCondition::Absent("role")).step(),
         ],
-        Shape::Whole,
+        lists::MEMBERS,
     ),
     tool(
         "buddyboss_get_member",
@@ -155,7 +156,7 @@ pub(super) const FRIENDS_AND_PROFILES: &[ToolRow] = &[
             PER_PAGE,
         ],
         &[caller_unless_given!("user_id"), get("buddyboss", "/friends").step()],
-        Shape::Whole,
+        FRIENDS,
     ),
     tool(
         "buddyboss_add_friend",
@@ -206,21 +207,21 @@ pub(super) const FRIENDS_AND_PROFILES: &[ToolRow] = &[
                 .form(Form::Bit),
         ],
         &[get("buddyboss", "/friends").step()],
-        Shape::Whole,
+        FRIENDS,
     ),
     tool(
         "buddyboss_list_xprofile_groups",
         "Returns the groups of profile fields.",
         &[flag("fetch_fields", "Include the fields of each group.")],
         &[get("buddyboss", "/xprofile/groups").step()],
-        Shape::Whole,
+        FIELD_GROUPS,
     ),
     tool(
         "buddyboss_list_xprofile_fields",
         "Returns the profile fields.",
         &[int("profile_group_id", "Return only fields of the group with this ID."), WITH_DATA],
         &[get("buddyboss", "/xprofile/fields").step()],
-        Shape::Whole,
+        FIELDS,
     ),
     tool(
         "buddyboss_get_xprofile_field",

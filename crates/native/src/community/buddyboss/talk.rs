@@ -2,6 +2,7 @@
 
 use super::super::{NUMBER_ONLY, caller, caller_unless_given};
 use super::{GROUP, PAGE, PER_PAGE, SEARCH, USER, id};
+use crate::community::lists::{ACTIVITIES, NOTIFICATIONS, THREADS};
 use crate::rest::{Shape, delete, fixed, get, post, put, value};
 use crate::tools::{Effect, Form, Literal, ToolArgument, ToolRow, flag, html, int, text, tool};
 
@@ -26,7 +27,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
             text("display_comments", "Presentation of comments: nested (`threaded`), as separate items (`stream`) or none (`false`).").among(&["threaded", "stream", "false"]),
         ],
         &[get("buddyboss", "/activity").step()],
-        Shape::Whole,
+        ACTIVITIES,
     ),
     tool(
         "buddyboss_get_activity",
@@ -83,7 +84,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
             PER_PAGE,
         ],
         &[caller_unless_given!("user_id"), get("buddyboss", "/messages").step()],
-        Shape::Whole,
+        THREADS,
     ),
     tool(
         "buddyboss_get_message_thread",
@@ -137,7 +138,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
             PER_PAGE,
         ],
         &[caller_unless_given!("user_id"), get("buddyboss", "/notifications").step()],
-        Shape::Whole,
+        NOTIFICATIONS,
     ),
     tool(
         "buddyboss_get_notification",

@@ -39,12 +39,19 @@ const FIRST: &[Api] = &[
         path: "/wp-json/buddypress/v1",
         doubt: Some(DOUBT),
         newer: Some(("buddypress/v2", "/wp-json/buddypress/v2")),
+        visitor: Some(super::BUDDYPRESS_VISITOR),
     },
 ];
 const SECOND: &[Api] = &[
     WORDPRESS,
     INDEX,
-    Api { base: "buddypress", path: "/wp-json/buddypress/v2", doubt: Some(DOUBT), newer: None },
+    Api {
+        base: "buddypress",
+        path: "/wp-json/buddypress/v2",
+        doubt: Some(DOUBT),
+        newer: None,
+        visitor: Some(super::BUDDYPRESS_VISITOR),
+    },
 ];
 
 /// The version of the API that a site's BuddyPress has.

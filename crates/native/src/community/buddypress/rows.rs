@@ -1,6 +1,7 @@
 //! The rows: activity, members and groups; profiles and friends. The other rows are in `talk`.
 
 use super::super::{MISSING_ROLE, ROLES, caller_unless_given, promoted};
+use crate::community::lists::{ACTIVITIES, FIELD_GROUPS, FIELDS, FRIENDS, GROUP_MEMBERS, GROUPS, MEMBERS};
 use crate::rest::{Bind, Missing, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
 use crate::tools::{Effect, Form, Literal, ToolArgument, ToolRow, flag, html, int, text, titled};
 
@@ -68,7 +69,8 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
             flag("display_comments", "Include comments in the response."),
         ],
         one!(get "/activity"),
-    ),
+    )
+    .shown(ACTIVITIES),
     row(
         "buddypress_get_activity",
         "Get an activity",
@@ -129,7 +131,8 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
             text("exclude", "Exclude members with these IDs, separated by commas."),
         ],
         one!(get "/members"),
-    ),
+    )
+    .shown(MEMBERS),
     row(
         "buddypress_get_member",
         "Get a member",
@@ -178,7 +181,8 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
         "Returns a page of groups.",
         &[PAGE, PER_PAGE, SEARCH, STATUS, USER, text("group_type", "Return only groups of this type.")],
         one!(get "/groups"),
-    ),
+    )
+    .shown(GROUPS),
     row(
         "buddypress_get_group",
         "Get a group",
@@ -231,7 +235,8 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
         &[get("buddypress", "/groups/{group_id}/members")
             .with(&[fixed("exclude_admins", Literal::Flag(false))])
             .step()],
-    ),
+    )
+    .shown(GROUP_MEMBERS),
     row(
         "buddypress_add_group_member",
         "Add a group member",
@@ -273,7 +278,8 @@ pub(super) const PROFILES: &[ToolRow] = &[
         "Returns the groups of profile fields.",
         &[WITH_FIELDS],
         one!(get "/xprofile/groups"),
-    ),
+    )
+    .shown(FIELD_GROUPS),
     row(
         "buddypress_get_xprofile_group",
         "Get a profile field group",
@@ -287,7 +293,8 @@ pub(super) const PROFILES: &[ToolRow] = &[
         "Returns the profile fields.",
         &[int("profile_group_id", "Return only fields of the profile field group with this ID."), WITH_DATA],
         one!(get "/xprofile/fields"),
-    ),
+    )
+    .shown(FIELDS),
     row(
         "buddypress_get_xprofile_field",
         "Get a profile field",
@@ -321,7 +328,8 @@ pub(super) const PROFILES: &[ToolRow] = &[
             PER_PAGE,
         ],
         &[caller_unless_given!("user_id"), get("buddypress", "/friends").step()],
-    ),
+    )
+    .shown(FRIENDS),
     row(
         "buddypress_create_friendship",
         "Send a friendship request",

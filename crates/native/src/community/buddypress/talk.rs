@@ -2,6 +2,7 @@
 
 use super::super::{NUMBER_ONLY, caller, caller_unless_given};
 use super::rows::{PAGE, PER_PAGE, USER, id, one, row};
+use crate::community::lists::{COMPONENTS, NOTIFICATIONS, THREADS};
 use crate::rest::{StepCondition, delete, get, post, put, value};
 use crate::tools::{Form, ToolRow, flag, html, int, integers, text};
 
@@ -27,7 +28,8 @@ pub(super) const TALK: &[ToolRow] = &[
                 .with(&[value("page", "page", Form::Plain), value("per_page", "per_page", Form::Plain)])
                 .step(),
         ],
-    ),
+    )
+    .shown(THREADS),
     row(
         "buddypress_get_message",
         "Get a message thread",
@@ -69,7 +71,8 @@ pub(super) const TALK: &[ToolRow] = &[
             PER_PAGE,
         ],
         &[caller_unless_given!("user_id"), get("buddypress", "/notifications").step()],
-    ),
+    )
+    .shown(NOTIFICATIONS),
     row(
         "buddypress_get_notification",
         "Get a notification",
@@ -106,5 +109,6 @@ pub(super) const TALK: &[ToolRow] = &[
             PER_PAGE,
         ],
         one!(get "/components"),
-    ),
+    )
+    .shown(COMPONENTS),
 ];

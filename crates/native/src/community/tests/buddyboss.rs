@@ -54,13 +54,6 @@ fn missing_arguments_and_errors_of_the_site_are_results() {
     let answer =
         asked(&over(Fake::new(move |_| Ok(reply(404, &no)))), "buddyboss_get_member", &json!({"id": 99999}));
     assert_eq!(content(&answer), ("Error: Invalid member ID.".to_owned(), true));
-    let no = json!({"code": "bp_rest_authorization_required", "message": "Sorry.", "data": {"status": 403}});
-    let (text, is_error) = content(&asked(
-        &over(Fake::new(move |_| Ok(reply(403, &no)))),
-        "buddyboss_get_group",
-        &json!({"id": 1}),
-    ));
-    assert!(is_error && text.contains("Application Password"), "{text}");
     let form = json!({"code": "bp_rest_register_errors", "message": {"field_3": "Please enter a username"}});
     let answer =
         asked(&over(Fake::new(move |_| Ok(reply(400, &form)))), "buddyboss_get_group", &json!({"id": 1}));

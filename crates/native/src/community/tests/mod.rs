@@ -2,6 +2,7 @@
 
 mod buddyboss;
 mod buddypress;
+mod visitors;
 
 use crate::AnswerStyle;
 use crate::port::{HttpRequest, HttpResponse};

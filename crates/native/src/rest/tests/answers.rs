@@ -38,7 +38,7 @@ fn lists_say_how_much_there_is() {
     assert!(line.ends_with("&_fields=id%2Ctitle%2Clink%2Cstatus%2Cdate%2Cexcerpt"), "{line}");
 
     let fake = listing(json!([post]));
-    let answer = asked(&site(Compact, fake.clone()), "wp_get_posts", &json!({"raw": true}));
+    let answer = asked(&site(Compact, fake.clone()), "wp_get_posts", &json!({"full": true}));
     assert_eq!(shown(&answer)["posts"][0]["guid"], json!({"rendered": "G"}));
     assert_eq!(shown(&answer)["posts"][0]["meta"], json!({}), "an empty object of PHP's");
     assert_eq!(shown(&answer)["total"], 31);
@@ -225,8 +225,8 @@ fn what_php_makes_lists_of_are_objects() {
     let types = json!({"post": {"slug": "post", "name": "Posts", "supports": [], "x": 1}});
     let wanted = json!({"count": 1, "types": [{"slug": "post", "name": "Posts", "supports": {}}]});
     assert_eq!(shown_by("wp_get_post_types", json!({}), &types), wanted);
-    assert_eq!(shown_by("wp_get_post_types", json!({"raw": true}), &types)["post"]["x"], 1);
-    assert_eq!(shown_by("wp_get_post_types", json!({"raw": true}), &json!([])), json!({}));
+    assert_eq!(shown_by("wp_get_post_types", json!({"full": true}), &types)["post"]["x"], 1);
+    assert_eq!(shown_by("wp_get_post_types", json!({"full": true}), &json!([])), json!({}));
     assert_eq!(shown_by("wp_get_settings", json!({}), &json!(true)), json!({"value": true}));
     assert_eq!(shown_by("wp_get_settings", json!({}), &json!(null)), json!({}));
 }
@@ -261,8 +261,20 @@ fn communities_answer_in_the_same_manners() {
         |answers, fake| buddyboss::server(&settings(answers), buddyboss::Phases::default(), fake).unwrap();
     let group = json!({"id": 3, "name": "G", "_links": {}, "user_permissions": []});
     let answer = asked(&server(Compact, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
-    let lean = json!({"id": 3, "name": "G", "user_permissions": {}});
-    assert_eq!(shown(&answer), json!({"count": 1, "total": 31, "total_pages": 4, "items": [lean]}));
+    let lean = json!({"id": 3, "name": "G"});
+    assert_eq!(shown(&answer), json!({"count": 1, "total": 31, "total_pages": 4, "groups": [lean]}));
+    let full =
+        asked(&server(Compact, listing(json!([group]))), "buddyboss_list_groups", &json!({"full": true}));
+    let all = json!({"id": 3, "name": "G", "_links": {}, "user_permissions": {}});
+    assert_eq!(shown(&full)["groups"], json!([all]));
+    let wanted = json!({"fields": ["user_permissions", "description.raw"]});
+    let some = asked(&server(Compact, listing(json!([group]))), "buddyboss_list_groups", &wanted);
+    assert_eq!(shown(&some)["groups"], json!([{"id": 3, "user_permissions": {}}]));
+    let one = asked(&server(Compact, listing(group.clone())), "buddyboss_list_groups", &json!({}));
+    assert_eq!(shown(&one)["name"], "G", "a single thing instead of a list is shown whole");
+    let inside = json!({"groups": [group], "more": false});
+    let inside = asked(&server(Compact, listing(inside)), "buddyboss_list_groups", &json!({}));
+    assert_eq!(shown(&inside)["groups"], json!([lean]));
     let answer = asked(&server(Plain, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
     assert_eq!(shown(&answer), json!([group]));
 }
@@ -276,8 +288,8 @@ fn schemas_of_answers_say_what_is_shown() {
         let (name, schema) = (&tool["name"], &tool["outputSchema"]);
         assert_eq!(schema["type"], "object", "{name}");
         // A file is never shown in part.
-        let raw = tool.pointer("/inputSchema/properties/raw/type").and_then(Value::as_str);
-        assert_eq!(raw, (name != "wp_get_theme_export").then_some("boolean"), "{name}");
+        let full = tool.pointer("/inputSchema/properties/full/type").and_then(Value::as_str);
+        assert_eq!(full, (name != "wp_get_theme_export").then_some("boolean"), "{name}");
     }
     let posts = &list["result"]["tools"][0]["outputSchema"]["properties"];
     let answer = asked(&server, "wp_get_posts", &json!({}));
@@ -286,7 +298,9 @@ fn schemas_of_answers_say_what_is_shown() {
     }
     let plain = request(&site(Plain, Fake::json(json!({}))), "tools/list", &json!({}), None);
     for tool in plain["result"]["tools"].as_array().unwrap() {
-        assert!(tool.get("outputSchema").is_none() && tool["inputSchema"]["properties"].get("raw").is_none());
+        assert!(
+            tool.get("outputSchema").is_none() && tool["inputSchema"]["properties"].get("full").is_none()
+        );
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{Fake, asked_with, authorization, fault, login, refused, reply, shown};
@@ -150,6 +151,7 @@ fn a_flood_of_accounts_is_forgotten_rather_than_kept() {
 fn the_operators_own_site_may_be_anywhere_whoever_names_it() {
     let own = "http://10.0.0.7/blog";
     let settings = SiteSettings { login: Some(login(own, "", "")), ..SiteSettings::default() };
+    let settings = SiteSettings { ports: vec![81], ..settings };
     for (url, public_only) in [
         (own, false),
         ("HTTP://10.0.0.7:80/blog/", false),
@@ -166,5 +168,61 @@ fn the_operators_own_site_may_be_anywhere_whoever_names_it() {
         ));
         let asked = [&fake.entries, &fake.asked].map(|asked| asked.lock().unwrap()[0].public_only);
         assert_eq!(asked, [public_only; 2], "{url}");
+    }
+}
+
+#[test]
+fn a_request_names_only_sites_at_the_usual_ports_or_at_allowed_ones() {
+    let settings = SiteSettings { ports: vec![8443], ..SiteSettings::default() };
+    for (url, allowed) in [
+        ("https://a.example", true),
+        ("http://a.example:443", true),
+        ("https://a.example:8443", true),
+        ("https://a.example:22", false),
+        ("http://[2001:db8::1]:6379", false),
+    ] {
+        for private_sites in [false, true] {
+            let fake = Fake::json(json!([]));
+            let settings = SiteSettings { private_sites, ..settings.clone() };
+            let server = wordpress::server(&settings, wordpress::Sets::default(), fake.clone()).unwrap();
+            let answer = tags(&server, url, "ann", "p");
+            assert_eq!(answer.get("result").is_some(), allowed || private_sites, "{url}: {answer}");
+            assert_eq!(fake.asked.lock().unwrap().is_empty(), !(allowed || private_sites), "{url}");
+        }
+    }
+}
+
+#[test]
+fn a_site_without_paths_gets_its_routes_as_a_parameter() {
+    // As web servers without rewriting answer, as WordPress redirects, and as some themes answer everything.
+    let page = Bytes::from_static(b"<!DOCTYPE html><html><body>Not found</body></html>");
+    for status in [404, 301, 200] {
+        let page = page.clone();
+        let fake = Fake::strict(move |request| {
+            if !request.url.contains("/?rest_route=/wp/v2/") {
+                let headers = vec![("location".to_owned(), format!("{}/", request.url))];
+                return Ok(HttpResponse { status, headers, body: page.clone() });
+            }
+            Ok(if is_entry(request) {
+                reply(200, &json!({"id": 1}))
+            } else {
+                reply(200, &json!([{"id": 5, "name": "News"}]))
+            })
+        });
+        let server =
+            wordpress::server(&SiteSettings::default(), wordpress::Sets::default(), fake.clone()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(shown(&tags(&server, ONE, "ann", "p"))["tags"][0]["id"], 5, "{status}");
+        }
+        let lines = fake.lines();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.starts_with("GET https://one.example.com/?rest_route=/wp/v2/tags&")),
+            "{lines:?}"
+        );
+        let entries: Vec<String> =
+            fake.entries.lock().unwrap().iter().map(|request| request.url.clone()).collect();
+        let by_parameter = "https://one.example.com/?rest_route=/wp/v2/users/me&context=edit&_fields=id";
+        assert_eq!(entries.iter().filter(|url| *url == by_parameter).count(), 1, "{entries:?}");
     }
 }

@@ -218,7 +218,7 @@ fn the_refusal_has_the_form_of_other_unfit_arguments() {
     let sets = wordpress::Sets { discover: true, ..wordpress::Sets::default() };
     let server = wordpress::server(&results, sets, fake.clone()).unwrap();
     let call = json!({"route": "/wp/v2/posts", "query": {"per_page": 1}});
-    let said = "Error: unknown argument \"query\": did you mean \"parameters\"? The tool takes method, route, parameters, raw";
+    let said = "Error: unknown argument \"query\": did you mean \"parameters\"? The tool takes method, route, parameters, full";
     assert_eq!(content(&asked(&server, "site_request", &call)), (said.to_owned(), true));
     let club = buddyboss::server(&settings(), buddyboss::Phases::default(), fake.clone()).unwrap();
     let (words, is_error) = content(&asked(&club, "buddyboss_get_member", &json!({"member_id": 3})));

@@ -1,6 +1,7 @@
 //! Comments on activity, reactions, and topics of activity.
 
 use super::{EXTENDED, PAGE, PER_PAGE, rows};
+use crate::community::lists::{ACTIVITY_COMMENTS, ACTIVITY_TOPICS, MEMBER_REACTIONS, REACTIONS};
 use crate::rest::{Bind, Missing, Shape, get, put, value};
 use crate::tools::{Form, ToolArgument, ToolRow, flag, html, int, integers, object, objects, text, titled};
 
@@ -27,7 +28,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_list_activity_comments", "List activity comments", "Returns the comments on an activity.",
         [int("id", "ID of the activity.").required(),
          text("display_comments", "Form in which comments are returned.").among(&["stream", "threaded"])];
-        get "/activity/{id}/comment";
+        get "/activity/{id}/comment" => ACTIVITY_COMMENTS;
     "buddyboss_create_activity_comment", "Comment on an activity", "Creates a comment on an activity and returns the comment.",
         [int("id", "ID of the activity.").required(),
          text("display_comments", "Form in which comments are returned.").among(&["stream", "threaded"]),
@@ -50,7 +51,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          int("item_id", "ID of the activity or activity comment."), int("user_id", "ID of the member."),
          text("order", "Sort order.").among(&["asc", "desc"]),
          text("order_by", "Field to sort by.").among(&["id", "date_created"])];
-        get "/user-reactions";
+        get "/user-reactions" => MEMBER_REACTIONS;
     "buddyboss_create_member_reaction", "Add a reaction", "Adds a member's reaction to an activity or comment and returns the reaction.",
         [int("reaction_id", "ID of the reaction.").required(),
          text("item_type", "Type of the item.").among(&["activity", "activity_comment"]).required(),
@@ -62,14 +63,14 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_delete_member_reaction", "Remove a reaction", "Removes a member's reaction and returns the result.", [int("id", "ID of the reaction.").required()];
         delete "/user-reactions/{id}";
     "buddyboss_list_reactions", "List available reactions", "Returns the reactions that members can choose from.", [];
-        get "/reactions";
+        get "/reactions" => REACTIONS;
     "buddyboss_list_activity_topics", "List activity topics", "Returns the topics available for activities.",
         [PER_PAGE, PAGE,
          text("orderby", "Field to sort by.")
              .among(&["id", "name", "date_created", "menu_order", "date_updated"]),
          text("order", "Sort order.").among(&["ASC", "DESC"]),
          int("item_id", "ID of the group that the topics belong to."), text("item_type", "Scope of the topics: activity for all activities, groups for a single group.")];
-        get "/bb-topics";
+        get "/bb-topics" => ACTIVITY_TOPICS;
     "buddyboss_create_activity_topic", "Create an activity topic", "Creates a topic for activities and returns it.",
         [text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,
          text("permission_type", "The members who may use the topic, such as anyone or mods_admins.").required()];

@@ -1,6 +1,7 @@
 //! Topics and replies of forums.
 
 use super::{PAGE, PER_PAGE, SEARCH, rows};
+use crate::community::lists::TOPICS;
 use crate::tools::{Effect, ToolRow, flag, html, int, integers, object, text};
 
 pub(super) const TOOLS: &[ToolRow] = rows! {
@@ -22,7 +23,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          int("parent", "Return only topics of the forum with this ID."),
          flag("subscriptions", "Return only topics to which the caller is subscribed."),
          flag("favorites", "Include favorites."), text("tag", "Return only topics with this tag.")];
-        get "/topics";
+        get "/topics" => TOPICS;
     "buddyboss_update_topic", "Update a forum topic", "Updates a forum topic and returns it.",
         [int("id", "ID of the topic.").required(),
          text("status", "Status.").among(&["publish", "closed", "spam", "trash", "pending"]),
@@ -61,7 +62,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         edit "/topics/action/{id}";
     "buddyboss_list_topic_destinations", "List merge destinations of a topic", "Returns the forum topics into which a topic can be merged.",
         [int("id", "ID of the topic.").required(), PAGE, PER_PAGE];
-        get "/topics/dropdown/{id}";
+        get "/topics/dropdown/{id}" => TOPICS;
     "buddyboss_get_reply", "Get a forum reply", "Returns one reply to a forum topic.", [int("id", "ID of the reply.").required()];
         get "/reply/{id}";
     "buddyboss_update_reply", "Update a forum reply", "Updates a reply to a forum topic and returns it.",

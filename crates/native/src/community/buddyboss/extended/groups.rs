@@ -1,6 +1,7 @@
 //! Groups: members, invitations, requests, settings, pictures.
 
 use super::{PAGE, PER_PAGE, PICTURE, rows, upload};
+use crate::community::lists::{GROUP_INVITES, GROUP_REQUESTS, GROUP_TYPES};
 use crate::rest::{Encoding, FileFrom, Step, fixed, post};
 use crate::tools::{Literal, ToolRow, flag, html, int, integers, object, text};
 
@@ -34,7 +35,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("invite_sent", "Return only drafts, only sent invitations, or all.").among(&["draft", "sent", "all"]),
          text("order_by", "Field to sort by.").among(&["id", "include"]),
          text("sort_order", "Sort order.").among(&["asc", "desc"])];
-        get "/groups/invites";
+        get "/groups/invites" => GROUP_INVITES;
     "buddyboss_send_group_invite", "Invite a member to a group", "Invites one member to a group and returns the invitation.",
         [int("user_id", "ID of the member.").required(),
          int("inviter_id", "ID of the inviting member. Default: the caller."),
@@ -60,7 +61,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [PAGE, PER_PAGE, int("group_id", "ID of the group."), int("user_id", "ID of the member."),
          text("order_by", "Field to sort by.").among(&["id", "include"]),
          text("sort_order", "Sort order.").among(&["asc", "desc"])];
-        get "/groups/membership-requests";
+        get "/groups/membership-requests" => GROUP_REQUESTS;
     "buddyboss_create_group_membership_request", "Request group membership", "Requests membership in a group and returns the request.",
         [int("user_id", "ID of the member. Default: the caller."),
          int("group_id", "ID of the group.").required(), html("message", "Message text."),
@@ -76,7 +77,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [int("request_id", "ID of the membership request.").required()];
         delete "/groups/membership-requests/{request_id}";
     "buddyboss_list_group_types", "List group types", "Returns the group types of the site.", [];
-        get "/groups/types";
+        get "/groups/types" => GROUP_TYPES;
     "buddyboss_get_group_avatar", "Get a group's avatar", "Returns the URLs of a group's avatar.",
         [int("group_id", "ID of the group.").required(), flag("html", "Return an HTML img element instead of URLs."),
          text("alt", "Alternative text of the image.")];

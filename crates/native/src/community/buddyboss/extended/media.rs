@@ -1,6 +1,7 @@
 //! Albums, posters of videos, folders of documents.
 
 use super::{PAGE, PER_PAGE, PICTURE, SEARCH, rows, upload};
+use crate::community::lists::{ALBUMS, POSTERS};
 use crate::rest::{Encoding, FileFrom, Step, post};
 use crate::tools::{ToolRow, flag, html, int, integers, text};
 
@@ -26,7 +27,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("privacy", "Visibility.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"]),
          integers("include", "Return only items with these IDs."),
          integers("exclude", "Exclude items with these IDs.")];
-        get "/media/albums";
+        get "/media/albums" => ALBUMS;
     "buddyboss_create_media_album", "Create an album", "Creates an album and returns it.",
         [text("title", "Title.").required(),
          text("privacy", "Visibility.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"]),
@@ -55,7 +56,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         put "/video/{id}";
     "buddyboss_list_video_posters", "List thumbnails of a video", "Returns the thumbnails available for a video.",
         [int("id", "ID of the video.").required()];
-        get "/video/{id}/poster";
+        get "/video/{id}/poster" => POSTERS;
     "buddyboss_update_video_poster", "Set the thumbnail of a video", "Sets the thumbnail of a video and returns the result.",
         [int("id", "ID of the video.").required(), int("attachment_id", "ID of the thumbnail."),
          text("file", "File name of the thumbnail.")];

@@ -2,6 +2,7 @@
 
 use super::super::people::{ENDED, SURELY_ENDED};
 use super::{EXTENDED, PAGE, PER_PAGE, PICTURE, rows, upload};
+use crate::community::lists::{self, EMAIL_INVITES, MENTIONS, SECTIONS};
 use crate::rest::{Encoding, FileFrom, Shape, Step, delete, fixed, post};
 use crate::tools::{
     Form, Literal, ToolRow, flag, html, int, integers, list, object, objects, raw, text, titled,
@@ -52,7 +53,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [int("user_id", "ID of the member.").required()];
         delete "/members/{user_id}/cover";
     "buddyboss_list_account_settings", "List account settings sections", "Returns the sections of the current member's account settings.", [];
-        get "/account-settings";
+        get "/account-settings" => SECTIONS;
     "buddyboss_get_account_settings", "Get account settings", "Returns one section of the current member's account settings.", [text("nav", "Name of the section.").required()];
         get "/account-settings/{nav}";
     "buddyboss_update_account_settings", "Update account settings", "Updates one section of the current member's account settings and returns the result.",
@@ -64,7 +65,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("order", "Sort order.").among(&["asc", "desc"]),
          text("user_login", "Return only the signup with this login name."), int("number", "Maximum number of items to return."),
          int("offset", "Number of items to skip.")];
-        get "/signup";
+        get "/signup" => lists::SIGNUPS;
     "buddyboss_get_signup", "Get a signup", "Returns one signup.", [text("id", "ID of the signup.").required()];
         get "/signup/{id}";
     "buddyboss_delete_signup", "Delete a signup", "Deletes a signup and returns the result.", [text("id", "ID of the signup.").required()];
@@ -81,11 +82,11 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_list_mention_suggestions", "List mention suggestions", "Returns the members whose names match a term and who can be mentioned in a text.",
         [text("term", "Beginning of a name.").required(),
          flag("only_friends", "Return only friends of the caller."), int("group_id", "ID of the group.")];
-        get "/mention";
+        get "/mention" => MENTIONS;
     "buddyboss_list_email_invites", "List email invitations", "Returns a page of the invitations sent by email.",
         [PAGE, PER_PAGE, text("order", "Sort order.").among(&["asc", "desc"]),
          text("orderby", "Field to sort by.").among(&["date", "ID", "rand"])];
-        get "/invites";
+        get "/invites" => EMAIL_INVITES;
     "buddyboss_send_email_invites", "Send email invitations", "Invites people to the site by email and returns the invitations.",
         [objects("fields", "People to invite, each {name, email_id, profile_type}.")
              .having(&["name", "email_id", "profile_type"]).required(),

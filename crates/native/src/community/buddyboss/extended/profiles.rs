@@ -1,6 +1,7 @@
 //! Tools for the fields that profiles consist of.
 
 use super::{PAGE, PER_PAGE, SEARCH, rows};
+use crate::community::lists::FIELD_TYPES;
 use crate::tools::{ToolRow, flag, int, integers, list, objects, text};
 
 pub(super) const TOOLS: &[ToolRow] = rows! {
@@ -93,5 +94,5 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [text("form_id", "ID of the form.")];
         get "/xprofile/search";
     "buddyboss_list_xprofile_field_types", "List profile field types", "Returns the types that profile fields can have.", [];
-        get "/xprofile/types";
+        get "/xprofile/types" => FIELD_TYPES;
 };

@@ -19,9 +19,9 @@ pub(super) const fn upload(
 }
 
 /// Writes each tool as a line: its name, title, description and arguments; then the request; then the name of the parameter for
-/// the account, which is set to the caller's account if a call names no account.
+/// the account, which is set to the caller's account if a call names no account; then the shape of a list.
 macro_rules! rows {
-    ($($name:literal, $title:literal, $about:literal, $arguments:expr; $verb:ident $route:literal $(as $who:literal)?;)*) => {
+    ($($name:literal, $title:literal, $about:literal, $arguments:expr; $verb:ident $route:literal $(as $who:literal)? $(=> $list:expr)?;)*) => {
         &[$($crate::tools::titled(
             $name,
             $title,
@@ -33,6 +33,7 @@ macro_rules! rows {
             ],
             $crate::rest::Shape::Whole,
         )
+        $(.shown($list))?
         .phase($crate::community::buddyboss::EXTENDED)),*]
     };
 }

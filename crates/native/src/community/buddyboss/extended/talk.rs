@@ -1,6 +1,7 @@
 //! Messages, notifications, subscriptions, reports.
 
 use super::{PAGE, PER_PAGE, SEARCH, rows};
+use crate::community::lists::{RECIPIENTS, SUBSCRIPTION_TYPES, SUBSCRIPTIONS};
 use crate::tools::{Effect, ToolRow, flag, html, int, integers, object, text};
 
 pub(super) const TOOLS: &[ToolRow] = rows! {
@@ -31,7 +32,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_list_message_recipients", "List possible message recipients", "Returns the members whose names match a term and to whom the caller can send messages.",
         [text("term", "Beginning of a name.").required(), int("group_id", "ID of the group."),
          integers("exclude", "Exclude items with these IDs."), PAGE, PER_PAGE];
-        get "/messages/search-recipients";
+        get "/messages/search-recipients" => RECIPIENTS;
     "buddyboss_find_message_thread", "Find a message thread with a member", "Returns the message thread between two members.",
         [int("user_id", "ID of the member. Default: the caller."),
          int("recipient_id", "ID of the other member.").required(),
@@ -55,7 +56,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          int("item_id", "ID of the forum, topic or group."),
          int("secondary_id", "Secondary ID, whose meaning depends on the component or type."),
          int("status", "Return only subscriptions with this status: 1 is active, 0 is inactive.")];
-        get "/subscriptions";
+        get "/subscriptions" => SUBSCRIPTIONS;
     "buddyboss_create_subscription", "Create a subscription", "Subscribes a member to a forum, topic or group and returns the subscription.",
         [int("user_id", "ID of the member. Default: the caller."),
          text("type", "Type.").among(&["group", "forum", "topic"]).required(),
@@ -72,7 +73,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."), int("status", "Status.")];
         delete "/subscriptions/{id}";
     "buddyboss_list_subscription_types", "List subscription types", "Returns the types of content that members can subscribe to.", [];
-        get "/subscription-types";
+        get "/subscription-types" => SUBSCRIPTION_TYPES;
     "buddyboss_get_moderation_report", "Get a block or report", "Returns one moderation entry: a blocked member or reported content.", [int("id", "ID of the moderation entry.").required()];
         get "/moderation/{id}";
     "buddyboss_get_moderation_report_form", "Get the report form", "Returns the fields and categories of the form for reporting content.", [];

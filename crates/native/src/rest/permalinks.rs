@@ -1,0 +1,107 @@
+//! Sites whose permalinks are set to Plain: they have no paths for routes, and take a route as the parameter `rest_route`
+//! (WordPress REST API, Routes and Endpoints). Such sites are recognized when their credentials are checked. This module must
+//! not know how sites are asked.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The time for which a site counts as plain. The parameter works on all sites, so a longer time does no harm.
+const COUNTS: Duration = Duration::from_hours(1);
+/// The largest number of remembered sites.
+const MOST: usize = 4096;
+/// The path of the REST API.
+const API: &str = "/wp-json";
+
+/// The sites that take routes only as a parameter.
+#[derive(Default)]
+pub(crate) struct PlainSites(Mutex<HashMap<String, Duration>>);
+
+impl PlainSites {
+    /// Remembers the site of this URL.
+    pub(super) fn put(&self, url: &str, now: Duration) {
+        let Some((site, _)) = split(url) else { return };
+        let mut sites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if sites.len() >= MOST && !sites.contains_key(site) {
+            sites.retain(|_, until| *until > now);
+            // Forgetting the sites costs only two more requests.
+            if sites.len() >= MOST {
+                sites.clear();
+            }
+        }
+        sites.insert(site.to_owned(), now + COUNTS);
+    }
+
+    /// The URL in the form that its site takes; `None` if that is the form that it has.
+    pub(super) fn rewritten(&self, url: &str, now: Duration) -> Option<String> {
+        let (site, _) = split(url)?;
+        let sites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sites.get(site).filter(|until| **until > now)?;
+        drop(sites);
+        with_parameter(url)
+    }
+}
+
+/// A URL of the REST API with the route as a parameter: `SITE/?rest_route=ROUTE&QUERY`.
+pub(super) fn with_parameter(url: &str) -> Option<String> {
+    let (site, behind) = split(url)?;
+    let (route, query) = behind.split_once('?').unwrap_or((behind, ""));
+    let route = if route.is_empty() { "/" } else { route };
+    // These characters have another meaning in a query than in a path.
+    let route = route.replace('&', "%26").replace('+', "%2B").replace('#', "%23");
+    let separator = if query.is_empty() { "" } else { "&" };
+    Some(format!("{site}/?rest_route={route}{separator}{query}"))
+}
+
+/// The URL of the site, and what is behind the path of its REST API.
+fn split(url: &str) -> Option<(&str, &str)> {
+    let end = url.find('?').unwrap_or(url.len());
+    let at = url.get(..end)?.find(API)?;
+    let behind = url.get(at + API.len()..)?;
+    (behind.is_empty() || behind.starts_with(['/', '?'])).then(|| (url.get(..at).unwrap_or_default(), behind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_becomes_a_parameter() {
+        for (url, rewritten) in [
+            (
+                "https://a.example/wp-json/wp/v2/posts?per_page=1",
+                "https://a.example/?rest_route=/wp/v2/posts&per_page=1",
+            ),
+            (
+                "https://a.example/blog/wp-json/?_fields=name",
+                "https://a.example/blog/?rest_route=/&_fields=name",
+            ),
+            ("https://a.example/wp-json", "https://a.example/?rest_route=/"),
+            ("https://a.example/wp-json/x/a+b&c%20d", "https://a.example/?rest_route=/x/a%2Bb%26c%20d"),
+        ] {
+            assert_eq!(with_parameter(url).as_deref(), Some(rewritten));
+        }
+        for other in ["https://a.example/", "https://a.example/wp-jsonx/a", "https://a.example/?q=/wp-json/a"]
+        {
+            assert_eq!(with_parameter(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn only_remembered_sites_are_rewritten_and_only_so_many_are() {
+        let sites = PlainSites::default();
+        let now = Duration::from_secs(9);
+        sites.put("https://a.example/wp-json/wp/v2/users/me?x=1", now);
+        let is_plain = |url: &str, now| sites.rewritten(url, now).is_some();
+        assert!(is_plain("https://a.example/wp-json/wp/v2/posts", now));
+        assert!(!is_plain("https://a.example/wp-json/wp/v2/posts", now + COUNTS));
+        assert!(
+            !is_plain("https://a.example/blog/wp-json/wp/v2/posts", now),
+            "another site of the same host"
+        );
+        for number in 0..2 * MOST {
+            sites.put(&format!("https://{number}.example/wp-json"), now);
+        }
+        assert!(sites.0.lock().unwrap().len() <= MOST);
+    }
+}

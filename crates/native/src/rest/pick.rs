@@ -1,0 +1,183 @@
+//! The members of a shown answer: where each comes from, and how it is shortened. This module must not know whether the
+//! answer is a list.
+
+use serde_json::{Map, Value};
+
+use crate::html;
+use crate::tools::{Literal, Values};
+
+/// The maximum length of a shortened text, in characters.
+const EXCERPT: usize = 160;
+
+/// A member of a shown answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pick {
+    /// The member's name in the shown answer.
+    pub(crate) name: &'static str,
+    /// The source of the member's value. A missing value is left out.
+    pub(crate) from: From,
+}
+
+/// The sources of a member.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum From {
+    /// The answer, at this JSON Pointer (RFC 6901).
+    At(&'static str),
+    /// The answer, at the first of these pointers that exists.
+    First(&'static [&'static str]),
+    /// The answer at this pointer, or else this literal.
+    Or(&'static str, Literal),
+    /// A value of the call.
+    Value(&'static str),
+    /// A nested object, if the answer has something at this pointer.
+    Object(&'static str, &'static [Pick]),
+    /// This literal from the row.
+    Fixed(Literal),
+    /// The first of these pointers with a text that is not empty, as plain text that is cut after [`EXCERPT`] characters.
+    Excerpt(&'static [&'static str]),
+    /// These members of the first elements of the list, or of the object with elements by name, at this pointer: at most this many.
+    Each(&'static str, &'static [Pick], usize),
+    /// The number of elements at this pointer.
+    Count(&'static str),
+}
+
+/// A member with its name and its pointer into the answer.
+pub(crate) const fn pick(name: &'static str, at: &'static str) -> Pick {
+    Pick { name, from: From::At(at) }
+}
+
+/// Adds the paths that these members need to `paths`.
+pub(super) fn gather(picks: &[Pick], before: &str, paths: &mut Vec<String>) {
+    let path = |at: &str| format!("{before}{at}").trim_start_matches('/').replace('/', ".");
+    for pick in picks {
+        match pick.from {
+            From::At(at) | From::Or(at, _) => paths.push(path(at)),
+            From::First(places) | From::Excerpt(places) => paths.extend(places.iter().map(|at| path(at))),
+            From::Each(at, ..) | From::Count(at) => paths.push(path(at)),
+            From::Object(at, picks) => gather(picks, &format!("{before}{at}"), paths),
+            From::Value(_) | From::Fixed(_) => {}
+        }
+    }
+}
+
+/// These members of an answer, in their order.
+pub(super) fn picked(answer: &Value, values: &Values, picks: &[Pick]) -> Value {
+    let mut out = Map::new();
+    for pick in picks {
+        let found = match pick.from {
+            From::At(at) => answer.pointer(at).cloned(),
+            From::First(places) => places.iter().find_map(|at| answer.pointer(at)).cloned(),
+            From::Or(at, literal) => Some(answer.pointer(at).cloned().unwrap_or_else(|| literal.value())),
+            From::Value(name) => values.get(name).cloned(),
+            From::Object(at, picks) => answer.pointer(at).map(|inner| picked(inner, values, picks)),
+            From::Fixed(literal) => Some(literal.value()),
+            From::Excerpt(places) => {
+                places.iter().find_map(|at| excerpt(answer.pointer(at)?)).map(Value::from)
+            }
+            From::Each(at, picks, most) => {
+                let elements = answer.pointer(at).map(|all| elements(all).into_iter().take(most));
+                elements.map(|some| some.map(|element| picked(element, values, picks)).collect())
+            }
+            From::Count(at) => answer.pointer(at).map(|all| Value::from(elements(all).len())),
+        };
+        if let Some(found) = found {
+            out.insert(pick.name.to_owned(), found);
+        }
+    }
+    Value::Object(out)
+}
+
+/// The first member of a path with dots.
+pub(super) fn head(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
+
+/// The members at these paths with dots, at the places where the entry has them. The ID is always among them: further
+/// calls need it.
+pub(super) fn only(entry: &Value, paths: &[String]) -> Value {
+    let mut out = Map::new();
+    for path in std::iter::once("id").chain(paths.iter().map(String::as_str)) {
+        if let Some(found) = path.split('.').try_fold(entry, |value, name| value.get(name)) {
+            put(&mut out, path, found);
+        }
+    }
+    Value::Object(out)
+}
+
+/// Puts a value at a path with dots.
+fn put(out: &mut Map<String, Value>, path: &str, found: &Value) {
+    match path.split_once('.') {
+        None => drop(out.insert(path.to_owned(), found.clone())),
+        Some((name, behind)) => {
+            let inner = out.entry(name).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                put(inner, behind, found);
+            }
+        }
+    }
+}
+
+/// The elements of a list, or of an object with elements by name.
+fn elements(all: &Value) -> Vec<&Value> {
+    match all {
+        Value::Array(list) => list.iter().collect(),
+        Value::Object(members) => members.values().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A text without markup and line breaks, cut at the end of a word where possible; `None` if nothing is left.
+fn excerpt(value: &Value) -> Option<String> {
+    let text = html::as_text(value.as_str()?);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = words.char_indices().nth(EXCERPT) else {
+        return (!words.is_empty()).then_some(words);
+    };
+    let cut = words.get(..end).unwrap_or_default();
+    let cut = cut.rsplit_once(' ').map_or(cut, |(whole, last)| if last.len() < 30 { whole } else { cut });
+    Some(format!("{cut}…"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_plain_text_of_limited_length() {
+        let long = format!("<p>{}</p>", "word ".repeat(100));
+        let cut = excerpt(&json!(long)).expect("there are words");
+        assert!(cut.chars().count() <= EXCERPT && cut.ends_with("word…"), "{cut}");
+        assert_eq!(
+            excerpt(&json!("<p>Fish &amp; <b>chips</b>\n today</p>")).as_deref(),
+            Some("Fish & chips today")
+        );
+        assert_eq!(excerpt(&json!("x".repeat(500))).map(|text| text.chars().count()), Some(EXCERPT + 1));
+        assert_eq!((excerpt(&json!("<p> </p>")), excerpt(&json!(7))), (None, None));
+    }
+
+    #[test]
+    fn entries_have_only_the_named_members() {
+        let entry =
+            json!({"id": 7, "title": {"rendered": "T", "raw": "t"}, "meta": {"a": 1, "b": 2}, "link": "x"});
+        let paths = ["title.raw", "meta.a", "meta.b", "missing", "link.x"].map(str::to_owned);
+        assert_eq!(only(&entry, &paths), json!({"id": 7, "title": {"raw": "t"}, "meta": {"a": 1, "b": 2}}));
+    }
+
+    #[test]
+    fn elements_are_counted_and_limited() {
+        const NAME: &[Pick] = &[pick("name", "/name")];
+        let answer =
+            json!({"list": [{"name": "a"}, {"name": "b"}], "map": {"1": {"name": "c"}}, "text": "<b>x</b>"});
+        let picks = [
+            Pick { name: "first", from: From::Each("/list", NAME, 1) },
+            Pick { name: "map", from: From::Each("/map", NAME, 5) },
+            Pick { name: "none", from: From::Each("/none", NAME, 5) },
+            Pick { name: "count", from: From::Count("/list") },
+            Pick { name: "text", from: From::Excerpt(&["/missing", "/text"]) },
+        ];
+        let shown = json!({"first": [{"name": "a"}], "map": [{"name": "c"}], "count": 2, "text": "x"});
+        assert_eq!(picked(&answer, &Values::default(), &picks), shown);
+    }
+}
