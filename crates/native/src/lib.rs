@@ -20,6 +20,7 @@
 //! | [`wordpress`] | tools for any WordPress site |
 //! | `discover` | tools for APIs of a site that no table lists |
 //! | [`community`] | tools for BuddyBoss and BuddyPress |
+//! | [`woocommerce`] | tools for shops with WooCommerce |
 //! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |
 
 mod arguments;
@@ -36,6 +37,7 @@ pub mod server;
 pub mod site;
 mod tools;
 mod unknown;
+pub mod woocommerce;
 pub mod wordpress;
 
 pub use demo::Demo;

@@ -125,6 +125,8 @@ pub(crate) struct WordPressSite {
     offered: Offered,
     visitors: VisitorVerdicts,
     plain: PlainSites,
+    /// Removes from answers what is not shown.
+    filter: Option<fn(&mut Value)>,
 }
 
 impl WordPressSite {
@@ -146,7 +148,14 @@ impl WordPressSite {
             offered: Offered::default(),
             visitors: VisitorVerdicts::default(),
             plain: PlainSites::default(),
+            filter: None,
         })
+    }
+
+    /// Removes something from all answers of the last API.
+    pub(crate) fn showing(mut self, filter: fn(&mut Value)) -> Self {
+        self.filter = Some(filter);
+        self
     }
 
     /// The login of the site to ask, and true if the request chose it. A login is refused if the request gives only a part of it,
@@ -296,6 +305,12 @@ impl RequestTargets for WordPressSite {
         let is_error = base != IMAGES
             && ["code", "message"].iter().all(|name| answer.get(name).is_some_and(Value::is_string));
         is_error.then(|| troubled(status, answer.clone(), answer.to_string().len()))
+    }
+
+    fn filter(&self, base: &str, answer: &mut Value) {
+        if let Some(filter) = self.filter.filter(|_| self.apis.last().is_some_and(|api| api.base == base)) {
+            filter(answer);
+        }
     }
 
     fn unread(&self, kind: UnreadableKind) -> &'static str {

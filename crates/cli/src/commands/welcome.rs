@@ -135,7 +135,7 @@ fn described(server: &Server) -> String {
 
 /// Returns the state of an embedded server. A server that works on a site is ready once the site is known.
 fn state(native: &NativeLink) -> Cow<'static, str> {
-    if !matches!(native.native, Native::WordPress | Native::BuddyBoss | Native::BuddyPress) {
+    if !native.native.needs_site() {
         return "ready".into();
     }
     let url = native.site.as_ref().and_then(|site| site.url.as_ref()).filter(|url| !url.expose().is_empty());

@@ -12,7 +12,9 @@ use crate::read::{Fields, Reader, clip};
 use crate::route::{ClientTls, ProxyRule, ProxySpelling};
 use crate::rows::section;
 use crate::section::{self, Section};
-use crate::spellings::{Afresh, Apart, Maybe, Sound, Spelling, Within, Word, one_or_many, shown_mapping};
+use crate::spellings::{
+    Afresh, Apart, Flag, Maybe, Sound, Spelling, Within, Word, one_or_many, shown_mapping,
+};
 use crate::text::Text;
 use crate::words::words;
 
@@ -29,14 +31,16 @@ section! {
             }
         }
     } [
-        /// The embedded server: `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress`, `heritage`.
+        /// The embedded server: `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress`, `woocommerce`, `heritage`.
         "native" native: Native = Word, default Native::Demo, needed "native: demo", see "[tools.md](tools.md)";
-        /// The site of `wordpress`, `buddyboss` and `buddypress`.
+        /// The site of `wordpress`, `buddyboss`, `buddypress` and `woocommerce`.
         "site" site: Option<Site> = Maybe(Within), see "[below](#the-site-of-an-embedded-server)";
         /// The enabled groups of tools. `core` is always enabled; without this key, `native: buddyboss` also enables its group
-        /// `buddyboss`. All servers with a site have the group `discover`; `wordpress` and `buddyboss` have `extended`; `buddyboss`
-        /// has `advanced`.
+        /// `buddyboss`. The three servers for sites have the group `discover`; `wordpress` and `buddyboss` have `extended`;
+        /// `buddyboss` has `advanced`; `woocommerce` has `write`, with all tools that change the shop.
         "phases" phases: Option<Vec<String>> = Apart(phases_schema), see "[tools.md](tools.md)";
+        /// Shows the personal data of a shop's customers, such as names and addresses.
+        "personalData" personal_data: bool = Flag, see "[tools.md](tools.md#woocommerce)";
         /// Other addresses for the services that `heritage` queries: `wikipedia`, `snl`, `riksantikvaren`, `arcgis`.
         "sources" sources: IndexMap<Source, Text> = SourceAddresses;
         /// The handling of arguments that a tool does not have: `reject` refuses the call and suggests the nearest name; `ignore`
@@ -111,7 +115,8 @@ impl Spelling<IndexMap<Source, Text>> for SourceAddresses {
 }
 
 fn phases_schema(_: &mut SchemaGenerator) -> Schema {
-    one_or_many(&json_schema!({ "enum": Native::BuddyBoss.phases() }))
+    let phases = [Native::BuddyBoss.phases(), &["write"]].concat();
+    one_or_many(&json_schema!({ "enum": phases }))
 }
 
 /// Reads an embedded server: the one in `chosen`, or the one from the base. Missing keys keep their values from the base if

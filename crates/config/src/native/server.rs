@@ -15,6 +15,8 @@ words! {
         BuddyBoss = "buddyboss",
         /// The tools of a site with BuddyPress.
         BuddyPress = "buddypress",
+        /// The tools of a shop with `WooCommerce`.
+        WooCommerce = "woocommerce",
         /// Norwegian cultural heritage: Wikipedia, Store norske leksikon, Riksantikvaren and its maps.
         Heritage = "heritage",
     }
@@ -23,7 +25,7 @@ words! {
 impl Native {
     /// Returns true if the server's tools require a site.
     pub fn needs_site(self) -> bool {
-        matches!(self, Self::WordPress | Self::BuddyBoss | Self::BuddyPress)
+        matches!(self, Self::WordPress | Self::BuddyBoss | Self::BuddyPress | Self::WooCommerce)
     }
 
     /// The names of the server's groups of tools that can be enabled.
@@ -32,6 +34,7 @@ impl Native {
             Self::WordPress => &["core", "extended", "discover"],
             Self::BuddyBoss => &["core", "buddyboss", "advanced", "extended", "discover"],
             Self::BuddyPress => &["core", "discover"],
+            Self::WooCommerce => &["core", "write"],
             Self::Demo | Self::Plain | Self::Heritage => &[],
         }
     }
@@ -41,6 +44,7 @@ impl Native {
         match key {
             "site" => self.needs_site(),
             "phases" => !self.phases().is_empty(),
+            "personalData" => self == Self::WooCommerce,
             "sources" => self == Self::Heritage,
             "unknownArguments" => self != Self::Demo,
             "proxy" | "tls" => self.needs_site() || self == Self::Heritage,

@@ -209,7 +209,7 @@ const NATIVE: &[(&str, &[&str])] = &[
             r"1:60 mcpServers.b.site [site] `site` cannot be combined with `native: demo` => remove it; it has no effect there",
             r"1:88 mcpServers.b.sources [sources] `sources` cannot be combined with `native: demo` => remove it; it has no effect there",
             r"1:138 mcpServers.c.site [site] `site` cannot be combined with `command` => remove it; it has no effect together with `command`",
-            r"1:163 mcpServers.d.native [nope] `nope` is not one of `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress` or `heritage` => write `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress` or `heritage`",
+            r"1:163 mcpServers.d.native [nope] `nope` is not one of `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress`, `woocommerce` or `heritage` => write `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress`, `woocommerce` or `heritage`",
         ],
     ),
     (

@@ -193,7 +193,7 @@ profiles: { x: { tools: { overrides: { a__b: { cache: {}, atOnce: 0, timeout: 2d
   a: { native: wordpres }
 ",
         &[
-            r"2:16 mcpServers.a.native [wordpres] `wordpres` is not one of `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress` or `heritage` => did you mean `wordpress`?",
+            r"2:16 mcpServers.a.native [wordpres] `wordpres` is not one of `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress`, `woocommerce` or `heritage` => did you mean `wordpress`?",
         ],
     ),
     (

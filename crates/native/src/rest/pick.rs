@@ -51,9 +51,8 @@ pub(super) fn gather(picks: &[Pick], before: &str, paths: &mut Vec<String>) {
     let path = |at: &str| format!("{before}{at}").trim_start_matches('/').replace('/', ".");
     for pick in picks {
         match pick.from {
-            From::At(at) | From::Or(at, _) => paths.push(path(at)),
             From::First(places) | From::Excerpt(places) => paths.extend(places.iter().map(|at| path(at))),
-            From::Each(at, ..) | From::Count(at) => paths.push(path(at)),
+            From::At(at) | From::Or(at, _) | From::Each(at, ..) | From::Count(at) => paths.push(path(at)),
             From::Object(at, picks) => gather(picks, &format!("{before}{at}"), paths),
             From::Value(_) | From::Fixed(_) => {}
         }

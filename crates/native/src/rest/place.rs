@@ -75,6 +75,9 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
+    /// Removes from an answer what is not shown to callers.
+    fn filter(&self, _base: &str, _answer: &mut Value) {}
+
     /// A likely cause of an answer that is not JSON.
     fn unread(&self, _kind: UnreadableKind) -> &'static str {
         "is this address correct?"

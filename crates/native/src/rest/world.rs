@@ -244,8 +244,12 @@ impl Run<'_> {
         let (body, totals) = answer.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
         self.totals = totals;
         let places = &*self.world.places;
-        let answer = unread::json(&body).ok_or_else(|| unreadable::trouble(places, &body, writes))?;
-        places.refused(base, &answer).map_or(Ok(answer), Err)
+        let mut answer = unread::json(&body).ok_or_else(|| unreadable::trouble(places, &body, writes))?;
+        if let Some(trouble) = places.refused(base, &answer) {
+            return Err(trouble);
+        }
+        places.filter(base, &mut answer);
+        Ok(answer)
     }
 
     /// The body of a successful answer, cached or new, and the totals of a list from its headers.

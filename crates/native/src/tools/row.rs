@@ -45,6 +45,8 @@ pub(crate) enum Effect {
     Adds,
     /// The tool changes something; repeating the call changes nothing more.
     Changes,
+    /// The tool can move money; repeating the call moves it again.
+    Pays,
     /// The tool switches something back and forth.
     Toggles,
     /// The tool removes something; repeating the call removes nothing more.

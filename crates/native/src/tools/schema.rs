@@ -36,7 +36,7 @@ fn annotations(effect: Effect) -> Value {
         Effect::Computes | Effect::Reads => (true, false, true),
         Effect::Adds => (false, false, false),
         Effect::Changes | Effect::Removes => (false, true, true),
-        Effect::Toggles => (false, true, false),
+        Effect::Pays | Effect::Toggles => (false, true, false),
     };
     json!({
         "readOnlyHint": reads,

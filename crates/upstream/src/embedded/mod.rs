@@ -21,10 +21,11 @@ use config::{self, Native, NativeLink, Site, Source};
 use engine::Snapshot;
 use native::community::buddyboss::{self, Phases};
 use native::community::buddypress::{self, Version};
+use native::woocommerce::ShopSettings;
 use native::wordpress::Sets;
 use native::{
     AnswerStyle, Demo, HttpClient, NativeServer, Requests, SiteLogin, SiteSettings, UnknownArguments,
-    heritage, plain, wordpress,
+    heritage, plain, woocommerce, wordpress,
 };
 use secrecy::SecretString;
 
@@ -59,6 +60,10 @@ fn made(
         }
         Native::WordPress => Arc::new(wordpress::server(&site(), sets(link), http()?)?),
         Native::BuddyBoss => Arc::new(buddyboss::server(&site(), phases(link), http()?)?),
+        Native::WooCommerce => {
+            let shop = ShopSettings { write: is_on(link, "write"), personal_data: link.personal_data };
+            Arc::new(woocommerce::server(&site(), shop, http()?)?)
+        }
         Native::BuddyPress => {
             Arc::new(buddypress::server(&site(), Version::default(), is_on(link, "discover"), http()?)?)
         }

@@ -17,6 +17,7 @@ use crate::community::{buddyboss, buddypress};
 use crate::port::Verb;
 use crate::site::SiteSettings;
 use crate::tools::{ArgumentType, ToolArgument, ToolRow};
+use crate::woocommerce::{self, ShopSettings};
 use crate::{AnswerStyle, ToolServer, wordpress};
 use table::{Endpoint, faults, table};
 
@@ -41,6 +42,7 @@ pub(super) fn sample(argument: &ToolArgument) -> Value {
         ("search_columns", _) => json!(["post_title"]),
         ("name", _) if argument.about.contains("core/home") => json!("core/home"),
         ("font_face_settings", _) => json!("{\"fontFamily\":\"Mine\"}"),
+        ("status", ArgumentType::Texts) => json!(["processing"]),
         ("format", ArgumentType::Texts) => json!(["aside"]),
         ("subtype", _) => json!(["page"]),
         ("locale", _) => json!("en_US"),
@@ -99,13 +101,18 @@ pub(super) fn site(request: &HttpRequest) -> HttpResponse {
         &match path.rsplit('/').next().unwrap() {
             "users" | "moderation" if request.method == Verb::Get => json!([{"id": 3}, {"id": 4}]),
             // A list, unless the request is for a single item.
-            name if request.method == Verb::Get && path.starts_with("/wp/v2") && !is_one(name) => {
+            name if request.method == Verb::Get && is_listing(path) && !is_one(name) => {
                 json!([{"id": 9}])
             }
             "upload" | "upload_poster" => json!({"upload_id": 55, "id": 56}),
             _ => json!({"id": 9, "type": "activity_update", "secondary_item_id": 4, "parent": 4}),
         },
     )
+}
+
+/// Returns true for the paths of APIs whose lists the tools expect as lists.
+fn is_listing(path: &str) -> bool {
+    ["/wp/v2", "/wc/v3"].iter().any(|api| path.starts_with(api))
 }
 
 /// Returns true if the last part of a path names one item.
@@ -227,6 +234,20 @@ fn buddypress_tools_ask_what_buddypress_has() {
         let server = |fake: Arc<Fake>| buddypress::server(&settings(), version, false, fake).unwrap();
         check(&server, &[CORE, table], BUDDYPRESS_KNOWN);
     }
+}
+
+const WOOCOMMERCE: &str = include_str!("routes/woocommerce.txt");
+
+const WOOCOMMERCE_KNOWN: &[Exemption] = &[
+    ("woo_refund_order", "line_items", "it is read though not announced"),
+    ("woo_list_tax_rates", "class", "each shop has classes of its own"),
+];
+
+#[test]
+fn woocommerce_tools_ask_what_woocommerce_has() {
+    let open = ShopSettings { write: true, personal_data: true };
+    let server = |fake: Arc<Fake>| woocommerce::server(&settings(), open, fake).unwrap();
+    check(&server, &[CORE, WOOCOMMERCE], WOOCOMMERCE_KNOWN);
 }
 
 #[test]

@@ -8,9 +8,10 @@ use serde_json::json;
 
 use super::*;
 use crate::community::{buddyboss, buddypress};
-use crate::rest::{Bind, FieldSource, FileFrom, Shape, Step};
+use crate::rest::{Bind, FieldSource, FileFrom, Shape, Step, StepCondition};
 use crate::site::{Requests, SiteSettings};
 use crate::tools::{Act, ToolRow};
+use crate::woocommerce::{self, ShopSettings};
 use crate::{ToolServer, heritage, plain, wordpress};
 
 fn servers() -> Vec<ToolServer> {
@@ -22,6 +23,7 @@ fn servers() -> Vec<ToolServer> {
         heritage::server(&heritage::Settings::default(), fake.clone()).unwrap(),
         wordpress::server(&site, wordpress::Sets { extended: true, discover: false }, fake.clone()).unwrap(),
         buddyboss::server(&site, phases, fake.clone()).unwrap(),
+        woocommerce::server(&site, ShopSettings { write: true, personal_data: false }, fake.clone()).unwrap(),
         buddypress::server(&found, buddypress::Version::First, true, fake).unwrap(),
     ]
 }
@@ -46,14 +48,15 @@ fn of_file(from: &FileFrom) -> Vec<&'static str> {
 #[test]
 fn there_are_all_of_them_under_names_of_their_own() {
     let counts: Vec<usize> = servers().iter().map(|server| server.rows().len()).collect();
-    assert_eq!(counts, [5, 16, 24 + 180, 65 + 151, 36 + 7]);
+    assert_eq!(counts, [5, 16, 24 + 180, 65 + 151, 62, 36 + 7]);
     let names: HashSet<&str> = tools().iter().map(|tool| tool.name).collect();
     assert_eq!(names.len(), tools().len());
 }
 
 /// The sets of tools that no preset serves, so none of their texts is fixed.
 fn is_outside_presets(tool: &ToolRow) -> bool {
-    ["extended", "discover"].contains(&tool.phase) || tool.name.starts_with("buddypress_")
+    ["extended", "discover"].contains(&tool.phase)
+        || ["buddypress_", "woo_"].iter().any(|start| tool.name.starts_with(start))
 }
 
 #[test]
@@ -107,7 +110,9 @@ fn steps_use_values_that_are_there() {
                 Step::File(from) => assert!(of_file(from).iter().all(|name| sure(name)), "{}", tool.name),
                 Step::Ask(ask) => {
                     for name in places(ask.route) {
-                        assert!(sure(name) || found.contains(&name), "{}: {name}", tool.name);
+                        let is_condition =
+                            matches!(ask.when, StepCondition::Given(given) if given == name && may(name));
+                        assert!(sure(name) || is_condition || found.contains(&name), "{}: {name}", tool.name);
                     }
                     for field in ask.fields {
                         if let FieldSource::Value(name) = field.source {
@@ -212,7 +217,7 @@ fn page() -> String {
     let mut page = include_str!("site-tools.md").to_owned();
     let mut part = String::new();
     let sites = &servers()[2..];
-    for (server, heading) in sites.iter().zip(["wordpress", "buddyboss", "buddypress"]) {
+    for (server, heading) in sites.iter().zip(["wordpress", "buddyboss", "woocommerce", "buddypress"]) {
         for tool in server.rows() {
             let phase = if tool.phase.is_empty() { "core" } else { tool.phase };
             // The discovery tools are the same for all servers, and are listed with the last one.

@@ -7,6 +7,7 @@ use super::*;
 use crate::community::{buddyboss, buddypress};
 use crate::site::{Requests, SiteSettings};
 use crate::tools::{ArgumentType, ToolArgument};
+use crate::woocommerce::{self, ShopSettings};
 use crate::{AnswerStyle, Demo, ToolServer, UnknownArguments, heritage, plain, wordpress};
 
 /// Members that n8n's agent and chat add to the arguments of a call.
@@ -40,6 +41,8 @@ fn servers(unknown_arguments: UnknownArguments) -> Vec<Server> {
         all.push((wordpress::server(&site, sets, blog.clone()).unwrap(), blog));
         all.push((buddyboss::server(&site, phases, club.clone()).unwrap(), club));
         all.push((buddypress::server(&site, version, true, group.clone()).unwrap(), group));
+        let (shop, open) = (fake(), ShopSettings { write: true, personal_data: true });
+        all.push((woocommerce::server(&site, open, shop.clone()).unwrap(), shop));
     }
     all
 }

@@ -1,0 +1,70 @@
+//! Reports, taxes, shipping, payment and settings.
+
+use super::arguments::{FIRST_DAY, LAST_DAY, ORDER, PAGE, PER_PAGE, PERIOD};
+use super::rows;
+use crate::rest::From::Excerpt;
+use crate::rest::{Pick, Shape, pick};
+use crate::tools::{ToolArgument, ToolRow, any, int, text};
+
+const TOTALS: Shape = Shape::List("totals", "slug name total");
+const GROUPS: Shape = Shape::List("groups", "id label description parent_id");
+const SETTINGS: Shape = Shape::Rows(
+    "settings",
+    &[
+        pick("id", "/id"),
+        pick("label", "/label"),
+        pick("type", "/type"),
+        pick("value", "/value"),
+        Pick { name: "description", from: Excerpt(&["/description"]) },
+    ],
+);
+const SETTING: Shape = Shape::One("id label type value default options");
+const GATEWAYS: Shape = Shape::Rows(
+    "gateways",
+    &[
+        pick("id", "/id"),
+        pick("title", "/title"),
+        pick("enabled", "/enabled"),
+        pick("method_title", "/method_title"),
+        pick("supports", "/method_supports"),
+        Pick { name: "description", from: Excerpt(&["/description"]) },
+    ],
+);
+const GROUP: ToolArgument =
+    text("group_id", "ID of the group of settings, such as general or products.").required();
+const ZONE: ToolArgument = int("zone_id", "ID of the shipping zone.").required().least(0);
+
+pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
+    "woo_get_sales_report", "Get the sales report", "Returns the sales of a period: totals, orders, items, refunds and discounts, and the same for each day.",
+        [PERIOD, FIRST_DAY, LAST_DAY];
+        get "/reports/sales" => Shape::Whole;
+    "woo_get_top_sellers", "Get the best-selling products", "Returns the products that sold most in a period.", [PERIOD, FIRST_DAY, LAST_DAY];
+        get "/reports/top_sellers" => Shape::List("products", "product_id name quantity");
+    "woo_get_order_totals", "Count orders by status", "Returns the number of orders with each status.", [];
+        get "/reports/orders/totals" => TOTALS;
+    "woo_get_product_totals", "Count products by type", "Returns the number of products of each type.", [];
+        get "/reports/products/totals" => TOTALS;
+    "woo_get_customer_totals", "Count customers", "Returns the number of customers who have paid and of those who have not.", [];
+        get "/reports/customers/totals" => TOTALS;
+    "woo_get_coupon_totals", "Count coupons by kind", "Returns the number of coupons of each kind.", [];
+        get "/reports/coupons/totals" => TOTALS;
+    "woo_get_review_totals", "Count reviews by rating", "Returns the number of reviews with each rating.", [];
+        get "/reports/reviews/totals" => TOTALS;
+    "woo_list_tax_rates", "List tax rates", "Returns a page of tax rates.", [PAGE, PER_PAGE, text("class", "Return only rates of this tax class."), ORDER];
+        get "/taxes" => Shape::List("rates", "id country state postcode city rate name priority compound shipping class");
+    "woo_list_tax_classes", "List tax classes", "Returns the tax classes.", [];
+        get "/taxes/classes" => Shape::List("classes", "slug name");
+    "woo_list_shipping_zones", "List shipping zones", "Returns the shipping zones.", [];
+        get "/shipping/zones" => Shape::List("zones", "id name order");
+    "woo_list_shipping_methods", "List shipping methods of a zone", "Returns the shipping methods of a zone.", [ZONE];
+        get "/shipping/zones/{zone_id}/methods" => Shape::List("methods", "id title order enabled method_id method_title");
+    "woo_list_payment_gateways", "List payment methods", "Returns the payment methods, without their settings.", [];
+        get "/payment_gateways" => GATEWAYS;
+    "woo_list_settings_groups", "List groups of settings", "Returns the groups of the shop's settings.", [];
+        get "/settings" => GROUPS;
+    "woo_get_settings", "Get settings", "Returns the settings of a group. Values of passwords are left out.", [GROUP];
+        get "/settings/{group_id}" => SETTINGS;
+    "woo_update_setting", "Change a setting", "Changes one setting of the shop and returns it.",
+        [GROUP, text("id", "ID of the setting.").required(), any("value", "New value.").required()];
+        edit "/settings/{group_id}/{id}" => SETTING;
+}];
