@@ -10,6 +10,7 @@ const world = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const cases = (await import(`./${world.tools}.mjs`)).default;
 const { people } = world.site;
 const other = people.writer1.id;
+const prefix = world.tools === 'woocommerce' ? 'woo' : world.tools;
 
 /** Sends JSON and reads JSON, within the deadline. */
 async function post(url, headers, message) {
@@ -49,7 +50,7 @@ const maker = (me) => async (what, { user = me, ...more } = {}) => {
 /** One tool as one account. */
 async function tried(ask, tool, login) {
   const me = people[login].id;
-  const { as, ...args } = await cases[tool.replace(`${world.tools}_`, '')]({ me, other, site: world.site.url, made: maker(me) });
+  const { as, ...args } = await cases[tool.replace(`${prefix}_`, '')]({ me, other, site: world.site.url, made: maker(me) });
   const asked = as ? await client(as.login, as.password) : ask;
   const before = answers().length;
   const { result, error } = await asked('tools/call', { name: tool, arguments: args });
@@ -64,11 +65,11 @@ for (const login of ['admin', 'subscriber']) {
   const ask = await client(login);
   const offered = (await ask('tools/list', {})).result.tools;
   const tools = offered.map((tool) => tool.name);
-  const untried = tools.filter((tool) => !(tool.replace(`${world.tools}_`, '') in cases));
+  const untried = tools.filter((tool) => !(tool.replace(`${prefix}_`, '') in cases));
   if (untried.length > 0 || tools.length !== Object.keys(cases).length) {
     throw new Error(`${tools.length} tools, ${Object.keys(cases).length} cases; without one: ${untried}`);
   }
-  const wanted = world.only.length > 0 ? world.only : Object.keys(cases).map((name) => `${world.tools}_${name}`);
+  const wanted = world.only.length > 0 ? world.only : Object.keys(cases).map((name) => `${prefix}_${name}`);
   const strange = wanted.filter((tool) => !tools.includes(tool));
   if (strange.length > 0) throw new Error(`no such tools: ${strange}`);
   const good = new Set();
@@ -80,7 +81,7 @@ for (const login of ['admin', 'subscriber']) {
   if (login !== 'admin') continue;
   for (const tool of offered.filter(({ name }) => good.has(name))) {
     const me = people[login].id;
-    const args = () => cases[tool.name.replace(`${world.tools}_`, '')]({ me, other, site: world.site.url, made: maker(me) });
+    const args = () => cases[tool.name.replace(`${prefix}_`, '')]({ me, other, site: world.site.url, made: maker(me) });
     const size = await measured(ask, tool, args, maker(me)).catch((error) => ({ list: tool.name, failed: error.message }));
     if (size) console.log(JSON.stringify(size));
   }

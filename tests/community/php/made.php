@@ -1,6 +1,6 @@
 <?php
 // Must-use plugin for tests: makes a thing that a tool is then tried on (POST /made/v1/WHAT), and writes down what the
-// site's REST API has answered.
+// site's REST API has answered. The things of a shop are in shop.php.
 
 function made_attachment( $user, $kind, $data ) {
 	$upload = wp_upload_bits( "made-$kind-" . wp_generate_password( 6, false ) . '.' . $kind, null, $data );
@@ -139,7 +139,7 @@ function made( $what, $user, $other, $status ) {
 			bp_moderation_add( array( 'content_id' => $member, 'content_type' => 'user', 'user_id' => $user ) );
 			return array( 'id' => $member );
 	}
-	return array( 'id' => 0 );
+	return apply_filters( 'made_thing', array( 'id' => 0 ), $what, $user );
 }
 
 add_action(
@@ -155,7 +155,7 @@ add_action(
 					$user = (int) $request['user'];
 					wp_set_current_user( $user );
 					// Newer versions ask WordPress who is there, each time.
-					if ( ( buddypress()->loggedin_user ?? null ) instanceof stdClass ) {
+					if ( function_exists( 'buddypress' ) && ( buddypress()->loggedin_user ?? null ) instanceof stdClass ) {
 						buddypress()->loggedin_user->id = $user;
 					}
 					return made( $request['what'], $user, (int) $request['other'], (string) ( $request['status'] ?? 'public' ) );

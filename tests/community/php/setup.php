@@ -1,6 +1,6 @@
 <?php
 // php setup.php WORDPRESS PLUGIN activate|components|tables: switches a plugin on; of a community's plugin, then all its
-// components, and makes their tables. One step a process, since each step only loads what was switched on before.
+// components, and makes their tables; of a shop, its tables. One step a process, since each step only loads what was switched on before.
 list( , $wordpress, $main, $step ) = $argv;
 $url                        = getenv( 'SITE_URL' );
 $_SERVER['HTTP_HOST']       = substr( $url, strlen( 'http://' ) );
@@ -22,6 +22,15 @@ if ( 'activate' === $step ) {
 		fwrite( STDERR, $done->get_error_message() );
 		exit( 1 );
 	}
+	exit( 0 );
+}
+
+if ( 'woocommerce/woocommerce.php' === $main ) {
+	if ( 'components' === $step ) {
+		WC_Install::install();
+		update_option( 'woocommerce_coming_soon', 'no' );
+	}
+	echo "\n", wp_json_encode( array( 'plugin' => 'WooCommerce', 'version' => WC()->version ) ), "\n";
 	exit( 0 );
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask community`: runs real sites with `BuddyBoss` Platform or `BuddyPress`, and tries each of Dragoman's tools for
+//! `cargo xtask community`: runs real sites with `BuddyBoss` Platform, `BuddyPress` or `WooCommerce`, and tries each of Dragoman's tools for
 //! them there, as an administrator and as a plain member. The plugins are in no registry, so their folders are named on the
 //! command line.
 //!
@@ -27,7 +27,8 @@ const DEADLINE: Duration = Duration::from_mins(30);
 const USAGE: &str = "\
 cargo xtask community [--wordpress FOLDER] [--only TOOL] [--profile CARGO-PROFILE] [--with PLUGIN] TREE ...
 
-  TREE         a folder with a release of BuddyBoss Platform or BuddyPress: bp-loader.php is at its top
+  TREE         a folder with a release of BuddyBoss Platform, BuddyPress or WooCommerce: bp-loader.php or woocommerce.php is
+               at its top
   --with       another plugin's folder for the tree after it, such as BP-REST for BuddyPress up to 14, whose source is
                without its REST API; may be repeated
   --wordpress  a folder with another WordPress than Debian's: wp-load.php is at its top, and a wp-config.php for these sites
@@ -132,6 +133,9 @@ fn tried(
     let mut server = json!({ "native": plugin.tools, "site": { "url": community.site.url, "basic": true } });
     if let Some(phases) = plugin.phases {
         server["phases"] = json!(phases);
+    }
+    if plugin.tools == "woocommerce" {
+        server["personalData"] = json!(true);
     }
     let config =
         json!({ "mcpServers": { "community": server }, "profiles": { "default": { "names": "plain" } } });

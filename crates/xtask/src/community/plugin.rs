@@ -25,6 +25,8 @@ pub(super) struct Plugin {
     pub(super) phases: Option<&'static [&'static str]>,
     /// Its folder among the site's plugins.
     name: &'static str,
+    /// Its main file.
+    main: &'static str,
     tree: PathBuf,
     with: Vec<PathBuf>,
 }
@@ -32,21 +34,35 @@ pub(super) struct Plugin {
 impl Plugin {
     /// Detects the plugin in a folder.
     pub(super) fn read(tree: &Path, with: Vec<&Path>) -> Result<Self, String> {
-        let loader = tree.join("bp-loader.php");
+        if tree.join("woocommerce.php").exists() {
+            let (tree, with) = (tree.to_owned(), with.into_iter().map(Path::to_owned).collect());
+            let phases: &[&str] = &["core", "write"];
+            let main = "woocommerce.php";
+            return Ok(Self {
+                tools: "woocommerce",
+                phases: Some(phases),
+                name: "woocommerce",
+                main,
+                tree,
+                with,
+            });
+        }
+        let main = "bp-loader.php";
+        let loader = tree.join(main);
         let text = fs::read_to_string(&loader).map_err(|error| format!("{}: {error}", loader.display()))?;
         let (tree, with) = (tree.to_owned(), with.into_iter().map(Path::to_owned).collect());
         let boss = text.lines().any(|line| line.contains("Plugin Name:") && line.contains("BuddyBoss"));
         Ok(if boss {
             let phases: &[&str] = &["core", "buddyboss", "advanced", "extended"];
-            Self { tools: "buddyboss", phases: Some(phases), name: "buddyboss-platform", tree, with }
+            Self { tools: "buddyboss", phases: Some(phases), name: "buddyboss-platform", main, tree, with }
         } else {
-            Self { tools: "buddypress", phases: None, name: "buddypress", tree, with }
+            Self { tools: "buddypress", phases: None, name: "buddypress", main, tree, with }
         })
     }
 
     /// The parts to be installed, in order: each with its folder, its name and its main file.
     fn parts(&self) -> Result<Vec<(&Path, String, String)>, String> {
-        let mut parts = vec![(self.tree.as_path(), self.name.to_owned(), "bp-loader.php".to_owned())];
+        let mut parts = vec![(self.tree.as_path(), self.name.to_owned(), self.main.to_owned())];
         for folder in &self.with {
             let name =
                 folder.file_name().ok_or("a plugin's folder has a name")?.to_string_lossy().into_owned();
@@ -107,7 +123,7 @@ impl Community {
         let always = site.folder().join("content/mu-plugins");
         let said = |error: std::io::Error| format!("{}: {error}", always.display());
         fs::create_dir_all(&always).map_err(said)?;
-        for script in ["made.php", "early.php"].into_iter().take(if early { 2 } else { 1 }) {
+        for script in ["made.php", "shop.php", "early.php"].into_iter().take(if early { 3 } else { 2 }) {
             fs::copy(file(script), always.join(script)).map_err(said)?;
         }
         let word = |pointer: &str| told.get(pointer).and_then(Value::as_str).unwrap_or("?").to_owned();
