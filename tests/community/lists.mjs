@@ -7,7 +7,7 @@ const ENTRIES = 10;
 /** Fills the list of each tool that returns one, and measures it; `args` makes an entry and returns the arguments of the tool. */
 export async function measured(ask, tool, args, made) {
   const { name, inputSchema, outputSchema } = tool;
-  if (!outputSchema?.properties?.count) return undefined;
+  if (!outputSchema?.properties?.total_pages) return undefined;
   const paged = 'per_page' in inputSchema.properties;
   const kind = Object.entries(FILLED).find(([list]) => name.endsWith(list))?.[1];
   let given = {};

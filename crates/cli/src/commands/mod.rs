@@ -25,6 +25,7 @@ mod args;
 mod audit;
 mod call;
 mod check;
+mod client_credentials;
 mod client_files;
 mod completions;
 mod config_file;

@@ -12,6 +12,7 @@ use engine::places::second_path;
 use serde_json::{Value, json};
 
 use super::address;
+use super::client_credentials::Credentials;
 use crate::output::VERSION;
 use crate::output::console::Paint;
 
@@ -156,52 +157,6 @@ fn clipped(text: &str) -> String {
     }
 }
 
-/// The credential of clients, as shown in the lines that tell how to connect.
-struct Credential {
-    /// The value of the `Authorization` header.
-    header: Option<&'static str>,
-    /// The way to get the credential; `None` if no credential is needed.
-    how: Option<String>,
-}
-
-impl Credential {
-    /// Chooses the simplest of the configured methods; preferably one that clients handle by themselves.
-    fn of(about: &Welcome<'_>) -> Self {
-        let auth = &about.config.auth;
-        let config = about.absolute_file.map(|file| format!(" --config {file}")).unwrap_or_default();
-        let (header, how) = if !auth.asks() {
-            (None, None)
-        } else if auth.keys {
-            let how = format!("replace KEY with an API key; create one with: dragoman key new me{config}");
-            (Some("Bearer KEY"), Some(how))
-        } else if auth.bearer.is_some() {
-            (Some("Bearer TOKEN"), Some("replace TOKEN with the token of auth.bearer".to_owned()))
-        } else if auth.oauth.is_some() {
-            (None, Some("clients log in with OAuth when they are asked to; the Inspector and scripts send a token".to_owned()))
-        } else if !auth.jwt.is_empty() {
-            (Some("Bearer TOKEN"), Some("replace TOKEN with a token of an issuer in auth.jwt".to_owned()))
-        } else {
-            let how = "replace BASE64 with the output of: printf '%s' 'NAME:PASSWORD' | base64";
-            (Some("Basic BASE64"), Some(how.to_owned()))
-        };
-        Self { header, how }
-    }
-
-    /// Returns the command-line option that sends the header, such as `--header "Authorization: Bearer KEY"`; empty if
-    /// no header is needed.
-    fn option(&self, name: &str) -> String {
-        self.header.map(|value| format!(" {name} \"Authorization: {value}\"")).unwrap_or_default()
-    }
-
-    /// Returns a server entry to which the header has been added.
-    fn with(&self, mut server: Value) -> Value {
-        if let Some(value) = self.header {
-            server["headers"] = json!({"Authorization": value});
-        }
-        server
-    }
-}
-
 /// Returns true if clients send a bearer token of their own: an API key, or the token of the configuration.
 pub(super) fn needs_bearer(config: &Config) -> bool {
     config.auth.asks() && (config.auth.keys || config.auth.bearer.is_some())
@@ -215,16 +170,18 @@ fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
     if let Some(file) = about.absolute_file {
         args.extend(["--config", file]);
     }
-    let credential = Credential::of(about);
-    let child = json!({"mcpServers": {"dragoman": {"command": about.program, "args": args}}});
-    let cursor = json!({"mcpServers": {"dragoman": credential.with(json!({"url": url}))}});
-    let code = json!({"servers": {"dragoman": credential.with(json!({"type": "http", "url": url}))}});
-    let option = credential.option("--header");
+    let credentials = Credentials::of(about.config, about.absolute_file);
+    let child = json!({"mcpServers": {"dragoman": desktop(about, &credentials, url, &args)}});
+    let cursor = json!({"mcpServers": {"dragoman": credentials.with(json!({"url": url}))}});
+    let code = json!({"servers": {"dragoman": credentials.with(json!({"type": "http", "url": url}))}});
+    let option = credentials.options("--header");
     let inspector = format!(
         "npx @modelcontextprotocol/inspector --cli {url} --transport http{option} --method tools/list"
     );
-    let key = credential.how.clone().map(|how| ("Credentials".to_owned(), how));
-    key.into_iter()
+    let how = credentials.how.iter().enumerate();
+    let how = how.map(|(at, how)| (if at == 0 { "Credentials" } else { "" }.to_owned(), how.clone()));
+    how.collect::<Vec<_>>()
+        .into_iter()
         .chain(
             [
                 ("Claude Code", format!("claude mcp add --transport http dragoman {url}{option}")),
@@ -237,6 +194,24 @@ fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
             .map(|(name, how)| (name.to_owned(), how)),
         )
         .collect()
+}
+
+/// The entry for a client that starts programs. A program gets no headers, so if requests name their site, `mcp-remote` sends
+/// them to the running gateway.
+fn desktop(about: &Welcome<'_>, credentials: &Credentials, url: &str, args: &[&str]) -> Value {
+    let sites = Credentials::of_sites(about.config).headers;
+    if sites.is_empty() {
+        return json!({"command": about.program, "args": args});
+    }
+    let mut args = vec!["-y".to_owned(), "mcp-remote".to_owned(), url.to_owned()];
+    // Some clients split an argument at spaces, so the values are variables.
+    let mut env = serde_json::Map::new();
+    for (header, value) in &credentials.headers {
+        let variable = header.to_uppercase().replace('-', "_");
+        args.extend(["--header".to_owned(), format!("{header}:${{{variable}}}")]);
+        env.insert(variable, json!(value));
+    }
+    json!({"command": "npx", "args": args, "env": env})
 }
 
 #[cfg(test)]
@@ -321,6 +296,36 @@ endpoints:
         assert!(extended.contains("Configuration mine.yaml, on top of the preset bb\n"), "{extended}");
         let args = r#""args":["stdio","--preset","bb","--config","/etc/dragoman/dragoman.yaml"]"#;
         assert!(extended.contains(args), "{extended}");
+    }
+
+    #[test]
+    fn lines_name_the_site_where_requests_have_to() {
+        let shop = "mcpServers: { site: { native: wordpress, site: { headers: true } } }";
+        let screen = of_preset(shop, Some("wordpress"), None, Paint(false));
+        let options = "--header \"x-wordpress-url: https://YOUR-SITE\" --header \"x-wordpress-username: USER\" --header \
+                       \"x-wordpress-password: APP-PASSWORD\"";
+        assert!(
+            screen.contains(&format!(
+                "claude mcp add --transport http dragoman http://127.0.0.1:8808/mcp {options}\n"
+            )),
+            "{screen}"
+        );
+        assert!(
+            screen.contains(r#""headers":{"x-wordpress-url":"https://YOUR-SITE","#),
+            "{screen}"
+        );
+        assert!(screen.contains(r#""--header","x-wordpress-url:${X_WORDPRESS_URL}""#), "{screen}");
+        assert!(screen.contains("Credentials     write your site"), "{screen}");
+        let one =
+            "mcpServers: { site: { native: buddyboss, site: { url: 'https://a.example', basic: true } } }";
+        let screen = of_preset(one, Some("buddyboss"), None, Paint(false));
+        assert!(
+            screen.contains("--header \"Authorization: Basic BASE64\"\n")
+                && screen.contains("'USER:APP-PASSWORD'"),
+            "{screen}"
+        );
+        let fixed = "mcpServers: { site: { native: wordpress, site: { url: 'https://a.example', username: u, password: p, headers: true } } }";
+        assert!(!of_preset(fixed, None, None, Paint(false)).contains("--header"));
     }
 
     #[test]
