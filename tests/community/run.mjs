@@ -3,6 +3,7 @@
 //   node run.mjs WORLD.json
 
 import { existsSync, readFileSync } from 'node:fs';
+import { faults } from '../list-sizes.mjs';
 import { measured } from './lists.mjs';
 
 const SECONDS = 60;
@@ -79,10 +80,14 @@ for (const login of ['admin', 'subscriber']) {
     console.log(JSON.stringify(result));
   }
   if (login !== 'admin') continue;
+  const lists = [];
   for (const tool of offered.filter(({ name }) => good.has(name))) {
     const me = people[login].id;
     const args = () => cases[tool.name.replace(`${prefix}_`, '')]({ me, other, site: world.site.url, made: maker(me) });
     const size = await measured(ask, tool, args, maker(me)).catch((error) => ({ list: tool.name, failed: error.message }));
     if (size) console.log(JSON.stringify(size));
+    if (size?.bytes) lists.push(size);
   }
+  const found = faults(lists);
+  if (found.length > 0) throw new Error(found.join('; '));
 }

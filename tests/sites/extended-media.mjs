@@ -10,11 +10,11 @@ const SAID = { title: 'A dot', status: 'private', slug: 'a-dot', date: '2020-01-
 
 export default [
   ['admin', 'wp_upload_media_from_base64', { ...FILE, ...SAID }, { id: Number, title: /A dot/ }, { dot: 'id' }],
-  ['admin', 'wp_get_item', { type: 'media', id: '$dot', raw: true }, { slug: 'a-dot', status: 'private', date: '2020-01-02T03:04:05', author: '$editor', comment_status: 'closed' }],
+  ['admin', 'wp_get_item', { type: 'media', id: '$dot', full: true }, { slug: 'a-dot', status: 'private', date: '2020-01-02T03:04:05', author: '$editor', comment_status: 'closed' }],
   ['admin', 'wp_get_media', { status: 'private' }, { count: 1, media: [{ id: '$dot' }] }],
   ['subscriber', 'wp_get_media', { status: 'private' }, '400 rest_invalid_param'],
   ['admin', 'wp_update_media_item', { id: '$dot', status: 'publish', ping_status: 'closed', date_gmt: '2021-01-02T03:04:05' }, { id: '$dot' }],
-  ['admin', 'wp_get_item', { type: 'media', id: '$dot', raw: true }, { status: 'inherit', ping_status: 'closed', date_gmt: '2021-01-02T03:04:05' }],
+  ['admin', 'wp_get_item', { type: 'media', id: '$dot', full: true }, { status: 'inherit', ping_status: 'closed', date_gmt: '2021-01-02T03:04:05' }],
   // Newer than the WordPress of these packages.
   ['admin', 'wp_upload_image_size', { ...FILE, id: '$dot', image_size: 'medium' }, NEWER],
   ['subscriber', 'wp_upload_image_size', { ...FILE, id: '$dot', image_size: 'medium' }, NEWER],

@@ -43,7 +43,7 @@ export default [
   ['admin', 'wp_create_comment', { post: '$post', content: 'An answer.', parent: '$approved' }, { parent: '$approved', author: '$admin', status: 'approved', content: /An answer/ }, { comment: 'id' }],
   ['admin', 'wp_create_comment', { post: '$post', content: 'An answer.', parent: '$approved' }, '409 comment_duplicate'],
   ['admin', 'wp_create_comment', { post: '$post', content: 'From elsewhere.', author_ip: '192.0.2.7', author_user_agent: 'A pen', date_gmt: '2020-01-02T03:04:05' }, { post: '$post' }, { elsewhere: 'id' }],
-  ['admin', 'wp_get_comment', { id: '$elsewhere', context: 'edit', raw: true }, { author_ip: '192.0.2.7', author_user_agent: 'A pen', date_gmt: '2020-01-02T03:04:05' }],
+  ['admin', 'wp_get_comment', { id: '$elsewhere', context: 'edit', full: true }, { author_ip: '192.0.2.7', author_user_agent: 'A pen', date_gmt: '2020-01-02T03:04:05' }],
   ['admin', 'wp_delete_comment', { id: '$elsewhere', force: true }, { deleted: true }],
   ['admin', 'wp_update_comment', { id: '$comment', content: 'A better answer.' }, { id: '$comment', content: /better/ }],
   ['subscriber', 'wp_update_comment', { id: '$comment', content: 'x' }, '403 rest_cannot_edit'],

@@ -3,6 +3,7 @@
 // something and is not tried as somebody who may do nothing.
 
 import { strict as assert } from 'node:assert';
+import { faults } from '../list-sizes.mjs';
 import { as, check, finish, gateways, north, post } from './cases.mjs';
 import content from './extended-content.mjs';
 import design from './extended-design.mjs';
@@ -85,6 +86,18 @@ function refusal(result, error) {
   return error ? error.message : result.content[0].text;
 }
 
+/** The largest list of each tool, by entry. */
+const sizes = new Map();
+
+async function measure(tool, args, found, text) {
+  const seen = { list: tool, entries: found.count, bytes: Buffer.byteLength(text) };
+  const before = sizes.get(tool);
+  if (found.count === 0 || (before && before.entries >= seen.entries)) return;
+  const response = await send('tools/call', { name: tool, arguments: { ...args, full: true } }, as(north, 'admin'));
+  const { result } = await response.json();
+  sizes.set(tool, { ...seen, full: Buffer.byteLength(result.content[0].text) });
+}
+
 /** One case: refused with this status and code, with these words, or shown with these members and no other than the tool declares. */
 async function run([who, name, args, wanted, keep = {}], tool) {
   const response = await send('tools/call', { name, arguments: filled(args) }, as(north, who));
@@ -115,13 +128,14 @@ async function run([who, name, args, wanted, keep = {}], tool) {
   }
   like(found, filled(wanted), 'it');
   const declared = Object.keys(tool.outputSchema.properties ?? {});
-  if (declared.length > 0 && !args.raw) {
+  if (declared.length > 0 && !args.full) {
     const more = Object.keys(found).filter((key) => !declared.includes(key));
     assert.deepEqual(more, [], 'members that the tool does not declare');
   }
   if (declared.includes('total_pages')) {
     const list = declared.find((name) => !['count', 'total', 'total_pages'].includes(name));
     assert.equal(found.count, found[list].length);
+    if (who === 'admin' && !args.full && !args.fields) await measure(name, filled(args), found, result.content[0].text);
   }
   for (const [kept, path] of Object.entries(keep)) {
     const value = path.split('.').reduce((inner, part) => inner?.[part], found);
@@ -155,4 +169,14 @@ for (const [topic, rows] of Object.entries(TOPICS)) {
     await check(`${topic} ${number + 1}: ${row[1]} as ${row[0]}`, () => run(row, tools.get(row[1])));
   }
 }
+await check('lists are short', async () => {
+  for (const tool of tools.values()) {
+    if (sizes.has(tool.name) || !tool.outputSchema?.properties?.total_pages || tool.inputSchema.required.length > 0) continue;
+    const response = await send('tools/call', { name: tool.name, arguments: { per_page: 10 } }, as(north, 'admin'));
+    const { result } = await response.json();
+    if (result && !result.isError) await measure(tool.name, { per_page: 10 }, result.structuredContent, result.content[0].text);
+  }
+  assert.ok(sizes.size >= 40, `${sizes.size} lists`);
+  assert.deepEqual(faults([...sizes.values()]), []);
+});
 finish();

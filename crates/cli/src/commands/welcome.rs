@@ -310,10 +310,7 @@ endpoints:
             )),
             "{screen}"
         );
-        assert!(
-            screen.contains(r#""headers":{"x-wordpress-url":"https://YOUR-SITE","#),
-            "{screen}"
-        );
+        assert!(screen.contains(r#""headers":{"x-wordpress-url":"https://YOUR-SITE","#), "{screen}");
         assert!(screen.contains(r#""--header","x-wordpress-url:${X_WORDPRESS_URL}""#), "{screen}");
         assert!(screen.contains("Credentials     write your site"), "{screen}");
         let one =

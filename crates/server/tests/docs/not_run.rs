@@ -125,7 +125,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/tls.md", "curl --cacert", "needs that server; held by the tests of TLS"),
     ("docs/upstreams.md", "HTTPS_PROXY=", "needs that proxy; the step `reach` goes through a real one"),
     ("docs/wordpress.md", "<?php", "a plugin for a site"),
-    ("docs/wordpress.md", "$ cargo xtask community", "needs a plugin that is not public"),
+    ("docs/wordpress-record.md", "$ cargo xtask community", "needs a plugin that is not public"),
 ];
 
 /// The blocks of a page: the language and the first line.

@@ -217,7 +217,8 @@ fn page() -> String {
     let mut page = include_str!("site-tools.md").to_owned();
     let mut part = String::new();
     let sites = &servers()[2..];
-    for (server, heading) in sites.iter().zip(["wordpress", "buddyboss", "woocommerce", "buddypress"]) {
+    sizes(&mut page, sites);
+    for (server, heading) in sites.iter().zip(SITES) {
         for tool in server.rows() {
             let phase = if tool.phase.is_empty() { "core" } else { tool.phase };
             // The discovery tools are the same for all servers, and are listed with the last one.
@@ -234,6 +235,41 @@ fn page() -> String {
         }
     }
     page
+}
+
+/// The servers for sites, in the order of [`servers`].
+const SITES: [&str; 4] = ["wordpress", "buddyboss", "woocommerce", "buddypress"];
+
+/// The measured sizes of lists, and the sizes of the lists of tools by set.
+fn sizes(page: &mut String, sites: &[ToolServer]) {
+    page.push_str(
+        "\n## How large lists are\n\nBytes and tokens (estimated: a quarter of the bytes) of ten entries, measured on real sites; a list that grows by a \
+         fifth fails\nthe tests. The last column has the bytes with `full: true`.\n\n| tool | bytes | tokens | with `full` |\n|---|--:|--:|--:|\n",
+    );
+    let measured: Value = serde_json::from_str(include_str!("../../../../../tests/list-sizes.json")).unwrap();
+    for (tool, size) in measured.as_object().unwrap() {
+        let ten = size["ten"].as_u64().unwrap();
+        let _ = writeln!(page, "| `{tool}` | {ten} | {} | {} |", ten.div_ceil(4), size["full"]);
+    }
+    page.push_str(
+        "\nThe answer to `tools/list`, by set:\n\n| set | tools | bytes | tokens |\n|---|--:|--:|--:|\n",
+    );
+    for (server, heading) in sites.iter().zip(SITES) {
+        let list = request(server, "tools/list", &json!({}), None);
+        let tools = list["result"]["tools"].as_array().unwrap();
+        let mut sets: Vec<(&str, usize, usize)> = Vec::new();
+        for (row, tool) in server.rows().iter().zip(tools) {
+            let bytes = tool.to_string().len() + 1;
+            let phase = if row.phase.is_empty() { "core" } else { row.phase };
+            match sets.iter_mut().find(|(name, ..)| *name == phase) {
+                Some((_, count, sum)) => (*count, *sum) = (*count + 1, *sum + bytes),
+                None => sets.push((phase, 1, bytes)),
+            }
+        }
+        for (phase, count, bytes) in sets {
+            let _ = writeln!(page, "| {heading}: {phase} | {count} | {bytes} | {} |", bytes.div_ceil(4));
+        }
+    }
 }
 
 fn argument(row: &crate::tools::ToolArgument) -> String {
