@@ -16,6 +16,7 @@
 //! | [`site`] | a WordPress site as the target of requests |
 //! | `unknown` | arguments that a tool does not have |
 //! | `nearest` | the known name that a mistyped one most likely means |
+//! | `refusal` | a site's error as the failure of a call |
 //! | `hints` | likely reasons for a site's refusal |
 //! | [`wordpress`] | tools for any WordPress site |
 //! | `discover` | tools for APIs of a site that no table lists |
@@ -32,6 +33,7 @@ mod hints;
 mod html;
 pub mod plain;
 pub mod port;
+mod refusal;
 mod rest;
 pub mod server;
 pub mod site;

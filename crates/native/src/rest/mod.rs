@@ -18,7 +18,7 @@
 //! | `request` | a step and a call's values as a request |
 //! | `permalinks` | sites that take a route only as a parameter |
 //! | `plugin_fields` | fields that plugins add to content |
-//! | `visitor` | whether a site treats the account as a visitor |
+//! | `visitor`, `explained` | accounts that a site treats as visitors, and how sites are asked about them |
 //! | `pick` | the members of a shown answer |
 //! | `settled` | values that name a route, in the form in which they are sent |
 //! | `open` | requests whose route the call chooses |
@@ -36,6 +36,7 @@ mod content_format;
 mod doubted;
 mod encode;
 mod entry;
+mod explained;
 mod fetch;
 mod file;
 mod known;

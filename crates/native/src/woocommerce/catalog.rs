@@ -1,7 +1,7 @@
 //! Categories, tags, attributes and reviews of products.
 
 use super::arguments::{AFTER, BEFORE, EXCLUDE, INCLUDE, ORDER, PAGE, PER_PAGE, SEARCH, id};
-use super::rows;
+use super::rows::rows;
 use crate::rest::From::Excerpt;
 use crate::rest::{Pick, Shape, pick};
 use crate::tools::{ToolArgument, ToolRow, flag, html, int, integers, text};

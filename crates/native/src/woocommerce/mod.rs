@@ -4,6 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `arguments` | arguments that many rows have |
+//! | `rows` | the notation of tools as rows |
 //! | `products` | rows about products, variations and stock |
 //! | `catalog` | rows about categories, tags, attributes and reviews |
 //! | `orders` | rows about orders, their notes and refunds |
@@ -17,6 +18,7 @@ mod orders;
 mod people;
 mod personal_data;
 mod products;
+mod rows;
 mod shop;
 
 #[cfg(test)]
@@ -33,9 +35,7 @@ use crate::rest::{Doubt, World};
 use crate::site::{Api, INDEX, SiteSettings, WORDPRESS, WordPressSite};
 use crate::tools::{Channel, Condition, Family, Policy, ToolRow, ToolServer};
 use personal_data::{without_personal_data, without_secrets};
-
-/// The set of tools that change the shop.
-const WRITE: &str = "write";
+use rows::WRITE;
 
 const FAMILY: Family = Family {
     name: "dragoman-woocommerce",
@@ -66,7 +66,7 @@ const APIS: &[Api] = &[
     },
 ];
 
-/// What the server offers and shows.
+/// Choices of the shop's tools, and of the data that they show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ShopSettings {
     /// Offers the tools that change the shop.
@@ -98,25 +98,4 @@ pub fn server(
     let channel =
         if settings.failures_as_results.unwrap_or(true) { Channel::Results } else { Channel::Errors };
     Ok(ToolServer::new(&FAMILY, (channel, settings.unknown_arguments), tools, Map::new(), Some(world)))
-}
-
-/// Writes each tool as a line: its name, title, description and arguments; then the request and the shape of the answer.
-macro_rules! rows {
-    ($($name:literal, $title:literal, $about:literal, $arguments:expr; $verb:ident $route:literal => $shape:expr;)*) => {
-        &[$($crate::tools::titled(
-            $name,
-            $title,
-            $about,
-            &$arguments,
-            &[$crate::rest::$verb("woocommerce", $route).step()],
-            $shape,
-        )
-        .phase($crate::woocommerce::phase_of(stringify!($verb)))),*]
-    };
-}
-use rows;
-
-/// The set of a tool whose request has this verb: only reading tools are always offered.
-const fn phase_of(verb: &str) -> &'static str {
-    if matches!(verb.as_bytes(), b"get") { "" } else { WRITE }
 }

@@ -3,7 +3,7 @@
 use super::arguments::{
     AFTER, BEFORE, EXCLUDE, FOR_GOOD, INCLUDE, META, OF_ORDER, ORDER, PAGE, PER_PAGE, SEARCH, STATUSES, id,
 };
-use super::{WRITE, rows};
+use super::rows::{WRITE, rows};
 use crate::rest::From::{Count, Each, Excerpt, First};
 use crate::rest::{Pick, Shape, pick, post};
 use crate::tools::{Effect, ToolArgument, ToolRow, flag, int, object, objects, text, titled};

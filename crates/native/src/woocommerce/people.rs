@@ -1,7 +1,7 @@
 //! Customers and coupons.
 
 use super::arguments::{AFTER, BEFORE, EXCLUDE, FOR_GOOD, INCLUDE, META, ORDER, PAGE, PER_PAGE, SEARCH, id};
-use super::rows;
+use super::rows::rows;
 use crate::rest::From::{Excerpt, First};
 use crate::rest::{Pick, Shape, pick};
 use crate::tools::{ToolArgument, ToolRow, flag, int, integers, list, object, raw, text};

@@ -4,7 +4,7 @@ use super::arguments::{
     AFTER, BEFORE, EXCLUDE, FOR_GOOD, INCLUDE, META, ORDER, PAGE, PER_PAGE, PRODUCT, SEARCH, STATUS_OF_STOCK,
     id,
 };
-use super::{WRITE, rows};
+use super::rows::{WRITE, rows};
 use crate::rest::From::{Each, Excerpt};
 use crate::rest::{Field, Pick, Shape, StepCondition, edit, fixed, pick};
 use crate::tools::{

@@ -1,7 +1,7 @@
 //! Reports, taxes, shipping, payment and settings.
 
 use super::arguments::{FIRST_DAY, LAST_DAY, ORDER, PAGE, PER_PAGE, PERIOD};
-use super::rows;
+use super::rows::rows;
 use crate::rest::From::Excerpt;
 use crate::rest::{Pick, Shape, pick};
 use crate::tools::{ToolArgument, ToolRow, any, int, text};

@@ -256,30 +256,6 @@ fn one_thing_is_no_list() {
 }
 
 #[test]
-fn communities_answer_in_the_same_manners() {
-    let server =
-        |answers, fake| buddyboss::server(&settings(answers), buddyboss::Phases::default(), fake).unwrap();
-    let group = json!({"id": 3, "name": "G", "_links": {}, "user_permissions": []});
-    let answer = asked(&server(Compact, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
-    let lean = json!({"id": 3, "name": "G"});
-    assert_eq!(shown(&answer), json!({"count": 1, "total": 31, "total_pages": 4, "groups": [lean]}));
-    let full =
-        asked(&server(Compact, listing(json!([group]))), "buddyboss_list_groups", &json!({"full": true}));
-    let all = json!({"id": 3, "name": "G", "_links": {}, "user_permissions": {}});
-    assert_eq!(shown(&full)["groups"], json!([all]));
-    let wanted = json!({"fields": ["user_permissions", "description.raw"]});
-    let some = asked(&server(Compact, listing(json!([group]))), "buddyboss_list_groups", &wanted);
-    assert_eq!(shown(&some)["groups"], json!([{"id": 3, "user_permissions": {}}]));
-    let one = asked(&server(Compact, listing(group.clone())), "buddyboss_list_groups", &json!({}));
-    assert_eq!(shown(&one)["name"], "G", "a single thing instead of a list is shown whole");
-    let inside = json!({"groups": [group], "more": false});
-    let inside = asked(&server(Compact, listing(inside)), "buddyboss_list_groups", &json!({}));
-    assert_eq!(shown(&inside)["groups"], json!([lean]));
-    let answer = asked(&server(Plain, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
-    assert_eq!(shown(&answer), json!([group]));
-}
-
-#[test]
 fn schemas_of_answers_say_what_is_shown() {
     let body = json!([{"id": 7, "title": {"rendered": "T"}}]);
     let server = site(Compact, listing(body));

@@ -3,6 +3,7 @@
 mod answers;
 mod entry;
 mod interpreter;
+mod lists;
 mod moved;
 mod routes;
 mod rows;
