@@ -1,5 +1,5 @@
-// The sizes of lists as models read them, compared with the recorded ones in list-sizes.json. With DRAGOMAN_BLESS in the
-// environment, they are recorded instead.
+// The sizes of lists as models read them, compared with the recorded ones in list-sizes.json. With the path of that file in
+// DRAGOMAN_BLESS, they are recorded instead.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -15,17 +15,17 @@ const ofTen = (bytes, entries) => Math.ceil((bytes * ENTRIES) / entries);
 
 /** The faults of these lists: each with its tool, its number of entries, and the bytes of the short and of the full answer. */
 export function faults(lists) {
-  const recorded = JSON.parse(readFileSync(FILE, 'utf8'));
+  const recorded = JSON.parse(readFileSync(process.env.DRAGOMAN_BLESS ?? FILE, 'utf8'));
   const sizes = lists.filter(({ entries }) => entries > 0).map(({ list, entries, bytes, full }) => ({ list, ten: ofTen(bytes, entries), full: ofTen(full, entries) }));
   const large = sizes.filter(({ ten }) => ten > LARGEST).map(({ list, ten }) => `${list}: ten entries have ${ten} bytes, more than ${LARGEST}`);
   if (process.env.DRAGOMAN_BLESS) {
     const all = { ...recorded, ...Object.fromEntries(sizes.map(({ list, ten, full }) => [list, { ten, full }])) };
     const lines = Object.keys(all).sort().map((list) => `  ${JSON.stringify(list)}: ${JSON.stringify(all[list])}`);
-    writeFileSync(FILE, `{\n${lines.join(',\n')}\n}\n`);
+    writeFileSync(process.env.DRAGOMAN_BLESS, `{\n${lines.join(',\n')}\n}\n`);
     return large;
   }
   const grown = sizes.flatMap(({ list, ten }) => {
-    if (!recorded[list]) return [`${list}: not recorded; set DRAGOMAN_BLESS=1`];
+    if (!recorded[list]) return [`${list}: not recorded; set DRAGOMAN_BLESS to the path of tests/list-sizes.json`];
     return ten > recorded[list].ten * TOLERANCE ? [`${list}: ten entries have ${ten} bytes, recorded are ${recorded[list].ten}`] : [];
   });
   return [...large, ...grown];

@@ -15,8 +15,8 @@ use crate::port::{HttpResponse, Verb};
 use crate::refusal::{clipped, said, troubled};
 use crate::rest::{
     ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, Doubt, EntryCheck, Offered, PlainSites,
-    RequestLimits, RequestTarget, RequestTargets, UnreadableKind, VisitorCheck, VisitorVerdicts, base_url,
-    is_listed, json, port_of,
+    PreviousContents, RequestLimits, RequestTarget, RequestTargets, UnreadableKind, VisitorCheck,
+    VisitorVerdicts, base_url, is_listed, json, port_of,
 };
 use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Effect, ToolRow, Trouble, Values};
@@ -124,6 +124,7 @@ pub(crate) struct WordPressSite {
     offered: Offered,
     visitors: VisitorVerdicts,
     plain: PlainSites,
+    previous: PreviousContents,
     /// Removes from answers what is not shown.
     filter: Option<fn(&mut Value)>,
 }
@@ -147,6 +148,7 @@ impl WordPressSite {
             offered: Offered::default(),
             visitors: VisitorVerdicts::default(),
             plain: PlainSites::default(),
+            previous: PreviousContents::default(),
             filter: None,
         })
     }
@@ -332,6 +334,10 @@ impl RequestTargets for WordPressSite {
         let (from, to) = if has(newer) { (api.path, newer) } else { (newer, api.path) };
         let (site, rest) = url.split_once(from).filter(|_| has(to))?;
         Some(format!("{site}{to}{rest}"))
+    }
+
+    fn previous(&self) -> Option<&PreviousContents> {
+        Some(&self.previous)
     }
 
     fn plain_sites(&self) -> Option<&PlainSites> {

@@ -12,6 +12,13 @@ if ( 0 === strpos( $path, '/wp-content/uploads/' ) ) {
 	readfile( $file );
 	return true;
 }
+if ( preg_match( '#^/stored/(\d+)$#', $path, $stored ) ) {
+	// The bytes in the database, for comparisons.
+	require $_SERVER['DOCUMENT_ROOT'] . '/wp-load.php';
+	header( 'Content-Type: application/octet-stream' );
+	echo $GLOBALS['wpdb']->get_var( $GLOBALS['wpdb']->prepare( "SELECT post_content FROM {$GLOBALS['wpdb']->posts} WHERE ID = %d", $stored[1] ) );
+	return true;
+}
 $_SERVER['SCRIPT_NAME']     = '/index.php';
 $_SERVER['PHP_SELF']        = '/index.php';
 $_SERVER['SCRIPT_FILENAME'] = $_SERVER['DOCUMENT_ROOT'] . '/index.php';

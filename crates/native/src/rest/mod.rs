@@ -17,6 +17,7 @@
 //! | `known`, `entry` | checks that a place knows the credentials |
 //! | `request` | a step and a call's values as a request |
 //! | `permalinks` | sites that take a route only as a parameter |
+//! | `previous`, `restored` | content that calls have replaced, and how calls show and restore it |
 //! | `plugin_fields` | fields that plugins add to content |
 //! | `visitor`, `explained` | accounts that a site treats as visitors, and how sites are asked about them |
 //! | `pick` | the members of a shown answer |
@@ -49,7 +50,9 @@ mod pick;
 mod place;
 mod plain_text;
 mod plugin_fields;
+mod previous;
 mod request;
+mod restored;
 mod settled;
 mod shape;
 mod source;
@@ -72,6 +75,8 @@ pub(crate) use open::is_listed;
 pub(crate) use permalinks::PlainSites;
 pub(crate) use pick::{From, Pick, pick};
 pub(crate) use place::{Doubt, EntryCheck, RequestTarget, RequestTargets};
+pub(crate) use previous::{PREVIOUS, PreviousContents};
+pub(crate) use restored::DRY_RUN;
 pub(crate) use settled::settled;
 pub use shape::AnswerStyle;
 pub(crate) use shape::{CallAnswer, Shape, told};

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::known::AcceptedCredentials;
 use super::offered::Offered;
 use super::permalinks::PlainSites;
+use super::previous::PreviousContents;
 use super::unread::UnreadableKind;
 use super::visitor::{VisitorCheck, VisitorVerdicts};
 use crate::port::{HttpResponse, Verb};
@@ -95,6 +96,11 @@ pub(crate) trait RequestTargets: Send + Sync {
 
     /// The new address of a URL of `base` at a place with these namespaces, if the address differs.
     fn moved(&self, _base: &str, _namespaces: &[String], _url: &str) -> Option<String> {
+        None
+    }
+
+    /// The content that calls have replaced.
+    fn previous(&self) -> Option<&PreviousContents> {
         None
     }
 

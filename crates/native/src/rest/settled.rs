@@ -33,7 +33,7 @@ pub(crate) fn settled(steps: &[Step], values: &mut Values) {
                     }
                 }
             }
-            Step::File(_) | Step::Make(..) | Step::Check(_) => {}
+            Step::File(_) | Step::Make(..) | Step::Check(_) | Step::Previous(_) | Step::Restore(_) => {}
         }
     }
 }

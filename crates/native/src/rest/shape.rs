@@ -7,6 +7,7 @@ use super::normalize::{as_object, lean, normalized};
 use super::pick::{Pick, gather, head, only, picked};
 use super::plain_text::plain;
 use super::plugin_fields::plugin_fields;
+use super::previous::PREVIOUS;
 use crate::port::HttpResponse;
 use crate::tools::Values;
 
@@ -92,8 +93,20 @@ impl CallAnswer {
     }
 
     /// Models read the text, so it has no white space that only people need.
-    fn object(value: Value) -> Self {
+    pub(super) fn object(value: Value) -> Self {
         Self { text: value.to_string(), structured: Some(value), entries: None, file: None }
+    }
+
+    /// The answer with the address of the content that the call has replaced.
+    pub(super) fn with_previous(self, address: Option<String>) -> Self {
+        match (self.structured, address) {
+            (Some(Value::Object(mut members)), Some(address)) => {
+                members.insert(PREVIOUS.to_owned(), Value::from(address));
+                let value = Value::Object(members);
+                Self { text: value.to_string(), structured: Some(value), ..self }
+            }
+            (structured, _) => Self { structured, ..self },
+        }
     }
 
     /// An answer with a file: its description, and the file itself.

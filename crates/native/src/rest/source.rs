@@ -4,6 +4,8 @@
 use serde_json::Value;
 
 use super::content_format::ContentFormat;
+use super::restored::DRY_RUN;
+use super::shape::AnswerStyle;
 use super::step::{Check, Field, RestRequest, fixed};
 use super::world::Run;
 use crate::tools::{Literal, ToolArgument, Trouble, flag};
@@ -49,20 +51,35 @@ impl Run<'_> {
         Ok((answer, format))
     }
 
-    /// Checks what the call is about to change.
+    /// Checks what the call is about to change, and keeps it. Returns the changes if the call only wants to see them.
     ///
     /// # Errors
     /// Fails if the change is refused, or the current content cannot be read. If the site hides the content from this account,
     /// the site refuses the change itself, with a better message.
-    pub(super) async fn checked(&mut self, check: &Check) -> Result<(), Trouble> {
-        if !self.values.has(check.given) || self.values.flag(ALLOW_MARKUP_LOSS.name) {
-            return Ok(());
+    pub(super) async fn checked(&mut self, check: &Check) -> Result<Option<Value>, Trouble> {
+        let is_compact = self.world.answers == AnswerStyle::Compact;
+        let (shows, changes) = (is_compact && self.values.flag(DRY_RUN.name), self.values.has(check.given));
+        let judges = changes && !self.values.flag(ALLOW_MARKUP_LOSS.name);
+        let keeps = changes && is_compact;
+        if !(shows || judges || keeps) {
+            return Ok(None);
         }
-        match self.asked(&check.ask).await {
-            Ok(answer) => (check.judge)(&answer, &self.values),
-            Err(trouble) if is_refusal(&trouble) => Ok(()),
-            Err(trouble) => Err(trouble),
+        let whole = RestRequest { fields: EDITING, ..check.ask };
+        let current = match self.asked(if shows { &whole } else { &check.ask }).await {
+            Ok(current) => current,
+            Err(trouble) if is_refusal(&trouble) && !shows => return Ok(None),
+            Err(trouble) => return Err(trouble),
+        };
+        if judges {
+            (check.judge)(&current, &self.values)?;
         }
+        if shows {
+            return Ok(Some(self.changes(&current)));
+        }
+        if keeps {
+            self.keep(check, &current)?;
+        }
+        Ok(None)
     }
 }
 

@@ -22,6 +22,10 @@ pub(crate) enum Step {
     Check(Check),
     /// A request whose route and method the call chooses.
     Open(CallerRequest),
+    /// The content that an earlier call replaced, at the address in this argument.
+    Previous(&'static str),
+    /// A change back to the content at the address in this argument.
+    Restore(&'static str),
     /// Sets a value with this name, computed from the existing ones; `None` sets nothing.
     Make(&'static str, fn(&Values) -> Result<Option<Value>, Trouble>),
 }
@@ -295,7 +299,8 @@ impl Step {
     pub(crate) fn verb(&self) -> Option<Verb> {
         match self {
             Self::Ask(ask) => Some(ask.acts_as),
-            Self::Open(_) | Self::File(_) | Self::Make(..) | Self::Check(_) => None,
+            Self::Restore(_) => Some(Verb::Patch),
+            Self::Previous(_) | Self::Open(_) | Self::File(_) | Self::Make(..) | Self::Check(_) => None,
         }
     }
 }

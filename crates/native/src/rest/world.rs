@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::cache::Cache;
 use super::file::FileData;
 use super::open;
-use super::place::RequestTargets;
+use super::place::{RequestTarget, RequestTargets};
 use super::plugin_fields;
 use super::request::Making;
 use super::shape::{AnswerStyle, CallAnswer, Manner, Shape, Totals};
@@ -69,8 +69,10 @@ pub(crate) struct World {
 /// A call while it runs.
 pub(super) struct Run<'a> {
     pub(super) world: &'a World,
-    arguments: &'static [ToolArgument],
+    pub(super) arguments: &'static [ToolArgument],
     pub(super) values: Values,
+    /// The address of the content that the call replaces, if it is kept.
+    pub(super) previous: Option<String>,
     pub(super) mapped: Option<&'a Mapped>,
     file: Option<FileData>,
     /// The members to ask for, if the answer is shown in part.
@@ -106,8 +108,17 @@ impl World {
         let fields = fields
             .map(|fields| if has_content { format!("{fields},{}", plugin_fields::MEMBERS) } else { fields });
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole | Shape::Rows(..)));
-        let mut run =
-            Run { world: self, arguments, values, mapped, file: None, fields, may_be_blank, totals };
+        let mut run = Run {
+            world: self,
+            arguments,
+            values,
+            mapped,
+            file: None,
+            previous: None,
+            fields,
+            may_be_blank,
+            totals,
+        };
         let (mut last, mut content) = (Value::Null, None);
         for (at, step) in steps.iter().enumerate() {
             match step {
@@ -126,7 +137,18 @@ impl World {
                     }
                 }
                 Step::Ask(_) => {}
-                Step::Check(check) => run.checked(check).await?,
+                Step::Check(check) => {
+                    if let Some(changes) = run.checked(check).await? {
+                        return Ok(CallAnswer::object(changes));
+                    }
+                }
+                Step::Previous(argument) => {
+                    last = run.kept(run.values.text(argument)).await?.shown();
+                }
+                Step::Restore(argument) => {
+                    let address = run.values.text(argument).to_owned();
+                    last = run.restore(&address).await?;
+                }
                 Step::Open(open) => last = run.opened(open).await?,
                 Step::Make(name, make) => {
                     if let Some(value) = make(&run.values)? {
@@ -146,7 +168,7 @@ impl World {
         let totals = run.totals;
         let manner = Manner { answers: self.answers, full, fields: &wanted, totals, content };
         let shown = shape.shown(last, &run.values, manner);
-        Ok(CallAnswer { entries: totals.entries, ..shown })
+        Ok(CallAnswer { entries: totals.entries, ..shown.with_previous(run.previous) })
     }
 
     /// Returns true if requests have a destination even if the call names none.
@@ -217,6 +239,15 @@ impl Run<'_> {
             place.url = url;
         }
         let digest = self.world.digest(&place);
+        let request = self.request(ask, place)?;
+        if ask.brings_file {
+            return self.brought(ask.base, digest, request).await;
+        }
+        self.answered((ask.base, ask.verb, ask.keep), digest, request).await
+    }
+
+    /// The request of a step to this place.
+    pub(super) fn request(&self, ask: &RestRequest, place: RequestTarget) -> Result<HttpRequest, Trouble> {
         let making = Making {
             arguments: self.arguments,
             values: &self.values,
@@ -225,14 +256,10 @@ impl Run<'_> {
             places: &*self.world.places,
             fields: self.fields.as_deref(),
         };
-        let request = making.request(ask, place)?;
-        if ask.brings_file {
-            return self.brought(ask.base, digest, request).await;
-        }
-        self.answered((ask.base, ask.verb, ask.keep), digest, request).await
+        making.request(ask, place)
     }
 
-    async fn answered(
+    pub(super) async fn answered(
         &mut self,
         (base, verb, keep): (&'static str, Verb, Duration),
         digest: Option<[u8; 32]>,

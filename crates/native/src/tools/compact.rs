@@ -5,14 +5,16 @@ use serde_json::{Value, json};
 
 use super::row::{Act, ToolRow};
 use crate::arguments::argument::{ToolArgument, flag, list};
-use crate::rest::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, FIELDS, FULL, RENDERED, Shape, Step};
+use crate::rest::{
+    ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, DRY_RUN, FIELDS, FULL, PREVIOUS, RENDERED, Shape, Step,
+};
 
 /// The arguments of tools whose answers are shown in part, and of those that list.
 const WHOLE: &[ToolArgument] = &[AS_GIVEN];
 const LISTS: &[ToolArgument] = &[SELECTED, AS_GIVEN];
 /// The arguments of tools that read editable content, and of tools that change it.
 const READS_CONTENT: &[ToolArgument] = &[AS_GIVEN, RENDERED];
-const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, ALLOW_MARKUP_LOSS];
+const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, DRY_RUN, ALLOW_MARKUP_LOSS];
 const AS_GIVEN: ToolArgument = flag(FULL, "Return the site's answer unchanged, with all of its fields.");
 const SELECTED: ToolArgument = list(
     FIELDS,
@@ -42,6 +44,14 @@ pub(super) fn output_of(tool: &ToolRow, compact: bool) -> Option<Value> {
                 schema["properties"][CONTENT_NOTE] = json!({"type": "string"});
                 for member in ["meta", "acf", "seo"] {
                     schema["properties"][member] = json!({"type": "object"});
+                }
+            }
+            if steps.iter().any(Step::is_check) {
+                schema["properties"][PREVIOUS] = json!({
+                    "type": "string", "description": "Address of the content that was replaced, for wp_restore_content.",
+                });
+                for (member, kind) in [("dry_run", "boolean"), ("saved", "boolean"), ("changes", "object")] {
+                    schema["properties"][member] = json!({"type": kind});
                 }
             }
             Some(schema)

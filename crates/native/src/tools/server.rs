@@ -17,7 +17,7 @@ use super::row::{Act, ToolRow};
 use super::schema::described;
 use crate::arguments::read::Policy;
 use crate::arguments::trouble::{Condition, Trouble};
-use crate::rest::{AnswerStyle, CallAnswer, World};
+use crate::rest::{AnswerStyle, CallAnswer, PREVIOUS, World};
 use crate::server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, respond};
 use crate::unknown::UnknownArguments;
 
@@ -351,10 +351,16 @@ impl ToolServerState {
         // In an era without such content, the answer only mentions the file.
         let file = shown.file.filter(|_| era.shapes.tool_content.contains(&"resource"));
         let file = file.map(|file| format!(",{{\"type\":\"resource\",\"resource\":{file}}}"));
+        let address = shown.structured.as_ref().and_then(|answer| answer.get(PREVIOUS)?.as_str());
+        let link = address.filter(|_| era.shapes.tool_content.contains(&"resource_link")).map(|address| {
+            let name = quote("the content before this change");
+            format!(",{{\"type\":\"resource_link\",\"uri\":{},\"name\":{name}}}", quote(address))
+        });
         let mut content = format!(
-            "\"content\":[{{\"type\":\"text\",\"text\":{}}}{}],\"isError\":{is_error}",
+            "\"content\":[{{\"type\":\"text\",\"text\":{}}}{}{}],\"isError\":{is_error}",
             quote(&shown.text),
-            file.unwrap_or_default()
+            file.unwrap_or_default(),
+            link.unwrap_or_default()
         );
         // For eras without structured content, the text contains the same data.
         if let Some(value) =

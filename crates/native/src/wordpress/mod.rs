@@ -30,6 +30,8 @@ mod files_tests;
 #[cfg(test)]
 mod offers_tests;
 #[cfg(test)]
+mod restore_tests;
+#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
@@ -38,7 +40,7 @@ use serde_json::{Map, Value};
 
 use crate::discover;
 use crate::port::HttpClient;
-use crate::rest::{ALLOW_MARKUP_LOSS, World};
+use crate::rest::{ALLOW_MARKUP_LOSS, AnswerStyle, World};
 use crate::site::{INDEX, SiteSettings, WORDPRESS, WordPressSite};
 use crate::tools::{Channel, Family, Policy, ToolRow, ToolServer};
 
@@ -67,6 +69,9 @@ fn tools(settings: &SiteSettings, sets: Sets) -> Vec<&'static ToolRow> {
     let core = [posts::TOOLS, media::TOOLS, terms::TOOLS];
     let extended = extended::TABLES.iter().filter(|_| sets.extended);
     let mut tools: Vec<&'static ToolRow> = core.iter().chain(extended).copied().flatten().collect();
+    if settings.answers == AnswerStyle::Compact {
+        tools.extend(posts::RESTORE);
+    }
     if sets.discover {
         tools.extend(discover::tools(settings));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::rest::{Shape, get, value};
+use crate::rest::{Shape, Step, get, value};
 use crate::tools::{Form, OfferTable, Prompt, ResourceRow, ToolArgument, Values, int, text};
 
 const ID: &[ToolArgument] = &[int("id", "ID.").required()];
@@ -116,6 +116,15 @@ pub(super) const OFFERS: OfferTable = OfferTable {
             steps: &[get("wp", "/pages/{id}").step()],
             shape: POST,
             completes: found!("/pages"),
+        },
+        ResourceRow {
+            uri: "wp://previous/{previous}",
+            name: "previous",
+            about: "The content that an update has replaced, at the address that the update returned.",
+            arguments: &[text("previous", "ID of the replaced content.").required()],
+            steps: &[Step::Previous("previous")],
+            shape: Shape::One("content url"),
+            completes: None,
         },
         ResourceRow {
             uri: "wp://users/{id}",

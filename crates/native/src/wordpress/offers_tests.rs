@@ -69,7 +69,16 @@ fn resources_are_read_at_the_site() {
         .iter()
         .map(|t| t["uriTemplate"].as_str().unwrap())
         .collect();
-    assert_eq!(templates, ["wp://types/{type}", "wp://posts/{id}", "wp://pages/{id}", "wp://users/{id}"]);
+    assert_eq!(
+        templates,
+        [
+            "wp://types/{type}",
+            "wp://posts/{id}",
+            "wp://pages/{id}",
+            "wp://previous/{previous}",
+            "wp://users/{id}"
+        ]
+    );
     let (answer, lines) = read("wp://posts/7");
     assert!(lines[0].starts_with("GET https://x.example/wp-json/wp/v2/posts/7?_fields="), "{lines:?}");
     let text: Value =

@@ -8,8 +8,8 @@ use super::arguments::{
     SLUG, SLUGS, STICKS, STICKY, TAGS, TAX_RELATION, TEMPLATE, WITH_TAGS, id,
 };
 use super::markup::keeps_markup;
-use crate::rest::{From, Pick, Shape, content, delete, get, pick, post};
-use crate::tools::{Effect, Literal, ToolArgument, ToolRow, html, text, tool};
+use crate::rest::{From, Pick, Shape, Step, content, delete, get, pick, post};
+use crate::tools::{Effect, Literal, ToolArgument, ToolRow, html, text, titled, tool};
 
 const WRITTEN: &[&str] = &["draft", "publish", "pending", "private"];
 
@@ -262,3 +262,13 @@ pub(super) const TOOLS: &[ToolRow] = &[
         Shape::Picked(DELETED),
     ),
 ];
+
+/// Offered with compact answers, because only these name the content that a change has replaced.
+pub(super) const RESTORE: &[ToolRow] = &[titled(
+    "wp_restore_content",
+    "Restore replaced content",
+    "Restores the content that an update has replaced, and returns a summary of the item. Updates return its address as `previous`.",
+    &[text("previous", "Address of the replaced content, such as wp://previous/3f2a….").required()],
+    &[Step::Restore("previous")],
+    Shape::One("id type status modified link"),
+)];

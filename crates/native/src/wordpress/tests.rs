@@ -168,7 +168,7 @@ fn credentials_that_are_missing_or_wrong_are_told_apart() {
         assert_eq!(refused(&answer).2, "badCredentials", "{url} {user}");
     }
     let list = request(&server_of(&fake), "tools/list", &json!({}), None);
-    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 24, "a list needs no credentials");
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 25, "a list needs no credentials");
     assert!(fake.lines().is_empty());
     let no = json!({"code": "rest_not_logged_in", "message": "You are not currently logged in.", "data": {"status": 401}});
     let fake = Fake::new(move |_| Ok(reply(401, &no)));

@@ -131,7 +131,9 @@ fn check(server: &dyn Fn(Arc<Fake>) -> ToolServer, tables: &[&str], known: &[Exe
     let used = RefCell::new(HashSet::new());
     let fake = Fake::replying(site);
     let server = server(fake.clone());
-    for tool in server.rows() {
+    // Content is restored at the URL where an update has replaced it.
+    let is_recorded = |tool: &&&ToolRow| tool.name != "wp_restore_content";
+    for tool in server.rows().iter().filter(is_recorded) {
         for call in calls(tool) {
             let answer = asked(&server, tool.name, &call);
             if answer["result"]["isError"] != false {

@@ -48,7 +48,7 @@ fn of_file(from: &FileFrom) -> Vec<&'static str> {
 #[test]
 fn there_are_all_of_them_under_names_of_their_own() {
     let counts: Vec<usize> = servers().iter().map(|server| server.rows().len()).collect();
-    assert_eq!(counts, [5, 16, 24 + 180, 65 + 151, 62, 36 + 7]);
+    assert_eq!(counts, [5, 16, 25 + 180, 65 + 151, 62, 36 + 7]);
     let names: HashSet<&str> = tools().iter().map(|tool| tool.name).collect();
     assert_eq!(names.len(), tools().len());
 }
@@ -106,6 +106,7 @@ fn steps_use_values_that_are_there() {
                         tool.name
                     );
                 }
+                Step::Previous(name) | Step::Restore(name) => assert!(sure(name), "{}", tool.name),
                 Step::Open(open) => assert!(sure(open.route) && may(open.query), "{}", tool.name),
                 Step::File(from) => assert!(of_file(from).iter().all(|name| sure(name)), "{}", tool.name),
                 Step::Ask(ask) => {
@@ -142,6 +143,7 @@ fn every_argument_is_used() {
                     places(ask.route).contains(&row.name)
                         || ask.fields.iter().any(|field| is_it(&field.source))
                 }
+                Step::Previous(name) | Step::Restore(name) => *name == row.name,
                 Step::Make(..) | Step::Open(_) | Step::Check(_) => false,
             });
             // The place that receives the request reads the key and the language.
