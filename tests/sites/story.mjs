@@ -14,22 +14,57 @@ const main = join(createRequire(import.meta.url).resolve('@modelcontextprotocol/
 const home = mkdtempSync(join(tmpdir(), 'inspector-'));
 
 /** Calls a tool by a process of its own, as the editor or somebody else; what the tool shows. */
-function call(name, args, who = 'editor') {
+function call(name, args, who = 'editor', gateway = gateways.files) {
   const headers = Object.entries(as(north, who)).flatMap(([header, value]) => ['--header', `${header}: ${value}`]);
   const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${JSON.stringify(value)}`]);
-  const where = [gateways.files, '--transport', 'http', ...headers, '--protocol-era', 'legacy'];
+  const where = [gateway, '--transport', 'http', ...headers, '--protocol-era', 'legacy'];
   const line = [main, '--cli', ...where, '--method', 'tools/call', '--tool-name', name, ...pairs];
   const options = { timeout: 30_000, maxBuffer: 16 << 20, env: { ...process.env, HOME: home } };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, line, options, (error, out, told) => {
       if (error) reject(new Error(`${name}: ${told.trim()} ${out.trim()}`));
-      else resolve(JSON.parse(JSON.parse(out).content[0].text));
+      else resolve(shown(JSON.parse(out)));
     });
   });
 }
 
+/** The answer of a tool; a refused call rejects with its words. */
+function shown({ content: [{ text }], isError }) {
+  if (isError) throw new Error(text);
+  return JSON.parse(text);
+}
+
+/** The bytes of a post's content in the database. */
+async function stored(id) {
+  return Buffer.from(await (await fetch(`${north.url}/stored/${id}`)).arrayBuffer());
+}
+
+/** Content with everything that editing rendered HTML would destroy. */
+const BLOCKS = `<!-- wp:heading {"level":3,"className":"is-style-wide"} -->
+<h3 class="wp-block-heading is-style-wide">An evening &amp; a morning</h3>
+<!-- /wp:heading -->
+
+<!-- wp:paragraph -->
+<p>The lake is cold. Ünïcödé 漢字, and “quotes”.</p>
+<!-- /wp:paragraph -->
+
+<!-- wp:gallery {"columns":2,"linkTo":"none"} -->
+<figure class="wp-block-gallery has-nested-images columns-2 is-cropped"><!-- wp:image {"id":1} -->
+<figure class="wp-block-image"><img src="/a.png" alt="A" class="wp-image-1"/></figure>
+<!-- /wp:image --></figure>
+<!-- /wp:gallery -->
+
+[gallery ids="1,2" size="large"]
+
+<!-- wp:latest-posts {"postsToShow":3} /-->
+`;
+/** With compact answers, as without a preset. */
+const compact = (name, args) => call(name, args, 'editor', gateways.extended);
+
 let post;
 let comment;
+let blocks;
+let replaced;
 const steps = {
   'a picture is uploaded, and a post with it is published': async () => {
     const picture = await call('wp_upload_media_from_base64', { base64: PIXEL, fileName: 'sunset.png', mimeType: 'image/png', alt_text: 'A sunset' });
@@ -67,6 +102,30 @@ const steps = {
   'it is taken out again': async () => {
     assert.equal((await call('wp_restore_post', { id: post.id, status: 'publish' })).status, 'publish');
     assert.equal((await call('wp_get_posts', { search: 'evening at the lake' })).count, 1);
+  },
+  'one sentence of a post with blocks is changed, and nothing else': async () => {
+    blocks = (await compact('wp_create_post', { title: 'Blocks', content: BLOCKS })).id;
+    const before = await stored(blocks);
+    assert.equal(before.toString(), BLOCKS);
+    const { content, content_format: format } = await compact('wp_get_post', { id: blocks });
+    assert.equal(format, 'source');
+    const edited = content.replace('The lake is cold.', 'The lake is warm.');
+    const dry = await compact('wp_update_post', { id: blocks, content: edited, dry_run: true });
+    assert.equal(dry.saved, false);
+    assert.match(dry.changes.content.difference, /^@ line 6\n- <p>The lake is cold\..*\n\+ <p>The lake is warm\..*\n$/);
+    assert.deepEqual(await stored(blocks), before);
+    replaced = (await compact('wp_update_post', { id: blocks, content: edited })).previous;
+    assert.deepEqual(await stored(blocks), Buffer.from(BLOCKS.replace('cold.', 'warm.')));
+  },
+  'the rendered page is not saved over the source': async () => {
+    const { content } = await compact('wp_get_post', { id: blocks, rendered: true });
+    await assert.rejects(compact('wp_update_post', { id: blocks, content }), /not saved/);
+    assert.deepEqual(await stored(blocks), Buffer.from(BLOCKS.replace('cold.', 'warm.')));
+  },
+  'one call restores the source byte for byte, where the site keeps no revision': async () => {
+    await compact('wp_restore_content', { previous: replaced });
+    assert.deepEqual(await stored(blocks), Buffer.from(BLOCKS));
+    await compact('wp_delete_post', { id: blocks, force: true });
   },
   'comment and post are removed for good': async () => {
     assert.equal((await call('wp_delete_comment', { id: comment.id, force: true })).deleted, true);

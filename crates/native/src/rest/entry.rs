@@ -68,7 +68,8 @@ impl World {
     async fn entered(&self, request: HttpRequest) -> Result<HttpResponse, HttpFault> {
         let (spare, url) = (request.clone(), request.url.clone());
         let response = self.sent(request).await?;
-        let is_json = |response: &HttpResponse| unread::json(&response.body).is_some();
+        let is_json =
+            |response: &HttpResponse| unread::json(&response.body).is_some_and(|body| !body.is_null());
         let may_lack_paths =
             matches!(response.status, 200 | 301 | 302 | 307 | 308 | 404) && !is_json(&response);
         let Some(sites) = self.places.plain_sites().filter(|_| may_lack_paths) else { return Ok(response) };
