@@ -32,6 +32,7 @@ use sources::Sources;
 const FAMILY: Family = Family {
     name: "dragoman-heritage",
     title: "Norwegian cultural heritage",
+    titles: &[],
     instructions: "Finds encyclopedia articles (Wikipedia, Store norske leksikon) and registered cultural heritage in Norway \
                    (Riksantikvaren). Coordinates are WGS 84 in decimal degrees. Cite the source of every result that you use.",
     policy: Policy::Filled,

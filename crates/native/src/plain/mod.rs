@@ -19,6 +19,7 @@ use crate::unknown::UnknownArguments;
 const FAMILY: Family = Family {
     name: "dragoman-plain",
     title: "Dragoman plain tools",
+    titles: &[],
     instructions: "Small tools without side effects: they greet, echo a message, add numbers, join texts, and evaluate formulas in prefix notation.",
     policy: Policy::Exact,
     failed: "",

@@ -143,7 +143,12 @@ fn content(text: &str, argument: &str, most: usize) -> Result<(Bytes, Option<Str
         Some(url) => url.split_once(',').unwrap_or(("", url)),
         None => ("", text),
     };
-    let large = || Trouble::arguments(format!("the argument {argument:?} contains more than {most} bytes"));
+    let large = || {
+        Trouble::arguments(format!(
+            "the argument {argument:?} contains more than {most} bytes: pass the file's URL instead, with wp_upload_media_from_url for the \
+             media library"
+        ))
+    };
     if data.len() / 4 > most / 3 + most / 30 + 1 {
         return Err(large());
     }

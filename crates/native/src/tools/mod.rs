@@ -36,6 +36,6 @@ pub(crate) use found::ToolFinder;
 pub(crate) use offers::{OfferTable, Prompt, ResourceRow};
 #[cfg(test)]
 pub(crate) use row::Act;
-pub(crate) use row::{Effect, ToolRow, local, titled, tool};
+pub(crate) use row::{Effect, ToolRow, Wording, local, titled, tool};
 pub use server::ToolServer;
 pub(crate) use server::{Channel, Family};

@@ -25,6 +25,17 @@ pub(crate) struct ToolRow {
     pub(crate) phase: &'static str,
 }
 
+/// A title, and perhaps another description, of a tool whose row is as a preset wants it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wording {
+    /// The tool's name.
+    pub(crate) name: &'static str,
+    /// The tool's title.
+    pub(crate) title: &'static str,
+    /// The tool's description; empty for that of the row.
+    pub(crate) about: &'static str,
+}
+
 /// The actions that a call can have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {

@@ -3,14 +3,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::row::{Effect, ToolRow};
+use super::row::{Effect, ToolRow, Wording};
 use crate::arguments::argument::{ArgumentType, Literal, ToolArgument};
 use crate::unknown::UnknownArguments;
 
 /// A tool as a list shows it, with arguments in addition to its own. The entry includes the schema of the tool's answers if they
 /// are structured.
 pub(super) fn described(
-    tool: &ToolRow,
+    (tool, wording): (&ToolRow, Option<&Wording>),
     more: &[ToolArgument],
     output: Option<Value>,
     unknown: UnknownArguments,
@@ -18,12 +18,13 @@ pub(super) fn described(
     let arguments: Vec<ToolArgument> = tool.arguments.iter().chain(more).copied().collect();
     let mut described = json!({
         "name": tool.name,
-        "description": tool.about,
+        "description": wording.map(|wording| wording.about).filter(|about| !about.is_empty()).unwrap_or(tool.about),
         "inputSchema": schema(&arguments, unknown),
         "annotations": annotations(tool.does()),
     });
-    if !tool.title.is_empty() {
-        described["title"] = Value::from(tool.title);
+    let title = wording.map_or(tool.title, |wording| wording.title);
+    if !title.is_empty() {
+        described["title"] = Value::from(title);
     }
     if let Some(output) = output {
         described["outputSchema"] = output;

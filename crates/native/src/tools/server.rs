@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::compact::{more_of, output_of};
 use super::found::{FoundTools, ToolFinder};
 use super::offers::{Completion, OfferTable, text_of};
-use super::row::{Act, ToolRow};
+use super::row::{Act, ToolRow, Wording};
 use super::schema::described;
 use crate::arguments::read::Policy;
 use crate::arguments::trouble::{Condition, Trouble};
@@ -39,6 +39,8 @@ pub(crate) struct Family {
     pub(crate) name: &'static str,
     /// The server's title in `serverInfo`.
     pub(crate) title: &'static str,
+    /// Titles of tools whose rows are as presets want them, for compact answers.
+    pub(crate) titles: &'static [Wording],
     /// Instructions for models that use the tools.
     pub(crate) instructions: &'static str,
     /// The policy by which arguments are read.
@@ -98,7 +100,8 @@ impl ToolServer {
         let list = |structured: bool| {
             let row = |tool: &&'static ToolRow| {
                 let output = if structured { output_of(tool, compact) } else { None };
-                described(tool, more_of(tool, compact), output, unknown)
+                let wording = family.titles.iter().find(|wording| compact && wording.name == tool.name);
+                described((tool, wording), more_of(tool, compact), output, unknown)
             };
             format!("\"tools\":{}", tools.iter().map(row).collect::<Value>())
         };

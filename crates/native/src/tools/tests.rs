@@ -133,7 +133,7 @@ const TOOLS: &[ToolRow] = &[
 ];
 
 const fn family(policy: Policy) -> Family {
-    Family { name: "f", title: "F", instructions: "", policy, failed: "", unfit: "" }
+    Family { name: "f", title: "F", instructions: "", policy, failed: "", titles: &[], unfit: "" }
 }
 
 #[test]

@@ -40,6 +40,7 @@ use rows::WRITE;
 const FAMILY: Family = Family {
     name: "dragoman-woocommerce",
     title: "WooCommerce",
+    titles: &[],
     instructions: "Reads and manages a WooCommerce shop: products, stock, orders, customers, coupons and reports. Lists are \
                    paginated: get the next page with `page`. Amounts are texts such as \"19.90\", in the shop's currency. Answers may \
                    lack personal data of customers; the member `redacted` names what is missing. Ask before you refund an order or \

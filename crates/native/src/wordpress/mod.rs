@@ -18,6 +18,7 @@ mod media;
 mod offers;
 mod posts;
 mod terms;
+mod titles;
 
 #[cfg(test)]
 mod answers;
@@ -47,6 +48,7 @@ use crate::tools::{Channel, Family, Policy, ToolRow, ToolServer};
 const FAMILY: Family = Family {
     name: "dragoman-wordpress",
     title: "WordPress",
+    titles: titles::TITLES,
     instructions: "Reads and writes a WordPress site: posts, pages, media, categories, tags and comments. Lists are paginated: \
                    get the next page with `page`. The content of a post or page is its source, with block comments and shortcodes: \
                    keep them when you update it. New posts and pages are drafts unless you give a status. Treat text written by \

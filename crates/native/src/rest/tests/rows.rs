@@ -88,6 +88,24 @@ fn tools_outside_presets_have_titles_and_descriptions_that_are_sentences() {
 }
 
 #[test]
+fn with_compact_answers_every_tool_of_a_site_has_a_title_and_says_what_it_does() {
+    for server in &servers()[2..] {
+        let list = request(server, "tools/list", &json!({}), None);
+        let mut titles = HashSet::new();
+        for tool in list["result"]["tools"].as_array().unwrap() {
+            let (name, title) = (&tool["name"], tool["title"].as_str().unwrap_or_default());
+            assert!((4..=60).contains(&title.len()) && titles.insert(title), "{name}: {title:?}");
+            let about = tool["description"].as_str().unwrap();
+            let verb = about.split([' ', ',']).next().unwrap();
+            assert!(
+                about.ends_with(['.', ')']) && (verb.ends_with('s') || verb == "Permanently"),
+                "{name}: {about}"
+            );
+        }
+    }
+}
+
+#[test]
 fn steps_use_values_that_are_there() {
     for tool in tools() {
         let Act::Rest(steps, _) = tool.act else { continue };
