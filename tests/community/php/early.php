@@ -5,6 +5,6 @@ add_filter(
 	'application_password_is_api_request',
 	static function ( $is ) {
 		$path = (string) parse_url( $_SERVER['REQUEST_URI'] ?? '', PHP_URL_PATH );
-		return $is || isset( $_GET['rest_route'] ) || 0 === strpos( $path, '/' . rest_get_url_prefix() . '/' );
+		return $is || isset( $_GET['rest_route'] ) || false !== strpos( $path, '/' . rest_get_url_prefix() . '/' );
 	}
 );

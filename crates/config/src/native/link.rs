@@ -36,7 +36,7 @@ section! {
         /// The site of `wordpress`, `buddyboss`, `buddypress` and `woocommerce`.
         "site" site: Option<Site> = Maybe(Within), see "[below](#the-site-of-an-embedded-server)";
         /// The enabled groups of tools. `core` is always enabled; without this key, `native: buddyboss` also enables its group
-        /// `buddyboss`. The three servers for sites have the group `discover`; `wordpress` and `buddyboss` have `extended`;
+        /// `buddyboss`. `wordpress`, `buddyboss` and `buddypress` have the group `discover`; `wordpress` and `buddyboss` have `extended`;
         /// `buddyboss` has `advanced`; `woocommerce` has `write`, with all tools that change the shop.
         "phases" phases: Option<Vec<String>> = Apart(phases_schema), see "[tools.md](tools.md)";
         /// Shows the personal data of a shop's customers, such as names and addresses.

@@ -239,7 +239,10 @@ fn page() -> String {
     let sites = &servers()[2..];
     sizes(&mut page, sites);
     for (server, heading) in sites.iter().zip(SITES) {
-        for tool in server.rows() {
+        let mut rows = server.rows().to_vec();
+        let order: Vec<&str> = rows.iter().map(|tool| tool.phase).collect();
+        rows.sort_by_key(|tool| order.iter().position(|phase| *phase == tool.phase));
+        for tool in rows {
             let phase = if tool.phase.is_empty() { "core" } else { tool.phase };
             // The discovery tools are the same for all servers, and are listed with the last one.
             if format!("{heading}: {phase}") != part && (phase != "discover" || heading == "buddypress") {
