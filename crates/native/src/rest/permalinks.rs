@@ -2,42 +2,30 @@
 //! (WordPress REST API, Routes and Endpoints). Such sites are recognized when their credentials are checked. This module must
 //! not know how sites are asked.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use super::expiring::ExpiringMap;
 
 /// The time for which a site counts as plain. The parameter works on all sites, so a longer time does no harm.
 const COUNTS: Duration = Duration::from_hours(1);
-/// The largest number of remembered sites.
-const MOST: usize = 4096;
 /// The path of the REST API.
 const API: &str = "/wp-json";
 
 /// The sites that take routes only as a parameter.
 #[derive(Default)]
-pub(crate) struct PlainSites(Mutex<HashMap<String, Duration>>);
+pub(crate) struct PlainSites(ExpiringMap<String, ()>);
 
 impl PlainSites {
     /// Remembers the site of this URL.
     pub(super) fn put(&self, url: &str, now: Duration) {
         let Some((site, _)) = split(url) else { return };
-        let mut sites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if sites.len() >= MOST && !sites.contains_key(site) {
-            sites.retain(|_, until| *until > now);
-            // Forgetting the sites costs only two more requests.
-            if sites.len() >= MOST {
-                sites.clear();
-            }
-        }
-        sites.insert(site.to_owned(), now + COUNTS);
+        self.0.put(site.to_owned(), (), now, now + COUNTS);
     }
 
     /// The URL in the form that its site takes; `None` if that is the form that it has.
     pub(super) fn rewritten(&self, url: &str, now: Duration) -> Option<String> {
         let (site, _) = split(url)?;
-        let sites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        sites.get(site).filter(|until| **until > now)?;
-        drop(sites);
+        self.0.get(site, now)?;
         with_parameter(url)
     }
 }
@@ -88,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn only_remembered_sites_are_rewritten_and_only_so_many_are() {
+    fn only_remembered_sites_are_rewritten() {
         let sites = PlainSites::default();
         let now = Duration::from_secs(9);
         sites.put("https://a.example/wp-json/wp/v2/users/me?x=1", now);
@@ -99,9 +87,5 @@ mod tests {
             !is_plain("https://a.example/blog/wp-json/wp/v2/posts", now),
             "another site of the same host"
         );
-        for number in 0..2 * MOST {
-            sites.put(&format!("https://{number}.example/wp-json"), now);
-        }
-        assert!(sites.0.lock().unwrap().len() <= MOST);
     }
 }

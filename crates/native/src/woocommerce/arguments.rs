@@ -1,6 +1,6 @@
 //! Arguments that many rows have.
 
-use crate::tools::{ToolArgument, flag, int, integers, list, objects, text};
+use crate::tools::{ToolArgument, flag, int, integers, list, object, objects, text};
 
 pub(super) const PAGE: ToolArgument = int("page", "Page number.").or_int(1).least(1);
 pub(super) const PER_PAGE: ToolArgument =
@@ -33,6 +33,22 @@ pub(super) const STATUSES: ToolArgument = list(
     "status",
     "Return only orders with these statuses, such as pending, processing, on-hold, completed, cancelled, refunded or failed.",
 );
+
+const ADDRESS: &[&str] = &[
+    "first_name",
+    "last_name",
+    "company",
+    "address_1",
+    "address_2",
+    "city",
+    "state",
+    "postcode",
+    "country",
+    "email",
+    "phone",
+];
+pub(super) const BILLING: ToolArgument = object("billing", "Billing address.").having(ADDRESS);
+pub(super) const SHIPPING: ToolArgument = object("shipping", "Shipping address.").having(ADDRESS);
 
 pub(super) const fn id(about: &'static str) -> ToolArgument {
     int("id", about).required().least(1)

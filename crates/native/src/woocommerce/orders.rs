@@ -1,12 +1,13 @@
 //! Orders, their notes and refunds.
 
 use super::arguments::{
-    AFTER, BEFORE, EXCLUDE, FOR_GOOD, INCLUDE, META, OF_ORDER, ORDER, PAGE, PER_PAGE, SEARCH, STATUSES, id,
+    AFTER, BEFORE, BILLING, EXCLUDE, FOR_GOOD, INCLUDE, META, OF_ORDER, ORDER, PAGE, PER_PAGE, SEARCH,
+    SHIPPING, STATUSES, id,
 };
 use super::rows::{WRITE, rows};
 use crate::rest::From::{Count, Each, Excerpt, First};
 use crate::rest::{Pick, Shape, pick, post};
-use crate::tools::{Effect, ToolArgument, ToolRow, flag, int, object, objects, text, titled};
+use crate::tools::{Effect, ToolArgument, ToolRow, flag, int, objects, text, titled};
 
 const ORDERS: Shape = Shape::Rows(
     "orders",
@@ -70,21 +71,6 @@ const STATUS: ToolArgument = text("status", "Status.").among(&[
     "failed",
 ]);
 const CUSTOMER: ToolArgument = int("customer_id", "ID of the customer; 0 for a guest.").least(0);
-const ADDRESS: &[&str] = &[
-    "first_name",
-    "last_name",
-    "company",
-    "address_1",
-    "address_2",
-    "city",
-    "state",
-    "postcode",
-    "country",
-    "email",
-    "phone",
-];
-const BILLING: ToolArgument = object("billing", "Billing address.").having(ADDRESS);
-const SHIPPING: ToolArgument = object("shipping", "Shipping address.").having(ADDRESS);
 const NOTE_OF_CUSTOMER: ToolArgument = text("customer_note", "Note of the customer.");
 const METHOD: ToolArgument = text("payment_method", "ID of the payment method.");
 const METHOD_TITLE: ToolArgument = text("payment_method_title", "Title of the payment method.");

@@ -1,10 +1,12 @@
 //! Customers and coupons.
 
-use super::arguments::{AFTER, BEFORE, EXCLUDE, FOR_GOOD, INCLUDE, META, ORDER, PAGE, PER_PAGE, SEARCH, id};
+use super::arguments::{
+    AFTER, BEFORE, BILLING, EXCLUDE, FOR_GOOD, INCLUDE, META, ORDER, PAGE, PER_PAGE, SEARCH, SHIPPING, id,
+};
 use super::rows::rows;
 use crate::rest::From::{Excerpt, First};
 use crate::rest::{Pick, Shape, pick};
-use crate::tools::{ToolArgument, ToolRow, flag, int, integers, list, object, raw, text};
+use crate::tools::{ToolArgument, ToolRow, flag, int, integers, list, raw, text};
 
 const CUSTOMERS: Shape = Shape::Rows(
     "customers",
@@ -42,24 +44,9 @@ const COUPON: Shape = Shape::One(
      maximum_amount free_shipping email_restrictions",
 );
 
-const ADDRESS: &[&str] = &[
-    "first_name",
-    "last_name",
-    "company",
-    "address_1",
-    "address_2",
-    "city",
-    "state",
-    "postcode",
-    "country",
-    "email",
-    "phone",
-];
 const EMAIL: ToolArgument = text("email", "Email address.");
 const FIRST: ToolArgument = text("first_name", "First name.");
 const LAST: ToolArgument = text("last_name", "Last name.");
-const BILLING: ToolArgument = object("billing", "Billing address.").having(ADDRESS);
-const SHIPPING: ToolArgument = object("shipping", "Shipping address.").having(ADDRESS);
 
 const AMOUNT: ToolArgument =
     text("amount", "Discount as a text: an amount such as \"5.00\", or the number of percent.");

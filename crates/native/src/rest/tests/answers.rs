@@ -17,15 +17,6 @@ fn site(answers: AnswerStyle, fake: Arc<Fake>) -> ToolServer {
     wordpress::server(&settings(answers), sets, fake).unwrap()
 }
 
-/// A site that answers with this, and with the totals of a list.
-fn listing(body: Value) -> Arc<Fake> {
-    Fake::replying(move |_| {
-        let headers =
-            vec![("X-WP-Total".to_owned(), "31".to_owned()), ("X-WP-TotalPages".to_owned(), "4".to_owned())];
-        HttpResponse { headers, ..reply(200, &body) }
-    })
-}
-
 #[test]
 fn lists_say_how_much_there_is() {
     let post = json!({"id": 7, "title": {"rendered": "T"}, "guid": {"rendered": "G"}, "meta": [], "_links": {"self": []}});

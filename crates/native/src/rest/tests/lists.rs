@@ -12,15 +12,6 @@ fn settings(answers: AnswerStyle) -> SiteSettings {
     SiteSettings { login: Some(login("https://x.example", "a", "b")), answers, ..SiteSettings::default() }
 }
 
-/// A site that answers with this, and with the totals of a list.
-fn listing(body: Value) -> Arc<Fake> {
-    Fake::replying(move |_| {
-        let headers =
-            vec![("X-WP-Total".to_owned(), "31".to_owned()), ("X-WP-TotalPages".to_owned(), "4".to_owned())];
-        HttpResponse { headers, ..reply(200, &body) }
-    })
-}
-
 #[test]
 fn communities_answer_in_the_same_manners() {
     let server =

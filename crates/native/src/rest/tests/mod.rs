@@ -140,6 +140,15 @@ impl HttpClient for Fake {
     }
 }
 
+/// A site that answers with this, and with the totals of a list.
+pub(crate) fn listing(body: Value) -> Arc<Fake> {
+    Fake::replying(move |_| {
+        let headers =
+            vec![("X-WP-Total".to_owned(), "31".to_owned()), ("X-WP-TotalPages".to_owned(), "4".to_owned())];
+        HttpResponse { headers, ..reply(200, &body) }
+    })
+}
+
 pub(crate) fn reply(status: u16, body: &Value) -> HttpResponse {
     HttpResponse { status, headers: Vec::new(), body: Bytes::from(body.to_string()) }
 }
