@@ -26,7 +26,10 @@ export default [
   ['subscriber', 'wp_update_post', { id: '$blocks', content: '$html' }, '403 rest_cannot_edit'],
   ['admin', 'wp_update_post', { id: '$blocks', content: CHANGED }, { id: '$blocks' }],
   ['admin', 'wp_get_post', { id: '$blocks' }, { content: CHANGED }],
-  ['admin', 'wp_update_post', { id: '$blocks', content: '$html', allow_markup_loss: true }, { id: '$blocks' }],
+  ['admin', 'wp_update_post', { id: '$blocks', content: '$html', allow_markup_loss: true }, { id: '$blocks' }, { replaced: 'previous' }],
+  ['subscriber', 'wp_restore_content', { previous: '$replaced' }, /no content is kept at this address for this account/],
+  ['admin', 'wp_restore_content', { previous: '$replaced' }, { id: '$blocks', previous: String }],
+  ['admin', 'wp_get_post', { id: '$blocks' }, { content: CHANGED }],
   ['admin', 'wp_delete_post', { id: '$blocks', force: true }, { deleted: true }],
 
   ...versions('post', { id: '$post' }),

@@ -25,7 +25,7 @@ export default [
   ['admin', 'wp_get_url_details', { url: '$url/' }, { title: /Site north/ }],
   ['subscriber', 'wp_get_url_details', { url: '$url/' }, '403 rest_cannot_view_url_details'],
 
-  ['admin', 'wp_get_themes', { status: 'active' }, { count: 1, themes: [{ status: 'active', name: String, version: String, theme_supports: Object }] }, { theme: 'themes.0.stylesheet' }],
+  ['admin', 'wp_get_themes', { status: 'active' }, { count: 1, themes: [{ status: 'active', name: String, version: String }] }, { theme: 'themes.0.stylesheet' }],
   ['subscriber', 'wp_get_themes', {}, '403 rest_cannot_view_themes'],
   ['admin', 'wp_get_theme', { stylesheet: '$theme' }, { stylesheet: '$theme', status: 'active', author: /WordPress/ }],
   ['admin', 'wp_get_theme', { stylesheet: 'nothing' }, '404 rest_theme_not_found'],

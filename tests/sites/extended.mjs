@@ -118,7 +118,9 @@ async function run([who, name, args, wanted, keep = {}], tool) {
   assert.ok(result, JSON.stringify(error));
   const found = result.structuredContent;
   assert.deepEqual(JSON.parse(result.content[0].text), found);
-  const [file, ...rest] = result.content.slice(1);
+  const link = result.content.find(({ type }) => type === 'resource_link');
+  assert.equal(link?.uri, found.previous);
+  const [file, ...rest] = result.content.slice(1).filter((part) => part !== link);
   assert.deepEqual(rest, []);
   if (file) {
     const { uri, mimeType, blob } = file.resource;

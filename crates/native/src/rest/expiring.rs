@@ -1,4 +1,4 @@
-//! What was learned about sites and accounts, each for a time, and so much at most. This module must not know what it is.
+//! Values that expire: what sites have answered, each for a time, and so many at most. This module must not know what they mean.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;

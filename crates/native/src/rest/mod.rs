@@ -24,7 +24,8 @@
 //! | `pick` | the members of a shown answer |
 //! | `settled` | values that name a route, in the form in which they are sent |
 //! | `open` | requests whose route the call chooses |
-//! | `world` | running steps: deadlines, attempts, caching |
+//! | `steps` | running steps, one after the other |
+//! | `world` | requests: deadlines, attempts, caching |
 //! | `cache` | a cache of answers |
 //! | `file` | files that calls contain or name |
 //! | `brought` | files that services return |
@@ -59,6 +60,7 @@ mod settled;
 mod shape;
 mod source;
 mod step;
+mod steps;
 mod unread;
 mod unreadable;
 mod url;

@@ -108,7 +108,7 @@ impl Run<'_> {
         Ok(answer)
     }
 
-    /// What the call would change of this item: for each argument that differs, both values, or their difference.
+    /// The changes that the call would make to this item: for each argument that differs, both values, or their difference.
     pub(super) fn changes(&self, current: &Value) -> Value {
         let mut changes = Map::new();
         for argument in self.arguments {

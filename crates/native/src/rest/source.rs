@@ -65,7 +65,11 @@ impl Run<'_> {
             return Ok(None);
         }
         let whole = RestRequest { fields: EDITING, ..check.ask };
-        let current = match self.asked(if shows { &whole } else { &check.ask }).await {
+        // The whole item is compared, not only the members that the tool shows.
+        let fields = self.fields.take();
+        let current = self.asked(if shows { &whole } else { &check.ask }).await;
+        self.fields = fields;
+        let current = match current {
             Ok(current) => current,
             Err(trouble) if is_refusal(&trouble) && !shows => return Ok(None),
             Err(trouble) => return Err(trouble),

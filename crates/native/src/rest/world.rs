@@ -1,5 +1,6 @@
 //! Running a tool's steps: the requests, their attempts, and the use of their answers.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use super::place::{RequestTarget, RequestTargets};
 use super::plugin_fields;
 use super::request::Making;
 use super::shape::{AnswerStyle, CallAnswer, Manner, Shape, Totals};
-use super::step::{Bind, CallerRequest, Missing, RestRequest, Step, StepCondition};
+use super::step::{CallerRequest, RestRequest, Step};
+use super::steps::StepsOutcome;
 use super::unread;
 use super::unreadable;
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
@@ -74,9 +76,9 @@ pub(super) struct Run<'a> {
     /// The address of the content that the call replaces, if it is kept.
     pub(super) previous: Option<String>,
     pub(super) mapped: Option<&'a Mapped>,
-    file: Option<FileData>,
+    pub(super) file: Option<FileData>,
     /// The members to ask for, if the answer is shown in part.
-    fields: Option<String>,
+    pub(super) fields: Option<String>,
     /// Accepts an empty answer. WordPress sends `null` as an empty answer (`WP_REST_Server::serve_request`),
     /// and `null` can be a valid value only if the answer is shown unchanged.
     may_be_blank: bool,
@@ -119,44 +121,10 @@ impl World {
             may_be_blank,
             totals,
         };
-        let (mut last, mut content) = (Value::Null, None);
-        for (at, step) in steps.iter().enumerate() {
-            match step {
-                Step::File(from) => {
-                    run.file = Some(run.had(*from, steps.get(at..).unwrap_or_default()).await?);
-                }
-                Step::Ask(ask) if ask.shows_content && self.answers == AnswerStyle::Compact => {
-                    let (answer, format) = run.content(ask).await?;
-                    (last, content) = (answer, format);
-                }
-                Step::Ask(ask) if run.is_due(ask.when) => {
-                    last = run.asked(ask).await?;
-                    if let Some(instead) = run.bound(ask.binds, &last)? {
-                        last = instead;
-                        break;
-                    }
-                }
-                Step::Ask(_) => {}
-                Step::Check(check) => {
-                    if let Some(changes) = run.checked(check).await? {
-                        return Ok(CallAnswer::object(changes));
-                    }
-                }
-                Step::Previous(argument) => {
-                    last = run.kept(run.values.text(argument)).await?.shown();
-                }
-                Step::Restore(argument) => {
-                    let address = run.values.text(argument).to_owned();
-                    last = run.restore(&address).await?;
-                }
-                Step::Open(open) => last = run.opened(open).await?,
-                Step::Make(name, make) => {
-                    if let Some(value) = make(&run.values)? {
-                        run.values.set(name, value);
-                    }
-                }
-            }
-        }
+        let StepsOutcome { last, content } = match run.through(steps).await? {
+            ControlFlow::Continue(outcome) => outcome,
+            ControlFlow::Break(answer) => return Ok(answer),
+        };
         let reads = steps.iter().rev().find_map(Step::verb) == Some(Verb::Get);
         if reads && shape.is_missing(&last) {
             return Err(swallowed());
@@ -203,24 +171,8 @@ impl World {
 }
 
 impl Run<'_> {
-    fn is_due(&self, when: StepCondition) -> bool {
-        let digits = |name| {
-            let text = self.values.text(name);
-            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        match when {
-            StepCondition::Always => true,
-            StepCondition::Given(name) => self.values.has(name),
-            StepCondition::Absent(name) => !self.values.has(name),
-            StepCondition::Digits(name) => digits(name),
-            StepCondition::Words(name) => !digits(name),
-            StepCondition::Is(name, word) => self.values.text(name) == word,
-            StepCondition::IsNot(name, word) => self.values.text(name) != word,
-        }
-    }
-
     /// The answer to a request that the call chooses, if it is allowed.
-    async fn opened(&mut self, open: &CallerRequest) -> Result<Value, Trouble> {
+    pub(super) async fn opened(&mut self, open: &CallerRequest) -> Result<Value, Trouble> {
         let places = &self.world.places;
         let (verb, route) = open::wanted(open, &self.values)?;
         places.may(open.base, verb, &route)?;
@@ -334,22 +286,6 @@ impl Run<'_> {
         let places = &*self.world.places;
         redirect(places, url, response).unwrap_or_else(|| places.trouble(base, response))
     }
-
-    /// Stores the values that later steps need. If a value is missing and the row gives an answer for that
-    /// case, returns that answer, which ends the call.
-    fn bound(&mut self, binds: &[Bind], answer: &Value) -> Result<Option<Value>, Trouble> {
-        for bind in binds {
-            match (found(answer, bind.at), bind.missing) {
-                (Some(value), _) => self.values.set(bind.name, value),
-                (None, Missing::Nothing) => {}
-                (None, Missing::Trouble(words)) => return Err(Trouble::new(Condition::ToolFailed, words)),
-                (None, Missing::Answer(text)) => {
-                    return Ok(Some(serde_json::from_str(text).unwrap_or_default()));
-                }
-            }
-        }
-        Ok(None)
-    }
 }
 
 /// The members that a call asks for in each entry of a list; without white space, and without the query's own separator.
@@ -360,18 +296,6 @@ fn wanted(values: &Values) -> Vec<String> {
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
         .collect()
-}
-
-/// The value at the first existing pointer; with `*`, the values of all elements.
-fn found(answer: &Value, at: &str) -> Option<Value> {
-    at.split('|').find_map(|at| found_at(answer, at))
-}
-
-fn found_at(answer: &Value, at: &str) -> Option<Value> {
-    let Some((before, behind)) = at.split_once("/*") else { return answer.pointer(at).cloned() };
-    let rows = answer.pointer(before)?.as_array()?;
-    let values: Vec<Value> = rows.iter().filter_map(|row| row.pointer(behind).cloned()).collect();
-    (!values.is_empty()).then_some(Value::Array(values))
 }
 
 /// The failure for an answer that has a success status and no content.

@@ -2,7 +2,7 @@
 
 use super::arguments::{CONTEXT, EXCLUDE, INCLUDE, PAGE, PER_PAGE, SEARCH};
 use super::rows;
-use crate::rest::Shape;
+use crate::rest::{From, Pick, Shape, pick};
 use crate::tools::{Effect, ToolArgument, ToolRow, flag, int, list, objects, text};
 
 const OPEN: &[&str] = &["open", "closed"];
@@ -71,6 +71,23 @@ pub(super) const SETTINGS: &[ToolRow] = &[
     }[0],
 ];
 
+const THEMES: &[Pick] = &[
+    pick("stylesheet", "/stylesheet"),
+    pick("name", "/name/rendered"),
+    pick("version", "/version"),
+    pick("status", "/status"),
+    pick("template", "/template"),
+    pick("is_block_theme", "/is_block_theme"),
+    Pick { name: "description", from: From::Excerpt(&["/description/rendered"]) },
+];
+const PLUGINS: &[Pick] = &[
+    pick("plugin", "/plugin"),
+    pick("name", "/name"),
+    pick("status", "/status"),
+    pick("version", "/version"),
+    pick("author", "/author"),
+    Pick { name: "description", from: From::Excerpt(&["/description/raw", "/description/rendered"]) },
+];
 const THEME: &str = "stylesheet name.rendered version status author.rendered description.rendered template \
                      requires_wp requires_php theme_supports is_block_theme";
 const PLUGIN: &str =
@@ -82,11 +99,11 @@ const PLUGIN_FILE: ToolArgument =
 
 pub(super) const CODE: &[ToolRow] = rows! {
     "wp_get_themes", "List themes", "Returns the installed themes.", [IN_USE];
-        get "/wp/v2/themes" => Shape::List("themes", THEME);
+        get "/wp/v2/themes" => Shape::Listed("themes", THEMES);
     "wp_get_theme", "Get a theme", "Returns one installed theme.", [text("stylesheet", "Theme directory.").required()];
         get "/wp/v2/themes/{*stylesheet}" => Shape::One(THEME);
     "wp_get_plugins", "List plugins", "Returns the installed plugins.", [SEARCH, IN_USE, CONTEXT];
-        get "/wp/v2/plugins" => Shape::List("plugins", PLUGIN);
+        get "/wp/v2/plugins" => Shape::Listed("plugins", PLUGINS);
     "wp_get_plugin", "Get a plugin", "Returns one installed plugin.", [PLUGIN_FILE, CONTEXT];
         get "/wp/v2/plugins/{*plugin}" => Shape::One(PLUGIN);
     "wp_create_plugin", "Install a plugin", "Installs a plugin from the WordPress.org plugin directory and returns it.",
