@@ -1,6 +1,8 @@
 //! The credentials that clients send, as the first screen shows them: Dragoman's own, and those of a site that requests name.
 //! This module must not know how a client is configured.
 
+use std::fmt::Write as _;
+
 use config::{Config, Link};
 use serde_json::{Value, json};
 
@@ -63,7 +65,11 @@ impl Credentials {
     /// Returns the command-line options that send the headers, such as `--header "Authorization: Bearer KEY"`; empty if
     /// no header is needed.
     pub(super) fn options(&self, name: &str) -> String {
-        self.headers.iter().map(|(header, value)| format!(" {name} \"{header}: {value}\"")).collect()
+        let mut options = String::new();
+        for (header, value) in &self.headers {
+            let _ = write!(options, " {name} \"{header}: {value}\"");
+        }
+        options
     }
 
     /// Returns a server entry to which the headers have been added.
