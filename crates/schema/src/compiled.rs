@@ -84,7 +84,7 @@ fn described(error: &ValidationError<'_>, quotes: bool) -> String {
     if let ValidationErrorKind::Enum { options } = error.kind() {
         let value = if quotes { error.instance().to_string() } else { "value".to_owned() };
         let options: Vec<String> = options.as_array().into_iter().flatten().map(Value::to_string).collect();
-        return format!("{value} is not one of: {}", options.join(", "));
+        return format!("{value} is not one of {}", options.join(", "));
     }
     if quotes { error.to_string() } else { error.masked().to_string() }
 }

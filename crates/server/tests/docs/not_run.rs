@@ -123,8 +123,14 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/tls.md", "openssl req", "a tool of others; the tests of TLS make such certificates"),
     ("docs/tls.md", "certbot", "needs a public name"),
     ("docs/tls.md", "curl --cacert", "needs that server; held by the tests of TLS"),
+    ("docs/troubleshooting.md", "curl -N", "needs a proxy; the step `deploy` asks real ones"),
+    ("docs/troubleshooting.md", "dragoman list", "needs jq; held by the tests of `list`"),
+    ("docs/troubleshooting.md", "podman network", "changes the machine's networks"),
+    ("docs/troubleshooting.md", "networks:", "settings of compose"),
     ("docs/upstreams.md", "HTTPS_PROXY=", "needs that proxy; the step `reach` goes through a real one"),
     ("docs/wordpress.md", "<?php", "a plugin for a site"),
+    ("docs/wordpress.md", "claude mcp add", "changes another program; held by the tests of the first screen"),
+    ("docs/wordpress.md", "{", "settings of other programs; held by the tests of the first screen"),
     ("docs/wordpress-record.md", "$ cargo xtask community", "needs a plugin that is not public"),
 ];
 
