@@ -26,9 +26,9 @@ export default [
   ['subscriber', 'wp_update_post', { id: '$blocks', content: '$html' }, '403 rest_cannot_edit'],
   ['admin', 'wp_update_post', { id: '$blocks', content: CHANGED }, { id: '$blocks' }],
   ['admin', 'wp_get_post', { id: '$blocks' }, { content: CHANGED }],
-  ['admin', 'wp_update_post', { id: '$blocks', content: '$html', allow_markup_loss: true }, { id: '$blocks' }, { replaced: 'previous' }],
-  ['subscriber', 'wp_restore_content', { previous: '$replaced' }, /no content is kept at this address for this account/],
-  ['admin', 'wp_restore_content', { previous: '$replaced' }, { id: '$blocks', previous: String }],
+  ['admin', 'wp_update_post', { id: '$blocks', content: '$html', allow_markup_loss: true }, { id: '$blocks' }, { replaced: 'previous_content' }],
+  ['subscriber', 'wp_restore_content', { previous_content: '$replaced' }, /no content is kept at this address for this account/],
+  ['admin', 'wp_restore_content', { previous_content: '$replaced' }, { id: '$blocks', previous_content: String }],
   ['admin', 'wp_get_post', { id: '$blocks' }, { content: CHANGED }],
   ['admin', 'wp_delete_post', { id: '$blocks', force: true }, { deleted: true }],
 

@@ -119,7 +119,7 @@ async function run([who, name, args, wanted, keep = {}], tool) {
   const found = result.structuredContent;
   assert.deepEqual(JSON.parse(result.content[0].text), found);
   const link = result.content.find(({ type }) => type === 'resource_link');
-  assert.equal(link?.uri, found.previous);
+  assert.equal(link?.uri, found.previous_content);
   const [file, ...rest] = result.content.slice(1).filter((part) => part !== link);
   assert.deepEqual(rest, []);
   if (file) {

@@ -114,7 +114,7 @@ const steps = {
     assert.equal(dry.saved, false);
     assert.match(dry.changes.content.difference, /^@ line 6\n- <p>The lake is cold\..*\n\+ <p>The lake is warm\..*\n$/);
     assert.deepEqual(await stored(blocks), before);
-    replaced = (await compact('wp_update_post', { id: blocks, content: edited })).previous;
+    replaced = (await compact('wp_update_post', { id: blocks, content: edited })).previous_content;
     assert.deepEqual(await stored(blocks), Buffer.from(BLOCKS.replace('cold.', 'warm.')));
   },
   'the rendered page is not saved over the source': async () => {
@@ -123,7 +123,7 @@ const steps = {
     assert.deepEqual(await stored(blocks), Buffer.from(BLOCKS.replace('cold.', 'warm.')));
   },
   'one call restores the source byte for byte, where the site keeps no revision': async () => {
-    await compact('wp_restore_content', { previous: replaced });
+    await compact('wp_restore_content', { previous_content: replaced });
     assert.deepEqual(await stored(blocks), Buffer.from(BLOCKS));
     await compact('wp_delete_post', { id: blocks, force: true });
   },

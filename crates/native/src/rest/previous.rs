@@ -15,7 +15,7 @@ const MOST: usize = 512;
 const MOST_BYTES: usize = 32 << 20;
 const LARGEST: usize = 4 << 20;
 /// The member of an answer with the address of the content that the call has replaced.
-pub(crate) const PREVIOUS: &str = "previous";
+pub(crate) const PREVIOUS: &str = "previous_content";
 /// The beginning of the address of a kept content.
 pub(super) const ADDRESS: &str = "wp://previous/";
 

@@ -46,7 +46,7 @@ pub(super) fn output_of(tool: &ToolRow, compact: bool) -> Option<Value> {
                     schema["properties"][member] = json!({"type": "object"});
                 }
             }
-            if steps.iter().any(Step::is_check) {
+            if steps.iter().any(|step| step.is_check() || matches!(step, Step::Restore(_))) {
                 schema["properties"][PREVIOUS] = json!({
                     "type": "string", "description": "Address of the content that was replaced, for wp_restore_content.",
                 });

@@ -71,17 +71,17 @@ fn one_call_restores_what_another_has_replaced_even_if_markup_was_lost() {
     let update = json!({"id": 7, "content": "<p>All gone.</p>", "allow_markup_loss": true});
     let answer = asked(&server, "wp_update_post", &update);
     assert_eq!(*stored.lock().unwrap(), "<p>All gone.</p>");
-    let address = shown(&answer)["previous"].as_str().unwrap().to_owned();
+    let address = shown(&answer)["previous_content"].as_str().unwrap().to_owned();
     let link = &answer["result"]["content"][1];
     assert_eq!((&link["type"], link["uri"].as_str()), (&json!("resource_link"), Some(address.as_str())));
     let read = request(&server, "resources/read", &json!({"uri": address}), None);
     assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("wp:heading"), "{read}");
 
-    let restored = shown(&asked(&server, "wp_restore_content", &json!({"previous": address})));
+    let restored = shown(&asked(&server, "wp_restore_content", &json!({"previous_content": address})));
     assert_eq!(*stored.lock().unwrap(), SOURCE, "byte for byte");
     // What the restoration replaced can be restored, too.
-    let again = restored["previous"].as_str().unwrap();
-    asked(&server, "wp_restore_content", &json!({"previous": again}));
+    let again = restored["previous_content"].as_str().unwrap();
+    asked(&server, "wp_restore_content", &json!({"previous_content": again}));
     assert_eq!(*stored.lock().unwrap(), "<p>All gone.</p>");
 }
 
@@ -93,8 +93,9 @@ fn replaced_content_is_for_the_account_that_replaced_it() {
     let url = "https://wp.example.com";
     let update = json!({"id": 7, "content": "New.", "allow_markup_loss": true});
     let address =
-        shown(&asked_with(&server, "wp_update_post", &update, Some(&of("ann", url))))["previous"].clone();
-    let restore = json!({"previous": address});
+        shown(&asked_with(&server, "wp_update_post", &update, Some(&of("ann", url))))["previous_content"]
+            .clone();
+    let restore = json!({"previous_content": address});
     for (name, url) in [("ben", url), ("ann", "https://other.example.com")] {
         let (_, text, _) =
             refused(&asked_with(&server, "wp_restore_content", &restore, Some(&of(name, url))));
@@ -115,7 +116,7 @@ fn presets_have_none_of_this() {
     let update = json!({"id": 7, "content": SOURCE.replace("Text", "Words")});
     let answer = asked(&server, "wp_update_post", &update);
     assert!(
-        shown(&answer).get("previous").is_none()
+        shown(&answer).get("previous_content").is_none()
             && answer["result"]["content"].as_array().unwrap().len() == 1
     );
     assert!(server.tools().all(|name| name != "wp_restore_content"));
