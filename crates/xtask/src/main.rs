@@ -58,7 +58,7 @@ cargo xtask COMMAND
   auth                 a real identity provider, and clients with its tokens
   reach                a real proxy, a server with client certificates and an identity provider between Dragoman and servers
   sites                real WordPress sites, and what the tools do there
-  community TREE ...   a site with BuddyBoss or BuddyPress from a plugin's tree, with a call of each of its tools
+  community TREE ...   a site with BuddyBoss, BuddyPress or WooCommerce from a plugin's tree, with a call of each of its tools
   routes INDEX.json    a WordPress site's index (/wp-json/?context=help) as the table against which rows of tools are checked
 ";
 
