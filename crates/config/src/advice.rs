@@ -133,7 +133,12 @@ fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
                 "no way to log in by name is configured",
                 "add `users` or `site` to `auth`; to match names in tokens, write claim: { sub: NAME }",
             ),
-            "scope" | "claim" => (by_token, "signed tokens are not accepted here", "add `jwt` to `auth`"),
+            "scope" => (by_token, "signed tokens are not accepted here", "add `jwt` to `auth`"),
+            "claim" => (
+                by_token || auth.site.is_some() || auth.login.is_some(),
+                "callers have no claims here",
+                "add `jwt`, `site` or `login` to `auth`",
+            ),
             "scheme" => {
                 schemes(reader, entry, config);
                 continue;
@@ -167,6 +172,7 @@ fn schemes(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
             "key" => (auth.keys, "keys"),
             "basic" => (!auth.users.is_empty(), "users"),
             "site" => (auth.site.is_some(), "site"),
+            "login" => (auth.login.is_some(), "login"),
             "token" => (!auth.jwt.is_empty(), "jwt"),
             _ => return,
         };

@@ -74,7 +74,7 @@ mod words;
 pub use access::{AccessRule, AnnotationHint, Effect, Scheme, ValuePath, When, Who};
 pub use admin::Admin;
 pub use audit::Audit;
-pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
+pub use auth::{Algorithm, Auth, Bearer, Jwt, Login, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG, allowed_server_name, is_protocol_header};
 pub use consent::{OAuthClient, OAuthGrant};
 pub use effective::{Effective, yaml_of};

@@ -15,7 +15,7 @@ section! {
     /// rights of the user that runs Dragoman.
     pub struct Management: "true, false, or a mapping with `who` or `rate`" [
         /// The callers that may change servers and profiles. This key is required if people log in with `auth.users`,
-        /// `auth.site` or `auth.jwt`.
+        /// `auth.site`, `auth.login` or `auth.jwt`.
         "who" who: Option<Who> = Maybe(Within), absent "callers whose credentials are valid for all profiles";
         /// The maximum number of requests from one caller, and of failed logins from one address, within a period.
         "rate" rate: RequestRate = Rate { least: 1 },
@@ -27,7 +27,17 @@ section! {
 /// configuration does not restrict management.
 pub(super) fn is_for_every_login(management: Option<&Management>, auth: &Auth) -> bool {
     management.is_some_and(|management| management.who.is_none())
-        && (!auth.users.is_empty() || auth.site.is_some() || !auth.jwt.is_empty())
+        && ways_to_log_in(auth).iter().any(|(is_there, _)| *is_there)
+}
+
+/// The ways in which people log in with accounts of their own.
+fn ways_to_log_in(auth: &Auth) -> [(bool, &'static str); 4] {
+    [
+        (!auth.users.is_empty(), "users"),
+        (auth.site.is_some(), "site"),
+        (auth.login.is_some(), "login"),
+        (!auth.jwt.is_empty(), "jwt"),
+    ]
 }
 
 /// Rejects management that is open to every login; `at` is the position to report.
@@ -35,10 +45,11 @@ pub(super) fn check(reader: &mut Reader<'_>, management: Option<&Management>, au
     if !is_for_every_login(management, auth) {
         return;
     }
-    let ways =
-        [(!auth.users.is_empty(), "users"), (auth.site.is_some(), "site"), (!auth.jwt.is_empty(), "jwt")];
-    let ways: Vec<String> =
-        ways.iter().filter(|(is_there, _)| *is_there).map(|(_, way)| format!("`auth.{way}`")).collect();
+    let ways: Vec<String> = ways_to_log_in(auth)
+        .iter()
+        .filter(|(is_there, _)| *is_there)
+        .map(|(_, way)| format!("`auth.{way}`"))
+        .collect();
     let message = format!(
         "everybody who can log in through {} may change servers here, and can therefore start programs on this machine",
         ways.join(" or ")

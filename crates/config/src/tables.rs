@@ -3,7 +3,7 @@
 use super::access::{AccessRule, When, Who};
 use super::admin::Admin;
 use super::audit::Audit;
-use super::auth::{Auth, Jwt, OAuth, SiteCheck};
+use super::auth::{Auth, Jwt, Login, OAuth, SiteCheck};
 use super::consent::OAuthClient;
 use super::endpoints::Endpoint;
 use super::limits::Limits;
@@ -49,6 +49,7 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("an endpoint", documented::<Endpoint>()),
         ("auth", documented::<Auth>()),
         ("auth.site", documented::<SiteCheck>()),
+        ("auth.login", documented::<Login>()),
         ("auth.jwt", documented::<Jwt>()),
         ("auth.oauth", documented::<OAuth>()),
         ("tls", documented::<Tls>()),

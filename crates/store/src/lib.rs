@@ -8,6 +8,7 @@
 //! | [`catalogues`] | the lists that servers returned when they were last asked |
 //! | [`changes`] | changes made at run time |
 //! | [`definitions`] | definitions of servers' tools, and who approved them |
+//! | [`grants`] | accounts with which people have signed in, and the tokens of their clients |
 //! | [`keyring`] | keys that seal data that clients carry for the gateway |
 //! | [`sessions`] | data that clients have sent in their sessions, and the ended sessions |
 //! | [`vault`] | secrets for other servers, sealed |
@@ -23,6 +24,7 @@ pub mod changes;
 mod database;
 pub mod definitions;
 mod error;
+pub mod grants;
 pub mod keyring;
 pub mod keys;
 mod private_file;

@@ -18,6 +18,8 @@ pub enum Scheme {
     Basic,
     /// With a name and a password that a WordPress site confirmed.
     Site,
+    /// With an account at a WordPress site, with which a person has signed in.
+    Login,
     /// With a signed token from an issuer in `auth.jwt`.
     Token,
 }
@@ -30,6 +32,7 @@ impl Scheme {
         ("key", Self::Key),
         ("basic", Self::Basic),
         ("site", Self::Site),
+        ("login", Self::Login),
         ("token", Self::Token),
     ];
 }

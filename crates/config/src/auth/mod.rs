@@ -3,10 +3,12 @@
 mod bearer;
 mod check;
 mod jwt;
+mod login;
 mod sections;
 
 pub use bearer::Bearer;
 pub(super) use check::{safe_url, scope};
 pub use jwt::{Algorithm, Jwt};
+pub use login::Login;
 pub(super) use sections::users;
 pub use sections::{Auth, OAuth, SiteCheck};

@@ -9,6 +9,7 @@ use schemars::{Schema, json_schema};
 use super::bearer::{Bearer, BearerToken};
 use super::check::{password_hash, safe_name, scope, user};
 use super::jwt::Jwt;
+use super::login::{Login, OrWordPress};
 use crate::check::{is_readable_on_the_way, site_url, word};
 use crate::parse::{Entry, Node};
 use crate::rates::{RateOrOff, RequestRate};
@@ -23,6 +24,11 @@ section! {
     pub struct Auth: "a mapping with `bearer`, `keys`, `jwt`, …" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let (issuers, resource) = (entry.value.entry("jwt"), entry.value.entry("oauth"));
+            if let Some(resource) = resource.filter(|_| self.login.is_some()) {
+                let help = "remove one of the two: with `login`, Dragoman issues the tokens itself";
+                let what = "`oauth` and `login` would send clients to two authorization servers";
+                reader.within("oauth", |r| r.fault(&resource.key_at, what, help));
+            }
             if let Some(resource) = resource.filter(|_| issuers.is_none() && self.jwt.is_empty()) {
                 let help = "add the issuer: jwt: { issuer: https://id.example.com }";
                 let what = "no issuer is configured, so no token would be accepted";
@@ -45,6 +51,9 @@ section! {
         "users" users: IndexMap<String, Text> = users();
         /// Accepts user names with application passwords, sent with HTTP's Basic scheme. A WordPress site checks them.
         "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
+        /// Lets people sign in with their account at a WordPress site, for clients that cannot send headers: `wordpress`, or a
+        /// mapping.
+        "login" login: Option<Login> = OrWordPress, absent "off", see "[sign-in.md](sign-in.md)";
         /// An issuer of signed tokens (JWT), or a list of issuers. Clients send such a token like the token of `bearer`.
         "jwt" jwt: Vec<Jwt> = Sections {
             what: "a mapping with `issuer`, or a list of such mappings",
@@ -67,8 +76,8 @@ section! {
 impl Auth {
     /// Returns true if callers have to authenticate.
     pub fn asks(&self) -> bool {
-        let Self { bearer, keys, users, site, jwt, oauth: _, failures: _ } = self;
-        bearer.is_some() || *keys || !users.is_empty() || site.is_some() || !jwt.is_empty()
+        let Self { bearer, keys, users, site, login, jwt, oauth: _, failures: _ } = self;
+        bearer.is_some() || *keys || !users.is_empty() || site.is_some() || login.is_some() || !jwt.is_empty()
     }
 }
 

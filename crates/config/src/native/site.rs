@@ -21,7 +21,7 @@ section! {
                 let help = "write both, or neither; is a variable empty?";
                 reader.fault(&entry.key_at, "a user name and a password must be given together", help);
             }
-            if self.url.is_none() && !self.headers {
+            if self.url.is_none() && !self.headers && !self.login {
                 let help = "add url: https://example.com, or let requests choose the site: headers: true";
                 reader.fault(&entry.key_at, "the site's `url` is missing", help);
             }
@@ -32,7 +32,7 @@ section! {
             }
         }
     } [
-        /// The site's address: `https://example.com`. It may be empty with `headers: true`.
+        /// The site's address: `https://example.com`. It may be empty with `headers: true` and `login: true`.
         "url" url: Option<Text> = OrEmpty { secret: false, check: check::site_url };
         /// The user name for requests that carry no credentials for the site.
         "username" username: Option<Text> = OrEmpty { secret: false, check: check::basic_name };
@@ -44,6 +44,9 @@ section! {
         /// Forwards the caller's own name and password (HTTP's Basic scheme) to the site. Dragoman sends them nowhere
         /// else.
         "basic" basic: bool = Flag;
+        /// Uses the account with which the caller has signed in (`auth.login`); with `url`, only if it is an account at this
+        /// site.
+        "login" login: bool = Flag, see "[sign-in.md](sign-in.md)";
         /// Lets a call fetch a file by URL (`wp_upload_media_from_url` and similar tools) from a private address. Enable this only
         /// in a network where callers may see everything.
         "privateFiles" private_files: bool = Flag;

@@ -30,9 +30,11 @@ pub struct Carried {
     pub basic: Option<Result<Basic, &'static str>>,
     /// A key for an image host.
     pub image_key: Option<SecretString>,
+    /// The account with which the caller has signed in; not from the headers.
+    pub signed_in: Option<Account>,
 }
 
-/// A site with an account, as named by headers; not verified.
+/// A site with an account, as named by headers, or as the caller has signed in.
 #[derive(Clone)]
 pub struct Account {
     /// The URL of the site.
@@ -58,7 +60,13 @@ impl Carried {
             HeaderContent::Missing | HeaderContent::Unusable => None,
         };
         let carries = account.is_some() || basic.is_some() || image_key.is_some();
-        carries.then_some(Self { account, basic, image_key })
+        carries.then_some(Self { account, basic, image_key, signed_in: None })
+    }
+
+    /// Adds the account with which the caller has signed in.
+    pub fn with_account(carried: Option<Self>, account: &Account) -> Self {
+        let nothing = || Self { account: None, basic: None, image_key: None, signed_in: None };
+        Self { signed_in: Some(account.clone()), ..carried.unwrap_or_else(nothing) }
     }
 }
 
@@ -68,12 +76,7 @@ impl Carried {
         match &self.account {
             None => see(ABSENT),
             Some(Err(_)) => see(FAULTY),
-            Some(Ok(account)) => {
-                see(PRESENT);
-                see(account.url.as_bytes());
-                see(account.username.as_bytes());
-                see(account.password.expose_secret().as_bytes());
-            }
+            Some(Ok(account)) => account.each_part(see),
         }
         match &self.basic {
             None => see(ABSENT),
@@ -91,8 +94,31 @@ impl Carried {
                 see(key.expose_secret().as_bytes());
             }
         }
+        match &self.signed_in {
+            None => see(ABSENT),
+            Some(account) => account.each_part(see),
+        }
     }
 }
+
+impl Account {
+    fn each_part(&self, see: &mut dyn FnMut(&[u8])) {
+        see(PRESENT);
+        see(self.url.as_bytes());
+        see(self.username.as_bytes());
+        see(self.password.expose_secret().as_bytes());
+    }
+}
+
+impl PartialEq for Account {
+    fn eq(&self, other: &Self) -> bool {
+        self.url == other.url
+            && self.username == other.username
+            && self.password.expose_secret() == other.password.expose_secret()
+    }
+}
+
+impl Eq for Account {}
 
 /// The account in a value of `Authorization`, if the value is meant as one.
 fn basic(value: &[u8]) -> Option<Result<Basic, &'static str>> {

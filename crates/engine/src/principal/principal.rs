@@ -3,11 +3,13 @@
 use std::sync::{Arc, LazyLock};
 
 use super::{Calls, Scheme};
+use crate::credential::Account;
 
-/// The identity of a caller. Holds no credential.
+/// The identity of a caller. Holds no credential of the caller, but perhaps the account with which the caller has signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// A stable id: `anyone`, `bearer`, `key:PREFIX`, `user:NAME`, `site:URL#NAME`, `jwt:ISSUER#SUBJECT`,
+    /// A stable id: `anyone`, `bearer`, `key:PREFIX`, `user:NAME`, `site:URL#NAME`, `login:URL#NAME`,
+    /// `jwt:ISSUER#SUBJECT`,
     /// `jwt-client:ISSUER#CLIENT` for a token without a subject.
     pub id: Arc<str>,
     /// The way in which the caller authenticated.
@@ -22,6 +24,8 @@ pub struct Principal {
     pub profiles: Option<Arc<[Box<str>]>>,
     /// The time from which the credential is no longer valid, in milliseconds since 1970; `None` if unknown.
     pub until_ms: Option<u64>,
+    /// The account at a site with which the caller has signed in; it is sent to this site only.
+    pub account: Option<Arc<Account>>,
     /// The principal's calls in flight.
     pub calls: Calls,
 }
@@ -39,6 +43,7 @@ impl Principal {
             claims: None,
             profiles: None,
             until_ms: None,
+            account: None,
             calls: Calls::default(),
         }
     }

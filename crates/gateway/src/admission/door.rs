@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use config::Auth;
+use login::AuthorizationServer;
 use store::keys::Keys;
 use transport::net::client::{Client, ClientLimits, Trust};
 
@@ -19,7 +20,11 @@ pub(crate) fn door(auth: &Auth, folder: Option<&Path>) -> Result<Authenticator, 
         }
         None => None,
     };
+    let sign_in = match (&auth.login, folder) {
+        (Some(login), Some(folder)) => Some(Arc::new(AuthorizationServer::open(login, folder)?)),
+        _ => None,
+    };
     // This client is only a placeholder: each shard replaces it with a client of its own.
     let nobody = Client::new(ClientLimits::default(), Trust::default());
-    Authenticator::new(auth, book, Arc::new(nobody)).map_err(|e| e.to_string())
+    Authenticator::new(auth, (book, sign_in), Arc::new(nobody)).map_err(|e| e.to_string())
 }

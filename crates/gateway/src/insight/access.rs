@@ -112,6 +112,7 @@ fn scheme_of(id: &str) -> Scheme {
         "key" => Scheme::Key,
         "user" => Scheme::Basic,
         "site" => Scheme::Site,
+        "login" => Scheme::Login,
         "jwt" | "jwt-client" => Scheme::Token,
         _ => Scheme::Anyone,
     }

@@ -93,7 +93,11 @@ impl Gateway {
         let config = standing.config();
         let memory = snapshot.limits.memory.unwrap_or_else(|| *DEFAULT_MEMORY);
         budget::of_process().set_total(memory);
-        process.consents.serve_at(call::consent::base(config, &addresses));
+        let base = call::consent::base(config, &addresses);
+        if let Some(server) = door.sign_in() {
+            server.serve_at(base.as_deref());
+        }
+        process.consents.serve_at(base);
         process.consents.with_clients(snapshot.upstreams.iter().filter_map(call::consent::client));
         Self {
             hosts: Hosts::new(loopback, &config.allowed_hosts, &origins(config)),

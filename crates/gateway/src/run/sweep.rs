@@ -151,6 +151,9 @@ fn tick(shard: &Arc<Shard>) {
     shard.gateway.process.dialect_sessions.sweep();
     shard.gateway.rates.sweep();
     shard.door.sweep();
+    if let Some(server) = shard.door.sign_in() {
+        server.tick(shard.door.unix_ms());
+    }
     shard.gateway.process.consents.tick();
     per_caller::separate_callers(shard);
     shard.call.state.held.lock().sweep(std::time::Instant::now());

@@ -5,7 +5,7 @@
 pub(super) const LONGEST: usize = 16 << 10;
 
 /// Returns the pairs, joined to a query.
-pub(super) fn joined(pairs: &[(&str, &str)]) -> String {
+pub fn joined(pairs: &[(&str, &str)]) -> String {
     let pairs: Vec<String> =
         pairs.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
     pairs.join("&")

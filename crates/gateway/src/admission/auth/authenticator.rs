@@ -12,6 +12,7 @@ use engine::credential::Token;
 use engine::credential::authorization::{self, ShownCredential};
 use engine::fault::Condition;
 use http::HeaderMap;
+use login::AuthorizationServer;
 use tracing::field::display;
 
 use super::denied::{Denied, NotAdmitted, Refused};
@@ -19,6 +20,7 @@ use super::digest::Digest;
 use super::guesses::Guesses;
 use super::jwt::Issuer;
 use super::keys::{KeyBook, Keys};
+use super::login::SignIn;
 use super::near;
 use super::protected::{Protected, protected};
 use super::results::RecentResults;
@@ -63,6 +65,7 @@ pub(super) struct AuthMethods {
     keys: Option<Keys>,
     pub(super) users: Users,
     pub(super) site: Option<Site>,
+    pub(super) login: Option<SignIn>,
     issuers: Vec<Issuer>,
     protected: Protected,
     pub(super) results: RecentResults,
@@ -76,17 +79,22 @@ pub(super) struct AuthMethods {
 }
 
 impl Authenticator {
-    /// Sets up the methods that `config` names. `book` looks up API keys; `web` sends requests to sites and token
-    /// issuers.
+    /// Sets up the methods that `config` names. `book` looks up API keys, `server` signs people in; `web` sends requests
+    /// to sites and token issuers.
     ///
     /// # Errors
     /// Returns the invalid setting and the reason.
     pub(crate) fn new(
         config: &Auth,
-        book: Option<Arc<dyn KeyBook>>,
+        (book, server): (Option<Arc<dyn KeyBook>>, Option<Arc<AuthorizationServer>>),
         web: Arc<dyn Web>,
     ) -> Result<Self, NotSound> {
-        Ok(Self { methods: Arc::new(AuthMethods::new(config, book)?), web })
+        Ok(Self { methods: Arc::new(AuthMethods::new(config, book, server)?), web })
+    }
+
+    /// Returns the server that signs people in, if it is configured.
+    pub(crate) fn sign_in(&self) -> Option<&Arc<AuthorizationServer>> {
+        self.methods.login.as_ref().map(|login| &login.server)
     }
 
     /// Returns the same authenticator, with the connections of another thread.
@@ -109,6 +117,7 @@ impl Authenticator {
         if !self.methods.asks {
             return Ok(Arc::clone(&self.methods.anyone));
         }
+        self.methods.forget_ended_logins();
         let (methods, client) = (&*self.methods, client.map(|address| address_block(address, IPV6_BITS)));
         let (now, counts) = (methods.start.elapsed(), methods.guesses.as_ref().zip(client));
         let identified = match methods.recall(headers, now) {
@@ -172,7 +181,8 @@ impl Authenticator {
 
     /// Returns true if credentials can expire or be revoked while their sessions and streams are open.
     pub(crate) fn takes_what_ends(&self) -> bool {
-        self.methods.keys.is_some() || !self.methods.issuers.is_empty() || self.methods.site.is_some()
+        let AuthMethods { keys, issuers, site, login, .. } = &*self.methods;
+        keys.is_some() || !issuers.is_empty() || site.is_some() || login.is_some()
     }
 
     /// Looks up the keys that were revoked since the last look-up.
@@ -206,7 +216,24 @@ impl Authenticator {
             self.methods.now().unix_ms,
         );
         let lasts = |whose: &Principal| whose.until_ms.is_none_or(|end| now < end);
-        last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
+        last.is_some_and(|whose| {
+            matches!(whose.scheme, Scheme::Key | Scheme::Login | Scheme::Token) && lasts(&whose)
+        })
+    }
+
+    /// Returns the time, in milliseconds since 1970.
+    pub(crate) fn unix_ms(&self) -> u64 {
+        self.methods.now().unix_ms
+    }
+
+    /// Adds the address of the metadata of the resource at `path` to the challenge of a refusal, if people can sign in
+    /// here (RFC 9728, 5.1).
+    pub(crate) fn naming_resource(&self, mut refused: NotAdmitted, path: &str) -> NotAdmitted {
+        if let (NotAdmitted::Denied(denied), Some(login)) = (&mut refused, &self.methods.login) {
+            denied.challenge =
+                denied.challenge.take().map(|challenge| login.naming_resource(challenge, path));
+        }
+        refused
     }
 
     /// Returns the metadata of this gateway as a protected resource (RFC 9728) if `path` is a path of that metadata.
@@ -222,7 +249,11 @@ impl std::fmt::Debug for Authenticator {
 }
 
 impl AuthMethods {
-    fn new(config: &Auth, book: Option<Arc<dyn KeyBook>>) -> Result<Self, NotSound> {
+    fn new(
+        config: &Auth,
+        book: Option<Arc<dyn KeyBook>>,
+        server: Option<Arc<AuthorizationServer>>,
+    ) -> Result<Self, NotSound> {
         let results = RecentResults::new()?;
         let resource_url = config.oauth.as_ref().map(|own| own.resource.expose());
         let issuers = config.jwt.iter().map(|issuer| Issuer::new(issuer, resource_url));
@@ -239,11 +270,19 @@ impl AuthMethods {
             }
             (taken, book) => book.filter(|_| taken).map(Keys::new),
         };
+        let login = match (&config.login, server) {
+            (Some(_), None) => {
+                return Err(NotSound(
+                    "people can sign in, but there is no state folder for their sign-ins".to_owned(),
+                ));
+            }
+            (asked, server) => server.filter(|_| asked.is_some()).map(SignIn::new),
+        };
         let users = Users::new(&config.users)?;
         let site = config.site.as_ref().map(Site::new).transpose()?;
         let mut protected = protected(config, &issuers)?;
         let challenges = &mut protected.challenges;
-        challenges.bearer = bearer.is_some() || keys.is_some() || !issuers.is_empty();
+        challenges.bearer = bearer.is_some() || keys.is_some() || login.is_some() || !issuers.is_empty();
         challenges.basic = !users.is_empty() || site.is_some();
         Ok(Self {
             asks: challenges.bearer || challenges.basic,
@@ -251,6 +290,7 @@ impl AuthMethods {
             keys,
             users,
             site,
+            login,
             issuers,
             protected,
             results,
@@ -325,6 +365,9 @@ impl AuthMethods {
             let principal = keys.check(token, now).await?;
             let left = principal.until_ms.map(|end| Duration::from_millis(end.saturating_sub(now.unix_ms)));
             return Ok((principal, left.map_or(KEY_HOLDS, |left| left.min(KEY_HOLDS))));
+        }
+        if let Some(login) = self.login.as_ref().filter(|_| login::is_access_token(token)) {
+            return login.check(token, now).await;
         }
         if !self.issuers.is_empty() && Token::looks_like(token) {
             return self.token(token, web, now).await;

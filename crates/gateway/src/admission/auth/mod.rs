@@ -13,6 +13,7 @@
 //! | `passwords` | names with passwords: chooses the method that checks them; cached results |
 //! | `users` | names with Argon2 hashes |
 //! | `site` | users of a WordPress site |
+//! | `login` | people who have signed in, through the crate `login` |
 //! | `jwt/` | tokens from issuers |
 //! | `protected`, `resource`, `challenge` | OAuth 2.1: this gateway as a protected resource (RFC 9728), and challenges for clients |
 //! | `denied` | refusals |
@@ -31,6 +32,7 @@ mod digest;
 mod guesses;
 mod jwt;
 mod keys;
+mod login;
 mod logins;
 mod moment;
 mod near;

@@ -97,7 +97,7 @@ async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) ->
     let all = pairs(form);
     let get = |key: &str| all.iter().find(|(name, _)| name == key).map_or("", |(_, value)| value.as_str());
     let shown = match caller.scheme {
-        Scheme::Token | Scheme::Anyone => return true,
+        Scheme::Token | Scheme::Login | Scheme::Anyone => return true,
         Scheme::Bearer | Scheme::Key => format!("Bearer {}", get("secret")),
         Scheme::Basic | Scheme::Site => {
             format!("Basic {}", BASE64_STANDARD.encode(format!("{}:{}", get("name"), get("secret"))))
@@ -152,8 +152,9 @@ fn in_words(caller: &CallerId) -> String {
     let said = match caller.scheme {
         Scheme::Key => name("key:").map(|key| format!("The holder of the API key that begins with {key}")),
         Scheme::Basic => name("user:").map(|user| format!("The user {user} of this gateway")),
-        Scheme::Site => {
-            let parts = name("site:").and_then(|rest| rest.rsplit_once('#'));
+        Scheme::Site | Scheme::Login => {
+            let rest = name("site:").or_else(|| name("login:"));
+            let parts = rest.and_then(|rest| rest.rsplit_once('#'));
             parts.map(|(site, user)| format!("The user {user} of {site}"))
         }
         Scheme::Token => {

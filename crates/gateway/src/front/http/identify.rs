@@ -29,7 +29,9 @@ pub(super) async fn identify(
         // Credentials that cannot be guessed are exempt.
         let is_familiar = || shard.door.is_familiar(headers);
         let counted = rates.enter(&identity, headers, profile, is_familiar).map_err(EntryRefused::TooSoon)?;
-        let principal = shard.door.identify(headers, Some(client.address)).await?;
+        let identified = shard.door.identify(headers, Some(client.address)).await;
+        let principal =
+            identified.map_err(|refused| shard.door.naming_resource(refused, request.uri().path()))?;
         if counted {
             rates.let_in(&identity, headers, profile);
         }
@@ -40,7 +42,12 @@ pub(super) async fn identify(
         identity.passed = PassedHeaders::read(request.headers(), passed);
     }
     if shard.gateway.carries {
-        identity.carried = Carried::read(request.headers()).map(Arc::new);
+        let carried = Carried::read(request.headers());
+        let carried = match &identity.principal.account {
+            Some(account) => Some(Carried::with_account(carried, account)),
+            None => carried,
+        };
+        identity.carried = carried.map(Arc::new);
     }
     Ok(identity)
 }

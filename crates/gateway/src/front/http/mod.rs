@@ -9,7 +9,7 @@
 //! | `dialect` | endpoints that imitate another system |
 //! | `admin/` | the operators' pages |
 //! | `manage/`, `control` | the management API; the socket on which the local user reaches it |
-//! | `consent` | pages where users give consent |
+//! | `consent`, `login` | pages where users give consent; the endpoints by which people sign in |
 //! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
 //! | `ready` | the readiness of Dragoman and its servers |
 //! | `metrics` | the figures of the process, for callers that may read them |
@@ -30,6 +30,7 @@ mod get;
 mod guard;
 mod identify;
 mod limited;
+mod login;
 mod manage;
 mod media;
 mod metrics;

@@ -13,7 +13,8 @@ use super::denied::EntryRefused;
 use super::entry::{AdmittedRequest, Arrived};
 use super::identify::identify;
 use super::{
-    admin, answer, consent, denied, dialect, get, guard, limited, manage, metrics, post, ready, seen, sse,
+    admin, answer, consent, denied, dialect, get, guard, limited, login, manage, metrics, post, ready, seen,
+    sse,
 };
 use crate::front::dialect::{Front, NO_PROFILE};
 use crate::process::Shard;
@@ -70,6 +71,11 @@ impl Arrival {
             return answer::metadata(metadata);
         }
         let place = shard.gateway.snapshot.at(path);
+        if place.is_none()
+            && let Some(server) = login::at(shard, path)
+        {
+            return Box::pin(login::respond(shard, server, request, peer)).await;
+        }
         if place.is_none() && upstream::oauth::is_callback(path) {
             return Box::pin(consent::callback(shard, &request)).await;
         }

@@ -172,12 +172,12 @@ pub(super) fn config(auth: &str) -> Auth {
 
 /// An authenticator configured by `auth`.
 pub(super) fn open(auth: &str, world: &Arc<World>) -> Authenticator {
-    Authenticator::new(&config(auth), None, world.clone()).unwrap()
+    Authenticator::new(&config(auth), (None, None), world.clone()).unwrap()
 }
 
 /// An authenticator with keys.
 pub(super) fn open_with(auth: &str, world: &Arc<World>, book: &Arc<Book>) -> Authenticator {
-    Authenticator::new(&config(auth), Some(book.clone()), world.clone()).unwrap()
+    Authenticator::new(&config(auth), (Some(book.clone()), None), world.clone()).unwrap()
 }
 
 /// The headers of a request with the `Authorization` value `value`.

@@ -8,7 +8,7 @@ use super::super::Authenticator;
 use super::rig::{World, at, config, open};
 
 fn fault(config: &Auth) -> String {
-    Authenticator::new(config, None, World::new()).unwrap_err().to_string()
+    Authenticator::new(config, (None, None), World::new()).unwrap_err().to_string()
 }
 
 #[test]

@@ -116,7 +116,8 @@ async fn a_known_hash_form_is_needed() {
     ] {
         let mut config = super::rig::config(&auth());
         config.users.insert("eve".to_owned(), config::Text::hidden(bad, "***"));
-        let error = super::super::Authenticator::new(&config, None, World::new()).unwrap_err().to_string();
+        let error =
+            super::super::Authenticator::new(&config, (None, None), World::new()).unwrap_err().to_string();
         assert!(error.starts_with("the user eve: the password hash "), "{error}");
         assert!(bad.is_empty() || !error.contains(bad), "{error}");
     }

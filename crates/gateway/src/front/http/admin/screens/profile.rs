@@ -89,6 +89,7 @@ fn callers(shard: &Shard) -> Vec<ForeignText> {
         ("keys", "callers with an API key that is valid for this profile"),
         ("users", "users with a name and a password"),
         ("site", "users of the site in auth.site"),
+        ("login", "people who have signed in at a WordPress site"),
         ("oauth", "callers with an access token of the authorization server"),
         ("jwt", "callers with a signed token"),
     ];

@@ -1,0 +1,90 @@
+//! People who have signed in: the principal behind an access token of this gateway. This module must not know how people sign in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use engine::access::{Principal, Scheme};
+use engine::credential::Account;
+use login::{AccountFault, AuthorizationServer, SignedIn};
+use serde_json::json;
+
+use super::Moment;
+use super::authenticator::AuthMethods;
+use super::denied::Refused;
+
+/// The time for which a token is trusted without another look-up. Sign-ins that end in this process end at once.
+const HOLDS: Duration = Duration::from_secs(5);
+/// The time for which streams may stay open if their caller sends no further request: while a person only listens, the site
+/// is not asked about the person again.
+const LASTS_MS: u64 = 15 * 60 * 1000;
+
+/// The method of authentication.
+pub(super) struct SignIn {
+    pub(super) server: Arc<AuthorizationServer>,
+    /// The number of ended sign-ins at the last look.
+    seen: AtomicU64,
+}
+
+impl SignIn {
+    pub(super) fn new(server: Arc<AuthorizationServer>) -> Self {
+        Self { seen: AtomicU64::new(server.endings()), server }
+    }
+
+    /// Returns the principal of a token, and the time for which it can be trusted.
+    pub(super) async fn check(
+        &self,
+        token: &str,
+        now: Moment,
+    ) -> Result<(Arc<Principal>, Duration), Refused> {
+        match self.server.account(token, now.unix_ms).await {
+            Ok(account) => {
+                let left = Duration::from_millis(account.until_ms.saturating_sub(now.unix_ms));
+                Ok((Arc::new(principal(account, now)), left.min(HOLDS)))
+            }
+            Err(AccountFault::Ended) => Err(Refused::Bad("this sign-in has ended: sign in again")),
+            Err(AccountFault::Revoked) => {
+                Err(Refused::Bad("the site no longer accepts the password of this sign-in: sign in again"))
+            }
+            Err(AccountFault::Forbidden(why)) => Err(Refused::Forbidden(why)),
+            Err(AccountFault::Unavailable(why, retry)) => {
+                Err(Refused::Unavailable(format!("cannot confirm the account: {why}"), retry))
+            }
+        }
+    }
+}
+
+impl SignIn {
+    /// Adds the address of the metadata of the resource at `path` to a challenge for a token.
+    pub(super) fn naming_resource(&self, challenge: String, path: &str) -> String {
+        let Some(rest) = challenge.strip_prefix("Bearer ") else { return challenge };
+        // Quotes in a path would end the value early; clients encode them.
+        let url = self.server.resource_metadata_url(path).filter(|url| !url.contains(['"', '\\']));
+        let Some(url) = url else { return challenge };
+        format!("Bearer resource_metadata=\"{url}\", scope=\"{}\", {rest}", self.server.scope())
+    }
+}
+
+impl AuthMethods {
+    /// Forgets cached results if a sign-in has ended since the last look.
+    pub(super) fn forget_ended_logins(&self) {
+        let Some(login) = &self.login else { return };
+        let endings = login.server.endings();
+        if login.seen.swap(endings, Ordering::AcqRel) != endings {
+            self.results.known.clear();
+            self.results.near.forget();
+        }
+    }
+}
+
+fn principal(account: SignedIn, now: Moment) -> Principal {
+    let SignedIn { site, user, password, user_id, roles, .. } = account;
+    let id = format!("login:{site}#{user}");
+    Principal {
+        user: Some(user.as_str().into()),
+        claims: Some(Arc::new(json!({ "site": site, "id": user_id, "name": user, "roles": roles }))),
+        until_ms: Some(now.unix_ms.saturating_add(LASTS_MS)),
+        account: Some(Arc::new(Account { url: site, username: user, password })),
+        ..Principal::new(&id, Scheme::Login)
+    }
+}

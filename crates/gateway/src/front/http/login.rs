@@ -1,0 +1,62 @@
+//! Signing in: the endpoints of the gateway as an authorization server. This module must not know OAuth.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use ::login::{AuthorizationServer, Visit};
+use bytes::Bytes;
+use http::{Method, Response, StatusCode};
+use transport::net::Body;
+
+use super::entry::Arrived;
+use super::{answer, body, guard};
+use crate::process::Shard;
+
+/// Returns the server that answers at this path, if people can sign in here.
+pub(super) fn at<'s>(shard: &'s Shard, path: &str) -> Option<&'s Arc<AuthorizationServer>> {
+    let is_ours = AuthorizationServer::is_at(path) || AuthorizationServer::resource_of(path).is_some();
+    shard.door.sign_in().filter(|_| is_ours)
+}
+
+/// Answers a request to the server.
+pub(super) async fn respond(
+    shard: &Shard,
+    server: &AuthorizationServer,
+    request: Arrived,
+    peer: SocketAddr,
+) -> Response<Body> {
+    if *request.method() == Method::OPTIONS {
+        return guard::preflight();
+    }
+    let address = shard.gateway.client_of(peer.ip(), request.headers()).address;
+    let (head, mut incoming) = request.into_parts();
+    let path = head.uri.path();
+    if let Some(resource) = AuthorizationServer::resource_of(path) {
+        let resource = server.own_path(resource);
+        let is_served = resource.is_empty() || shard.gateway.snapshot.at(resource).is_some();
+        let reply = server.resource_metadata(resource).filter(|_| is_served);
+        return reply.map_or_else(|| unknown(path), |reply| reply.map(Body::Full));
+    }
+    let body = if head.method == Method::POST {
+        match body::read(shard, &mut incoming).await {
+            Ok(body) => body,
+            Err(refused) => return *refused,
+        }
+    } else {
+        Bytes::new()
+    };
+    let visit = Visit {
+        method: &head.method,
+        path,
+        query: head.uri.query().unwrap_or_default(),
+        headers: &head.headers,
+        body,
+        address,
+        now_ms: shard.door.unix_ms(),
+    };
+    server.respond(visit).await.map(Body::Full)
+}
+
+fn unknown(path: &str) -> Response<Body> {
+    answer::refusal(StatusCode::NOT_FOUND, &format!("{path} describes no endpoint of this server"))
+}

@@ -1,0 +1,154 @@
+//! The account behind an access token. The site is asked from time to time whether the password is still valid, because people
+//! revoke it there.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use serde_json::Value;
+use store::grants::{StoredGrant, TokenUse};
+use tokio::time::Instant;
+
+use crate::AuthorizationServer;
+use crate::random;
+use crate::site::{NotConfirmed, SiteAccount};
+
+/// The time for which the site's last answer counts if the site does not answer.
+const TRUSTED: Duration = Duration::from_hours(1);
+/// The time after which to retry if the site cannot be asked.
+const RETRY: Duration = Duration::from_secs(10);
+/// The number of confirmations that are remembered.
+const MOST: usize = 16_384;
+/// The time between two writes of a grant's last use.
+const BETWEEN_USES_MS: u64 = 10 * 60 * 1000;
+
+/// The account of a caller.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    /// The address of the site.
+    pub site: String,
+    /// The name of the account.
+    pub user: String,
+    /// The application password.
+    pub password: SecretString,
+    /// The number of the account at the site.
+    pub user_id: u64,
+    /// The roles of the account, as the site lists them.
+    pub roles: Value,
+    /// The client that received the token.
+    pub client: String,
+    /// The time from which the token is no longer valid, in milliseconds since 1970.
+    pub until_ms: u64,
+}
+
+/// The reason why a token stands for no account.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AccountFault {
+    /// The token is unknown, has expired, or its sign-in has ended.
+    #[error("this sign-in has ended: sign in again")]
+    Ended,
+    /// The site no longer accepts the password; the sign-in has ended.
+    #[error("the site no longer accepts the application password of this sign-in: sign in again")]
+    Revoked,
+    /// The account may not do what is needed here.
+    #[error("{0}")]
+    Forbidden(String),
+    /// The account cannot be confirmed now.
+    #[error("cannot confirm the account: {0}")]
+    Unavailable(String, Duration),
+}
+
+/// The site's last answer about a grant.
+#[derive(Debug, Clone)]
+struct Confirmation {
+    at: Instant,
+    user_id: u64,
+    roles: Value,
+}
+
+/// The sites' last answers, by grant.
+#[derive(Debug, Default)]
+pub(crate) struct Confirmations(HashMap<String, Confirmation>);
+
+impl Confirmations {
+    /// Notes that a site has confirmed the account of a grant.
+    pub(crate) fn note(&mut self, grant: &str, user_id: u64, roles: Value) {
+        let now = Instant::now();
+        if self.0.len() >= MOST {
+            self.0.retain(|_, known| now < known.at + TRUSTED);
+        }
+        if self.0.len() < MOST {
+            self.0.insert(grant.to_owned(), Confirmation { at: now, user_id, roles });
+        }
+    }
+
+    pub(crate) fn forget(&mut self, grant: &str) {
+        self.0.remove(grant);
+    }
+}
+
+impl AuthorizationServer {
+    /// Returns the account that an access token stands for at `now_ms`, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// Returns the reason why it stands for none.
+    pub async fn account(&self, token: &str, now_ms: u64) -> Result<SignedIn, AccountFault> {
+        let digest = random::digest_of(token);
+        let found = self.grants.with(move |file| file.find(&digest)).await;
+        let found = found.map_err(|why| AccountFault::Unavailable(why, RETRY))?;
+        let found = found.filter(|found| found.token_use == TokenUse::Access && now_ms < found.until_ms);
+        let found = found.ok_or(AccountFault::Ended)?;
+        let confirmation = self.confirmed(&found.grant, now_ms).await?;
+        let grant = found.grant;
+        if now_ms.saturating_sub(grant.used_ms) >= BETWEEN_USES_MS {
+            let id = grant.id.clone();
+            // A use that cannot be noted was logged.
+            let _ = self.grants.with(move |file| file.touch(&id, now_ms)).await;
+        }
+        Ok(SignedIn {
+            site: grant.site,
+            user: grant.user,
+            password: grant.password,
+            user_id: confirmation.user_id,
+            roles: confirmation.roles,
+            client: grant.client_name,
+            until_ms: found.until_ms,
+        })
+    }
+
+    async fn confirmed(&self, grant: &StoredGrant, now_ms: u64) -> Result<Confirmation, AccountFault> {
+        let known = self.confirmations.lock().0.get(&grant.id).cloned();
+        if let Some(known) = known.as_ref().filter(|known| Instant::now() < known.at + self.settings.cache) {
+            return Ok(known.clone());
+        }
+        if !self.admits(&grant.site) {
+            let why = format!("people can no longer sign in at {} here", grant.site);
+            return Err(AccountFault::Forbidden(why));
+        }
+        let account = SiteAccount { rest: &grant.rest, user: &grant.user, password: &grant.password };
+        match self.reach().confirm(account, &self.settings.capability).await {
+            Ok(user) => {
+                let confirmation =
+                    Confirmation { at: Instant::now(), user_id: user.id, roles: user.roles.clone() };
+                self.confirmations.lock().note(&grant.id, user.id, user.roles);
+                Ok(confirmation)
+            }
+            Err(NotConfirmed::Rejected) => {
+                tracing::info!(
+                    site = grant.site,
+                    user = grant.user,
+                    "the site rejects a password: the sign-in ends"
+                );
+                self.forget(&grant.id, now_ms).await;
+                Err(AccountFault::Revoked)
+            }
+            Err(NotConfirmed::Forbidden(why)) => {
+                Err(AccountFault::Forbidden(format!("{} at {}: {why}", grant.user, grant.site)))
+            }
+            // The site is down, so its tools fail as well; nobody has to sign in again because of that.
+            Err(NotConfirmed::Unavailable(why)) => known
+                .filter(|known| Instant::now() < known.at + TRUSTED)
+                .ok_or_else(|| AccountFault::Unavailable(format!("{}: {why}", grant.site), RETRY)),
+        }
+    }
+}

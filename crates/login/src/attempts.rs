@@ -1,0 +1,193 @@
+//! Sign-ins that are under way. Each is bound to one browser by a cookie, goes forward only, and ends soon. This module must not
+//! know what the steps look like.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::time::Instant;
+
+use crate::authorization_request::AuthorizationRequest;
+use crate::random::{self, NoRandomness};
+use crate::site_address::SiteAddress;
+
+/// The time within which a person has to finish. It includes a login at the site, perhaps with a second factor.
+pub(crate) const LIFE: Duration = Duration::from_mins(15);
+/// The maximum number of sign-ins under way, in all and from one address. The oldest one of the same address is dropped.
+const MOST: usize = 2048;
+const MOST_OF_ADDRESS: usize = 16;
+
+/// A sign-in.
+#[derive(Debug, Clone)]
+pub(crate) struct Attempt {
+    /// A random name, which is part of addresses.
+    pub(crate) entry: String,
+    /// The value of the browser's cookie.
+    mark: SecretString,
+    pub(crate) request: AuthorizationRequest,
+    pub(crate) stage: Stage,
+    address: IpAddr,
+    begun: Instant,
+}
+
+/// How far a sign-in has come.
+#[derive(Debug, Clone)]
+pub(crate) enum Stage {
+    /// Our page asks the person.
+    Asking,
+    /// The browser is at the site's page. `state` comes back with it, once.
+    AtSite { site: SiteAddress, rest: String, state: SecretString },
+    /// The site has sent the browser back with a name and a password, which nobody has checked.
+    Returned { site: SiteAddress, rest: String, user: String, password: SecretString },
+}
+
+/// All sign-ins under way.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts(HashMap<String, Attempt>);
+
+impl Attempts {
+    /// Begins a sign-in.
+    ///
+    /// # Errors
+    /// Returns the reason, for the person.
+    pub(crate) fn begin(
+        &mut self,
+        request: AuthorizationRequest,
+        address: IpAddr,
+    ) -> Result<Attempt, &'static str> {
+        const NO_RANDOMNESS: &str = "Dragoman's operating system gives no random numbers. Try again later.";
+        let now = Instant::now();
+        self.0.retain(|_, attempt| now < attempt.begun + LIFE);
+        let own = self.0.values().filter(|attempt| attempt.address == address);
+        if own.clone().count() >= MOST_OF_ADDRESS
+            && let Some(oldest) = own.min_by_key(|attempt| attempt.begun).map(|attempt| attempt.entry.clone())
+        {
+            self.0.remove(&oldest);
+        }
+        if self.0.len() >= MOST {
+            return Err("Too many people are signing in at the moment. Try again in a few minutes.");
+        }
+        let named = || -> Result<_, NoRandomness> { Ok((random::name()?, random::text("")?)) };
+        let (entry, mark) = named().map_err(|_| NO_RANDOMNESS)?;
+        let attempt =
+            Attempt { entry: entry.clone(), mark, request, stage: Stage::Asking, address, begun: now };
+        self.0.insert(entry, attempt.clone());
+        Ok(attempt)
+    }
+
+    /// Returns the sign-in with this name, if the browser is its own.
+    pub(crate) fn of(&self, entry: &str, cookies: &[&str], is_secure: bool) -> Option<&Attempt> {
+        let attempt = self.0.get(entry).filter(|attempt| attempt.is_alive())?;
+        attempt.is_of(cookies, is_secure).then_some(attempt)
+    }
+
+    /// Moves a sign-in to its next stage.
+    pub(crate) fn advance(&mut self, entry: &str, stage: Stage) {
+        if let Some(attempt) = self.0.get_mut(entry) {
+            attempt.stage = stage;
+        }
+    }
+
+    /// Returns the name of the sign-in that left for a site with this state.
+    pub(crate) fn left_with(&self, state: &str) -> Option<&str> {
+        let is_it = |attempt: &&Attempt| matches!(&attempt.stage, Stage::AtSite { state: own, .. } if random::is_same(own, state));
+        self.0.values().filter(|attempt| attempt.is_alive()).find(is_it).map(|attempt| attempt.entry.as_str())
+    }
+
+    /// Ends a sign-in.
+    pub(crate) fn end(&mut self, entry: &str) -> Option<Attempt> {
+        self.0.remove(entry)
+    }
+}
+
+impl Attempt {
+    fn is_alive(&self) -> bool {
+        Instant::now() < self.begun + LIFE
+    }
+
+    /// Returns true if one of the browser's cookies belongs to this sign-in.
+    fn is_of(&self, cookies: &[&str], is_secure: bool) -> bool {
+        let name = cookie_name(&self.entry, is_secure);
+        let pairs =
+            cookies.iter().flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.into_iter().any(|(key, value)| key == name && random::is_same(&self.mark, value))
+    }
+
+    /// Returns the value of `Set-Cookie` for the browser.
+    pub(crate) fn cookie(&self, is_secure: bool) -> String {
+        let (name, secure) = (cookie_name(&self.entry, is_secure), if is_secure { "; Secure" } else { "" });
+        let (mark, life) = (self.mark.expose_secret(), LIFE.as_secs());
+        // `Lax`, because the site's page sends the browser back.
+        format!("{name}={mark}; Path=/; Max-Age={life}; HttpOnly; SameSite=Lax{secure}")
+    }
+}
+
+fn cookie_name(entry: &str, is_secure: bool) -> String {
+    format!("{}dragoman-sign-in-{entry}", if is_secure { "__Host-" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> AuthorizationRequest {
+        AuthorizationRequest {
+            client: serde_json::from_str("{}").unwrap(),
+            redirect_uri: String::new(),
+            state: None,
+            challenge: String::new(),
+        }
+    }
+
+    fn address(last: u8) -> IpAddr {
+        [203, 0, 113, last].into()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sign_in_belongs_to_its_browser_and_ends() {
+        let mut attempts = Attempts::default();
+        let one = attempts.begin(request(), address(1)).unwrap();
+        let cookie = one.cookie(true);
+        let pair = cookie.split(';').next().unwrap();
+        assert!(pair.starts_with("__Host-") && cookie.ends_with("; Secure"), "{cookie}");
+        assert!(attempts.of(&one.entry, &["a=b", &format!("c=d; {pair}")], true).is_some());
+        for other in [&[][..], &["a=b"], &[&format!("{}x", &pair[..pair.len() - 1])]] {
+            assert!(attempts.of(&one.entry, other, true).is_none());
+        }
+        let two = attempts.begin(request(), address(1)).unwrap();
+        assert!(attempts.of(&two.entry, &[pair], true).is_none(), "the cookie of another sign-in");
+        tokio::time::advance(LIFE).await;
+        assert!(attempts.of(&one.entry, &[pair], true).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_address_cannot_use_up_all_sign_ins() {
+        let mut attempts = Attempts::default();
+        let others = attempts.begin(request(), address(2)).unwrap();
+        for _ in 0..MOST_OF_ADDRESS * 3 {
+            attempts.begin(request(), address(1)).unwrap();
+        }
+        assert_eq!(attempts.0.len(), MOST_OF_ADDRESS + 1);
+        assert!(attempts.0.contains_key(&others.entry));
+        for number in 0..2 * MOST {
+            let bytes = u32::try_from(number).unwrap().to_be_bytes();
+            let _ = attempts.begin(request(), IpAddr::from(bytes));
+        }
+        assert_eq!(attempts.0.len(), MOST);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_state_names_one_sign_in_at_a_site() {
+        let mut attempts = Attempts::default();
+        let one = attempts.begin(request(), address(1)).unwrap();
+        assert_eq!(attempts.left_with("s"), None);
+        let site = SiteAddress::configured("https://a.example").unwrap();
+        attempts
+            .advance(&one.entry, Stage::AtSite { site, rest: String::new(), state: SecretString::from("s") });
+        assert_eq!(attempts.left_with("s"), Some(one.entry.as_str()));
+        assert_eq!(attempts.left_with("t"), None);
+        attempts.end(&one.entry);
+        assert_eq!(attempts.left_with("s"), None);
+    }
+}

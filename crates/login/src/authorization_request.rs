@@ -1,0 +1,203 @@
+//! The request with which a client sends a browser here (OAuth 2.1, 4.1.1; RFC 7636; RFC 8707; RFC 9207). A fault in the client
+//! or its redirect URI is shown to the person; every other fault is returned to the client.
+
+use crate::client_metadata::ClientMetadata;
+use crate::redirect_uri;
+
+/// The maximum length of a value, in bytes.
+const LONGEST: usize = 4096;
+/// The length of a SHA-256 digest in Base64 for URLs (RFC 7636, 4.2).
+const CHALLENGE: usize = 43;
+
+/// The parameters of a request, each at most once.
+pub(crate) struct RequestParameters(Vec<(String, String)>);
+
+/// A sound request.
+#[derive(Debug, Clone)]
+pub(crate) struct AuthorizationRequest {
+    pub(crate) client: ClientMetadata,
+    pub(crate) redirect_uri: String,
+    /// A text for the client.
+    pub(crate) state: Option<String>,
+    /// The digest of a secret that only the client knows.
+    pub(crate) challenge: String,
+}
+
+/// An error that is returned to the client (OAuth 2.1, 4.1.2.1; RFC 8707, 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReturnedError(pub(crate) &'static str, pub(crate) &'static str);
+
+impl RequestParameters {
+    /// Reads the parameters.
+    ///
+    /// # Errors
+    /// Returns the reason if a parameter occurs twice or is too long.
+    pub(crate) fn read(query: &str) -> Result<Self, &'static str> {
+        let all = upstream::oauth::form::pairs(query);
+        for (at, (name, value)) in all.iter().enumerate() {
+            if value.len() > LONGEST {
+                return Err("a parameter of this request is too long");
+            }
+            // A client may name several resources (RFC 8707, 2).
+            if name != "resource" && all[..at].iter().any(|(other, _)| other == name) {
+                return Err("a parameter of this request occurs twice");
+            }
+        }
+        Ok(Self(all))
+    }
+
+    /// Returns the value of a parameter; an empty value counts as missing.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(own, value)| own == name && !value.is_empty()).map(|(_, value)| value.as_str())
+    }
+
+    fn resources(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(name, _)| name == "resource").map(|(_, value)| value.as_str())
+    }
+}
+
+/// Returns the address to which the browser may return.
+///
+/// # Errors
+/// Returns the reason, for the person.
+pub(crate) fn return_address(
+    parameters: &RequestParameters,
+    client: &ClientMetadata,
+) -> Result<String, &'static str> {
+    match parameters.get("redirect_uri") {
+        Some(uri) if client.may_receive_at(uri) => Ok(uri.to_owned()),
+        Some(_) => Err("the client asks to return to an address that does not belong to it"),
+        None => match client.redirect_uris.as_slice() {
+            [only] => Ok(only.clone()),
+            _ => Err("the client does not say where to return to"),
+        },
+    }
+}
+
+/// Checks the rest of a request; `base` is the public address of the resource.
+///
+/// # Errors
+/// Returns the error for the client.
+pub(crate) fn checked(
+    parameters: &RequestParameters,
+    (client, redirect_uri): (ClientMetadata, String),
+    base: &str,
+) -> Result<AuthorizationRequest, ReturnedError> {
+    if parameters.get("response_type") != Some("code") {
+        return Err(ReturnedError("unsupported_response_type", "only response_type=code is supported"));
+    }
+    let challenge = parameters.get("code_challenge").unwrap_or_default();
+    let is_digest = challenge.len() == CHALLENGE
+        && challenge.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    if !is_digest || parameters.get("code_challenge_method") != Some("S256") {
+        return Err(ReturnedError("invalid_request", "PKCE with code_challenge_method=S256 is required"));
+    }
+    if !parameters.resources().all(|resource| is_ours(resource, base)) {
+        return Err(ReturnedError("invalid_target", "this resource is not served here"));
+    }
+    Ok(AuthorizationRequest {
+        client,
+        redirect_uri,
+        state: parameters.get("state").map(str::to_owned),
+        challenge: challenge.to_owned(),
+    })
+}
+
+/// Returns true if a resource is at the public address.
+fn is_ours(resource: &str, base: &str) -> bool {
+    let (Some(asked), Some(own)) = (parts(resource), parts(base)) else { return false };
+    asked.0 == own.0 && asked.1.strip_prefix(own.1.trim_end_matches('/')).is_some_and(is_rest)
+}
+
+/// Returns an address as its origin in lower case and its path.
+fn parts(url: &str) -> Option<(String, &str)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let default = if scheme.eq_ignore_ascii_case("https") { ":443" } else { ":80" };
+    let authority = authority.strip_suffix(default).unwrap_or(authority);
+    Some((format!("{scheme}://{authority}").to_ascii_lowercase(), path))
+}
+
+fn is_rest(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
+}
+
+impl AuthorizationRequest {
+    /// Returns the address that ends the sign-in at the client, with parameters for the client.
+    pub(crate) fn answer(&self, issuer: &str, parameters: &[(&str, &str)]) -> String {
+        answer(&self.redirect_uri, self.state.as_deref(), issuer, parameters)
+    }
+}
+
+/// Returns the address that returns parameters to a client.
+pub(crate) fn answer(uri: &str, state: Option<&str>, issuer: &str, parameters: &[(&str, &str)]) -> String {
+    let state = state.map(|state| ("state", state));
+    let all: Vec<(&str, &str)> = parameters.iter().copied().chain(state).chain([("iss", issuer)]).collect();
+    redirect_uri::with(uri, &all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = "https://mcp.example.com";
+    const GOOD: &str = "response_type=code&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
+
+    fn client(redirects: &[&str]) -> ClientMetadata {
+        serde_json::from_value(serde_json::json!({ "client_id": "x", "redirect_uris": redirects })).unwrap()
+    }
+
+    fn asked(query: &str) -> Result<AuthorizationRequest, ReturnedError> {
+        let parameters = RequestParameters::read(query).unwrap();
+        checked(&parameters, (client(&["https://a.example/"]), "https://a.example/?x=1".to_owned()), BASE)
+    }
+
+    #[test]
+    fn a_sound_request_is_read() {
+        let request =
+            asked(&format!("{GOOD}&state=a%26b&resource=https%3A%2F%2FMCP.example.com%3A443%2Fmcp")).unwrap();
+        assert_eq!(request.state.as_deref(), Some("a&b"));
+        let answer = request.answer(BASE, &[("code", "c")]);
+        assert_eq!(answer, "https://a.example/?x=1&code=c&state=a%26b&iss=https%3A%2F%2Fmcp.example.com");
+    }
+
+    #[test]
+    fn faults_are_told_to_the_client() {
+        let code = |query: &str| asked(query).unwrap_err().0;
+        assert_eq!(code(""), "unsupported_response_type");
+        assert_eq!(code(&GOOD.replace("=code&", "=token&")), "unsupported_response_type");
+        assert_eq!(code(&GOOD.replace("S256", "plain")), "invalid_request");
+        assert_eq!(code(&GOOD.replace("cM&", "c&")), "invalid_request");
+        for other in [
+            "https://other.example/mcp",
+            "http://mcp.example.com/mcp",
+            "https://mcp.example.com.evil.example/",
+            "mcp",
+        ] {
+            assert_eq!(code(&format!("{GOOD}&resource={other}")), "invalid_target", "{other}");
+        }
+        assert!(asked(&format!("{GOOD}&resource={BASE}&resource={BASE}/mcp/blog")).is_ok());
+    }
+
+    #[test]
+    fn a_parameter_that_occurs_twice_is_refused() {
+        assert!(RequestParameters::read("client_id=a&client_id=b").is_err());
+        assert!(RequestParameters::read(&format!("state={}", "x".repeat(LONGEST + 1))).is_err());
+    }
+
+    #[test]
+    fn the_browser_returns_only_to_the_client() {
+        let to = |query: &str, redirects: &[&str]| {
+            return_address(&RequestParameters::read(query).unwrap(), &client(redirects))
+        };
+        assert_eq!(to("", &["https://a.example/"]).unwrap(), "https://a.example/");
+        assert!(to("", &["https://a.example/", "https://b.example/"]).is_err());
+        assert!(to("redirect_uri=https://c.example/", &["https://a.example/"]).is_err());
+        assert_eq!(
+            to("redirect_uri=http://127.0.0.1:9/", &["http://127.0.0.1/"]).unwrap(),
+            "http://127.0.0.1:9/"
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! The authorization server: its settings, and the state of everything that is under way.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use config::Login;
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::accounts::Confirmations;
+use crate::attempts::Attempts;
+use crate::client_document::ClientDocuments;
+use crate::codes::Codes;
+use crate::grant_file::GrantFile;
+use crate::metadata;
+use crate::outbound::{Network, Outbound};
+use crate::site::SiteReach;
+use crate::site_address::{SiteAddress, SiteRules};
+
+/// The number of sites and documents that are asked at the same time for people who have not signed in yet.
+const AT_ONCE: usize = 8;
+
+/// The authorization server of this gateway.
+pub struct AuthorizationServer {
+    pub(crate) settings: Login,
+    /// The public address, without a slash at the end.
+    base: Mutex<Option<Arc<str>>>,
+    pub(crate) grants: GrantFile,
+    pub(crate) outbound: Box<dyn Outbound>,
+    pub(crate) attempts: Mutex<Attempts>,
+    pub(crate) codes: Mutex<Codes>,
+    pub(crate) documents: ClientDocuments,
+    pub(crate) confirmations: Mutex<Confirmations>,
+    pub(crate) turns: Semaphore,
+    pub(crate) endings: AtomicU64,
+    /// The time of the next tidying; `None` for now.
+    pub(crate) next_tidying: Mutex<Option<Instant>>,
+    pub(crate) is_tidying: AtomicBool,
+}
+
+impl AuthorizationServer {
+    /// Sets up the server; `folder` is the folder of the file of grants. This may wait for a disk.
+    ///
+    /// # Errors
+    /// Returns the reason, for the operator.
+    pub fn open(settings: &Login, folder: &Path) -> Result<Self, String> {
+        Ok(Self::over(settings.clone(), GrantFile::open(folder)?, Box::new(Network::new())))
+    }
+
+    pub(crate) fn over(settings: Login, grants: GrantFile, outbound: Box<dyn Outbound>) -> Self {
+        Self {
+            settings,
+            base: Mutex::default(),
+            grants,
+            outbound,
+            attempts: Mutex::default(),
+            codes: Mutex::default(),
+            documents: ClientDocuments::default(),
+            confirmations: Mutex::default(),
+            turns: Semaphore::new(AT_ONCE),
+            endings: AtomicU64::new(0),
+            next_tidying: Mutex::default(),
+            is_tidying: AtomicBool::new(false),
+        }
+    }
+
+    /// Sets the gateway's public address, without a slash at the end; `None` if it has none.
+    pub fn serve_at(&self, base: Option<&str>) {
+        *self.base.lock() = base.map(Arc::from);
+    }
+
+    pub(crate) fn base(&self) -> Option<Arc<str>> {
+        self.base.lock().clone()
+    }
+
+    /// Returns true if browsers reach this gateway over TLS.
+    pub(crate) fn is_secure(&self) -> bool {
+        self.base().is_some_and(|base| base.starts_with("https:"))
+    }
+
+    /// Returns the address of the metadata of the resource at this path (RFC 9728, 3.1); `None` without a public address.
+    pub fn resource_metadata_url(&self, path: &str) -> Option<String> {
+        self.base().map(|base| metadata::resource_address(&base, path))
+    }
+
+    /// Returns the scope that challenges name.
+    pub fn scope(&self) -> &'static str {
+        metadata::SCOPE
+    }
+
+    /// Returns the site that a person has chosen.
+    ///
+    /// # Errors
+    /// Returns what to do instead.
+    pub(crate) fn chosen_site(&self, typed: &str) -> Result<SiteAddress, String> {
+        let sites = self.settings.sites.as_slice();
+        let chosen = match sites {
+            [] => {
+                let rules = SiteRules { private: self.settings.private_sites, ports: &self.settings.ports };
+                return SiteAddress::typed(typed, rules);
+            }
+            [only] => Some(only),
+            sites => sites.iter().find(|site| *site == typed),
+        };
+        chosen
+            .and_then(|site| SiteAddress::configured(site))
+            .ok_or_else(|| "Choose one of the sites.".to_owned())
+    }
+
+    /// Returns true if people may sign in at this site now: the configuration may have changed since they did.
+    pub(crate) fn admits(&self, site: &str) -> bool {
+        let sites = &self.settings.sites;
+        let is_it = |own: &String| SiteAddress::configured(own).is_some_and(|own| own.as_str() == site);
+        if !sites.is_empty() {
+            return sites.iter().any(is_it);
+        }
+        let rules = SiteRules { private: self.settings.private_sites, ports: &self.settings.ports };
+        SiteAddress::typed(site, rules).is_ok()
+    }
+
+    /// Returns the way to a site. A site that a person has named must be public, whatever its name resolves to.
+    pub(crate) fn reach(&self) -> SiteReach<'_> {
+        let public_only = self.settings.sites.is_empty() && !self.settings.private_sites;
+        SiteReach { outbound: &*self.outbound, public_only }
+    }
+}
+
+impl std::fmt::Debug for AuthorizationServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuthorizationServer").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

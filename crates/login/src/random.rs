@@ -1,0 +1,46 @@
+//! Unguessable texts, and digests of them. This module must not know what a text is for.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use secrecy::{ExposeSecret as _, SecretString};
+use subtle::ConstantTimeEq as _;
+
+/// The error if the operating system's random number generator fails.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the operating system's random number generator failed")]
+pub(crate) struct NoRandomness;
+
+/// Returns random bytes from the operating system.
+pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+    Ok(bytes)
+}
+
+/// Returns a text that nobody can guess: `mark`, and 256 random bits in 43 characters that URLs may contain.
+pub(crate) fn text(mark: &str) -> Result<SecretString, NoRandomness> {
+    Ok(SecretString::from(format!("{mark}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes::<32>()?))))
+}
+
+/// Returns a random name of 16 characters, which may be shown.
+pub(crate) fn name() -> Result<String, NoRandomness> {
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes::<12>()?))
+}
+
+/// Returns the SHA-256 digest of a text.
+pub(crate) fn digest_of(text: &str) -> [u8; 32] {
+    let mut out = [0; 32];
+    out.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
+    out
+}
+
+/// Returns the digest of a text in Base64 for URLs, as PKCE writes it (RFC 7636, 4.2).
+pub(crate) fn challenge_of(verifier: &str) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(digest_of(verifier))
+}
+
+/// Compares a secret with a text, in a time that tells nothing about either.
+pub(crate) fn is_same(secret: &SecretString, text: &str) -> bool {
+    secret.expose_secret().as_bytes().ct_eq(text.as_bytes()).into()
+}

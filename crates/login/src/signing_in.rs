@@ -1,0 +1,304 @@
+//! The way of a browser: from the client to our page, to the site's page, back here, and back to the client.
+
+use std::net::IpAddr;
+
+use http::StatusCode;
+use secrecy::{ExposeSecret as _, SecretString};
+use store::grants::NewGrant;
+use upstream::oauth::form;
+
+use crate::AuthorizationServer;
+use crate::attempts::{Attempt, Stage};
+use crate::authorization_request::{
+    AuthorizationRequest, RequestParameters, ReturnedError, answer, checked, return_address,
+};
+use crate::client_document;
+use crate::client_metadata::{ClientMetadata, visible};
+use crate::page::{self, SiteChoice};
+use crate::random;
+use crate::redirect_uri;
+use crate::registration;
+use crate::response::{self, Reply};
+use crate::site::{NotConfirmed, SiteAccount, SiteFault, SiteIndex};
+
+/// The path to which sites send browsers back.
+pub(crate) const CALLBACK: &str = "/oauth/wordpress";
+
+/// The longest name and password that a site can send back, in bytes.
+const LONGEST: usize = 256;
+
+/// A browser with its cookies.
+#[derive(Clone, Copy)]
+pub(crate) struct Browser<'a> {
+    pub(crate) cookies: &'a [&'a str],
+    pub(crate) address: IpAddr,
+    pub(crate) now_ms: u64,
+}
+
+/// Receives a browser from a client.
+pub(crate) async fn authorize(server: &AuthorizationServer, query: &str, browser: Browser<'_>) -> Reply {
+    let refuse = |why: &str| page::message(StatusCode::BAD_REQUEST, "This sign-in cannot begin", why, None);
+    let Some(base) = server.base() else { return refuse(NO_BASE) };
+    let parameters = match RequestParameters::read(query) {
+        Ok(parameters) => parameters,
+        Err(why) => return refuse(&sentence(why)),
+    };
+    let Some(id) = parameters.get("client_id") else {
+        return refuse("The application does not say which one it is.");
+    };
+    let client = match client_of(server, id, browser.now_ms).await {
+        Ok(client) => client,
+        Err(why) => return refuse(&sentence(&why)),
+    };
+    let redirect_uri = match return_address(&parameters, &client) {
+        Ok(uri) => uri,
+        Err(why) => return refuse(&sentence(why)),
+    };
+    let request = match checked(&parameters, (client, redirect_uri.clone()), &base) {
+        Ok(request) => request,
+        Err(ReturnedError(code, why)) => {
+            let parameters_back = [("error", code), ("error_description", why)];
+            let to = answer(&redirect_uri, parameters.get("state"), &base, &parameters_back);
+            return back(&to);
+        }
+    };
+    let begun = server.attempts.lock().begin(request, browser.address);
+    match begun {
+        Ok(attempt) => {
+            let reply = question(server, StatusCode::OK, &attempt, "", None);
+            response::with_cookie(reply, &attempt.cookie(server.is_secure()))
+        }
+        Err(why) => page::message(StatusCode::SERVICE_UNAVAILABLE, "This sign-in cannot begin", why, None),
+    }
+}
+
+const NO_BASE: &str = "Dragoman does not know its own public address. Its operator has to set publicUrl.";
+
+async fn client_of(server: &AuthorizationServer, id: &str, now_ms: u64) -> Result<ClientMetadata, String> {
+    if client_document::is_address(id) {
+        let _turn = server.turns.acquire().await.map_err(|error| error.to_string())?;
+        let public_only = !server.settings.private_sites;
+        return server.documents.get(id, &*server.outbound, public_only).await;
+    }
+    registration::registered(server, id, now_ms).await
+}
+
+/// Receives the form of our page.
+pub(crate) async fn leave(
+    server: &AuthorizationServer,
+    entry: &str,
+    body: &str,
+    browser: Browser<'_>,
+) -> Reply {
+    let Some(attempt) = known(server, entry, browser) else { return over() };
+    let (Stage::Asking | Stage::AtSite { .. }) = &attempt.stage else { return over() };
+    let Some(base) = server.base() else { return over() };
+    let fields = form::pairs(body);
+    let field =
+        |name: &str| fields.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str());
+    if field("choice") == "cancel" {
+        server.attempts.lock().end(entry);
+        return declined(&attempt.request, &base);
+    }
+    let typed = field("site");
+    let again =
+        |typed: &str, why: &str| question(server, StatusCode::BAD_REQUEST, &attempt, typed, Some(why));
+    let site = match server.chosen_site(typed) {
+        Ok(site) => site,
+        Err(why) => return again(typed, &why),
+    };
+    let Ok(turn) = server.turns.acquire().await else { return over() };
+    let index = server.reach().index(&site).await;
+    drop(turn);
+    let SiteIndex { rest, approval } = match index {
+        Ok(index) => index,
+        Err(SiteFault::Moved(to)) => return again(&to, &SiteFault::Moved(to.clone()).to_string()),
+        Err(SiteFault::Unusable(why)) => return again(typed, &why),
+    };
+    let Ok(state) = random::text("") else { return response::unavailable() };
+    let to = approval_url(&approval, &base, &attempt.request.client, &state);
+    server.attempts.lock().advance(entry, Stage::AtSite { site, rest, state });
+    back(&to)
+}
+
+/// Returns the site's page with the parameters that it expects (WordPress, `authorize-application.php`).
+fn approval_url(approval: &str, base: &str, client: &ClientMetadata, state: &SecretString) -> String {
+    let state = state.expose_secret();
+    let success = format!("{base}{CALLBACK}?{}", form::joined(&[("state", state)]));
+    let reject = format!("{base}{CALLBACK}?{}", form::joined(&[("state", state), ("success", "false")]));
+    let name = format!("{} (Dragoman)", client.name());
+    let id = application_id(base, &client.client_id);
+    redirect_uri::with(
+        approval,
+        &[("app_name", &name), ("app_id", &id), ("success_url", &success), ("reject_url", &reject)],
+    )
+}
+
+/// Returns the UUID by which a site recognizes a client of this gateway: the same each time (RFC 9562, 5.5, with SHA-256).
+pub(crate) fn application_id(base: &str, client_id: &str) -> String {
+    let digest = random::digest_of(&format!("{base} {client_id}"));
+    let mut id: [u8; 16] = [0; 16];
+    id.copy_from_slice(&digest[..16]);
+    id[6] = (id[6] & 0x0F) | 0x50;
+    id[8] = (id[8] & 0x3F) | 0x80;
+    let hex = format!("{:032x}", u128::from_be_bytes(id));
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+/// Receives a browser from a site. Its address contains the password, so the browser leaves it at once. Nothing in the address
+/// says which site this is: the state does.
+pub(crate) fn returned(server: &AuthorizationServer, query: &str, browser: Browser<'_>) -> Reply {
+    let Ok(parameters) = RequestParameters::read(query) else { return over() };
+    let state = parameters.get("state").unwrap_or_default();
+    let mut attempts = server.attempts.lock();
+    let Some(entry) = attempts.left_with(state).map(str::to_owned) else { return over() };
+    let attempt = attempts.of(&entry, browser.cookies, server.is_secure()).cloned();
+    // Each state comes back once, and only to its own browser.
+    let (Some(attempt), Some(base)) = (attempt, server.base()) else { return other_browser() };
+    let Stage::AtSite { site, rest, .. } = attempt.stage else { return over() };
+    let (user, password) = (parameters.get("user_login"), parameters.get("password"));
+    let (Some(user), Some(password)) = (user, password) else {
+        attempts.end(&entry);
+        return declined(&attempt.request, &base);
+    };
+    if user.len() > LONGEST || password.len() > LONGEST || user.contains(':') {
+        attempts.end(&entry);
+        return over();
+    }
+    let password = SecretString::from(password);
+    attempts.advance(&entry, Stage::Returned { site, rest, user: user.to_owned(), password });
+    back(&format!("{base}/oauth/sign-in/{entry}"))
+}
+
+/// Finishes a sign-in: the site confirms the account, and the browser takes a code to the client.
+pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: Browser<'_>) -> Reply {
+    let Some(attempt) = known(server, entry, browser) else { return over() };
+    let Stage::Returned { site, rest, user, password } = attempt.stage else {
+        return question(server, StatusCode::OK, &attempt, "", None);
+    };
+    let Some(base) = server.base() else { return over() };
+    // Whoever comes second finds nothing.
+    if server.attempts.lock().end(entry).is_none() {
+        return over();
+    }
+    let account = SiteAccount { rest: &rest, user: &user, password: &password };
+    let reach = server.reach();
+    let failed = |why: &str| {
+        let error =
+            [("error", "access_denied"), ("error_description", "the site did not confirm the account")];
+        let to = attempt.request.answer(&base, &error);
+        page::message(StatusCode::FORBIDDEN, "You are not signed in", why, Some(&to))
+    };
+    let confirmed = match reach.confirm(account, &server.settings.capability).await {
+        Ok(user) => user,
+        Err(NotConfirmed::Rejected) => {
+            return failed(
+                "The site does not accept the password that it has just made. A security plugin, or a web server \
+                that does not pass on the header Authorization, may be the reason.",
+            );
+        }
+        Err(NotConfirmed::Forbidden(why) | NotConfirmed::Unavailable(why)) => return failed(&sentence(&why)),
+    };
+    let password_id = reach.password_id(account).await;
+    let (Ok(id), Ok(random)) = (random::name(), random::bytes()) else { return response::unavailable() };
+    let request = &attempt.request;
+    let (own, client, now_ms) = (id.clone(), request.client.clone(), browser.now_ms);
+    let (address, name, rest) = (site.as_str().to_owned(), confirmed.name.clone(), rest.clone());
+    let stored = server.grants.with(move |file| {
+        let new = NewGrant {
+            id: &own,
+            client: &client.client_id,
+            client_name: client.name(),
+            site: &address,
+            rest: &rest,
+            user: &name,
+            password: &password,
+            password_id: password_id.as_deref(),
+        };
+        file.begin(&new, random, now_ms)
+    });
+    match stored.await {
+        Ok(true) => {}
+        Ok(false) => return failed("There are too many sign-ins here. The operator can end old ones."),
+        Err(why) => return failed(&sentence(&why)),
+    }
+    server.confirmations.lock().note(&id, confirmed.id, confirmed.roles);
+    let told = (request.client.client_id.as_str(), request.redirect_uri.as_str(), request.challenge.as_str());
+    let Ok(code) = server.codes.lock().make(&id, told) else { return response::unavailable() };
+    tracing::info!(
+        site = site.as_str(),
+        user = confirmed.name,
+        client = request.client.name(),
+        "a person has signed in"
+    );
+    back(&request.answer(&base, &[("code", code.expose_secret())]))
+}
+
+fn known(server: &AuthorizationServer, entry: &str, browser: Browser<'_>) -> Option<Attempt> {
+    server.attempts.lock().of(entry, browser.cookies, server.is_secure()).cloned()
+}
+
+fn question(
+    server: &AuthorizationServer,
+    status: StatusCode,
+    attempt: &Attempt,
+    typed: &str,
+    trouble: Option<&str>,
+) -> Reply {
+    let choice = match server.settings.sites.as_slice() {
+        [] => SiteChoice::Typed(typed),
+        [only] => SiteChoice::Fixed(only),
+        sites => SiteChoice::Among(sites),
+    };
+    page::question(status, (&attempt.entry, &attempt.request), &choice, trouble)
+}
+
+/// Sends a browser on.
+fn back(to: &str) -> Reply {
+    let shown = page::message(
+        StatusCode::SEE_OTHER,
+        "You are being sent on",
+        "If nothing happens, continue here.",
+        Some(to),
+    );
+    response::redirecting(shown, to).unwrap_or_else(over)
+}
+
+fn declined(request: &AuthorizationRequest, base: &str) -> Reply {
+    let error = [("error", "access_denied"), ("error_description", "the person has declined")];
+    back(&request.answer(base, &error))
+}
+
+fn over() -> Reply {
+    let text = "This sign-in has ended, or it belongs to another browser. Start again from your application.";
+    page::message(StatusCode::NOT_FOUND, "Nothing to do here", text, None)
+}
+
+fn other_browser() -> Reply {
+    let text = "This browser did not begin this sign-in, or it blocks cookies. Start again from your application, and stay in \
+                one browser. If your site has just shown you a new application password, delete it there.";
+    page::message(StatusCode::FORBIDDEN, "You are not signed in", text, None)
+}
+
+/// Returns a text as a sentence.
+fn sentence(text: &str) -> String {
+    let text = visible(text.trim_end_matches('.'));
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", chars.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_application_has_a_lasting_uuid_of_its_own() {
+        let id = application_id("https://a.example", "dgc_1");
+        assert_eq!(id, application_id("https://a.example", "dgc_1"));
+        assert_ne!(id, application_id("https://b.example", "dgc_1"));
+        let parts: Vec<usize> = id.split('-').map(str::len).collect();
+        assert_eq!(parts, [8, 4, 4, 4, 12]);
+        assert!(id.as_bytes()[14] == b'5' && b"89ab".contains(&id.as_bytes()[19]), "{id}");
+    }
+}

@@ -1,0 +1,292 @@
+//! A WordPress site, as far as signing in needs it (WordPress REST API: the index, users, application passwords). This module must
+//! not know clients or tokens.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http::header::HeaderValue;
+use http::{Method, StatusCode, Uri};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::outbound::{Incoming, Outbound, OutboundError, Outgoing};
+use crate::site_address::SiteAddress;
+
+/// The maximum size of an index, in bytes; large sites ignore `_fields` and list hundreds of routes.
+const INDEX: usize = 4 * 1024 * 1024;
+/// The maximum size of an answer about an account, in bytes.
+const ANSWER: usize = 256 * 1024;
+/// The maximum length of an accepted user name, in bytes.
+const LONGEST_NAME: usize = 256;
+
+/// A site, and the way to it.
+#[derive(Clone, Copy)]
+pub(crate) struct SiteReach<'a> {
+    pub(crate) outbound: &'a dyn Outbound,
+    /// True if the address may lead to the public network only, because a person has named it.
+    pub(crate) public_only: bool,
+}
+
+/// What a site says about signing in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SiteIndex {
+    /// The address of the site's REST API.
+    pub(crate) rest: String,
+    /// The page on which a person approves an application.
+    pub(crate) approval: String,
+}
+
+/// The reason why nobody can sign in at a site, in words for the person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SiteFault {
+    /// The site redirects to another address.
+    #[error("This site redirects to {0}. Continue with that address?")]
+    Moved(String),
+    /// Anything else.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+/// An account, as `GET /wp/v2/users/me?context=edit` returns it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SiteUser {
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    pub(crate) roles: Value,
+}
+
+/// The reason why a site does not confirm an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotConfirmed {
+    /// The site rejects the password.
+    Rejected,
+    /// The account lacks a capability, or may not use the REST API.
+    Forbidden(String),
+    /// The site does not answer as WordPress does.
+    Unavailable(String),
+}
+
+/// A name with an application password.
+#[derive(Clone, Copy)]
+pub(crate) struct SiteAccount<'a> {
+    pub(crate) rest: &'a str,
+    pub(crate) user: &'a str,
+    pub(crate) password: &'a SecretString,
+}
+
+impl SiteReach<'_> {
+    /// Finds out how to sign in at a site.
+    ///
+    /// # Errors
+    /// Returns the reason, for the person.
+    pub(crate) async fn index(&self, site: &SiteAddress) -> Result<SiteIndex, SiteFault> {
+        let own = site.as_str();
+        // The second form works on sites with plain permalinks.
+        for (rest, query) in [(format!("{own}/wp-json"), "/?"), (format!("{own}/?rest_route="), "/&")] {
+            let answer = self.get(&format!("{rest}{query}_fields=authentication"), None, INDEX).await;
+            let answer = answer.map_err(|error| SiteFault::Unusable(format!("{own}: {error}.")))?;
+            if answer.status.is_redirection() {
+                return Err(moved(site, answer.location.as_deref()));
+            }
+            let said: Option<Value> = serde_json::from_slice(&answer.body).ok();
+            let closed = matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+            if closed && said.as_ref().is_some_and(|said| said.get("code").is_some()) {
+                // The site shows its index to nobody; the page has been here since WordPress 5.6.
+                return Ok(SiteIndex { rest, approval: format!("{own}/wp-admin/authorize-application.php") });
+            }
+            if let Some(said) = said.filter(|_| answer.status.is_success()) {
+                let approval = approval(site, &said)?;
+                return Ok(SiteIndex { rest, approval });
+            }
+        }
+        Err(SiteFault::Unusable(format!(
+            "{own} does not answer like a WordPress site. Is its REST API switched off, or is this another address?"
+        )))
+    }
+
+    /// Asks the site whose password this is.
+    pub(crate) async fn confirm(
+        &self,
+        account: SiteAccount<'_>,
+        capability: &str,
+    ) -> Result<SiteUser, NotConfirmed> {
+        let url = rest_url(account.rest, "/wp/v2/users/me", "context=edit");
+        let answer = self.get(&url, Some(account), ANSWER).await;
+        let answer = answer.map_err(|error| NotConfirmed::Unavailable(error.to_string()))?;
+        let from_wordpress =
+            || serde_json::from_slice::<Value>(&answer.body).is_ok_and(|said| said.get("code").is_some());
+        match answer.status {
+            StatusCode::OK => confirmed(&answer.body, capability),
+            StatusCode::UNAUTHORIZED if from_wordpress() => Err(NotConfirmed::Rejected),
+            StatusCode::FORBIDDEN => {
+                Err(NotConfirmed::Forbidden("the site does not let this account use its REST API".to_owned()))
+            }
+            status => {
+                Err(NotConfirmed::Unavailable(format!("the site answered with status {}", status.as_u16())))
+            }
+        }
+    }
+
+    /// Returns the id of the application password with which this request is sent (WordPress 5.7 and later).
+    pub(crate) async fn password_id(&self, account: SiteAccount<'_>) -> Option<String> {
+        let url = rest_url(account.rest, "/wp/v2/users/me/application-passwords/introspect", "");
+        let answer = self.get(&url, Some(account), ANSWER).await.ok()?;
+        let said: Value = serde_json::from_slice(&answer.body).ok().filter(|_| answer.status.is_success())?;
+        let id = said.get("uuid")?.as_str()?;
+        let is_uuid = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        is_uuid.then(|| id.to_owned())
+    }
+
+    /// Deletes an application password at the site. Returns true if it is gone, for whatever reason.
+    pub(crate) async fn delete_password(&self, account: SiteAccount<'_>, id: &str) -> bool {
+        let url = rest_url(account.rest, &format!("/wp/v2/users/me/application-passwords/{id}"), "");
+        let answer = self.send(Method::DELETE, &url, Some(account), ANSWER).await;
+        answer.is_ok_and(|answer| {
+            answer.status.is_success()
+                || matches!(
+                    answer.status,
+                    StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND | StatusCode::GONE
+                )
+        })
+    }
+
+    async fn get(
+        &self,
+        url: &str,
+        account: Option<SiteAccount<'_>>,
+        cap: usize,
+    ) -> Result<Incoming, OutboundError> {
+        self.send(Method::GET, url, account, cap).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        url: &str,
+        account: Option<SiteAccount<'_>>,
+        cap: usize,
+    ) -> Result<Incoming, OutboundError> {
+        let url: Uri = url.parse().map_err(|_| OutboundError("this is not a URL".to_owned()))?;
+        let authorization = account.map(basic).transpose()?;
+        self.outbound.send(Outgoing { method, url, authorization, public_only: self.public_only, cap }).await
+    }
+}
+
+/// Returns the value of `Authorization` for an account (RFC 7617, 2).
+fn basic(account: SiteAccount<'_>) -> Result<HeaderValue, OutboundError> {
+    let pair = SecretString::from(format!("{}:{}", account.user, account.password.expose_secret()));
+    let value = SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret())));
+    let header = HeaderValue::from_str(value.expose_secret());
+    let mut header =
+        header.map_err(|_| OutboundError("this account cannot be sent to the site".to_owned()))?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+fn rest_url(rest: &str, route: &str, query: &str) -> String {
+    let joint = match (query.is_empty(), rest.contains('?')) {
+        (true, _) => "",
+        (false, true) => "&",
+        (false, false) => "?",
+    };
+    format!("{rest}{route}{joint}{query}")
+}
+
+/// Returns the fault of a site that redirects.
+fn moved(site: &SiteAddress, to: Option<&str>) -> SiteFault {
+    let base = to.and_then(SiteAddress::configured).filter(|to| to != site);
+    base.map_or_else(
+        || SiteFault::Unusable(format!("{} redirects its REST API elsewhere.", site.as_str())),
+        |base| SiteFault::Moved(base.as_str().to_owned()),
+    )
+}
+
+/// Returns the page on which a person approves an application, as the index names it.
+fn approval(site: &SiteAddress, index: &Value) -> Result<String, SiteFault> {
+    let named = index.pointer("/authentication/application-passwords/endpoints/authorization");
+    let Some(page) = named.and_then(Value::as_str) else {
+        return Err(SiteFault::Unusable(format!(
+            "{} does not offer application passwords. They need WordPress 5.6 or later and https; a security plugin may \
+             have switched them off.",
+            site.as_str()
+        )));
+    };
+    // A site that names a page elsewhere could collect passwords in the name of another site.
+    if !site.has_origin_of(page) || page.contains('#') || !page.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(SiteFault::Unusable(format!(
+            "{} names a page at another address for the approval. Enter the address that the site itself uses.",
+            site.as_str()
+        )));
+    }
+    Ok(page.to_owned())
+}
+
+fn confirmed(body: &[u8], capability: &str) -> Result<SiteUser, NotConfirmed> {
+    #[derive(Deserialize)]
+    struct User {
+        id: u64,
+        #[serde(default)]
+        username: String,
+        #[serde(default)]
+        slug: String,
+        #[serde(default)]
+        roles: Value,
+        /// An object, or an empty list, which PHP sends instead of an empty object.
+        #[serde(default)]
+        capabilities: Value,
+    }
+    let odd = || NotConfirmed::Unavailable("the site's answer does not come from WordPress".to_owned());
+    let user: User = serde_json::from_slice(body).map_err(|_| odd())?;
+    if user.capabilities.get(capability) != Some(&Value::Bool(true)) {
+        return Err(NotConfirmed::Forbidden(format!("this account lacks the capability {capability}")));
+    }
+    let name = if user.username.is_empty() { user.slug } else { user.username };
+    if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
+        return Err(odd());
+    }
+    Ok(SiteUser { id: user.id, name, roles: user.roles })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_approval_page_is_on_the_site_itself() {
+        let site = SiteAddress::configured("https://example.com/blog").unwrap();
+        let index = |page: &str| json!({ "authentication": { "application-passwords": { "endpoints": { "authorization": page } } } });
+        let page = "https://example.com/blog/wp-admin/authorize-application.php";
+        assert_eq!(approval(&site, &index(page)).as_deref(), Ok(page));
+        for other in [
+            "https://evil.example/a.php",
+            "http://example.com/a.php",
+            "javascript:x",
+            "https://example.com/a b",
+        ] {
+            assert!(approval(&site, &index(other)).is_err(), "{other}");
+        }
+        let off = approval(&site, &json!({ "authentication": [] })).unwrap_err().to_string();
+        assert!(off.contains("does not offer application passwords"), "{off}");
+    }
+
+    #[test]
+    fn both_forms_of_permalinks_have_queries() {
+        assert_eq!(rest_url("https://a/wp-json", "/x", "b=c"), "https://a/wp-json/x?b=c");
+        assert_eq!(rest_url("https://a/?rest_route=", "/x", "b=c"), "https://a/?rest_route=/x&b=c");
+        assert_eq!(rest_url("https://a/?rest_route=", "/x", ""), "https://a/?rest_route=/x");
+    }
+
+    #[test]
+    fn an_account_needs_its_capability() {
+        let body =
+            json!({ "id": 3, "username": "ann", "roles": ["editor"], "capabilities": { "read": true } })
+                .to_string();
+        assert_eq!(confirmed(body.as_bytes(), "read").unwrap().name, "ann");
+        assert!(matches!(confirmed(body.as_bytes(), "manage_options"), Err(NotConfirmed::Forbidden(_))));
+        let none = json!({ "id": 3, "username": "ann", "capabilities": [] }).to_string();
+        assert!(matches!(confirmed(none.as_bytes(), "read"), Err(NotConfirmed::Forbidden(_))));
+        assert!(matches!(confirmed(b"<html>", "read"), Err(NotConfirmed::Unavailable(_))));
+    }
+}

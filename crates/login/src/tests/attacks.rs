@@ -1,0 +1,161 @@
+//! What others try.
+
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN};
+use http::{Method, StatusCode};
+
+use super::stage::*;
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_sent_to_an_address_that_is_not_the_clients() {
+    let stage = Stage::new("wordpress");
+    let client = stage.registered().await;
+    for uri in ["https://evil.example/", "http://127.0.0.1:4711/other", "javascript:alert(1)"] {
+        let reply = stage.open(&authorize(&client).replace(CALLBACK, uri)).await;
+        assert_eq!(reply.status(), StatusCode::BAD_REQUEST, "{uri}");
+        assert!(!text(&reply).contains(uri), "{uri}");
+    }
+    let reply = stage.open(&authorize("dgc_unknown")).await;
+    assert!(text(&reply).contains("does not know this client any more"));
+    // Once the client is known, its faults are told to it.
+    let to = location(&stage.open(&authorize(&client).replace("S256", "plain")).await);
+    assert!(to.starts_with(&format!("{CALLBACK}?error=invalid_request&")), "{to}");
+    let to = location(
+        &stage
+            .open(&authorize(&client).replace(&format!("resource={BASE}"), "resource=https://other.example"))
+            .await,
+    );
+    assert!(to.contains("error=invalid_target"), "{to}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sign_in_goes_on_only_in_its_own_browser() {
+    let (stage, client) = {
+        let stage = Stage::new("wordpress");
+        let client = stage.registered().await;
+        (stage, client)
+    };
+    let entry = stage.begun(&client).await;
+    let back = stage.at_site(&entry).await;
+    // A victim's browser opens what an attacker has begun, or the other way around.
+    let own = std::mem::take(&mut *stage.cookies.lock());
+    let reply = stage.open(&format!("{back}&user_login=eve&password=evil")).await;
+    assert_eq!(reply.status(), StatusCode::FORBIDDEN);
+    assert_eq!(stage.open(&format!("/oauth/sign-in/{entry}")).await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(
+        stage.submit(&entry, "choice=continue&site=blog.example").await.status(),
+        StatusCode::NOT_FOUND
+    );
+    *stage.cookies.lock() = own;
+    // The state works once.
+    let returned = stage.open(&format!("{back}&user_login=ann&password=good")).await;
+    assert_eq!(
+        stage.open(&format!("{back}&user_login=eve&password=evil")).await.status(),
+        StatusCode::NOT_FOUND
+    );
+    location(&stage.open(&location(&returned)).await);
+    assert_eq!(stage.open(&location(&returned)).await.status(), StatusCode::NOT_FOUND, "once");
+    assert_eq!(stage.open("/oauth/wordpress?user_login=a&password=b").await.status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_foreign_page_cannot_send_the_form() {
+    let stage = Stage::new("wordpress");
+    let client = stage.registered().await;
+    let entry = stage.begun(&client).await;
+    let cookie = stage.cookies.lock().join("; ");
+    for origin in [Some("https://evil.example"), Some("null"), None] {
+        let mut headers =
+            HeaderMap::from_iter([(http::header::COOKIE, HeaderValue::from_str(&cookie).unwrap())]);
+        if let Some(origin) = origin {
+            headers.insert(ORIGIN, HeaderValue::from_static(origin));
+        }
+        let path = format!("/oauth/sign-in/{entry}");
+        let reply = stage.send(Method::POST, &path, headers, "choice=continue&site=blog.example").await;
+        assert_eq!(reply.status(), StatusCode::FORBIDDEN, "{origin:?}");
+    }
+    assert_eq!(stage.world.asked(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_cannot_send_people_elsewhere() {
+    let stage = Stage::new("wordpress");
+    let client = stage.registered().await;
+    let entry = stage.begun(&client).await;
+    stage.world.at(
+        "GET https://evil.example/wp-json/?_fields=authentication",
+        200,
+        &serde_json::json!({
+            "authentication": { "application-passwords": { "endpoints": {
+                "authorization": "https://blog.example/wp-admin/authorize-application.php" } } }
+        }),
+    );
+    let page = text(&stage.submit(&entry, "choice=continue&site=evil.example").await);
+    assert!(page.contains("names a page at another address"), "{page}");
+    for inner in
+        ["127.0.0.1", "https://localhost", "http://blog.example", "blog.example:22", "https://10.0.0.1:8080"]
+    {
+        let reply = stage.submit(&entry, &format!("choice=continue&site={inner}")).await;
+        assert_eq!(reply.status(), StatusCode::BAD_REQUEST, "{inner}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stolen_code_or_token_ends_the_sign_in() {
+    let stage = Stage::new("wordpress");
+    let client = stage.registered().await;
+    let code = stage.code(&client).await;
+    let (_, said) = stage.exchanged(&client, &code).await;
+    let (access, _) = pair(&said);
+    let (status, said) = stage.exchanged(&client, &code).await;
+    assert_eq!((status, said["error"].as_str()), (StatusCode::BAD_REQUEST, Some("invalid_grant")));
+    assert!(stage.server.account(&access, stage.now()).await.is_err(), "the code was used twice");
+
+    let (_, refresh) = stage.tokens().await;
+    let (_, said) = stage.renewed(&refresh).await;
+    let (access, second) = pair(&said);
+    // The answer may have been lost: shortly afterwards, the old token works once more.
+    assert_eq!(stage.renewed(&refresh).await.0, StatusCode::OK);
+    stage.server.account(&access, stage.now()).await.unwrap();
+    stage.pass(2).await;
+    let before = stage.server.endings();
+    assert_eq!(stage.renewed(&refresh).await.0, StatusCode::BAD_REQUEST);
+    assert!(stage.server.endings() > before);
+    assert!(stage.server.account(&access, stage.now()).await.is_err());
+    assert_eq!(stage.renewed(&second).await.0, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_for_tokens_are_read_strictly() {
+    let stage = Stage::new("wordpress");
+    for (form, error) in [
+        ("", "invalid_request"),
+        ("grant_type=password", "unsupported_grant_type"),
+        ("grant_type=authorization_code&code=x", "invalid_request"),
+        ("grant_type=authorization_code&code=x&client_id=y&code_verifier=z", "invalid_grant"),
+        ("grant_type=refresh_token", "invalid_request"),
+        ("grant_type=refresh_token&refresh_token=x", "invalid_grant"),
+        ("grant_type=refresh_token&grant_type=refresh_token", "invalid_request"),
+    ] {
+        let (status, said) = stage.post("/oauth/token", form).await;
+        assert_eq!((status, said["error"].as_str()), (StatusCode::BAD_REQUEST, Some(error)), "{form}");
+    }
+    let json = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+    assert_eq!(stage.send(Method::POST, "/oauth/token", json, "{}").await.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(stage.open("/oauth/token").await.status(), StatusCode::METHOD_NOT_ALLOWED);
+    // An access token renews nothing, and a refresh token of another client neither.
+    let (access, refresh) = stage.tokens().await;
+    assert_eq!(stage.renewed(&access).await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(stage.renewed(&format!("{refresh}&client_id=dgc_other")).await.0, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_file_holds_neither_passwords_nor_tokens() {
+    let stage = Stage::new("wordpress");
+    let (access, refresh) = stage.tokens().await;
+    for entry in std::fs::read_dir(&stage.folder.0).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        for secret in [access.as_str(), refresh.as_str(), "abcdEFGH"] {
+            assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()), "{secret}");
+        }
+    }
+}

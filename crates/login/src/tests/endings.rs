@@ -1,0 +1,86 @@
+//! How sign-ins end.
+
+use http::StatusCode;
+use serde_json::json;
+
+use super::stage::*;
+use crate::AccountFault;
+
+#[tokio::test(start_paused = true)]
+async fn a_revoked_token_ends_the_sign_in_and_deletes_the_password_at_the_site() {
+    let stage = Stage::new("wordpress");
+    let (access, refresh) = stage.tokens().await;
+    assert_eq!(stage.post("/oauth/revoke", &format!("token={refresh}")).await.0, StatusCode::OK);
+    assert_eq!(stage.server.account(&access, stage.now()).await.unwrap_err(), AccountFault::Ended);
+    assert_eq!(stage.server.list().await.unwrap(), []);
+    stage.world.asked();
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [DELETE]);
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [""; 0], "once");
+    assert_eq!(stage.post("/oauth/revoke", "token=unknown").await.0, StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_password_is_deleted_as_soon_as_the_site_answers_again() {
+    let stage = Stage::new("wordpress");
+    stage.tokens().await;
+    let listed = stage.server.list().await.unwrap();
+    assert_eq!(
+        (listed[0].site.as_str(), listed[0].user.as_str(), listed[0].client.as_str()),
+        (SITE, "ann", "Tester")
+    );
+    assert!(stage.server.end(&listed[0].id, stage.now()).await.unwrap());
+    assert!(!stage.server.end(&listed[0].id, stage.now()).await.unwrap(), "once");
+    stage.world.gone(DELETE);
+    stage.server.tidy(stage.now()).await;
+    stage.world.at(DELETE, 200, &json!({}));
+    stage.world.asked();
+    stage.pass(10).await;
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [DELETE]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_password_that_was_revoked_at_the_site_ends_the_sign_in() {
+    let stage = Stage::new("wordpress");
+    let (access, refresh) = stage.tokens().await;
+    stage.world.at(ME, 401, &json!({ "code": "incorrect_password" }));
+    stage.server.account(&access, stage.now()).await.expect("the answer of a minute ago");
+    stage.pass(2).await;
+    assert_eq!(stage.server.account(&access, stage.now()).await.unwrap_err(), AccountFault::Revoked);
+    assert_eq!(stage.renewed(&refresh).await.0, StatusCode::BAD_REQUEST);
+    assert_eq!(stage.server.list().await.unwrap(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_that_is_down_ends_nothing() {
+    let stage = Stage::new("wordpress");
+    let (access, _) = stage.tokens().await;
+    for answer in [Some((502, "bad gateway")), Some((401, "a login of the web server")), None] {
+        match answer {
+            Some((status, body)) => stage.world.at(ME, status, &json!(body)),
+            None => stage.world.gone(ME),
+        }
+        stage.pass(2).await;
+        stage.server.account(&access, stage.now()).await.expect("the site confirmed the account minutes ago");
+    }
+    assert_eq!(stage.server.list().await.unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sign_in_that_nobody_uses_ends() {
+    let stage = Stage::new("{ idle: 2h }");
+    let (_, refresh) = stage.tokens().await;
+    stage.pass(60).await;
+    let (_, said) = stage.renewed(&refresh).await;
+    stage.server.account(&pair(&said).0, stage.now()).await.unwrap();
+    stage.pass(90).await;
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.server.list().await.unwrap().len(), 1, "it was used 90 minutes ago");
+    stage.pass(60).await;
+    stage.world.asked();
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.server.list().await.unwrap().len(), 0);
+    assert_eq!(stage.world.asked(), [DELETE]);
+}

@@ -1,0 +1,155 @@
+//! Tokens: issued for a code, renewed, revoked (OAuth 2.1, 4.1.3, 4.3 and 5; RFC 7009). All clients are public, so a refresh token
+//! is replaced whenever it is used, and a second use ends the grant.
+
+use http::StatusCode;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::json;
+use store::grants::{FoundToken, NewToken, TokenUse};
+
+use crate::AuthorizationServer;
+use crate::authorization_request::RequestParameters;
+use crate::codes::{CodeProof, Exchanged};
+use crate::metadata::SCOPE;
+use crate::random;
+use crate::response::{self, Reply};
+
+/// The prefixes of tokens, by which secret scanners find leaked ones.
+const ACCESS: &str = "dgs_";
+const REFRESH: &str = "dgr_";
+/// The lifetime of an access token, in milliseconds.
+const ACCESS_MS: u64 = 60 * 60 * 1000;
+/// The time for which a replaced refresh token is accepted once more, in milliseconds: the answer with the new one may have been
+/// lost on its way.
+const GRACE_MS: u64 = 60 * 1000;
+
+/// Returns true if a bearer token looks like one of ours.
+pub fn is_access_token(token: &str) -> bool {
+    token.starts_with(ACCESS)
+}
+
+/// Answers a request for tokens.
+pub(crate) async fn token(server: &AuthorizationServer, form: &[u8], now_ms: u64) -> Reply {
+    let form = String::from_utf8_lossy(form);
+    let parameters = match RequestParameters::read(&form) {
+        Ok(parameters) => parameters,
+        Err(why) => return bad("invalid_request", why),
+    };
+    match parameters.get("grant_type") {
+        Some("authorization_code") => for_code(server, &parameters, now_ms).await,
+        Some("refresh_token") => renewed(server, &parameters, now_ms).await,
+        Some(_) => bad("unsupported_grant_type", "use authorization_code or refresh_token"),
+        None => bad("invalid_request", "grant_type is missing"),
+    }
+}
+
+async fn for_code(server: &AuthorizationServer, parameters: &RequestParameters, now_ms: u64) -> Reply {
+    let (Some(code), Some(client), Some(verifier)) =
+        (parameters.get("code"), parameters.get("client_id"), parameters.get("code_verifier"))
+    else {
+        return bad("invalid_request", "code, client_id and code_verifier are required");
+    };
+    let proof = CodeProof { code, client, redirect_uri: parameters.get("redirect_uri"), verifier };
+    let exchanged = server.codes.lock().exchange(proof);
+    let grant = match exchanged {
+        Exchanged::Grant(grant) => grant,
+        Exchanged::Twice(grant) => {
+            tracing::warn!(grant, client, "a code was used twice: the sign-in ends");
+            let _ = server.end(&grant, now_ms).await;
+            return bad("invalid_grant", "this code was used before");
+        }
+        Exchanged::Invalid => return bad("invalid_grant", "this code is not valid"),
+    };
+    let Ok(pair) = TokenPair::new(server, now_ms) else { return response::unavailable() };
+    let rows = pair.rows;
+    match server.grants.with(move |file| file.issue(&grant, &rows)).await {
+        Ok(()) => pair.reply(),
+        Err(_) => response::unavailable(),
+    }
+}
+
+async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, now_ms: u64) -> Reply {
+    let Some(token) = parameters.get("refresh_token") else {
+        return bad("invalid_request", "refresh_token is missing");
+    };
+    let digest = random::digest_of(token);
+    let invalid = || bad("invalid_grant", "this refresh token is not valid: sign in again");
+    let found = match server.grants.with(move |file| file.find(&digest)).await {
+        Ok(Some(found)) => found,
+        Ok(None) => return invalid(),
+        Err(_) => return response::unavailable(),
+    };
+    let FoundToken { grant, token_use, until_ms, spent_ms } = found;
+    let is_own = parameters.get("client_id").is_none_or(|client| client == grant.client);
+    if token_use != TokenUse::Refresh || until_ms <= now_ms || !is_own {
+        return invalid();
+    }
+    if spent_ms.is_some_and(|spent| spent + GRACE_MS < now_ms) {
+        tracing::warn!(
+            grant = grant.id,
+            "a refresh token was used again after it was replaced: the sign-in ends"
+        );
+        let _ = server.end(&grant.id, now_ms).await;
+        return invalid();
+    }
+    let Ok(pair) = TokenPair::new(server, now_ms) else { return response::unavailable() };
+    let rows = pair.rows;
+    match server.grants.with(move |file| file.renew((&grant.id, &digest), &rows, now_ms)).await {
+        Ok(_) => pair.reply(),
+        Err(_) => response::unavailable(),
+    }
+}
+
+/// Answers the revocation of a token: either token ends the whole grant. An unknown token counts as revoked (RFC 7009, 2.2).
+pub(crate) async fn revoke(server: &AuthorizationServer, form: &[u8], now_ms: u64) -> Reply {
+    let form = String::from_utf8_lossy(form);
+    let token = RequestParameters::read(&form).ok().and_then(|all| all.get("token").map(random::digest_of));
+    let Some(digest) = token else { return bad("invalid_request", "token is missing") };
+    let Ok(found) = server.grants.with(move |file| file.find(&digest)).await else {
+        return response::unavailable();
+    };
+    if let Some(found) = found
+        && server.end(&found.grant.id, now_ms).await.is_err()
+    {
+        return response::unavailable();
+    }
+    response::json(StatusCode::OK, &json!({}))
+}
+
+fn bad(code: &str, why: &str) -> Reply {
+    response::error(StatusCode::BAD_REQUEST, code, why)
+}
+
+/// An access token and a refresh token.
+struct TokenPair {
+    access: SecretString,
+    refresh: SecretString,
+    rows: [NewToken; 2],
+}
+
+impl TokenPair {
+    fn new(server: &AuthorizationServer, now_ms: u64) -> Result<Self, random::NoRandomness> {
+        let (access, refresh) = (random::text(ACCESS)?, random::text(REFRESH)?);
+        let idle_ms = u64::try_from(server.settings.idle.as_millis()).unwrap_or(u64::MAX);
+        let row = |token: &SecretString, token_use, life_ms| NewToken {
+            digest: random::digest_of(token.expose_secret()),
+            token_use,
+            until_ms: now_ms.saturating_add(life_ms),
+        };
+        let rows = [
+            row(&access, TokenUse::Access, ACCESS_MS.min(idle_ms)),
+            row(&refresh, TokenUse::Refresh, idle_ms),
+        ];
+        Ok(Self { access, refresh, rows })
+    }
+
+    fn reply(&self) -> Reply {
+        let body = json!({
+            "access_token": self.access.expose_secret(),
+            "token_type": "Bearer",
+            "expires_in": ACCESS_MS / 1000,
+            "refresh_token": self.refresh.expose_secret(),
+            "scope": SCOPE,
+        });
+        response::json(StatusCode::OK, &body)
+    }
+}

@@ -1,0 +1,105 @@
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::{Grants, NewGrant, NewToken, TokenUse};
+use crate::database::tests::Folder;
+
+const NOW: u64 = 1_795_327_200_000;
+
+fn grants(folder: &Folder) -> Grants {
+    Grants::open(folder.path(), &[7; 32]).unwrap()
+}
+
+fn begin(grants: &mut Grants, id: &str) {
+    let password = SecretString::from(format!("password of {id}"));
+    let new = NewGrant {
+        id,
+        client: "client",
+        client_name: "Client",
+        site: "https://example.com",
+        rest: "https://example.com/wp-json",
+        user: "ann",
+        password: &password,
+        password_id: Some("uuid"),
+    };
+    let mut nonce = [0; 12];
+    aws_lc_rs::rand::fill(&mut nonce).unwrap();
+    assert!(grants.begin(&new, nonce, NOW).unwrap());
+}
+
+fn token(digest: u8, token_use: TokenUse) -> NewToken {
+    NewToken { digest: [digest; 32], token_use, until_ms: NOW + 1000 }
+}
+
+#[test]
+fn a_token_leads_to_its_grant_until_the_grant_ends() {
+    let folder = Folder::new();
+    let mut all = grants(&folder);
+    begin(&mut all, "a");
+    begin(&mut all, "b");
+    all.issue("a", &[token(1, TokenUse::Access), token(2, TokenUse::Refresh)]).unwrap();
+    let again = grants(&folder);
+    let found = again.find(&[1; 32]).unwrap().unwrap();
+    assert_eq!((found.grant.id.as_str(), found.token_use, found.spent_ms), ("a", TokenUse::Access, None));
+    assert_eq!(found.grant.password.expose_secret(), "password of a");
+    assert!(again.find(&[3; 32]).unwrap().is_none());
+    assert!(all.end("a", NOW).unwrap() && !all.end("a", NOW).unwrap());
+    assert!(again.find(&[1; 32]).unwrap().is_none());
+    let ended: Vec<_> = again.grants().unwrap().into_iter().map(|grant| (grant.id, grant.ended_ms)).collect();
+    assert_eq!(ended, [("a".to_owned(), Some(NOW)), ("b".to_owned(), None)]);
+    all.remove("a").unwrap();
+    assert_eq!(again.grants().unwrap().len(), 1);
+}
+
+#[test]
+fn a_refresh_token_is_replaced_once() {
+    let folder = Folder::new();
+    let mut all = grants(&folder);
+    begin(&mut all, "a");
+    all.issue("a", &[token(1, TokenUse::Refresh)]).unwrap();
+    assert!(all.renew(("a", &[1; 32]), &[token(2, TokenUse::Refresh)], NOW).unwrap());
+    assert!(!all.renew(("a", &[1; 32]), &[token(3, TokenUse::Refresh)], NOW + 5).unwrap());
+    assert_eq!(all.find(&[1; 32]).unwrap().unwrap().spent_ms, Some(NOW));
+    assert_eq!(all.find(&[2; 32]).unwrap().unwrap().spent_ms, None);
+}
+
+#[test]
+fn idle_grants_and_old_tokens_are_swept() {
+    let folder = Folder::new();
+    let mut all = grants(&folder);
+    begin(&mut all, "idle");
+    begin(&mut all, "used");
+    all.issue("used", &[token(1, TokenUse::Access)]).unwrap();
+    all.touch("used", NOW + 10).unwrap();
+    assert_eq!(all.sweep(NOW + 5, NOW + 20).unwrap(), 1);
+    assert!(all.find(&[1; 32]).unwrap().is_some());
+    all.sweep(NOW, NOW + 1000).unwrap();
+    assert!(all.find(&[1; 32]).unwrap().is_none());
+}
+
+#[test]
+fn a_password_needs_its_key_and_its_own_grant() {
+    let folder = Folder::new();
+    let mut all = grants(&folder);
+    begin(&mut all, "a");
+    all.issue("a", &[token(1, TokenUse::Access)]).unwrap();
+    drop(all);
+    std::fs::write(folder.path().join("vault.key"), [1; 32]).unwrap();
+    let found = grants(&folder).find(&[1; 32]).unwrap().unwrap();
+    assert_eq!(found.grant.password.expose_secret(), "");
+}
+
+#[test]
+fn clients_without_a_grant_are_forgotten_first() {
+    let folder = Folder::new();
+    let mut all = grants(&folder);
+    all.register("client", "{}", NOW).unwrap();
+    begin(&mut all, "a");
+    let fill = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ?2)
+        INSERT INTO clients SELECT 'c' || value, '{}', ?1 + value FROM n";
+    let at = i64::try_from(NOW).unwrap();
+    all.file.write(|file| file.execute(fill, [at, super::MAX_CLIENTS])).unwrap();
+    all.register("new", "{}", NOW + 1_000_000).unwrap();
+    let mut is_known = |id: &str| all.client(id, NOW).unwrap().is_some();
+    assert!(is_known("client") && is_known("new") && is_known("c10000"));
+    assert!(!is_known("c1") && !is_known("c2"));
+}

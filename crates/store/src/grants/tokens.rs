@@ -1,0 +1,108 @@
+//! The tokens of grants, as digests.
+
+use rusqlite::{OptionalExtension as _, Transaction, params};
+
+use super::Grants;
+use super::accounts::{COLUMNS, StoredGrant, read};
+use crate::Error;
+use crate::database::{counted, kept};
+
+/// The SHA-256 digest of a token. Tokens are random, so nobody can guess one from its digest.
+pub type TokenDigest = [u8; 32];
+
+/// The use of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenUse {
+    /// An access token.
+    Access,
+    /// A refresh token, which is replaced when it is used.
+    Refresh,
+}
+
+/// A token to be stored.
+#[derive(Debug, Clone, Copy)]
+pub struct NewToken {
+    /// The token's digest.
+    pub digest: TokenDigest,
+    /// The use of the token.
+    pub token_use: TokenUse,
+    /// The time from which the token is no longer valid, in milliseconds since 1970.
+    pub until_ms: u64,
+}
+
+/// A token that is stored.
+#[derive(Debug, Clone)]
+pub struct FoundToken {
+    /// The grant that the token belongs to; it has not ended.
+    pub grant: StoredGrant,
+    /// The use of the token.
+    pub token_use: TokenUse,
+    /// The time from which the token is no longer valid, in milliseconds since 1970.
+    pub until_ms: u64,
+    /// The time at which the refresh token was replaced, if it was.
+    pub spent_ms: Option<u64>,
+}
+
+impl Grants {
+    /// Stores tokens of a grant.
+    ///
+    /// # Errors
+    /// If the file cannot be used.
+    pub fn issue(&mut self, grant: &str, tokens: &[NewToken]) -> Result<(), Error> {
+        self.file.write(|file| insert(file, grant, tokens))
+    }
+
+    /// Stores tokens in place of a refresh token, which counts as replaced from now on. Only one of several concurrent
+    /// calls returns true.
+    ///
+    /// # Errors
+    /// If the file cannot be used.
+    pub fn renew(
+        &mut self,
+        (grant, spent): (&str, &TokenDigest),
+        tokens: &[NewToken],
+        now_ms: u64,
+    ) -> Result<bool, Error> {
+        self.file.write(|file| {
+            let update = "UPDATE tokens SET spent_ms = ?2 WHERE digest = ?1 AND spent_ms IS NULL";
+            let is_first = file.execute(update, params![spent, kept(now_ms)])? > 0;
+            insert(file, grant, tokens)?;
+            Ok(is_first)
+        })
+    }
+
+    /// Returns the token with this digest and its grant, unless the grant has ended.
+    ///
+    /// # Errors
+    /// If the file cannot be used.
+    pub fn find(&self, digest: &TokenDigest) -> Result<Option<FoundToken>, Error> {
+        let query = format!(
+            "SELECT {COLUMNS}, renews, until_ms, spent_ms FROM tokens JOIN grants ON grants.id = grant_id
+             WHERE digest = ?1 AND ended_ms IS NULL"
+        );
+        let found = self.file.read(|file| {
+            let mut query = file.prepare_cached(&query)?;
+            let row = query.query_row([&digest[..]], |row| {
+                let token_use = if row.get::<_, bool>(11)? { TokenUse::Refresh } else { TokenUse::Access };
+                let spent_ms = row.get::<_, Option<i64>>(13)?.map(counted);
+                Ok((read(row)?, token_use, counted(row.get(12)?), spent_ms))
+            });
+            row.optional()
+        })?;
+        Ok(found.map(|((grant, sealed), token_use, until_ms, spent_ms)| FoundToken {
+            grant: self.opened(grant, &sealed),
+            token_use,
+            until_ms,
+            spent_ms,
+        }))
+    }
+}
+
+fn insert(file: &Transaction<'_>, grant: &str, tokens: &[NewToken]) -> rusqlite::Result<()> {
+    let mut insert = file.prepare_cached("INSERT INTO tokens VALUES (?1, ?2, ?3, ?4, NULL)")?;
+    for token in tokens {
+        let renews = token.token_use == TokenUse::Refresh;
+        insert.execute(params![&token.digest[..], grant, renews, kept(token.until_ms)])?;
+    }
+    Ok(())
+}
