@@ -126,7 +126,8 @@ fn approval_url(approval: &str, base: &str, client: &ClientMetadata, state: &Sec
     let state = state.expose_secret();
     let success = format!("{base}{CALLBACK}?{}", form::joined(&[("state", state)]));
     let reject = format!("{base}{CALLBACK}?{}", form::joined(&[("state", state), ("success", "false")]));
-    let name = format!("{} (Dragoman)", client.name());
+    // A site accepts each name once per account, and people sign in more than once.
+    let name = format!("{} (Dragoman {})", client.name(), &random::challenge_of(state)[..6]);
     let id = application_id(base, &client.client_id);
     redirect_uri::with(
         approval,

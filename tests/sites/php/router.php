@@ -19,6 +19,10 @@ if ( preg_match( '#^/stored/(\d+)$#', $path, $stored ) ) {
 	echo $GLOBALS['wpdb']->get_var( $GLOBALS['wpdb']->prepare( "SELECT post_content FROM {$GLOBALS['wpdb']->posts} WHERE ID = %d", $stored[1] ) );
 	return true;
 }
+if ( preg_match( '#^/(wp-login\.php|wp-admin/.+)$#', $path ) && is_file( $_SERVER['DOCUMENT_ROOT'] . $path ) ) {
+	// The page for logging in, and the pages behind it.
+	return false;
+}
 $_SERVER['SCRIPT_NAME']     = '/index.php';
 $_SERVER['PHP_SELF']        = '/index.php';
 $_SERVER['SCRIPT_FILENAME'] = $_SERVER['DOCUMENT_ROOT'] . '/index.php';

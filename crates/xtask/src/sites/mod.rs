@@ -27,7 +27,7 @@ use std::process;
 /// The scripts of this command.
 pub(crate) const SITES: Scripts = Scripts {
     name: "sites",
-    all: &["tools", "account", "answers", "tenants", "story", "extended"],
+    all: &["tools", "account", "answers", "tenants", "login", "story", "extended"],
     run: with_sites,
 };
 
@@ -46,7 +46,7 @@ pub(crate) fn with_sites(
     let database = Database::start(&folder.0, log)?;
     let sites = NAMES.map(|name| Site::start(name, &wordpress, &folder.0, &database, log));
     let sites: Vec<Site> = sites.into_iter().collect::<Result<_, _>>()?;
-    let gateways = gateways(&sites, programs, log)?;
+    let gateways = gateways(&sites, programs, &folder.0, log)?;
     let world = json!({
         "sites": sites.iter().map(|site| &site.told).collect::<Vec<_>>(),
         "gateways": gateways.iter().map(|(name, gateway)| ((*name).to_owned(), json!(gateway.url))).collect::<Value>(),
@@ -90,8 +90,13 @@ fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
 }
 
 /// The gateways: the preset whose requests name their site, unchanged; the same with all tools and with files from this
-/// machine; the preset for a single site; and all tools without a preset.
-fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'static str, Gateway)>, String> {
+/// machine; the preset for a single site; all tools without a preset; and one at which people sign in.
+fn gateways(
+    sites: &[Site],
+    programs: &Programs,
+    folder: &Path,
+    log: &Log,
+) -> Result<Vec<(&'static str, Gateway)>, String> {
     let preset = |name: &str| ["-vvv", "--preset", name].map(str::to_owned).to_vec();
     let files = json!({
         "native": "wordpress", "phases": ["core", "extended"],
@@ -106,8 +111,16 @@ fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'sta
     });
     let profiles = json!({ "default": { "servers": ["wordpress"], "names": "plain" } });
     let mut extended = vec!["-vvv".to_owned()];
-    let config = json!({ "mcpServers": { "wordpress": all }, "profiles": profiles });
+    let config = json!({ "mcpServers": { "wordpress": all }, "profiles": &profiles });
     extended.extend(configured("sites-extended", &config)?);
+    let config = json!({
+        "stateFolder": folder.join("login"),
+        "auth": { "login": { "privateSites": true, "cache": "0s" } },
+        "mcpServers": { "wordpress": { "native": "wordpress", "site": { "login": true, "privateSites": true } } },
+        "profiles": profiles,
+    });
+    let mut with_login = vec!["-vvv".to_owned()];
+    with_login.extend(configured("sites-login", &config)?);
     let mut with_files = preset("wordpress");
     with_files.extend(configured("sites-files", &json!({ "mcpServers": { "wordpress": files } }))?);
     let mut on_this_machine = preset("wordpress");
@@ -117,6 +130,7 @@ fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'sta
         ("wordpress", on_this_machine, Vec::new()),
         ("files", with_files, Vec::new()),
         ("extended", extended, Vec::new()),
+        ("login", with_login, Vec::new()),
         ("buddyboss", preset("buddyboss"), vec![("WORDPRESS_URL", first)]),
     ];
     let start = |(name, args, env)| {
