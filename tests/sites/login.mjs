@@ -12,7 +12,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Browser } from './browser.mjs';
-import { basic, check, finish, gateways, north, south } from './cases.mjs';
+import { basic, check, finish, gateways, north, python, south } from './cases.mjs';
 
 const url = gateways.login;
 const { origin } = new URL(url);
@@ -122,6 +122,22 @@ for (const [sdk, Client, Transport] of [['1', ClientV1, TransportV1], ['2', Clie
     await client.close();
   });
 }
+
+await check('the Python SDK signs in', async () => {
+  const program = fileURLToPath(new URL('login.py', import.meta.url));
+  const args = JSON.stringify({ id: north.people.editor.draft });
+  const child = spawn(python, [program, url, 'wp_get_post', args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [, what, text] = /^(\S+) (.*)$/.exec(line);
+      if (what === 'open') child.stdin.write(`${(await approve(text)).href}\n`);
+      else return assert.ok(text.includes(north.people.editor.secret), text);
+    }
+    return assert.fail('it ended without an answer');
+  } finally {
+    child.kill();
+  }
+});
 
 await check('mcp-remote signs in', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-login-'));

@@ -6,12 +6,14 @@ use std::rc::Rc;
 
 use proto::mcp::{Method, Notice};
 
+use super::auth::Login;
 use super::check::MAX_PUBLIC_NAME;
 use super::model::Config;
 use super::names::{Names, Offers, What};
 use super::parse::{Entry, Kind, Node};
 use super::profiles::{MAX_CLIENT_PREFIX, Profile};
 use super::read::{Reader, clip};
+use super::server::{Link, Server};
 use super::suggest;
 use crate::dialect_rows::Dialect;
 
@@ -98,11 +100,46 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
             reader.note(at, "this token is so short that it can be guessed", help);
         });
     }
+    if let Some(said) = entry.value.entry("login")
+        && let Some(login) = &auth.login
+    {
+        reader.within("login", |reader| sign_in(reader, said, login, config));
+    }
     if let (Some(said), Some(oauth)) = (entry.value.entry("oauth"), &auth.oauth)
         && let Some(scope) = oauth.required_scopes.iter().find(|scope| !oauth.scopes.contains(scope))
     {
         let message = format!("every token needs the scope `{}`, but clients do not request it", clip(scope));
         reader.within("oauth", |reader| reader.note(&said.key_at, message, "add it to `scopes`, too"));
+    }
+}
+
+/// Adds notes for people who could not sign in, or for whom no server uses the account.
+fn sign_in(reader: &mut Reader<'_>, said: &Entry, login: &Login, config: &Config) {
+    let is_for_them = |server: &Server| match &server.link {
+        Link::Native(native) => native.site.as_ref().is_some_and(|site| site.login),
+        Link::Stdio(_) | Link::Http(_) => false,
+    };
+    let (own, others): (Vec<_>, Vec<_>) =
+        config.mcp_servers.iter().partition(|(_, server)| is_for_them(server));
+    if own.is_empty() {
+        let help = "add it to a server for sites: site: { login: true }";
+        reader.note(&said.key_at, "no server uses the account with which people sign in", help);
+    }
+    if let Some((name, _)) = others.first().filter(|_| login.sites.is_empty()) {
+        let message = format!(
+            "anybody with a WordPress site can sign in, and can then use the server `{}` as well",
+            clip(name)
+        );
+        let help = "name your sites in `sites`, or restrict the others: access: [{ deny: \"NAME__*\", who: { scheme: login } }]";
+        reader.note(&said.key_at, message, help);
+    }
+    if config.public_url.is_none() {
+        let message = "people on other machines cannot sign in without `publicUrl`";
+        reader.note(
+            &said.key_at,
+            message,
+            "add the address at which browsers reach Dragoman: publicUrl: https://mcp.example.com",
+        );
     }
 }
 

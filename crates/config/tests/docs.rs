@@ -188,6 +188,7 @@ fn every_dependency_is_explained() {
         "config",
         "engine",
         "gateway",
+        "login",
         "native",
         "pages",
         "proto",

@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::time::Instant;
 
 use crate::authorization_request::AuthorizationRequest;
-use crate::random::{self, NoRandomness};
+use crate::random::{self, NoEntropy};
 use crate::site_address::SiteAddress;
 
 /// The time within which a person has to finish. It includes a login at the site, perhaps with a second factor.
@@ -20,7 +20,7 @@ const MOST_OF_ADDRESS: usize = 16;
 
 /// A sign-in.
 #[derive(Debug, Clone)]
-pub(crate) struct Attempt {
+pub(crate) struct SignInAttempt {
     /// A random name, which is part of addresses.
     pub(crate) entry: String,
     /// The value of the browser's cookie.
@@ -44,7 +44,7 @@ pub(crate) enum Stage {
 
 /// All sign-ins under way.
 #[derive(Debug, Default)]
-pub(crate) struct Attempts(HashMap<String, Attempt>);
+pub(crate) struct Attempts(HashMap<String, SignInAttempt>);
 
 impl Attempts {
     /// Begins a sign-in.
@@ -55,7 +55,7 @@ impl Attempts {
         &mut self,
         request: AuthorizationRequest,
         address: IpAddr,
-    ) -> Result<Attempt, &'static str> {
+    ) -> Result<SignInAttempt, &'static str> {
         const NO_RANDOMNESS: &str = "Dragoman's operating system gives no random numbers. Try again later.";
         let now = Instant::now();
         self.0.retain(|_, attempt| now < attempt.begun + LIFE);
@@ -68,16 +68,16 @@ impl Attempts {
         if self.0.len() >= MOST {
             return Err("Too many people are signing in at the moment. Try again in a few minutes.");
         }
-        let named = || -> Result<_, NoRandomness> { Ok((random::name()?, random::text("")?)) };
+        let named = || -> Result<_, NoEntropy> { Ok((random::name()?, random::text("")?)) };
         let (entry, mark) = named().map_err(|_| NO_RANDOMNESS)?;
         let attempt =
-            Attempt { entry: entry.clone(), mark, request, stage: Stage::Asking, address, begun: now };
+            SignInAttempt { entry: entry.clone(), mark, request, stage: Stage::Asking, address, begun: now };
         self.0.insert(entry, attempt.clone());
         Ok(attempt)
     }
 
     /// Returns the sign-in with this name, if the browser is its own.
-    pub(crate) fn of(&self, entry: &str, cookies: &[&str], is_secure: bool) -> Option<&Attempt> {
+    pub(crate) fn of(&self, entry: &str, cookies: &[&str], is_secure: bool) -> Option<&SignInAttempt> {
         let attempt = self.0.get(entry).filter(|attempt| attempt.is_alive())?;
         attempt.is_of(cookies, is_secure).then_some(attempt)
     }
@@ -91,17 +91,17 @@ impl Attempts {
 
     /// Returns the name of the sign-in that left for a site with this state.
     pub(crate) fn left_with(&self, state: &str) -> Option<&str> {
-        let is_it = |attempt: &&Attempt| matches!(&attempt.stage, Stage::AtSite { state: own, .. } if random::is_same(own, state));
+        let is_it = |attempt: &&SignInAttempt| matches!(&attempt.stage, Stage::AtSite { state: own, .. } if random::is_same(own, state));
         self.0.values().filter(|attempt| attempt.is_alive()).find(is_it).map(|attempt| attempt.entry.as_str())
     }
 
     /// Ends a sign-in.
-    pub(crate) fn end(&mut self, entry: &str) -> Option<Attempt> {
+    pub(crate) fn end(&mut self, entry: &str) -> Option<SignInAttempt> {
         self.0.remove(entry)
     }
 }
 
-impl Attempt {
+impl SignInAttempt {
     fn is_alive(&self) -> bool {
         Instant::now() < self.begun + LIFE
     }

@@ -16,6 +16,8 @@ use crate::codes::Codes;
 use crate::grant_file::GrantFile;
 use crate::metadata;
 use crate::outbound::{Network, Outbound};
+use crate::random::NoEntropy;
+use crate::request_limit::RequestLimit;
 use crate::site::SiteReach;
 use crate::site_address::{SiteAddress, SiteRules};
 
@@ -34,6 +36,7 @@ pub struct AuthorizationServer {
     pub(crate) documents: ClientDocuments,
     pub(crate) confirmations: Mutex<Confirmations>,
     pub(crate) turns: Semaphore,
+    pub(crate) limit: RequestLimit,
     pub(crate) endings: AtomicU64,
     /// The time of the next tidying; `None` for now.
     pub(crate) next_tidying: Mutex<Option<Instant>>,
@@ -46,11 +49,16 @@ impl AuthorizationServer {
     /// # Errors
     /// Returns the reason, for the operator.
     pub fn open(settings: &Login, folder: &Path) -> Result<Self, String> {
-        Ok(Self::over(settings.clone(), GrantFile::open(folder)?, Box::new(Network::new())))
+        let grants = GrantFile::open(folder)?;
+        Self::over(settings.clone(), grants, Box::new(Network::new())).map_err(|error| error.to_string())
     }
 
-    pub(crate) fn over(settings: Login, grants: GrantFile, outbound: Box<dyn Outbound>) -> Self {
-        Self {
+    pub(crate) fn over(
+        settings: Login,
+        grants: GrantFile,
+        outbound: Box<dyn Outbound>,
+    ) -> Result<Self, NoEntropy> {
+        Ok(Self {
             settings,
             base: Mutex::default(),
             grants,
@@ -60,10 +68,11 @@ impl AuthorizationServer {
             documents: ClientDocuments::default(),
             confirmations: Mutex::default(),
             turns: Semaphore::new(AT_ONCE),
+            limit: RequestLimit::new()?,
             endings: AtomicU64::new(0),
             next_tidying: Mutex::default(),
             is_tidying: AtomicBool::new(false),
-        }
+        })
     }
 
     /// Sets the gateway's public address, without a slash at the end; `None` if it has none.

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::client_metadata::ClientMetadata;
-use crate::outbound::{Outbound, Outgoing};
+use crate::outbound::{Outbound, SiteRequest};
 
 /// The maximum size of a document, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -52,7 +52,8 @@ impl ClientDocuments {
             return Ok(known);
         }
         let url: Uri = address.parse().map_err(|_| "the client's id is not a URL".to_owned())?;
-        let request = Outgoing { method: Method::GET, url, authorization: None, public_only, cap: LONGEST };
+        let request =
+            SiteRequest { method: Method::GET, url, authorization: None, public_only, cap: LONGEST };
         let answer = outbound.send(request).await.map_err(|error| format!("{address}: {error}"))?;
         if answer.status != StatusCode::OK {
             return Err(format!("{address} answered with status {}", answer.status.as_u16()));

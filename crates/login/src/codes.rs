@@ -7,7 +7,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::time::Instant;
 
-use crate::random::{self, NoRandomness};
+use crate::random::{self, NoEntropy};
 
 /// The time for which a code is valid.
 const LIFE: Duration = Duration::from_mins(1);
@@ -61,7 +61,7 @@ impl Codes {
         &mut self,
         grant: &str,
         (client, redirect_uri, challenge): (&str, &str, &str),
-    ) -> Result<SecretString, NoRandomness> {
+    ) -> Result<SecretString, NoEntropy> {
         let (now, text) = (Instant::now(), random::text("")?);
         self.0.retain(|_, code| now < code.made + REMEMBERED);
         if self.0.len() >= MOST

@@ -89,6 +89,7 @@ impl AuthorizationServer {
         }
         *next = Some(now + BETWEEN);
         drop(next);
+        self.limit.sweep();
         let server = self.clone();
         transport::task::spawn(async move {
             server.tidy(now_ms).await;

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`AuthorizationServer`] | the whole: settings, state, and the tokens that clients send |
 //! | `routes` | the paths, and which part answers |
+//! | `request_limit` | how many requests an address may send |
 //! | `metadata` | what clients read first: the server, and the resource (RFC 8414, RFC 9728) |
 //! | `client_metadata`, `redirect_uri` | clients, and where a browser may be sent back to |
 //! | `client_document`, `registration` | clients that publish their metadata, and clients that register (RFC 7591) |
@@ -38,6 +39,7 @@ mod page;
 mod random;
 mod redirect_uri;
 mod registration;
+mod request_limit;
 mod response;
 mod routes;
 mod signing_in;
@@ -48,7 +50,7 @@ mod tokens;
 pub use accounts::{AccountFault, SignedIn};
 pub use authorization_server::AuthorizationServer;
 pub use endings::ListedGrant;
-pub use routes::Visit;
+pub use routes::EndpointRequest;
 pub use tokens::is_access_token;
 
 #[cfg(test)]

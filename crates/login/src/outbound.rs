@@ -18,7 +18,7 @@ const AT_ONCE: usize = 16;
 
 /// A request without a body.
 #[derive(Debug, Clone)]
-pub(crate) struct Outgoing {
+pub(crate) struct SiteRequest {
     pub(crate) method: Method,
     pub(crate) url: Uri,
     /// The value of `Authorization`, marked as sensitive.
@@ -31,7 +31,7 @@ pub(crate) struct Outgoing {
 
 /// The response to a request. Redirects are not followed.
 #[derive(Debug, Clone)]
-pub(crate) struct Incoming {
+pub(crate) struct SiteResponse {
     pub(crate) status: StatusCode,
     pub(crate) location: Option<String>,
     pub(crate) body: Bytes,
@@ -46,12 +46,13 @@ pub(crate) struct OutboundError(pub(crate) String);
 pub(crate) const NOT_REACHABLE: &str = "this address cannot be reached from the internet";
 
 /// A pending response.
-pub(crate) type Responding<'a> = Pin<Box<dyn Future<Output = Result<Incoming, OutboundError>> + Send + 'a>>;
+pub(crate) type Responding<'a> =
+    Pin<Box<dyn Future<Output = Result<SiteResponse, OutboundError>> + Send + 'a>>;
 
 /// Sends requests.
 pub(crate) trait Outbound: Send + Sync {
     /// Sends a request; dropping the future cancels it.
-    fn send(&self, request: Outgoing) -> Responding<'_>;
+    fn send(&self, request: SiteRequest) -> Responding<'_>;
 }
 
 /// Sends requests over connections of their own.
@@ -70,7 +71,7 @@ impl Network {
 }
 
 impl Outbound for Network {
-    fn send(&self, request: Outgoing) -> Responding<'_> {
+    fn send(&self, request: SiteRequest) -> Responding<'_> {
         Box::pin(async move {
             let until = Instant::now() + WITHIN;
             let host = request.url.host().unwrap_or_default().to_owned();
@@ -83,7 +84,7 @@ impl Outbound for Network {
             let body = collect(body, Part::Answers, cap, until).await;
             let body = body.map_err(|error| OutboundError(format!("{host}: {error}")))?;
             let location = head.headers.get(LOCATION).and_then(|value| value.to_str().ok());
-            Ok(Incoming { status: head.status, location: location.map(str::to_owned), body })
+            Ok(SiteResponse { status: head.status, location: location.map(str::to_owned), body })
         })
     }
 }
@@ -99,7 +100,7 @@ fn unanswered(error: &ClientError, public_only: bool) -> OutboundError {
     }
 }
 
-fn built(request: Outgoing) -> Result<Request<Bytes>, OutboundError> {
+fn built(request: SiteRequest) -> Result<Request<Bytes>, OutboundError> {
     let mut built = Request::builder()
         .method(request.method)
         .uri(request.url)

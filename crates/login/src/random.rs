@@ -1,5 +1,7 @@
 //! Unguessable texts, and digests of them. This module must not know what a text is for.
 
+use std::fmt::Write as _;
+
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -9,22 +11,22 @@ use subtle::ConstantTimeEq as _;
 /// The error if the operating system's random number generator fails.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the operating system's random number generator failed")]
-pub(crate) struct NoRandomness;
+pub(crate) struct NoEntropy;
 
 /// Returns random bytes from the operating system.
-pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
+pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], NoEntropy> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+    getrandom::fill(&mut bytes).map_err(|_| NoEntropy)?;
     Ok(bytes)
 }
 
 /// Returns a text that nobody can guess: `mark`, and 256 random bits in 43 characters that URLs may contain.
-pub(crate) fn text(mark: &str) -> Result<SecretString, NoRandomness> {
+pub(crate) fn text(mark: &str) -> Result<SecretString, NoEntropy> {
     Ok(SecretString::from(format!("{mark}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes::<32>()?))))
 }
 
 /// Returns a random name of 16 characters, which may be shown.
-pub(crate) fn name() -> Result<String, NoRandomness> {
+pub(crate) fn name() -> Result<String, NoEntropy> {
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes::<12>()?))
 }
 
@@ -38,6 +40,14 @@ pub(crate) fn digest_of(text: &str) -> [u8; 32] {
 /// Returns the digest of a text in Base64 for URLs, as PKCE writes it (RFC 7636, 4.2).
 pub(crate) fn challenge_of(verifier: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(digest_of(verifier))
+}
+
+/// Returns six characters that say nothing about a text, but differ from those of most other texts.
+pub(crate) fn short_of(text: &str) -> String {
+    digest_of(&format!("short {text}"))[..3].iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// Compares a secret with a text, in a time that tells nothing about either.

@@ -1,9 +1,11 @@
 //! The forms of responses. This module must not know why a response is sent.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, LOCATION, PRAGMA,
-    REFERRER_POLICY, SET_COOKIE,
+    REFERRER_POLICY, RETRY_AFTER, SET_COOKIE,
 };
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -67,4 +69,13 @@ pub(crate) fn with_cookie(mut reply: Reply, cookie: &str) -> Reply {
 /// Returns the answer if the file of grants, or randomness, is not available.
 pub(crate) fn unavailable() -> Reply {
     error(StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", "try again in a minute")
+}
+
+/// Returns the answer to too many requests.
+pub(crate) fn too_many(wait: Duration) -> Reply {
+    let seconds = wait.as_secs() + 1;
+    let why = format!("too many requests from this address: try again in {seconds} s");
+    let mut reply = error(StatusCode::TOO_MANY_REQUESTS, "temporarily_unavailable", &why);
+    reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    reply
 }

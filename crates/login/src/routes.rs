@@ -18,7 +18,7 @@ use crate::tokens;
 const SIGN_IN: &str = "/oauth/sign-in/";
 
 /// One request.
-pub struct Visit<'a> {
+pub struct EndpointRequest<'a> {
     /// The method.
     pub method: &'a Method,
     /// The path.
@@ -67,8 +67,12 @@ impl AuthorizationServer {
     }
 
     /// Answers a request.
-    pub async fn respond(&self, visit: Visit<'_>) -> Reply {
-        let Visit { method, path, query, headers, body, address, now_ms } = visit;
+    pub async fn respond(&self, visit: EndpointRequest<'_>) -> Reply {
+        let EndpointRequest { method, path, query, headers, body, address, now_ms } = visit;
+        let is_read = path == signing_in::CALLBACK || under(path, metadata::SERVER).is_some();
+        if !is_read && let Err(wait) = self.limit.count(address) {
+            return response::too_many(wait);
+        }
         let cookies: Vec<&str> =
             headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok()).collect();
         let browser = Browser { cookies: &cookies, address, now_ms };

@@ -8,7 +8,7 @@ use store::grants::NewGrant;
 use upstream::oauth::form;
 
 use crate::AuthorizationServer;
-use crate::attempts::{Attempt, Stage};
+use crate::attempts::{SignInAttempt, Stage};
 use crate::authorization_request::{
     AuthorizationRequest, RequestParameters, ReturnedError, answer, checked, return_address,
 };
@@ -127,7 +127,7 @@ fn approval_url(approval: &str, base: &str, client: &ClientMetadata, state: &Sec
     let success = format!("{base}{CALLBACK}?{}", form::joined(&[("state", state)]));
     let reject = format!("{base}{CALLBACK}?{}", form::joined(&[("state", state), ("success", "false")]));
     // A site accepts each name once per account, and people sign in more than once.
-    let name = format!("{} (Dragoman {})", client.name(), &random::challenge_of(state)[..6]);
+    let name = format!("{} (Dragoman {})", client.name(), random::short_of(state));
     let id = application_id(base, &client.client_id);
     redirect_uri::with(
         approval,
@@ -201,23 +201,15 @@ pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: B
         Err(NotConfirmed::Forbidden(why) | NotConfirmed::Unavailable(why)) => return failed(&sentence(&why)),
     };
     let password_id = reach.password_id(account).await;
-    let (Ok(id), Ok(random)) = (random::name(), random::bytes()) else { return response::unavailable() };
+    let Ok(id) = random::name() else { return response::unavailable() };
     let request = &attempt.request;
-    let (own, client, now_ms) = (id.clone(), request.client.clone(), browser.now_ms);
-    let (address, name, rest) = (site.as_str().to_owned(), confirmed.name.clone(), rest.clone());
-    let stored = server.grants.with(move |file| {
-        let new = NewGrant {
-            id: &own,
-            client: &client.client_id,
-            client_name: client.name(),
-            site: &address,
-            rest: &rest,
-            user: &name,
-            password: &password,
-            password_id: password_id.as_deref(),
-        };
-        file.begin(&new, random, now_ms)
-    });
+    let stored = stored(
+        server,
+        (&id, request, &confirmed.name),
+        (site.as_str(), account),
+        password_id,
+        browser.now_ms,
+    );
     match stored.await {
         Ok(true) => {}
         Ok(false) => return failed("There are too many sign-ins here. The operator can end old ones."),
@@ -235,14 +227,41 @@ pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: B
     back(&request.answer(&base, &[("code", code.expose_secret())]))
 }
 
-fn known(server: &AuthorizationServer, entry: &str, browser: Browser<'_>) -> Option<Attempt> {
+/// Stores a new grant; returns false if there are too many.
+async fn stored(
+    server: &AuthorizationServer,
+    (id, request, user): (&str, &AuthorizationRequest, &str),
+    (site, account): (&str, SiteAccount<'_>),
+    password_id: Option<String>,
+    now_ms: u64,
+) -> Result<bool, String> {
+    let random = random::bytes().map_err(|error| error.to_string())?;
+    let (id, client, user) = (id.to_owned(), request.client.clone(), user.to_owned());
+    let (site, rest, password) = (site.to_owned(), account.rest.to_owned(), account.password.clone());
+    let stored = server.grants.with(move |file| {
+        let new = NewGrant {
+            id: &id,
+            client: &client.client_id,
+            client_name: client.name(),
+            site: &site,
+            rest: &rest,
+            user: &user,
+            password: &password,
+            password_id: password_id.as_deref(),
+        };
+        file.begin(&new, random, now_ms)
+    });
+    stored.await
+}
+
+fn known(server: &AuthorizationServer, entry: &str, browser: Browser<'_>) -> Option<SignInAttempt> {
     server.attempts.lock().of(entry, browser.cookies, server.is_secure()).cloned()
 }
 
 fn question(
     server: &AuthorizationServer,
     status: StatusCode,
-    attempt: &Attempt,
+    attempt: &SignInAttempt,
     typed: &str,
     trouble: Option<&str>,
 ) -> Reply {

@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::outbound::{Incoming, Outbound, OutboundError, Outgoing};
+use crate::outbound::{Outbound, OutboundError, SiteRequest, SiteResponse};
 use crate::site_address::SiteAddress;
 
 /// The maximum size of an index, in bytes; large sites ignore `_fields` and list hundreds of routes.
@@ -155,7 +155,7 @@ impl SiteReach<'_> {
         url: &str,
         account: Option<SiteAccount<'_>>,
         cap: usize,
-    ) -> Result<Incoming, OutboundError> {
+    ) -> Result<SiteResponse, OutboundError> {
         self.send(Method::GET, url, account, cap).await
     }
 
@@ -165,10 +165,12 @@ impl SiteReach<'_> {
         url: &str,
         account: Option<SiteAccount<'_>>,
         cap: usize,
-    ) -> Result<Incoming, OutboundError> {
+    ) -> Result<SiteResponse, OutboundError> {
         let url: Uri = url.parse().map_err(|_| OutboundError("this is not a URL".to_owned()))?;
         let authorization = account.map(basic).transpose()?;
-        self.outbound.send(Outgoing { method, url, authorization, public_only: self.public_only, cap }).await
+        self.outbound
+            .send(SiteRequest { method, url, authorization, public_only: self.public_only, cap })
+            .await
     }
 }
 

@@ -127,7 +127,7 @@ struct TokenPair {
 }
 
 impl TokenPair {
-    fn new(server: &AuthorizationServer, now_ms: u64) -> Result<Self, random::NoRandomness> {
+    fn new(server: &AuthorizationServer, now_ms: u64) -> Result<Self, random::NoEntropy> {
         let (access, refresh) = (random::text(ACCESS)?, random::text(REFRESH)?);
         let idle_ms = u64::try_from(server.settings.idle.as_millis()).unwrap_or(u64::MAX);
         let row = |token: &SecretString, token_use, life_ms| NewToken {

@@ -63,6 +63,8 @@ pub const ACCESS: &str = "/admin/access";
 pub const LIMITS: &str = "/admin/limits";
 /// The consents: query `q`, `at`.
 pub const LOGINS: &str = "/admin/logins";
+/// POST: ends a person's sign-in: `signIn`.
+pub const SIGN_INS_END: &str = "/admin/sign-ins-end";
 /// POST: revokes a consent: `consent`.
 pub const LOGINS_REVOKE: &str = "/admin/logins-revoke";
 /// The configuration.

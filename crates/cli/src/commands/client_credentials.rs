@@ -94,6 +94,12 @@ fn own(config: &Config, file: Option<&str>) -> Option<(Option<&'static str>, Str
         (Some("Bearer KEY"), how)
     } else if auth.bearer.is_some() {
         (Some("Bearer TOKEN"), "replace TOKEN with the token of auth.bearer".to_owned())
+    } else if auth.login.is_some() {
+        (
+            None,
+            "clients open a browser, in which people sign in with their account at a WordPress site"
+                .to_owned(),
+        )
     } else if auth.oauth.is_some() {
         (
             None,

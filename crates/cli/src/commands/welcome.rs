@@ -48,8 +48,10 @@ pub(super) fn welcome(about: &Welcome<'_>) -> String {
     let mut text = String::new();
     let urls: Vec<String> =
         about.addresses.iter().map(|one| address::url(about.config, *one, "/mcp")).collect();
-    let first = about
-        .origin
+    // People who sign in get tokens for the public address alone.
+    let public = about.config.public_url.as_deref().filter(|_| about.config.auth.login.is_some());
+    let first = public
+        .or(about.origin)
         .map(|origin| format!("{origin}/mcp"))
         .or_else(|| urls.first().cloned())
         .unwrap_or_default();
@@ -142,6 +144,9 @@ fn state(native: &NativeLink) -> Cow<'static, str> {
     let url = native.site.as_ref().and_then(|site| site.url.as_ref()).filter(|url| !url.expose().is_empty());
     match url {
         Some(url) => format!("ready, for {}", clipped(url.shown())).into(),
+        None if native.site.as_ref().is_some_and(|site| site.login && !site.headers) => {
+            "for the site at which each person signs in".into()
+        }
         // A configuration without the site's URL must allow requests to name their sites; otherwise, the configuration is refused.
         None => {
             "each request names its site: x-wordpress-url, x-wordpress-username, x-wordpress-password".into()
@@ -196,11 +201,11 @@ fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The entry for a client that starts programs. A program gets no headers, so if requests name their site, `mcp-remote` sends
-/// them to the running gateway.
+/// The entry for a client that starts programs. A program gets no headers, and nobody can sign in with it, so if requests name
+/// their site or people sign in, `mcp-remote` connects to the running gateway.
 fn desktop(about: &Welcome<'_>, credentials: &Credentials, url: &str, args: &[&str]) -> Value {
     let sites = Credentials::of_sites(about.config).headers;
-    if sites.is_empty() {
+    if sites.is_empty() && about.config.auth.login.is_none() {
         return json!({"command": about.program, "args": args});
     }
     let mut args = vec!["-y".to_owned(), "mcp-remote".to_owned(), url.to_owned()];
@@ -210,6 +215,9 @@ fn desktop(about: &Welcome<'_>, credentials: &Credentials, url: &str, args: &[&s
         let variable = header.to_uppercase().replace('-', "_");
         args.extend(["--header".to_owned(), format!("{header}:${{{variable}}}")]);
         env.insert(variable, json!(value));
+    }
+    if env.is_empty() {
+        return json!({"command": "npx", "args": args});
     }
     json!({"command": "npx", "args": args, "env": env})
 }
@@ -249,6 +257,21 @@ endpoints:
             program: "/usr/bin/dragoman",
             paint,
         })
+    }
+
+    #[test]
+    fn where_people_sign_in_clients_get_the_public_address_and_no_headers() {
+        let text = "publicUrl: https://mcp.example.com\nauth: { login: wordpress }\n\
+             mcpServers: { sites: { native: wordpress, site: { login: true } } }\n";
+        let screen = screen(text, None, Paint(false));
+        for said in [
+            "for the site at which each person signs in",
+            "clients open a browser",
+            "claude mcp add --transport http dragoman https://mcp.example.com/mcp\n",
+            r#"{"command":"npx","args":["-y","mcp-remote","https://mcp.example.com/mcp"]}"#,
+        ] {
+            assert!(screen.contains(said), "{said}: {screen}");
+        }
     }
 
     #[test]

@@ -181,6 +181,20 @@ auth: { oauth: { resource: 'http://h/mcp#x' }, jwt: { issuer: 'https://i' } }
             r"2:28 auth.oauth.resource ['http://h/mcp#x'] a URL cannot have a fragment => remove the `#` and what follows it",
         ],
     ),
+    (
+        "mcpServers: { docs: { native: demo } }\nauth: { login: facebook }\n",
+        &[
+            r"2:16 auth.login [facebook] people can sign in only with an account at a WordPress site => write login: wordpress",
+        ],
+    ),
+    (
+        "mcpServers: { docs: { native: demo } }\nauth: { login: { site: x, idle: 5m, sites: ['ftp://h', 'https://h?x'] } }\n",
+        &[],
+    ),
+    (
+        "mcpServers: { docs: { native: demo } }\nmanagement: true\nauth: { login: wordpress }\n",
+        &[],
+    ),
 ];
 
 #[test]

@@ -46,7 +46,7 @@ access: [ { deny: '*', who: {}, unless: { keys: a, ip: [10.0.0.7/8, x, '10.0.0.0
             r"2:69 access[0].unless.ip[1] [x] this is not an IP address => write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7",
             r"2:72 access[0].unless.ip[2] ['10.0.0.0/40'] the number after the `/` is not a valid prefix length for this address => write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7",
             r"2:87 access[0].unless.ip[3] ['${ADDRESS}/8'] the address has bits set beyond the prefix length => change the value that is substituted",
-            r"2:113 access[0].unless.scheme [tokn] `tokn` is not one of `anyone`, `bearer`, `key`, `basic`, `site` or `token` => did you mean `token`?",
+            r"2:113 access[0].unless.scheme [tokn] `tokn` is not one of `anyone`, `bearer`, `key`, `basic`, `site`, `login` or `token` => did you mean `token`?",
         ],
     ),
     (

@@ -9,7 +9,7 @@
 //! | [`calls`], [`usage`] | the record of calls; figures about a period |
 //! | [`captured`] | captured messages |
 //! | [`live`] | events as they happen |
-//! | [`sessions`], [`keys`], [`consents`] | sessions and streams; API keys; consents of callers to servers |
+//! | [`sessions`], [`keys`], [`consents`], [`sign_ins`] | sessions and streams; API keys; consents of callers to servers; people who have signed in |
 //! | [`access`] | whether the rules let a caller use a tool |
 //! | [`limits`] | limits and their use |
 //! | [`configuration`] | the configuration in force, and changes made at run time |
@@ -30,4 +30,5 @@ pub(crate) mod moment;
 pub(crate) mod profiles;
 pub(crate) mod servers;
 pub(crate) mod sessions;
+pub(crate) mod sign_ins;
 pub(crate) mod usage;

@@ -81,10 +81,7 @@ async fn sites_are_found_as_people_type_them() {
     let to = location(
         &stage.submit(&entry, "choice=continue&site=https%3A%2F%2Fplain.example%2Fwp-admin%2F").await,
     );
-    assert!(
-        to.starts_with("https://plain.example/wp-admin/a.php?app_name=Tester%20%28Dragoman%20"),
-        "{to}"
-    );
+    assert!(to.starts_with("https://plain.example/wp-admin/a.php?app_name=Tester%20%28Dragoman%20"), "{to}");
     stage.world.redirects(
         "GET https://bare.example/wp-json/?_fields=authentication",
         "https://www.bare.example/wp-json/",

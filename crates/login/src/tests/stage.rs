@@ -12,9 +12,9 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::grant_file::GrantFile;
-use crate::outbound::{Incoming, NOT_REACHABLE, Outbound, OutboundError, Outgoing, Responding};
+use crate::outbound::{NOT_REACHABLE, Outbound, OutboundError, Responding, SiteRequest, SiteResponse};
 use crate::response::Reply;
-use crate::{AuthorizationServer, Visit, random};
+use crate::{AuthorizationServer, EndpointRequest, random};
 
 pub(super) const BASE: &str = "https://mcp.example.com";
 pub(super) const SITE: &str = "https://blog.example";
@@ -23,11 +23,14 @@ pub(super) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 /// 2026-11-22T06:00:00Z.
 pub(super) const NOW: u64 = 1_795_327_200_000;
 
+/// A status, a body, and the target of a redirect.
+type Answer = (u16, String, Option<String>);
+
 /// The other servers: answers by method and URL.
 #[derive(Default)]
 pub(super) struct World {
-    answers: Mutex<HashMap<String, (u16, String, Option<String>)>>,
-    pub(super) asked: Mutex<Vec<Outgoing>>,
+    answers: Mutex<HashMap<String, Answer>>,
+    pub(super) asked: Mutex<Vec<SiteRequest>>,
 }
 
 impl World {
@@ -79,13 +82,17 @@ pub(super) const INTROSPECT: &str =
 pub(super) const DELETE: &str = "DELETE https://blog.example/wp-json/wp/v2/users/me/application-passwords/0a1b2c3d-0000-4000-8000-000000000001";
 
 impl Outbound for Arc<World> {
-    fn send(&self, request: Outgoing) -> Responding<'_> {
+    fn send(&self, request: SiteRequest) -> Responding<'_> {
         let key = format!("{} {}", request.method, request.url);
         let answer = self.answers.lock().get(&key).cloned();
         self.asked.lock().push(request);
         Box::pin(async move {
             let (status, body, location) = answer.ok_or(OutboundError(NOT_REACHABLE.to_owned()))?;
-            Ok(Incoming { status: StatusCode::from_u16(status).unwrap(), location, body: Bytes::from(body) })
+            Ok(SiteResponse {
+                status: StatusCode::from_u16(status).unwrap(),
+                location,
+                body: Bytes::from(body),
+            })
         })
     }
 }
@@ -123,7 +130,7 @@ impl Stage {
             Folder(std::env::temp_dir().join(format!("dragoman-login-{}-{name}", std::process::id())));
         let world = World::with_site();
         let grants = GrantFile::open(&folder.0).unwrap();
-        let server = AuthorizationServer::over(settings(login), grants, Box::new(world.clone()));
+        let server = AuthorizationServer::over(settings(login), grants, Box::new(world.clone())).unwrap();
         server.serve_at(Some(BASE));
         let (cookies, now_ms) = (Mutex::default(), Mutex::new(NOW));
         Self { server: Arc::new(server), world, folder, cookies, now_ms }
@@ -142,7 +149,7 @@ impl Stage {
     pub(super) async fn send(&self, method: Method, to: &str, headers: HeaderMap, body: &str) -> Reply {
         let to = to.strip_prefix(BASE).unwrap_or(to);
         let (path, query) = to.split_once('?').unwrap_or((to, ""));
-        let visit = Visit {
+        let visit = EndpointRequest {
             method: &method,
             path,
             query,

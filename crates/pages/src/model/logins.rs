@@ -1,4 +1,5 @@
-//! Consents: who allowed the gateway to act at a server.
+//! Consents, by which callers allowed the gateway to act at a server; sign-ins, by which people let clients use their account at a
+//! site.
 
 use super::{ForeignText, Millis, Paging};
 
@@ -11,6 +12,27 @@ pub struct LoginsPage {
     pub rows: Vec<ConsentRow>,
     /// The position of the rows.
     pub paging: Paging,
+    /// The people who have signed in here, and match the filter; `None` if nobody can sign in.
+    pub sign_ins: Option<Vec<SignInRow>>,
+}
+
+/// A person who has signed in.
+#[derive(Debug, Clone, Default)]
+pub struct SignInRow {
+    /// The id for the form that ends the sign-in.
+    pub id: String,
+    /// The name of the account.
+    pub user: ForeignText,
+    /// The site of the account.
+    pub site: ForeignText,
+    /// The client that got the tokens, by its own words.
+    pub client: ForeignText,
+    /// The client's id.
+    pub client_id: ForeignText,
+    /// The time at which the person signed in.
+    pub since: Millis,
+    /// The time of the last use.
+    pub used: Millis,
 }
 
 /// A consent.

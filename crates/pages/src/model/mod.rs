@@ -40,7 +40,7 @@ pub use frame::{ErrorPage, LoginPage, Notice, PageFrame, Severity};
 pub use keys::{KeyForm, KeyRow, KeyStanding, KeysPage, NewKey};
 pub use limits::{CapRow, LimitsPage, RateRow};
 pub use live::{LiveEvent, LiveEventKind, LivePage};
-pub use logins::{ConsentRow, ConsentStanding, LoginsPage};
+pub use logins::{ConsentRow, ConsentStanding, LoginsPage, SignInRow};
 pub use overview::{Advice, OverviewPage, TrafficPoint, TrafficTotals, UsageRow, Window};
 pub use parts::{
     DefinedIn, DefinitionChange, DefinitionState, DiffLine, DiffMark, MOST_ROWS, Outcome, Paging, ROWS,

@@ -1,9 +1,9 @@
-//! Consents: who allowed the gateway to act at a server.
+//! Consents, by which callers allowed the gateway to act at a server; people who have signed in here.
 
-use crate::model::{ConsentRow, ConsentStanding, LoginsPage, PageFrame};
+use crate::model::{ConsentRow, ConsentStanding, LoginsPage, PageFrame, SignInRow};
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, empty, field, filter, page,
-    pager, shown, table, until,
+    pager, shown, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -12,8 +12,8 @@ use maud::{Markup, html};
 pub fn logins(frame: &PageFrame, data: &LoginsPage) -> Markup {
     let head = Head::of(
         Section::Logins,
-        "Upstream logins",
-        "Who allowed Dragoman to act at which server, and for how long. Tokens are never shown.",
+        "Logins",
+        "Who allowed Dragoman to act at which server, and who has signed in here. Tokens are never shown.",
     );
     let rows = html! { @for row in shown(&data.rows) { (consent_row(frame, row)) } };
     let columns =
@@ -22,12 +22,14 @@ pub fn logins(frame: &PageFrame, data: &LoginsPage) -> Markup {
         frame,
         &head,
         &html! {
-            @if !data.rows.is_empty() || !data.q.is_empty() {
+            @let signed_in = data.sign_ins.as_ref().is_some_and(|rows| !rows.is_empty());
+            @if !data.rows.is_empty() || signed_in || !data.q.is_empty() {
                 (filter(route::LOGINS, "list", &html! {
-                    (field(InputLine { name: "q", label: "Server or caller", value: data.q.raw(), kind: "search", ..InputLine::default() }))
+                    (field(InputLine { name: "q", label: "Server, site or person", value: data.q.raw(), kind: "search", ..InputLine::default() }))
                 }))
             }
             div id="list" {
+                @if let Some(rows) = &data.sign_ins { (sign_ins(frame, rows, !data.q.is_empty())) h2 { "Consents to servers" } }
                 @if !data.rows.is_empty() {
                     (table("Consents", &columns, &rows))
                     (pager(route::LOGINS, &[("q", data.q.raw())], &data.paging, shown(&data.rows).len()))
@@ -44,6 +46,35 @@ pub fn logins(frame: &PageFrame, data: &LoginsPage) -> Markup {
             }
         },
     )
+}
+
+/// The people who have signed in.
+fn sign_ins(frame: &PageFrame, rows: &[SignInRow], filtered: bool) -> Markup {
+    let columns = [("Person", ""), ("Application", ""), ("Since", ""), ("Last used", ""), ("", "acts")];
+    let body = html! { @for row in shown(rows) { (sign_in_row(frame, row)) } };
+    html! {
+        h2 { "People who have signed in" }
+        @if rows.is_empty() {
+            p.quiet {
+                @if filtered { "Nobody matches." } @else { "Nobody has signed in yet. A client offers it when it connects without a token." }
+            }
+        } @else {
+            (table("People who have signed in", &columns, &body))
+            @if rows.len() > shown(rows).len() { p.hint { "More people have signed in: use the filter." } }
+        }
+    }
+}
+
+fn sign_in_row(frame: &PageFrame, row: &SignInRow) -> Markup {
+    html! {
+        tr {
+            td data-label="Person" { (row.user.name()) div.sub { "at " (row.site.name()) } }
+            td data-label="Application" { (row.client.name()) div.sub { (row.client_id.name()) } }
+            td data-label="Since" { (when(frame.now, row.since)) }
+            td data-label="Last used" { (when(frame.now, row.used)) }
+            td.acts data-label="Actions" { (button(frame, route::SIGN_INS_END, Button::Danger, Glyph::Remove, "End", &[("signIn", &row.id)])) }
+        }
+    }
 }
 
 fn consent_row(frame: &PageFrame, row: &ConsentRow) -> Markup {

@@ -48,6 +48,7 @@ pub(crate) fn with_sites(
     let sites: Vec<Site> = sites.into_iter().collect::<Result<_, _>>()?;
     let gateways = gateways(&sites, programs, &folder.0, log)?;
     let world = json!({
+        "python": tools.python("sdk-v1")?,
         "sites": sites.iter().map(|site| &site.told).collect::<Vec<_>>(),
         "gateways": gateways.iter().map(|(name, gateway)| ((*name).to_owned(), json!(gateway.url))).collect::<Value>(),
     });
@@ -82,7 +83,8 @@ fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
     for (name, gateway) in gateways {
         let said = gateway.said();
         let leaks = secrets.iter().filter(|secret| said.contains(secret.as_str())).count();
-        let good = leaks == 0 && secrets.len() >= 60 && !said.is_empty();
+        // Sites send new application passwords in addresses.
+        let good = leaks == 0 && !said.contains("password=") && secrets.len() >= 60 && !said.is_empty();
         log.note(&format!("{} the log of {name} holds no secret", if good { "ok" } else { "not ok" }));
         tally += Tally::one(good);
     }

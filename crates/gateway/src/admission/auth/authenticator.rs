@@ -55,7 +55,7 @@ enum Recalled<'h> {
 /// connections.
 #[derive(Clone)]
 pub(crate) struct Authenticator {
-    methods: Arc<AuthMethods>,
+    pub(super) methods: Arc<AuthMethods>,
     web: Arc<dyn Web>,
 }
 
@@ -90,11 +90,6 @@ impl Authenticator {
         web: Arc<dyn Web>,
     ) -> Result<Self, NotSound> {
         Ok(Self { methods: Arc::new(AuthMethods::new(config, book, server)?), web })
-    }
-
-    /// Returns the server that signs people in, if it is configured.
-    pub(crate) fn sign_in(&self) -> Option<&Arc<AuthorizationServer>> {
-        self.methods.login.as_ref().map(|login| &login.server)
     }
 
     /// Returns the same authenticator, with the connections of another thread.
@@ -224,16 +219,6 @@ impl Authenticator {
     /// Returns the time, in milliseconds since 1970.
     pub(crate) fn unix_ms(&self) -> u64 {
         self.methods.now().unix_ms
-    }
-
-    /// Adds the address of the metadata of the resource at `path` to the challenge of a refusal, if people can sign in
-    /// here (RFC 9728, 5.1).
-    pub(crate) fn naming_resource(&self, mut refused: NotAdmitted, path: &str) -> NotAdmitted {
-        if let (NotAdmitted::Denied(denied), Some(login)) = (&mut refused, &self.methods.login) {
-            denied.challenge =
-                denied.challenge.take().map(|challenge| login.naming_resource(challenge, path));
-        }
-        refused
     }
 
     /// Returns the metadata of this gateway as a protected resource (RFC 9728) if `path` is a path of that metadata.

@@ -10,8 +10,8 @@ use login::{AccountFault, AuthorizationServer, SignedIn};
 use serde_json::json;
 
 use super::Moment;
-use super::authenticator::AuthMethods;
-use super::denied::Refused;
+use super::authenticator::{AuthMethods, Authenticator};
+use super::denied::{NotAdmitted, Refused};
 
 /// The time for which a token is trusted without another look-up. Sign-ins that end in this process end at once.
 const HOLDS: Duration = Duration::from_secs(5);
@@ -62,6 +62,23 @@ impl SignIn {
         let url = self.server.resource_metadata_url(path).filter(|url| !url.contains(['"', '\\']));
         let Some(url) = url else { return challenge };
         format!("Bearer resource_metadata=\"{url}\", scope=\"{}\", {rest}", self.server.scope())
+    }
+}
+
+impl Authenticator {
+    /// Returns the server that signs people in, if it is configured.
+    pub(crate) fn sign_in(&self) -> Option<&Arc<AuthorizationServer>> {
+        self.methods.login.as_ref().map(|login| &login.server)
+    }
+
+    /// Adds the address of the metadata of the resource at `path` to the challenge of a refusal, if people can sign in
+    /// here (RFC 9728, 5.1).
+    pub(crate) fn naming_resource(&self, mut refused: NotAdmitted, path: &str) -> NotAdmitted {
+        if let (NotAdmitted::Denied(denied), Some(login)) = (&mut refused, &self.methods.login) {
+            denied.challenge =
+                denied.challenge.take().map(|challenge| login.naming_resource(challenge, path));
+        }
+        refused
     }
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use ::login::{AuthorizationServer, Visit};
+use ::login::{AuthorizationServer, EndpointRequest};
 use bytes::Bytes;
 use http::{Method, Response, StatusCode};
 use transport::net::Body;
@@ -45,7 +45,7 @@ pub(super) async fn respond(
     } else {
         Bytes::new()
     };
-    let visit = Visit {
+    let visit = EndpointRequest {
         method: &head.method,
         path,
         query: head.uri.query().unwrap_or_default(),

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use ::login::AuthorizationServer;
 use config::DEFAULT_PROFILE;
 use engine::places::{ServedPath, second_path};
 use http::{Method, Response, StatusCode};
@@ -72,20 +73,9 @@ impl Arrival {
         }
         let place = shard.gateway.snapshot.at(path);
         if place.is_none()
-            && let Some(server) = login::at(shard, path)
+            && let Some(part) = OAuthPart::at(shard, path)
         {
-            return Box::pin(login::respond(shard, server, request, peer)).await;
-        }
-        if place.is_none() && upstream::oauth::is_callback(path) {
-            return Box::pin(consent::callback(shard, &request)).await;
-        }
-        if place.is_none()
-            && let Some(document) = shard.gateway.process.consents.client_document(path)
-        {
-            return consent::client_document(request.method(), document);
-        }
-        if place.is_none() && path.starts_with(upstream::oauth::START) {
-            return Box::pin(consent::start(shard, request, peer)).await;
+            return Box::pin(part.respond(shard, request, peer)).await;
         }
         let bare = path.strip_suffix('/').unwrap_or(path);
         let is_stream = bare == sse::STREAM && sse::is_served(&shard.gateway.snapshot);
@@ -232,6 +222,38 @@ impl Arrival {
         }
         page.push_str("\nState: /health, /ready\n");
         page
+    }
+}
+
+/// A part of OAuth that browsers and clients open: signing in here, or consent to servers.
+enum OAuthPart {
+    SignIn(Arc<AuthorizationServer>),
+    ConsentBack,
+    ConsentDocument(String),
+    ConsentStart,
+}
+
+impl OAuthPart {
+    fn at(shard: &Shard, path: &str) -> Option<Self> {
+        if let Some(server) = login::at(shard, path) {
+            return Some(Self::SignIn(server.clone()));
+        }
+        if upstream::oauth::is_callback(path) {
+            return Some(Self::ConsentBack);
+        }
+        if let Some(document) = shard.gateway.process.consents.client_document(path) {
+            return Some(Self::ConsentDocument(document));
+        }
+        path.starts_with(upstream::oauth::START).then_some(Self::ConsentStart)
+    }
+
+    async fn respond(self, shard: &Shard, request: Arrived, peer: SocketAddr) -> Response<Body> {
+        match self {
+            Self::SignIn(server) => login::respond(shard, &server, request, peer).await,
+            Self::ConsentBack => consent::callback(shard, &request).await,
+            Self::ConsentDocument(document) => consent::client_document(request.method(), document),
+            Self::ConsentStart => consent::start(shard, request, peer).await,
+        }
     }
 }
 

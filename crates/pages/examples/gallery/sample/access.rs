@@ -3,7 +3,7 @@
 use super::{NOW, Sample, ago};
 use dragoman_pages::model::{
     AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow, ConsentStanding,
-    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, RuleEffect,
+    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, RuleEffect, SignInRow,
 };
 
 /// The keys.
@@ -122,6 +122,15 @@ pub(crate) fn logins(s: &Sample) -> LoginsPage {
         [ConsentStanding::Valid, ConsentStanding::Asked, ConsentStanding::Expired, ConsentStanding::Refused];
     LoginsPage {
         q: s.t(""),
+        sign_ins: Some(s.rows(|number| SignInRow {
+            id: format!("s{number}"),
+            user: s.t(["ann", "bert", "chris"][number % 3]),
+            site: s.t("https://blog.example.com"),
+            client: s.t(["Claude", "Cursor"][number % 2]),
+            client_id: s.t(["https://claude.example/oauth/client.json", "dgc_8fK2"][number % 2]),
+            since: NOW - 86_400_000,
+            used: NOW - 60_000,
+        })),
         rows: s.rows(|number| ConsentRow {
             id: format!("c{number}"),
             server: s.t(["notion", "linear", "github"][number % 3]),

@@ -16,7 +16,8 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("store", &[]),
     ("pages", &[]),
     ("upstream", &["proto", "config", "engine", "transport", "native", "store"]),
-    ("gateway", &["proto", "config", "engine", "transport", "store", "pages", "upstream"]),
+    ("login", &["config", "engine", "transport", "store", "upstream"]),
+    ("gateway", &["proto", "config", "engine", "transport", "store", "pages", "upstream", "login"]),
     (
         "cli",
         &[

@@ -61,6 +61,7 @@ const ROWS: &[PageRow] = rows! {
     show route::LIMITS => screens::limits::show,
     show route::LOGINS => screens::logins::show,
     form route::LOGINS_REVOKE => screens::logins::revoke,
+    form route::SIGN_INS_END => screens::logins::end_sign_in,
     show route::CONFIGURATION => screens::configuration::show,
     form route::RELOAD => screens::configuration::reload,
     show route::CONNECT => screens::connect::show,

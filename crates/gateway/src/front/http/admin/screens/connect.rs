@@ -110,6 +110,10 @@ fn header(shard: &Shard) -> Option<(ForeignText, ForeignText)> {
         return None;
     }
     let auth = &shard.gateway.standing.config().auth;
+    if auth.login.is_some() && !auth.keys && auth.bearer.is_none() {
+        // Clients sign in by themselves.
+        return None;
+    }
     let value = match () {
         () if auth.keys => "Bearer YOUR_KEY",
         () if !auth.users.is_empty() || auth.site.is_some() => "Basic BASE64_OF_NAME:PASSWORD",

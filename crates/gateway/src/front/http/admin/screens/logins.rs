@@ -1,8 +1,8 @@
-//! Consents: who allowed the gateway to act at a server.
+//! Consents, by which callers allowed the gateway to act at a server; people who have signed in here.
 
 use std::time::Instant;
 
-use pages::model::{ConsentRow, ConsentStanding, LoginsPage};
+use pages::model::{ConsentRow, ConsentStanding, LoginsPage, SignInRow};
 use pages::{page, route};
 
 use super::super::page_reply::{self, PageResult, done};
@@ -12,6 +12,7 @@ use super::texts;
 use crate::changes::Refusal;
 use crate::insight::consents::{self, ListedConsent};
 use crate::insight::moment::PointInTime;
+use crate::insight::sign_ins::{self, ListedSignIn};
 
 /// Shows the consents.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
@@ -19,7 +20,13 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let rows = consents::consents(&request.shard).await.consents.into_iter().map(row);
     let is_chosen = |row: &ConsentRow| contains(&[row.server.raw(), row.principal.raw()], q.raw());
     let (rows, paging) = part(request, rows.filter(is_chosen).collect());
-    let data = LoginsPage { q, rows, paging };
+    let signed_in = match request.shard.door.sign_in() {
+        Some(_) => Some(sign_ins::sign_ins(&request.shard).await?.sign_ins),
+        None => None,
+    };
+    let is_shown = |row: &SignInRow| contains(&[row.user.raw(), row.site.raw(), row.client.raw()], q.raw());
+    let sign_ins = signed_in.map(|all| all.into_iter().map(sign_in_row).filter(is_shown).collect());
+    let data = LoginsPage { q, rows, paging, sign_ins };
     page_reply::ok(page::logins(&request.frame(), &data))
 }
 
@@ -49,6 +56,28 @@ fn row(consent: ListedConsent) -> ConsentRow {
         reason: reason.map(Into::into),
         server: consent.server.into(),
     }
+}
+
+fn sign_in_row(sign_in: ListedSignIn) -> SignInRow {
+    SignInRow {
+        id: sign_in.id,
+        user: sign_in.user.into(),
+        site: sign_in.site.into(),
+        client: sign_in.client.into(),
+        client_id: sign_in.client_id.into(),
+        since: sign_in.since.0,
+        used: sign_in.used.0,
+    }
+}
+
+/// Ends a person's sign-in.
+pub(in super::super) async fn end_sign_in(request: &PageRequest) -> PageResult {
+    let (id, started) = (request.form.text("signIn"), Instant::now());
+    let ended = sign_ins::end(&request.shard, id).await;
+    let what = ended.as_ref().map(|person| format!("ended: sign-in of {person}")).unwrap_or_default();
+    request.note(Subject::Gateway, started, &ended, &what);
+    let text = "The sign-in has ended. Its password is being deleted at the site.";
+    Ok(done(request, ended.map(drop), route::LOGINS, text))
 }
 
 /// Revokes a consent.

@@ -1,4 +1,4 @@
-//! The operations on what clients have here: sessions, API keys, consents, and the question whether a caller may use a
+//! The operations on what clients have here: sessions, API keys, consents, sign-ins, and the question whether a caller may use a
 //! tool. This module must not know how any of these is kept.
 
 use std::time::Instant;
@@ -13,6 +13,7 @@ use crate::insight::access::{self, AccessAnswer, AccessQuestion};
 use crate::insight::consents::{self, ConsentList, ConsentPage};
 use crate::insight::keys::{self, CreatedKey, KeyList, ListedKey, WantedKey};
 use crate::insight::sessions::{self, SessionPage, SessionQuery};
+use crate::insight::sign_ins::{self, SignInList};
 
 const CALLER: &[QueryParameter] = &[query(
     "caller",
@@ -71,6 +72,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
         Box::pin(revoke_consent(request))
     })
     .asking(CALLER),
+    get("/api/sign-ins", "listSignIns", "Lists the people who have signed in with their account at a site.", |request| {
+        Box::pin(list_sign_ins(request))
+    })
+    .giving::<SignInList>(),
+    delete(
+        "/api/sign-ins/{signIn}",
+        "endSignIn",
+        "Ends a sign-in: its tokens stop working, and its password is deleted at the site.",
+        |request| Box::pin(end_sign_in(request)),
+    ),
 ];
 
 async fn list_sessions(request: &mut ManagementRequest) -> Answered {
@@ -126,6 +137,18 @@ async fn start_consent(request: &mut ManagementRequest) -> Answered {
     let page = consents::start(&request.shard, &server).await;
     request.note(started, &page, &"requested a page for consent");
     Ok(ok(&page?))
+}
+
+async fn list_sign_ins(request: &mut ManagementRequest) -> Answered {
+    Ok(ok(&sign_ins::sign_ins(&request.shard).await?))
+}
+
+async fn end_sign_in(request: &mut ManagementRequest) -> Answered {
+    let (id, started) = (request.named("signIn"), Instant::now());
+    let ended = sign_ins::end(&request.shard, &id).await;
+    let what = ended.as_ref().map(|person| format!("ended: sign-in of {person}")).unwrap_or_default();
+    request.note(started, &ended, &what);
+    ended.map(|_| empty())
 }
 
 async fn revoke_consent(request: &mut ManagementRequest) -> Answered {
