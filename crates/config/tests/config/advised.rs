@@ -50,20 +50,28 @@ fn signing_in_that_lets_in_too_many_or_leads_nowhere() {
     noted(&format!("{public}auth: {{ login: wordpress }}\nmcpServers: {{ {sites} }}"), &[]);
     noted(
         &format!("auth: {{ login: wordpress }}\nmcpServers: {{ {sites} }}"),
-        &["1:9 auth.login [login] people on other machines cannot sign in without `publicUrl` => add the address at which browsers \
-           reach Dragoman: publicUrl: https://mcp.example.com"],
+        &[
+            "1:9 auth.login [login] people on other machines cannot sign in without `publicUrl` => add the address at which browsers \
+           reach Dragoman: publicUrl: https://mcp.example.com",
+        ],
     );
     noted(
         &format!("{public}auth: {{ login: wordpress }}\nmcpServers: {{ {sites}, files: {{ command: x }} }}"),
-        &["2:9 auth.login [login] anybody with a WordPress site can sign in, and can then use the server `files` as well => name your \
-           sites in `sites`, or restrict the others: access: [{ deny: \"NAME__*\", who: { scheme: login } }]"],
+        &[
+            "2:9 auth.login [login] anybody with a WordPress site can sign in, and can then use the server `files` as well => name your \
+           sites in `sites`, or restrict the others: access: [{ deny: \"NAME__*\", who: { scheme: login } }]",
+        ],
     );
     noted(
-        &format!("{public}auth: {{ login: {{ sites: ['https://a.example'] }} }}\nmcpServers: {{ {sites}, files: {{ command: x }} }}"),
+        &format!(
+            "{public}auth: {{ login: {{ sites: ['https://a.example'] }} }}\nmcpServers: {{ {sites}, files: {{ command: x }} }}"
+        ),
         &[],
     );
     noted(
-        &format!("{public}auth: {{ login: {{ sites: ['http://a.example'] }} }}\nmcpServers: {{ files: {{ command: x }} }}"),
+        &format!(
+            "{public}auth: {{ login: {{ sites: ['http://a.example'] }} }}\nmcpServers: {{ files: {{ command: x }} }}"
+        ),
         &[
             "2:9 auth.login [login] passwords go to this site over http, where others can read them => write https://, unless you \
              trust the network between Dragoman and the site",

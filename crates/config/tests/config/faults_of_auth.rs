@@ -191,10 +191,7 @@ auth: { oauth: { resource: 'http://h/mcp#x' }, jwt: { issuer: 'https://i' } }
         "mcpServers: { docs: { native: demo } }\nauth: { login: { site: x, idle: 5m, sites: ['ftp://h', 'https://h?x'] } }\n",
         &[],
     ),
-    (
-        "mcpServers: { docs: { native: demo } }\nmanagement: true\nauth: { login: wordpress }\n",
-        &[],
-    ),
+    ("mcpServers: { docs: { native: demo } }\nmanagement: true\nauth: { login: wordpress }\n", &[]),
 ];
 
 #[test]

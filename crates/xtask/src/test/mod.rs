@@ -76,8 +76,19 @@ fn run_steps(steps: &[Step]) -> Vec<Done> {
                 Done { name: "install", tally: Tally::one(good), took: started.elapsed() }
             })
         });
-        let mut build_failed = false;
+        let (mut build_failed, mut ahead) = (false, None);
         for group in steps.chunk_by(|_, next| next.beside_the_one_before) {
+            if ahead.is_none() && group.iter().any(|step| step.needs_tools) {
+                let begun = steps.iter().filter_map(|step| Some((step.name, scope.spawn(step.ahead?))));
+                ahead = Some(begun.collect::<Vec<_>>());
+            }
+            for step in group {
+                let place = ahead.iter().flatten().position(|(name, _)| *name == step.name);
+                if let Some((_, work)) = place.and_then(|at| Some(ahead.as_mut()?.remove(at))) {
+                    // What failed is done again by the step, which reports it.
+                    let _ = work.join();
+                }
+            }
             let ends: Vec<Done> = thread::scope(|beside| {
                 let run = |step| run_step(step, &context, build_failed);
                 let threads: Vec<_> =

@@ -23,6 +23,9 @@ pub(super) struct Step {
     pub(super) needs_tools: bool,
     /// True if it starts together with the previous step, because it waits more than it computes.
     pub(super) beside_the_one_before: bool,
+    /// Work that begins with the first step that needs tools, and uses only processor time that no other program wants. The step
+    /// waits for its end, and does by itself whatever failed here.
+    pub(super) ahead: Option<fn() -> Result<(), String>>,
     pub(super) work: fn(&Context, &Log) -> Result<Tally, String>,
 }
 
@@ -33,6 +36,7 @@ const fn step(name: &'static str, minutes: u64, work: fn(&Context, &Log) -> Resu
         needs_build: false,
         needs_tools: false,
         beside_the_one_before: false,
+        ahead: None,
         work,
     }
 }
@@ -167,8 +171,8 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
     if !cargo::with_budgets()?.is_empty() {
         steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
     }
-    // After the budgets, because both compile the dependencies in the same way.
-    steps.push(step("size", 30, |_, log| size::explained(log)));
+    // The released program takes long to build, mostly on one processor.
+    steps.push(Step { ahead: Some(size::build_ahead), ..step("size", 30, |_, log| size::explained(log)) });
     Ok(steps)
 }
 
