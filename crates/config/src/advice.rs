@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use proto::mcp::{Method, Notice};
 
+use super::access::{Scheme, Who};
 use super::auth::Login;
 use super::check::MAX_PUBLIC_NAME;
 use super::model::Config;
@@ -125,12 +126,19 @@ fn sign_in(reader: &mut Reader<'_>, said: &Entry, login: &Login, config: &Config
         let help = "add it to a server for sites: site: { login: true }";
         reader.note(&said.key_at, "no server uses the account with which people sign in", help);
     }
-    if let Some((name, _)) = others.first().filter(|_| login.sites.is_empty()) {
-        let message = format!(
-            "anybody with a WordPress site can sign in, and can then use the server `{}` as well",
-            clip(name)
-        );
-        let help = "name your sites in `sites`, or restrict the others: access: [{ deny: \"NAME__*\", who: { scheme: login } }]";
+    let names_them = |who: &Option<Who>| who.as_ref().is_some_and(|who| who.scheme.contains(&Scheme::Login));
+    let is_restricted = config.access.iter().any(|rule| names_them(&rule.who) || names_them(&rule.unless));
+    let who = if login.sites.is_empty() {
+        "anybody with a WordPress site"
+    } else {
+        "everybody with an account at these sites"
+    };
+    // Everybody who has registered at a site has the capability `read`.
+    let is_open = login.sites.is_empty() || login.capability == "read";
+    if let Some((name, _)) = others.first().filter(|_| is_open && !is_restricted) {
+        let message = format!("{who} can sign in, and can then use the server `{}` as well", clip(name));
+        let help = "restrict it: access: [{ deny: \"NAME__*\", who: { scheme: login } }]; or require more: login: { sites: […], \
+                    capability: edit_posts }";
         reader.note(&said.key_at, message, help);
     }
     if config.public_url.is_none() {

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use secrecy::SecretString;
-use serde_json::Value;
 use store::grants::{StoredGrant, TokenUse};
 use tokio::time::Instant;
 
@@ -34,7 +33,9 @@ pub struct SignedIn {
     /// The number of the account at the site.
     pub user_id: u64,
     /// The roles of the account, as the site lists them.
-    pub roles: Value,
+    pub roles: Vec<String>,
+    /// True if the configuration names the site.
+    pub is_configured: bool,
     /// The client that received the token.
     pub client: String,
     /// The time from which the token is no longer valid, in milliseconds since 1970.
@@ -63,7 +64,7 @@ pub enum AccountFault {
 struct Confirmation {
     at: Instant,
     user_id: u64,
-    roles: Value,
+    roles: Vec<String>,
 }
 
 /// The sites' last answers, by grant.
@@ -72,7 +73,7 @@ pub(crate) struct Confirmations(HashMap<String, Confirmation>);
 
 impl Confirmations {
     /// Notes that a site has confirmed the account of a grant.
-    pub(crate) fn note(&mut self, grant: &str, user_id: u64, roles: Value) {
+    pub(crate) fn note(&mut self, grant: &str, user_id: u64, roles: Vec<String>) {
         let now = Instant::now();
         if self.0.len() >= MOST {
             self.0.retain(|_, known| now < known.at + TRUSTED);
@@ -106,6 +107,7 @@ impl AuthorizationServer {
             let _ = self.grants.with(move |file| file.touch(&id, now_ms)).await;
         }
         Ok(SignedIn {
+            is_configured: self.is_configured(&grant.site),
             site: grant.site,
             user: grant.user,
             password: grant.password,
@@ -122,11 +124,12 @@ impl AuthorizationServer {
             return Ok(known.clone());
         }
         if !self.admits(&grant.site) {
-            let why = format!("people can no longer sign in at {} here", grant.site);
-            return Err(AccountFault::Forbidden(why));
+            // The configuration has changed: people can no longer sign in at this site.
+            let _ = self.end(&grant.id, now_ms).await;
+            return Err(AccountFault::Ended);
         }
         let account = SiteAccount { rest: &grant.rest, user: &grant.user, password: &grant.password };
-        match self.reach().confirm(account, &self.settings.capability).await {
+        match self.reach(&grant.site).confirm(account, &self.settings.capability).await {
             Ok(user) => {
                 let confirmation =
                     Confirmation { at: Instant::now(), user_id: user.id, roles: user.roles.clone() };
@@ -145,10 +148,19 @@ impl AuthorizationServer {
             Err(NotConfirmed::Forbidden(why)) => {
                 Err(AccountFault::Forbidden(format!("{} at {}: {why}", grant.user, grant.site)))
             }
-            // The site is down, so its tools fail as well; nobody has to sign in again because of that.
-            Err(NotConfirmed::Unavailable(why)) => known
-                .filter(|known| Instant::now() < known.at + TRUSTED)
-                .ok_or_else(|| AccountFault::Unavailable(format!("{}: {why}", grant.site), RETRY)),
+            Err(NotConfirmed::Ignored) => trusted(known, grant, "the site ignores application passwords"),
+            Err(NotConfirmed::Unavailable(why)) => trusted(known, grant, &why),
         }
     }
+}
+
+/// Returns the last answer of a site that cannot be asked now, for a while: its tools fail as well, and nobody has to sign in again
+/// because of that.
+fn trusted(
+    known: Option<Confirmation>,
+    grant: &StoredGrant,
+    why: &str,
+) -> Result<Confirmation, AccountFault> {
+    let fresh = known.filter(|known| Instant::now() < known.at + TRUSTED);
+    fresh.ok_or_else(|| AccountFault::Unavailable(format!("{}: {why}", grant.site), RETRY))
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use config::address_block;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::time::Instant;
 
@@ -15,8 +16,10 @@ use crate::site_address::SiteAddress;
 /// The time within which a person has to finish. It includes a login at the site, perhaps with a second factor.
 pub(crate) const LIFE: Duration = Duration::from_mins(15);
 /// The maximum number of sign-ins under way, in all and from one address. The oldest one of the same address is dropped.
-const MOST: usize = 2048;
+const MOST: usize = 1024;
 const MOST_OF_ADDRESS: usize = 16;
+/// The number of leading bits of an IPv6 address that identify a client.
+const IPV6_BITS: u8 = 64;
 
 /// A sign-in.
 #[derive(Debug, Clone)]
@@ -57,7 +60,7 @@ impl Attempts {
         address: IpAddr,
     ) -> Result<SignInAttempt, &'static str> {
         const NO_RANDOMNESS: &str = "Dragoman's operating system gives no random numbers. Try again later.";
-        let now = Instant::now();
+        let (now, address) = (Instant::now(), address_block(address, IPV6_BITS));
         self.0.retain(|_, attempt| now < attempt.begun + LIFE);
         let own = self.0.values().filter(|attempt| attempt.address == address);
         if own.clone().count() >= MOST_OF_ADDRESS
@@ -129,11 +132,13 @@ fn cookie_name(entry: &str, is_secure: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn request() -> AuthorizationRequest {
         AuthorizationRequest {
-            client: serde_json::from_str("{}").unwrap(),
+            client: Arc::new(serde_json::from_str("{}").unwrap()),
             redirect_uri: String::new(),
             state: None,
             challenge: String::new(),

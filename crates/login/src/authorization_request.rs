@@ -1,6 +1,8 @@
 //! The request with which a client sends a browser here (OAuth 2.1, 4.1.1; RFC 7636; RFC 8707; RFC 9207). A fault in the client
 //! or its redirect URI is shown to the person; every other fault is returned to the client.
 
+use std::sync::Arc;
+
 use crate::client_metadata::ClientMetadata;
 use crate::redirect_uri;
 
@@ -15,7 +17,7 @@ pub(crate) struct RequestParameters(Vec<(String, String)>);
 /// A sound request.
 #[derive(Debug, Clone)]
 pub(crate) struct AuthorizationRequest {
-    pub(crate) client: ClientMetadata,
+    pub(crate) client: Arc<ClientMetadata>,
     pub(crate) redirect_uri: String,
     /// A text for the client.
     pub(crate) state: Option<String>,
@@ -80,7 +82,7 @@ pub(crate) fn return_address(
 /// Returns the error for the client.
 pub(crate) fn checked(
     parameters: &RequestParameters,
-    (client, redirect_uri): (ClientMetadata, String),
+    (client, redirect_uri): (Arc<ClientMetadata>, String),
     base: &str,
 ) -> Result<AuthorizationRequest, ReturnedError> {
     if parameters.get("response_type") != Some("code") {
@@ -151,7 +153,11 @@ mod tests {
 
     fn asked(query: &str) -> Result<AuthorizationRequest, ReturnedError> {
         let parameters = RequestParameters::read(query).unwrap();
-        checked(&parameters, (client(&["https://a.example/"]), "https://a.example/?x=1".to_owned()), BASE)
+        checked(
+            &parameters,
+            (Arc::new(client(&["https://a.example/"])), "https://a.example/?x=1".to_owned()),
+            BASE,
+        )
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The authorization server: its settings, and the state of everything that is under way.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
 use config::Login;
 use parking_lot::Mutex;
@@ -38,6 +39,10 @@ pub struct AuthorizationServer {
     pub(crate) turns: Semaphore,
     pub(crate) limit: RequestLimit,
     pub(crate) endings: AtomicU64,
+    /// Digests of the passwords of sign-ins that have ended, the newest last.
+    pub(crate) ended: Mutex<VecDeque<[u8; 32]>>,
+    /// The number of tidyings.
+    pub(crate) runs: AtomicUsize,
     /// The time of the next tidying; `None` for now.
     pub(crate) next_tidying: Mutex<Option<Instant>>,
     pub(crate) is_tidying: AtomicBool,
@@ -70,6 +75,8 @@ impl AuthorizationServer {
             turns: Semaphore::new(AT_ONCE),
             limit: RequestLimit::new()?,
             endings: AtomicU64::new(0),
+            ended: Mutex::default(),
+            runs: AtomicUsize::new(0),
             next_tidying: Mutex::default(),
             is_tidying: AtomicBool::new(false),
         })
@@ -120,18 +127,22 @@ impl AuthorizationServer {
 
     /// Returns true if people may sign in at this site now: the configuration may have changed since they did.
     pub(crate) fn admits(&self, site: &str) -> bool {
-        let sites = &self.settings.sites;
-        let is_it = |own: &String| SiteAddress::configured(own).is_some_and(|own| own.as_str() == site);
-        if !sites.is_empty() {
-            return sites.iter().any(is_it);
+        if !self.settings.sites.is_empty() {
+            return self.is_configured(site);
         }
         let rules = SiteRules { private: self.settings.private_sites, ports: &self.settings.ports };
         SiteAddress::typed(site, rules).is_ok()
     }
 
+    /// Returns true if the configuration names this site.
+    pub(crate) fn is_configured(&self, site: &str) -> bool {
+        let is_it = |own: &String| SiteAddress::configured(own).is_some_and(|own| own.as_str() == site);
+        self.settings.sites.iter().any(is_it)
+    }
+
     /// Returns the way to a site. A site that a person has named must be public, whatever its name resolves to.
-    pub(crate) fn reach(&self) -> SiteReach<'_> {
-        let public_only = self.settings.sites.is_empty() && !self.settings.private_sites;
+    pub(crate) fn reach(&self, site: &str) -> SiteReach<'_> {
+        let public_only = !self.is_configured(site) && !self.settings.private_sites;
         SiteReach { outbound: &*self.outbound, public_only }
     }
 }

@@ -2,6 +2,7 @@
 //! metadata documents). Anybody can publish one, so the address is the only part that a person can rely on.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, StatusCode, Uri};
@@ -20,14 +21,16 @@ const MOST: usize = 256;
 
 /// Documents that were fetched a short time ago.
 #[derive(Debug, Default)]
-pub(crate) struct ClientDocuments(Mutex<HashMap<String, (ClientMetadata, Instant)>>);
+pub(crate) struct ClientDocuments(Mutex<HashMap<String, (Arc<ClientMetadata>, Instant)>>);
 
-/// Returns true if a client's id is the address of a document: `https`, with a path.
+/// Returns true if a client's id is the address of a document: `https`, with a path and the usual port.
 pub(crate) fn is_address(client_id: &str) -> bool {
     let Ok(url) = client_id.parse::<Uri>() else { return false };
     let has_user = url.authority().is_some_and(|authority| authority.as_str().contains('@'));
     let walks = url.path().split('/').any(|part| matches!(part, "." | ".."));
+    let port = url.port_u16().unwrap_or(443);
     url.scheme_str() == Some("https")
+        && port == 443
         && url.path().len() > 1
         && !has_user
         && !walks
@@ -35,22 +38,23 @@ pub(crate) fn is_address(client_id: &str) -> bool {
 }
 
 impl ClientDocuments {
-    /// Returns the metadata at this address.
+    /// Returns the metadata at this address, if it was fetched a short time ago.
+    pub(crate) fn recent(&self, address: &str) -> Option<Arc<ClientMetadata>> {
+        let now = Instant::now();
+        self.0.lock().get(address).filter(|(_, until)| now < *until).map(|(known, _)| known.clone())
+    }
+
+    /// Fetches the metadata at this address.
     ///
     /// # Errors
     /// Returns the reason, for the person who signs in.
-    pub(crate) async fn get(
+    pub(crate) async fn fetch(
         &self,
         address: &str,
         outbound: &dyn Outbound,
         public_only: bool,
-    ) -> Result<ClientMetadata, String> {
+    ) -> Result<Arc<ClientMetadata>, String> {
         let now = Instant::now();
-        let known =
-            self.0.lock().get(address).filter(|(_, until)| now < *until).map(|(known, _)| known.clone());
-        if let Some(known) = known {
-            return Ok(known);
-        }
         let url: Uri = address.parse().map_err(|_| "the client's id is not a URL".to_owned())?;
         let request =
             SiteRequest { method: Method::GET, url, authorization: None, public_only, cap: LONGEST };
@@ -58,7 +62,7 @@ impl ClientDocuments {
         if answer.status != StatusCode::OK {
             return Err(format!("{address} answered with status {}", answer.status.as_u16()));
         }
-        let client = read(address, &answer.body)?;
+        let client = Arc::new(read(address, &answer.body)?);
         let mut known = self.0.lock();
         known.retain(|_, (_, until)| now < *until);
         if known.len() < MOST {
@@ -94,6 +98,7 @@ mod tests {
             "https://claude.ai/",
             "http://claude.ai/client",
             "https://a@claude.ai/client",
+            "https://claude.ai:22/client",
             "https://claude.ai/a/../client",
             "https://claude.ai/client#x",
             "dgc_abc",

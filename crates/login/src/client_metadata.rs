@@ -15,7 +15,7 @@ pub(crate) struct ClientMetadata {
     /// The client's id; a registration gets it from Dragoman.
     #[serde(default)]
     pub(crate) client_id: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client_name: Option<String>,
     #[serde(default)]
     pub(crate) redirect_uris: Vec<String>,
@@ -53,7 +53,10 @@ impl ClientMetadata {
         if !has(&self.grant_types, "authorization_code") || !has(&self.response_types, "code") {
             return Err(MetadataFault::Other("only the authorization code flow is supported"));
         }
-        self.client_name = self.client_name.map(|name| visible(&name)).filter(|name| !name.is_empty());
+        // Nothing that is not used is kept: anybody may send long lists.
+        (self.grant_types, self.response_types) = (None, None);
+        let name = self.client_name.map(|name| visible(&name).chars().take(LONGEST_NAME).collect::<String>());
+        self.client_name = name.filter(|name| !name.is_empty());
         Ok(self)
     }
 
@@ -69,7 +72,7 @@ impl ClientMetadata {
     }
 }
 
-/// Returns the text without characters that hide or reorder others, in one line, shortened.
+/// Returns the text without characters that hide or reorder others, in one line.
 pub(crate) fn visible(text: &str) -> String {
     let is_hidden = |c: char| {
         c.is_control()
@@ -77,7 +80,7 @@ pub(crate) fn visible(text: &str) -> String {
                 '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
     };
-    let shown: String = text.chars().filter(|c| !is_hidden(*c)).take(LONGEST_NAME).collect();
+    let shown: String = text.chars().filter(|c| !is_hidden(*c)).collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -1,18 +1,23 @@
 //! Grants that end: their tokens stop working at once, and their passwords are deleted at the site, again and again until the site
 //! answers.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use secrecy::{ExposeSecret as _, SecretString};
 use store::grants::StoredGrant;
 use tokio::time::Instant;
 
 use crate::AuthorizationServer;
+use crate::random;
 use crate::site::SiteAccount;
 
 /// The time for which Dragoman tries to delete a password at a site, in milliseconds.
 const TRIED_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+/// The number of ended sign-ins whose streams are looked for.
+const MOST_ENDED: usize = 4096;
 /// The number of passwords that are deleted in one go.
 const AT_ONCE: usize = 16;
 /// The time between two attempts at the same password.
@@ -54,24 +59,43 @@ impl AuthorizationServer {
     pub async fn end(&self, id: &str, now_ms: u64) -> Result<bool, String> {
         let own = id.to_owned();
         let ended = self.grants.with(move |file| file.end(&own, now_ms)).await?;
-        if ended {
-            self.has_ended(id);
+        if let Some(grant) = &ended {
+            self.has_ended(grant);
         }
-        Ok(ended)
+        Ok(ended.is_some())
     }
 
     /// Ends a grant whose password no longer exists at the site.
     pub(crate) async fn forget(&self, id: &str, now_ms: u64) {
         let own = id.to_owned();
+        let ended = self.grants.with(move |file| {
+            let ended = file.end(&own, now_ms)?;
+            file.remove(&own)?;
+            Ok(ended)
+        });
         // A failure was logged; the grant stays, and ends at its next use.
-        let _ = self.grants.with(move |file| file.end(&own, now_ms).and_then(|_| file.remove(&own))).await;
-        self.has_ended(id);
+        if let Ok(Some(grant)) = ended.await {
+            self.has_ended(&grant);
+        }
     }
 
-    fn has_ended(&self, id: &str) {
-        self.confirmations.lock().forget(id);
+    fn has_ended(&self, grant: &StoredGrant) {
+        self.confirmations.lock().forget(&grant.id);
+        let mut ended = self.ended.lock();
+        if ended.len() >= MOST_ENDED {
+            ended.pop_front();
+        }
+        ended.push_back(random::digest_of(grant.password.expose_secret()));
+        drop(ended);
         self.endings.fetch_add(1, Ordering::Release);
         *self.next_tidying.lock() = None;
+    }
+
+    /// Returns true if the sign-in with this password has ended in this process a short time ago. Older ones are not needed: their
+    /// streams have ended by themselves.
+    pub fn is_ended(&self, password: &SecretString) -> bool {
+        let digest = random::digest_of(password.expose_secret());
+        self.ended.lock().contains(&digest)
     }
 
     /// Returns a number that grows when a grant ends in this process; results about tokens that are older may be wrong.
@@ -102,29 +126,36 @@ impl AuthorizationServer {
         let before = now_ms.saturating_sub(idle_ms);
         let swept =
             self.grants.with(move |file| file.sweep(before, now_ms).and_then(|_| file.grants())).await;
-        let ended = swept.unwrap_or_default().into_iter().filter(|grant| grant.ended_ms.is_some());
-        for grant in ended.take(AT_ONCE) {
+        let mut ended: Vec<StoredGrant> = swept.unwrap_or_default();
+        ended.retain(|grant| grant.ended_ms.is_some());
+        // Each run begins elsewhere and asks each site once, so that a site that does not answer holds up nobody.
+        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        let start = run.wrapping_mul(AT_ONCE) % ended.len().max(1);
+        ended.rotate_left(start);
+        let mut sites = HashSet::new();
+        ended.retain(|grant| sites.insert(grant.site.clone()));
+        for grant in ended.into_iter().take(AT_ONCE) {
             self.delete_password(grant, now_ms).await;
         }
     }
 
     async fn delete_password(&self, grant: StoredGrant, now_ms: u64) {
         let account = SiteAccount { rest: &grant.rest, user: &grant.user, password: &grant.password };
-        let is_gone = match &grant.password_id {
-            Some(id) => self.reach().delete_password(account, id).await,
-            // WordPress before 5.7 does not say which password this is.
-            None => false,
-        };
+        let is_gone = self.reach(&grant.site).delete_password(account, grant.password_id.as_deref()).await;
         let is_late = grant.ended_ms.is_some_and(|ended| ended + TRIED_MS < now_ms);
-        let is_given_up = !is_gone && (is_late || grant.password_id.is_none());
-        if is_given_up {
+        if is_late && !is_gone {
             let (site, user) = (&grant.site, &grant.user);
             tracing::warn!(%site, %user, "cannot delete the application password of an ended sign-in; its user can delete it \
                 in the profile");
         }
-        if is_gone || is_given_up {
+        if is_gone || is_late {
             // A failure was logged; the next run tries again.
             let _ = self.grants.with(move |file| file.remove(&grant.id)).await;
+        } else {
+            tracing::debug!(
+                site = grant.site,
+                "the application password of an ended sign-in is not deleted yet"
+            );
         }
     }
 }

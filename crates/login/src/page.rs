@@ -35,10 +35,10 @@ pub(crate) enum SiteChoice<'a> {
     Typed(&'a str),
 }
 
-/// The first page: who asks for what, and at which site.
+/// The first page: who asks for what, and at which site; its form goes to `to`.
 pub(crate) fn question(
     status: StatusCode,
-    (entry, request): (&str, &AuthorizationRequest),
+    (to, request): (&str, &AuthorizationRequest),
     choice: &SiteChoice<'_>,
     trouble: Option<&str>,
 ) -> Reply {
@@ -55,10 +55,10 @@ pub(crate) fn question(
             @if let Some(publisher) = publisher {
                 li { "This application is published by " strong { (publisher) } "." }
             } @else {
-                li { "Nobody has verified the name of this application. Continue only if you have just started this yourself." }
+                li { "Nobody has verified the name of this application. Continue only if you started this yourself just now." }
             }
         }
-        form method="post" action={ "/oauth/sign-in/" (entry) } {
+        form method="post" action=(to) {
             @match choice {
                 SiteChoice::Fixed(site) => { p { "Your site: " strong { (site) } } }
                 SiteChoice::Among(sites) => {
@@ -70,7 +70,7 @@ pub(crate) fn question(
                     label for="site" { "The address of your site" }
                     input id="site" name="site" value=(visible(text)) placeholder="example.com" autocomplete="url"
                         autocapitalize="none" spellcheck="false" required;
-                    p.hint { "You log in there on the next page. Your password stays between you and your site." }
+                    p.hint { "You log in there on the next page. Dragoman never sees the password with which you log in." }
                 }
             }
             p.buttons {
@@ -88,7 +88,7 @@ pub(crate) fn message(status: StatusCode, title: &str, text: &str, back: Option<
     let body = html! {
         h1 { (title) }
         p { (text) }
-        @if let Some(back) = back { p.buttons { a.button href=(back) { "Return to the application" } } }
+        @if let Some(back) = back { p.buttons { a.button href=(back) { "Continue" } } }
     };
     page(status, title, &body, "no-referrer")
 }

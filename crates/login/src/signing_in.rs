@@ -1,10 +1,13 @@
 //! The way of a browser: from the client to our page, to the site's page, back here, and back to the client.
 
 use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use http::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use store::grants::NewGrant;
+use tokio::sync::SemaphorePermit;
 use upstream::oauth::form;
 
 use crate::AuthorizationServer;
@@ -24,6 +27,8 @@ use crate::site::{NotConfirmed, SiteAccount, SiteFault, SiteIndex};
 /// The path to which sites send browsers back.
 pub(crate) const CALLBACK: &str = "/oauth/wordpress";
 
+/// The time to wait for permission to ask a site.
+const TURN: Duration = Duration::from_secs(10);
 /// The longest name and password that a site can send back, in bytes.
 const LONGEST: usize = 256;
 
@@ -59,7 +64,13 @@ pub(crate) async fn authorize(server: &AuthorizationServer, query: &str, browser
         Err(ReturnedError(code, why)) => {
             let parameters_back = [("error", code), ("error_description", why)];
             let to = answer(&redirect_uri, parameters.get("state"), &base, &parameters_back);
-            return back(&to);
+            // Nobody has seen yet who the client is, so the browser goes there only if the person wants it (RFC 9700, 4.11.2).
+            return page::message(
+                StatusCode::BAD_REQUEST,
+                "This sign-in cannot begin",
+                &sentence(why),
+                Some(&to),
+            );
         }
     };
     let begun = server.attempts.lock().begin(request, browser.address);
@@ -74,13 +85,28 @@ pub(crate) async fn authorize(server: &AuthorizationServer, query: &str, browser
 
 const NO_BASE: &str = "Dragoman does not know its own public address. Its operator has to set publicUrl.";
 
-async fn client_of(server: &AuthorizationServer, id: &str, now_ms: u64) -> Result<ClientMetadata, String> {
+async fn client_of(
+    server: &AuthorizationServer,
+    id: &str,
+    now_ms: u64,
+) -> Result<Arc<ClientMetadata>, String> {
     if client_document::is_address(id) {
-        let _turn = server.turns.acquire().await.map_err(|error| error.to_string())?;
+        if let Some(known) = server.documents.recent(id) {
+            return Ok(known);
+        }
+        let _turn = turn(server).await?;
         let public_only = !server.settings.private_sites;
-        return server.documents.get(id, &*server.outbound, public_only).await;
+        return server.documents.fetch(id, &*server.outbound, public_only).await;
     }
-    registration::registered(server, id, now_ms).await
+    registration::registered(server, id, now_ms).await.map(Arc::new)
+}
+
+/// Waits for permission to ask a site or to fetch a document.
+async fn turn(server: &AuthorizationServer) -> Result<SemaphorePermit<'_>, String> {
+    let turn = tokio::time::timeout(TURN, server.turns.acquire()).await;
+    turn.ok()
+        .and_then(Result::ok)
+        .ok_or_else(|| "too many people are signing in at the moment: try again in a minute".to_owned())
 }
 
 /// Receives the form of our page.
@@ -107,8 +133,11 @@ pub(crate) async fn leave(
         Ok(site) => site,
         Err(why) => return again(typed, &why),
     };
-    let Ok(turn) = server.turns.acquire().await else { return over() };
-    let index = server.reach().index(&site).await;
+    let turn = match turn(server).await {
+        Ok(turn) => turn,
+        Err(why) => return again(typed, &sentence(&why)),
+    };
+    let index = server.reach(site.as_str()).index(&site).await;
     drop(turn);
     let SiteIndex { rest, approval } = match index {
         Ok(index) => index,
@@ -146,8 +175,8 @@ pub(crate) fn application_id(base: &str, client_id: &str) -> String {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-/// Receives a browser from a site. Its address contains the password, so the browser leaves it at once. Nothing in the address
-/// says which site this is: the state does.
+/// Receives a browser from a site. Its address contains the password, so the browser leaves it at once. The state says
+/// which site this is; an address that names another site ends the sign-in.
 pub(crate) fn returned(server: &AuthorizationServer, query: &str, browser: Browser<'_>) -> Reply {
     let Ok(parameters) = RequestParameters::read(query) else { return over() };
     let state = parameters.get("state").unwrap_or_default();
@@ -162,9 +191,11 @@ pub(crate) fn returned(server: &AuthorizationServer, query: &str, browser: Brows
         attempts.end(&entry);
         return declined(&attempt.request, &base);
     };
-    if user.len() > LONGEST || password.len() > LONGEST || user.contains(':') {
+    // A site could send the person on to the page of another site, and would then get a password of that other site.
+    let is_from_site = parameters.get("site_url").is_some_and(|url| site.has_host_of(url));
+    if user.len() > LONGEST || password.len() > LONGEST || user.contains(':') || !is_from_site {
         attempts.end(&entry);
-        return over();
+        return other_site(site.as_str());
     }
     let password = SecretString::from(password);
     attempts.advance(&entry, Stage::Returned { site, rest, user: user.to_owned(), password });
@@ -183,18 +214,23 @@ pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: B
         return over();
     }
     let account = SiteAccount { rest: &rest, user: &user, password: &password };
-    let reach = server.reach();
+    let reach = server.reach(site.as_str());
     let failed = |why: &str| {
         let error =
             [("error", "access_denied"), ("error_description", "the site did not confirm the account")];
         let to = attempt.request.answer(&base, &error);
         page::message(StatusCode::FORBIDDEN, "You are not signed in", why, Some(&to))
     };
-    let confirmed = match reach.confirm(account, &server.settings.capability).await {
+    let confirmed = reach.confirm(account, &server.settings.capability).await;
+    if confirmed.is_err() {
+        // Nobody can use this password, so it should not stay.
+        reach.delete_password(account, None).await;
+    }
+    let confirmed = match confirmed {
         Ok(user) => user,
-        Err(NotConfirmed::Rejected) => {
+        Err(NotConfirmed::Rejected | NotConfirmed::Ignored) => {
             return failed(
-                "The site does not accept the password that it has just made. A security plugin, or a web server \
+                "The site does not accept the password that it has just created. A security plugin, or a web server \
                 that does not pass on the header Authorization, may be the reason.",
             );
         }
@@ -270,17 +306,14 @@ fn question(
         [only] => SiteChoice::Fixed(only),
         sites => SiteChoice::Among(sites),
     };
-    page::question(status, (&attempt.entry, &attempt.request), &choice, trouble)
+    let to = format!("{}/oauth/sign-in/{}", server.base().unwrap_or_default(), attempt.entry);
+    page::question(status, (&to, &attempt.request), &choice, trouble)
 }
 
 /// Sends a browser on.
 fn back(to: &str) -> Reply {
-    let shown = page::message(
-        StatusCode::SEE_OTHER,
-        "You are being sent on",
-        "If nothing happens, continue here.",
-        Some(to),
-    );
+    let shown =
+        page::message(StatusCode::SEE_OTHER, "Redirecting…", "If nothing happens, continue here.", Some(to));
     response::redirecting(shown, to).unwrap_or_else(over)
 }
 
@@ -290,8 +323,17 @@ fn declined(request: &AuthorizationRequest, base: &str) -> Reply {
 }
 
 fn over() -> Reply {
-    let text = "This sign-in has ended, or it belongs to another browser. Start again from your application.";
-    page::message(StatusCode::NOT_FOUND, "Nothing to do here", text, None)
+    let text =
+        "It is finished or has expired, or it belongs to another browser. Start again from your application.";
+    page::message(StatusCode::NOT_FOUND, "This sign-in has ended", text, None)
+}
+
+fn other_site(site: &str) -> Reply {
+    let text = format!(
+        "The answer does not come from {site}. Start again from your application, and enter the address that your site uses. If a \
+         site has just shown you a new application password, delete it there."
+    );
+    page::message(StatusCode::FORBIDDEN, "You are not signed in", &text, None)
 }
 
 fn other_browser() -> Reply {

@@ -18,6 +18,14 @@ const INDEX: usize = 4 * 1024 * 1024;
 const ANSWER: usize = 256 * 1024;
 /// The maximum length of an accepted user name, in bytes.
 const LONGEST_NAME: usize = 256;
+/// The maximum number of roles that are kept, and the maximum length of each, in bytes.
+const MOST_ROLES: usize = 32;
+const LONGEST_ROLE: usize = 64;
+
+/// The codes with which WordPress says that a password is not, or no longer, valid.
+const WRONG_PASSWORD: &[&str] = &["incorrect_password", "invalid_username", "invalid_email"];
+/// The code with which WordPress says that an application password does not exist.
+const NO_PASSWORD: &str = "rest_application_password_not_found";
 
 /// A site, and the way to it.
 #[derive(Clone, Copy)]
@@ -52,14 +60,16 @@ pub(crate) enum SiteFault {
 pub(crate) struct SiteUser {
     pub(crate) id: u64,
     pub(crate) name: String,
-    pub(crate) roles: Value,
+    pub(crate) roles: Vec<String>,
 }
 
 /// The reason why a site does not confirm an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotConfirmed {
-    /// The site rejects the password.
+    /// The site says that the password is wrong.
     Rejected,
+    /// The site ignores the password: the header does not arrive, or application passwords are switched off.
+    Ignored,
     /// The account lacks a capability, or may not use the REST API.
     Forbidden(String),
     /// The site does not answer as WordPress does.
@@ -81,12 +91,19 @@ impl SiteReach<'_> {
     /// Returns the reason, for the person.
     pub(crate) async fn index(&self, site: &SiteAddress) -> Result<SiteIndex, SiteFault> {
         let own = site.as_str();
+        let mut moved_to = None;
         // The second form works on sites with plain permalinks.
         for (rest, query) in [(format!("{own}/wp-json"), "/?"), (format!("{own}/?rest_route="), "/&")] {
-            let answer = self.get(&format!("{rest}{query}_fields=authentication"), None, INDEX).await;
-            let answer = answer.map_err(|error| SiteFault::Unusable(format!("{own}: {error}.")))?;
+            let answer = match self
+                .get(&format!("{rest}{query}_fields=authentication,home"), None, INDEX)
+                .await
+            {
+                Ok(answer) => answer,
+                Err(error) => return Err(moved_to.unwrap_or(SiteFault::Unusable(format!("{own}: {error}.")))),
+            };
             if answer.status.is_redirection() {
-                return Err(moved(site, answer.location.as_deref()));
+                moved_to = Some(moved(site, answer.location.as_deref()));
+                continue;
             }
             let said: Option<Value> = serde_json::from_slice(&answer.body).ok();
             let closed = matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
@@ -95,13 +112,20 @@ impl SiteReach<'_> {
                 return Ok(SiteIndex { rest, approval: format!("{own}/wp-admin/authorize-application.php") });
             }
             if let Some(said) = said.filter(|_| answer.status.is_success()) {
+                // WordPress answers a path without a site with the site above it.
+                let home = said.get("home").and_then(Value::as_str).and_then(SiteAddress::configured);
+                if home.is_some_and(|home| !site.has_path_of(&home)) {
+                    return Err(SiteFault::Unusable(format!("There is no site at {own}.")));
+                }
                 let approval = approval(site, &said)?;
                 return Ok(SiteIndex { rest, approval });
             }
         }
-        Err(SiteFault::Unusable(format!(
-            "{own} does not answer like a WordPress site. Is its REST API switched off, or is this another address?"
-        )))
+        Err(moved_to.unwrap_or_else(|| {
+            SiteFault::Unusable(format!(
+                "{own} does not answer like a WordPress site. Is its REST API switched off, or is this another address?"
+            ))
+        }))
     }
 
     /// Asks the site whose password this is.
@@ -113,15 +137,17 @@ impl SiteReach<'_> {
         let url = rest_url(account.rest, "/wp/v2/users/me", "context=edit");
         let answer = self.get(&url, Some(account), ANSWER).await;
         let answer = answer.map_err(|error| NotConfirmed::Unavailable(error.to_string()))?;
-        let from_wordpress =
-            || serde_json::from_slice::<Value>(&answer.body).is_ok_and(|said| said.get("code").is_some());
-        match answer.status {
-            StatusCode::OK => confirmed(&answer.body, capability),
-            StatusCode::UNAUTHORIZED if from_wordpress() => Err(NotConfirmed::Rejected),
-            StatusCode::FORBIDDEN => {
+        let code = code_of(&answer.body);
+        match (answer.status, code.as_deref()) {
+            (StatusCode::OK, _) => confirmed(&answer.body, account.user, capability),
+            (StatusCode::UNAUTHORIZED, Some(code)) if WRONG_PASSWORD.contains(&code) => {
+                Err(NotConfirmed::Rejected)
+            }
+            (StatusCode::UNAUTHORIZED, Some(_)) => Err(NotConfirmed::Ignored),
+            (StatusCode::FORBIDDEN, Some(_)) => {
                 Err(NotConfirmed::Forbidden("the site does not let this account use its REST API".to_owned()))
             }
-            status => {
+            (status, _) => {
                 Err(NotConfirmed::Unavailable(format!("the site answered with status {}", status.as_u16())))
             }
         }
@@ -137,17 +163,19 @@ impl SiteReach<'_> {
         is_uuid.then(|| id.to_owned())
     }
 
-    /// Deletes an application password at the site. Returns true if it is gone, for whatever reason.
-    pub(crate) async fn delete_password(&self, account: SiteAccount<'_>, id: &str) -> bool {
+    /// Deletes the application password with which this request is sent. `id` is its id, if it is known. Returns true if the
+    /// password is gone, also if it was gone before.
+    pub(crate) async fn delete_password(&self, account: SiteAccount<'_>, id: Option<&str>) -> bool {
+        let found = if id.is_none() { self.password_id(account).await } else { None };
+        let Some(id) = id.or(found.as_deref()) else {
+            // Perhaps the site does not tell the id because the password is gone.
+            return self.confirm(account, "").await == Err(NotConfirmed::Rejected);
+        };
         let url = rest_url(account.rest, &format!("/wp/v2/users/me/application-passwords/{id}"), "");
-        let answer = self.send(Method::DELETE, &url, Some(account), ANSWER).await;
-        answer.is_ok_and(|answer| {
-            answer.status.is_success()
-                || matches!(
-                    answer.status,
-                    StatusCode::UNAUTHORIZED | StatusCode::NOT_FOUND | StatusCode::GONE
-                )
-        })
+        let Ok(answer) = self.send(Method::DELETE, &url, Some(account), ANSWER).await else { return false };
+        let code = code_of(&answer.body);
+        let is_gone = |code: &str| code == NO_PASSWORD || WRONG_PASSWORD.contains(&code);
+        answer.status.is_success() || code.as_deref().is_some_and(is_gone)
     }
 
     async fn get(
@@ -223,14 +251,19 @@ fn approval(site: &SiteAddress, index: &Value) -> Result<String, SiteFault> {
     Ok(page.to_owned())
 }
 
-fn confirmed(body: &[u8], capability: &str) -> Result<SiteUser, NotConfirmed> {
+/// Returns the code of a refusal by WordPress.
+fn code_of(body: &[u8]) -> Option<String> {
+    let said: Value = serde_json::from_slice(body).ok()?;
+    Some(said.get("code")?.as_str()?.to_owned())
+}
+
+/// Reads an answer about an account; `login` is the name with which the site was asked.
+fn confirmed(body: &[u8], login: &str, capability: &str) -> Result<SiteUser, NotConfirmed> {
     #[derive(Deserialize)]
     struct User {
         id: u64,
         #[serde(default)]
         username: String,
-        #[serde(default)]
-        slug: String,
         #[serde(default)]
         roles: Value,
         /// An object, or an empty list, which PHP sends instead of an empty object.
@@ -242,11 +275,13 @@ fn confirmed(body: &[u8], capability: &str) -> Result<SiteUser, NotConfirmed> {
     if user.capabilities.get(capability) != Some(&Value::Bool(true)) {
         return Err(NotConfirmed::Forbidden(format!("this account lacks the capability {capability}")));
     }
-    let name = if user.username.is_empty() { user.slug } else { user.username };
+    let name = if user.username.is_empty() { login.to_owned() } else { user.username };
     if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
         return Err(odd());
     }
-    Ok(SiteUser { id: user.id, name, roles: user.roles })
+    let roles = user.roles.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let roles = roles.filter(|role| role.len() <= LONGEST_ROLE).take(MOST_ROLES).map(str::to_owned);
+    Ok(SiteUser { id: user.id, name, roles: roles.collect() })
 }
 
 #[cfg(test)]
@@ -285,10 +320,10 @@ mod tests {
         let body =
             json!({ "id": 3, "username": "ann", "roles": ["editor"], "capabilities": { "read": true } })
                 .to_string();
-        assert_eq!(confirmed(body.as_bytes(), "read").unwrap().name, "ann");
-        assert!(matches!(confirmed(body.as_bytes(), "manage_options"), Err(NotConfirmed::Forbidden(_))));
+        assert_eq!(confirmed(body.as_bytes(), "a", "read").unwrap().name, "ann");
+        assert!(matches!(confirmed(body.as_bytes(), "a", "manage_options"), Err(NotConfirmed::Forbidden(_))));
         let none = json!({ "id": 3, "username": "ann", "capabilities": [] }).to_string();
-        assert!(matches!(confirmed(none.as_bytes(), "read"), Err(NotConfirmed::Forbidden(_))));
-        assert!(matches!(confirmed(b"<html>", "read"), Err(NotConfirmed::Unavailable(_))));
+        assert!(matches!(confirmed(none.as_bytes(), "a", "read"), Err(NotConfirmed::Forbidden(_))));
+        assert!(matches!(confirmed(b"<html>", "a", "read"), Err(NotConfirmed::Unavailable(_))));
     }
 }

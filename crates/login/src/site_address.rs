@@ -84,6 +84,23 @@ impl SiteAddress {
         &self.0
     }
 
+    /// Returns true if both addresses have the same path; its letters may differ in case.
+    pub(crate) fn has_path_of(&self, other: &Self) -> bool {
+        let path = |address: &Self| {
+            let rest = address.0.split_once("://").map_or("", |(_, rest)| rest);
+            rest.split_once('/').map_or(String::new(), |(_, path)| path.to_ascii_lowercase())
+        };
+        path(self) == path(other)
+    }
+
+    /// Returns true if a URL has the site's host and port. Many sites are reached over https, but have `http` in their settings.
+    pub(crate) fn has_host_of(&self, url: &str) -> bool {
+        let https = |address: &str| address.strip_prefix("http://").map(|rest| format!("https://{rest}"));
+        self.has_origin_of(url)
+            || https(url).is_some_and(|url| self.has_origin_of(&url))
+            || https(&self.0).is_some_and(|own| Self(own).has_origin_of(url))
+    }
+
     /// Returns true if a URL has the site's origin: its scheme, host and port.
     pub(crate) fn has_origin_of(&self, url: &str) -> bool {
         let origin = |address: &str| {

@@ -68,8 +68,8 @@ async fn for_code(server: &AuthorizationServer, parameters: &RequestParameters, 
 }
 
 async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, now_ms: u64) -> Reply {
-    let Some(token) = parameters.get("refresh_token") else {
-        return bad("invalid_request", "refresh_token is missing");
+    let (Some(token), Some(client)) = (parameters.get("refresh_token"), parameters.get("client_id")) else {
+        return bad("invalid_request", "refresh_token and client_id are required");
     };
     let digest = random::digest_of(token);
     let invalid = || bad("invalid_grant", "this refresh token is not valid: sign in again");
@@ -79,8 +79,7 @@ async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, n
         Err(_) => return response::unavailable(),
     };
     let FoundToken { grant, token_use, until_ms, spent_ms } = found;
-    let is_own = parameters.get("client_id").is_none_or(|client| client == grant.client);
-    if token_use != TokenUse::Refresh || until_ms <= now_ms || !is_own {
+    if token_use != TokenUse::Refresh || until_ms <= now_ms || client != grant.client {
         return invalid();
     }
     if spent_ms.is_some_and(|spent| spent + GRACE_MS < now_ms) {

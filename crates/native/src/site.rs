@@ -173,7 +173,7 @@ impl WordPressSite {
             Some(Err(why)) => return Err(none(why)),
             Some(Ok(login)) => {
                 let own = own.and_then(|own| site_url(&own.url).ok());
-                (Some(login), own.is_none() || own != site_url(&login.url).ok())
+                (Some(login), !login.is_configured && (own.is_none() || own != site_url(&login.url).ok()))
             }
             None => (own, false),
         };

@@ -189,7 +189,12 @@ auth: { oauth: { resource: 'http://h/mcp#x' }, jwt: { issuer: 'https://i' } }
     ),
     (
         "mcpServers: { docs: { native: demo } }\nauth: { login: { site: x, idle: 5m, sites: ['ftp://h', 'https://h?x'] } }\n",
-        &[],
+        &[
+            "2:18 auth.login.site [site] unknown key `site` => did you mean `sites`?",
+            "2:33 auth.login.idle [5m] 5m is out of bounds => write a value from 1h to 365d",
+            "2:45 auth.login.sites[0] ['ftp://h'] a URL must start with `https://` or `http://` => write it like https://docs.example.com/mcp",
+            "2:56 auth.login.sites[1] ['https://h?*'] this address cannot have a query => remove the `?` and what follows it",
+        ],
     ),
     ("mcpServers: { docs: { native: demo } }\nmanagement: true\nauth: { login: wordpress }\n", &[]),
 ];

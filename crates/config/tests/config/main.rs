@@ -3,6 +3,7 @@
 mod accepted;
 mod accepted_guards;
 mod advised;
+mod advised_sign_in;
 mod bare_variables;
 mod consent;
 mod extended;

@@ -43,6 +43,8 @@ pub struct Account {
     pub username: String,
     /// The password of the account.
     pub password: SecretString,
+    /// True if the configuration names this site, so that it may have a private address.
+    pub is_configured: bool,
 }
 
 impl Carried {
@@ -114,6 +116,7 @@ impl PartialEq for Account {
     fn eq(&self, other: &Self) -> bool {
         self.url == other.url
             && self.username == other.username
+            && self.is_configured == other.is_configured
             && self.password.expose_secret() == other.password.expose_secret()
     }
 }
@@ -154,7 +157,9 @@ fn account(headers: &HeaderMap) -> Option<Result<Account, String>> {
             (_, HeaderContent::Text(url)),
             (_, HeaderContent::Text(username)),
             (_, HeaderContent::Text(password)),
-        ] => Some(Ok(Account { url, username, password: SecretString::from(password) })),
+        ] => {
+            Some(Ok(Account { url, username, password: SecretString::from(password), is_configured: false }))
+        }
         lines => Some(Err(incomplete(&lines))),
     }
 }
@@ -282,7 +287,8 @@ mod tests {
     fn nothing_of_it_is_printed() {
         let carried = Carried::read(&headers(&[("authorization", "Basic YW5uOmE6YiBj")])).unwrap();
         assert_eq!(format!("{carried:?}"), "Carried(..)");
-        let account = Account { url: "u".into(), username: "n".into(), password: "p".into() };
+        let account =
+            Account { url: "u".into(), username: "n".into(), password: "p".into(), is_configured: false };
         assert_eq!(format!("{account:?}"), "Account(..)");
     }
 }

@@ -16,15 +16,15 @@ async fn nobody_is_sent_to_an_address_that_is_not_the_clients() {
     }
     let reply = stage.open(&authorize("dgc_unknown")).await;
     assert!(text(&reply).contains("does not know this client any more"));
-    // Once the client is known, its faults are told to it.
-    let to = location(&stage.open(&authorize(&client).replace("S256", "plain")).await);
-    assert!(to.starts_with(&format!("{CALLBACK}?error=invalid_request&")), "{to}");
-    let to = location(
-        &stage
-            .open(&authorize(&client).replace(&format!("resource={BASE}"), "resource=https://other.example"))
-            .await,
-    );
-    assert!(to.contains("error=invalid_target"), "{to}");
+    // Nobody is sent anywhere before seeing who asks, also not to a client that has just registered.
+    for (from, to, error) in
+        [("S256", "plain", "invalid_request"), (BASE, "https://other.example", "invalid_target")]
+    {
+        let reply = stage.open(&authorize(&client).replace(from, to)).await;
+        assert_eq!(reply.status(), StatusCode::BAD_REQUEST);
+        let page = text(&reply);
+        assert!(page.contains(&format!("href=\"{CALLBACK}?error={error}&amp;")), "{page}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -38,7 +38,8 @@ async fn a_sign_in_goes_on_only_in_its_own_browser() {
     let back = stage.at_site(&entry).await;
     // A victim's browser opens what an attacker has begun, or the other way around.
     let own = std::mem::take(&mut *stage.cookies.lock());
-    let reply = stage.open(&format!("{back}&user_login=eve&password=evil")).await;
+    let reply =
+        stage.open(&format!("{back}&site_url=https://blog.example&user_login=eve&password=evil")).await;
     assert_eq!(reply.status(), StatusCode::FORBIDDEN);
     assert_eq!(stage.open(&format!("/oauth/sign-in/{entry}")).await.status(), StatusCode::NOT_FOUND);
     assert_eq!(
@@ -47,14 +48,21 @@ async fn a_sign_in_goes_on_only_in_its_own_browser() {
     );
     *stage.cookies.lock() = own;
     // The state works once.
-    let returned = stage.open(&format!("{back}&user_login=ann&password=good")).await;
+    let returned =
+        stage.open(&format!("{back}&site_url=https://blog.example&user_login=ann&password=good")).await;
     assert_eq!(
-        stage.open(&format!("{back}&user_login=eve&password=evil")).await.status(),
+        stage
+            .open(&format!("{back}&site_url=https://blog.example&user_login=eve&password=evil"))
+            .await
+            .status(),
         StatusCode::NOT_FOUND
     );
     location(&stage.open(&location(&returned)).await);
     assert_eq!(stage.open(&location(&returned)).await.status(), StatusCode::NOT_FOUND, "once");
-    assert_eq!(stage.open("/oauth/wordpress?user_login=a&password=b").await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(
+        stage.open("/oauth/wordpress?site_url=https://blog.example&user_login=a&password=b").await.status(),
+        StatusCode::NOT_FOUND
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,7 +90,7 @@ async fn a_site_cannot_send_people_elsewhere() {
     let client = stage.registered().await;
     let entry = stage.begun(&client).await;
     stage.world.at(
-        "GET https://evil.example/wp-json/?_fields=authentication",
+        "GET https://evil.example/wp-json/?_fields=authentication,home",
         200,
         &serde_json::json!({
             "authentication": { "application-passwords": { "endpoints": {
@@ -97,6 +105,36 @@ async fn a_site_cannot_send_people_elsewhere() {
         let reply = stage.submit(&entry, &format!("choice=continue&site={inner}")).await;
         assert_eq!(reply.status(), StatusCode::BAD_REQUEST, "{inner}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_gets_no_password_of_another_site() {
+    let stage = Stage::new("wordpress");
+    let client = stage.registered().await;
+    for site_url in ["&site_url=https://victim.example", "&site_url=https://blog.example.evil.example", ""] {
+        let entry = stage.begun(&client).await;
+        let back = stage.at_site(&entry).await;
+        stage.world.asked();
+        let reply = stage.open(&format!("{back}{site_url}&user_login=ann&password=of-another-site")).await;
+        assert_eq!(reply.status(), StatusCode::FORBIDDEN, "{site_url}");
+        assert!(text(&reply).contains("does not come from https://blog.example"));
+        assert_eq!(stage.open(&format!("/oauth/sign-in/{entry}")).await.status(), StatusCode::NOT_FOUND);
+        assert_eq!(stage.world.asked(), [""; 0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_takes_little_memory() {
+    let stage = Stage::new("wordpress");
+    stage.world.at(
+        ME,
+        200,
+        &serde_json::json!({
+            "id": 7, "username": "ann", "roles": vec!["x".repeat(64); 1000], "capabilities": { "read": true }
+        }),
+    );
+    let (access, _) = stage.tokens().await;
+    assert_eq!(stage.server.account(&access, stage.now()).await.unwrap().roles.len(), 32);
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,7 +154,6 @@ async fn a_stolen_code_or_token_ends_the_sign_in() {
     // The answer may have been lost: shortly afterwards, the old token works once more.
     assert_eq!(stage.renewed(&refresh).await.0, StatusCode::OK);
     stage.server.account(&access, stage.now()).await.unwrap();
-    stage.pass(2).await;
     let before = stage.server.endings();
     assert_eq!(stage.renewed(&refresh).await.0, StatusCode::BAD_REQUEST);
     assert!(stage.server.endings() > before);
@@ -133,7 +170,8 @@ async fn requests_for_tokens_are_read_strictly() {
         ("grant_type=authorization_code&code=x", "invalid_request"),
         ("grant_type=authorization_code&code=x&client_id=y&code_verifier=z", "invalid_grant"),
         ("grant_type=refresh_token", "invalid_request"),
-        ("grant_type=refresh_token&refresh_token=x", "invalid_grant"),
+        ("grant_type=refresh_token&refresh_token=x", "invalid_request"),
+        ("grant_type=refresh_token&refresh_token=x&client_id=y", "invalid_grant"),
         ("grant_type=refresh_token&grant_type=refresh_token", "invalid_request"),
     ] {
         let (status, said) = stage.post("/oauth/token", form).await;
@@ -145,7 +183,8 @@ async fn requests_for_tokens_are_read_strictly() {
     // An access token renews nothing, and a refresh token of another client neither.
     let (access, refresh) = stage.tokens().await;
     assert_eq!(stage.renewed(&access).await.0, StatusCode::BAD_REQUEST);
-    assert_eq!(stage.renewed(&format!("{refresh}&client_id=dgc_other")).await.0, StatusCode::BAD_REQUEST);
+    let other = format!("grant_type=refresh_token&refresh_token={refresh}&client_id=dgc_other");
+    assert_eq!(stage.post("/oauth/token", &other).await.0, StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test(start_paused = true)]

@@ -51,15 +51,55 @@ async fn a_password_that_was_revoked_at_the_site_ends_the_sign_in() {
     assert_eq!(stage.server.account(&access, stage.now()).await.unwrap_err(), AccountFault::Revoked);
     assert_eq!(stage.renewed(&refresh).await.0, StatusCode::BAD_REQUEST);
     assert_eq!(stage.server.list().await.unwrap(), []);
+    stage.world.asked();
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [""; 0], "there is nothing to delete");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_that_does_not_answer_holds_up_no_other() {
+    let stage = Stage::new("wordpress");
+    for _ in 0..3 {
+        stage.tokens().await;
+    }
+    for grant in stage.server.list().await.unwrap() {
+        stage.server.end(&grant.id, stage.now()).await.unwrap();
+    }
+    stage.world.asked();
+    // One password of a site at a time.
+    for left in [2, 1, 0] {
+        stage.server.tidy(stage.now()).await;
+        assert_eq!(stage.world.asked(), [DELETE], "{left}");
+    }
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_password_whose_code_nobody_takes_is_deleted() {
+    let stage = Stage::new("wordpress");
+    let client = stage.registered().await;
+    stage.code(&client).await;
+    stage.pass(11).await;
+    stage.world.asked();
+    stage.server.tidy(stage.now()).await;
+    assert_eq!(stage.world.asked(), [DELETE]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_site_that_is_down_ends_nothing() {
     let stage = Stage::new("wordpress");
     let (access, _) = stage.tokens().await;
-    for answer in [Some((502, "bad gateway")), Some((401, "a login of the web server")), None] {
+    let of_wordpress = json!({ "code": "rest_not_logged_in" });
+    for answer in [
+        Some((502, json!("bad gateway"))),
+        Some((401, json!("a login of the web server"))),
+        Some((403, json!("a firewall"))),
+        Some((401, of_wordpress)),
+        None,
+    ] {
         match answer {
-            Some((status, body)) => stage.world.at(ME, status, &json!(body)),
+            Some((status, body)) => stage.world.at(ME, status, &body),
             None => stage.world.gone(ME),
         }
         stage.pass(2).await;

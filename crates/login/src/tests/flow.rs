@@ -15,7 +15,7 @@ async fn a_person_signs_in_and_the_token_stands_for_the_account() {
     let account = stage.server.account(&access, stage.now()).await.unwrap();
     assert_eq!((account.site.as_str(), account.user.as_str(), account.user_id), (SITE, "ann", 7));
     assert_eq!(account.password.expose_secret(), "abcdEFGH");
-    assert_eq!(account.roles, json!(["editor"]));
+    assert_eq!(account.roles, ["editor"]);
     // A person has named the site, so every request to it may lead to the public network only.
     assert!(stage.world.asked.lock().iter().all(|one| one.public_only));
     // The answer of the site is reused for a minute, then the site is asked again.
@@ -74,8 +74,8 @@ async fn sites_are_found_as_people_type_them() {
     let client = stage.registered().await;
     let entry = stage.begun(&client).await;
     let plain = "GET https://plain.example";
-    stage.world.at(&format!("{plain}/wp-json/?_fields=authentication"), 404, &json!("not found"));
-    stage.world.at(&format!("{plain}/?rest_route=/&_fields=authentication"), 200, &json!({
+    stage.world.at(&format!("{plain}/wp-json/?_fields=authentication,home"), 404, &json!("not found"));
+    stage.world.at(&format!("{plain}/?rest_route=/&_fields=authentication,home"), 200, &json!({
         "authentication": { "application-passwords": { "endpoints": { "authorization": "https://plain.example/wp-admin/a.php" } } }
     }));
     let to = location(
@@ -83,7 +83,7 @@ async fn sites_are_found_as_people_type_them() {
     );
     assert!(to.starts_with("https://plain.example/wp-admin/a.php?app_name=Tester%20%28Dragoman%20"), "{to}");
     stage.world.redirects(
-        "GET https://bare.example/wp-json/?_fields=authentication",
+        "GET https://bare.example/wp-json/?_fields=authentication,home",
         "https://www.bare.example/wp-json/",
     );
     let page = text(&stage.submit(&entry, "choice=continue&site=bare.example").await);
@@ -92,19 +92,41 @@ async fn sites_are_found_as_people_type_them() {
             && page.contains("value=\"https://www.bare.example\"")
     );
     stage.world.at(
-        "GET https://old.example/wp-json/?_fields=authentication",
+        "GET https://old.example/wp-json/?_fields=authentication,home",
         200,
         &json!({ "authentication": [] }),
     );
     let page = text(&stage.submit(&entry, "choice=continue&site=old.example").await);
     assert!(page.contains("does not offer application passwords"), "{page}");
     stage.world.at(
-        "GET https://closed.example/wp-json/?_fields=authentication",
+        "GET https://closed.example/wp-json/?_fields=authentication,home",
         401,
         &json!({ "code": "rest_closed" }),
     );
     let to = location(&stage.submit(&entry, "choice=continue&site=closed.example").await);
     assert!(to.starts_with("https://closed.example/wp-admin/authorize-application.php?"), "{to}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_path_without_a_site_is_not_the_site_above_it() {
+    let stage = Stage::new("wordpress");
+    let client = stage.registered().await;
+    let entry = stage.begun(&client).await;
+    let page = "https://net.example/wp-admin/authorize-application.php";
+    let index = json!({
+        "home": "https://net.example",
+        "authentication": { "application-passwords": { "endpoints": { "authorization": page } } }
+    });
+    stage.world.at(
+        "GET https://net.example/three/wp-json/?_fields=authentication,home",
+        404,
+        &json!("not found"),
+    );
+    stage.world.at("GET https://net.example/three/?rest_route=/&_fields=authentication,home", 200, &index);
+    let page = text(&stage.submit(&entry, "choice=continue&site=net.example/three").await);
+    assert!(page.contains("There is no site at https://net.example/three."), "{page}");
+    stage.world.at("GET https://net.example/wp-json/?_fields=authentication,home", 200, &index);
+    location(&stage.submit(&entry, "choice=continue&site=net.example").await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,7 +144,7 @@ async fn a_person_may_decline_here_and_at_the_site() {
     let to = location(&stage.open(&format!("{back}&success=false")).await);
     assert!(to.starts_with(&format!("{CALLBACK}?error=access_denied&")), "{to}");
     assert_eq!(
-        stage.open(&format!("{back}&user_login=ann&password=x")).await.status(),
+        stage.open(&format!("{back}&site_url=https://blog.example&user_login=ann&password=x")).await.status(),
         StatusCode::NOT_FOUND
     );
 }
@@ -155,12 +177,22 @@ async fn an_account_without_the_capability_is_told_so() {
     let client = stage.registered().await;
     let entry = stage.begun(&client).await;
     let back = stage.at_site(&entry).await;
-    let returned = stage.open(&format!("{back}&user_login=ann&password=x")).await;
+    let returned =
+        stage.open(&format!("{back}&site_url=https://blog.example&user_login=ann&password=x")).await;
     let page = stage.open(&location(&returned)).await;
     assert_eq!(page.status(), StatusCode::FORBIDDEN);
     let page = text(&page);
     assert!(page.contains("lacks the capability manage_options"), "{page}");
-    assert!(page.contains("error=access_denied") && page.contains("Return to the application"), "{page}");
+    assert!(page.contains("error=access_denied") && page.contains(">Continue</a>"), "{page}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gateway_below_a_path_has_its_forms_there() {
+    let stage = Stage::new("wordpress");
+    stage.server.serve_at(Some("https://example.com/ai"));
+    let client = stage.registered().await;
+    let page = text(&stage.open(&authorize(&client).replace(BASE, "https://example.com/ai")).await);
+    assert!(page.contains("action=\"https://example.com/ai/oauth/sign-in/"), "{page}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,7 +201,8 @@ async fn the_address_with_the_password_is_left_at_once() {
     let client = stage.registered().await;
     let entry = stage.begun(&client).await;
     let back = stage.at_site(&entry).await;
-    let reply = stage.open(&format!("{back}&user_login=ann&password=s3cret")).await;
+    let reply =
+        stage.open(&format!("{back}&site_url=https://blog.example&user_login=ann&password=s3cret")).await;
     assert_eq!(location(&reply), format!("{BASE}/oauth/sign-in/{entry}"));
     assert_eq!(reply.headers()[REFERRER_POLICY], "no-referrer");
     assert_eq!(reply.headers()[CACHE_CONTROL], "no-store");

@@ -39,7 +39,7 @@ impl World {
         let world = Arc::new(Self::default());
         let page = format!("{SITE}/wp-admin/authorize-application.php");
         world.at(
-            &format!("GET {SITE}/wp-json/?_fields=authentication"),
+            &format!("GET {SITE}/wp-json/?_fields=authentication,home"),
             200,
             &json!({
                 "authentication": { "application-passwords": { "endpoints": { "authorization": page } } }
@@ -113,6 +113,8 @@ pub(super) struct Stage {
     pub(super) folder: Folder,
     pub(super) cookies: Mutex<Vec<String>>,
     pub(super) now_ms: Mutex<u64>,
+    /// The client that signed in last.
+    client: Mutex<String>,
 }
 
 /// The settings that this text means below `auth`.
@@ -133,7 +135,7 @@ impl Stage {
         let server = AuthorizationServer::over(settings(login), grants, Box::new(world.clone())).unwrap();
         server.serve_at(Some(BASE));
         let (cookies, now_ms) = (Mutex::default(), Mutex::new(NOW));
-        Self { server: Arc::new(server), world, folder, cookies, now_ms }
+        Self { server: Arc::new(server), world, folder, cookies, now_ms, client: Mutex::default() }
     }
 
     pub(super) fn now(&self) -> u64 {
@@ -221,7 +223,7 @@ impl Stage {
         let entry = self.begun(client).await;
         let back = self.at_site(&entry).await;
         let returned = self
-            .open(&format!("{back}&site_url=https://evil.example&user_login=ann&password=abcdEFGH"))
+            .open(&format!("{back}&site_url=https://blog.example/wp&user_login=ann&password=abcdEFGH"))
             .await;
         let finished = self.open(&location(&returned)).await;
         let to = location(&finished);
@@ -241,6 +243,7 @@ impl Stage {
     /// Signs in; an access token and a refresh token.
     pub(super) async fn tokens(&self) -> (String, String) {
         let client = self.registered().await;
+        self.client.lock().clone_from(&client);
         let code = self.code(&client).await;
         let (status, said) = self.exchanged(&client, &code).await;
         assert_eq!(status, StatusCode::OK, "{said}");
@@ -248,7 +251,9 @@ impl Stage {
     }
 
     pub(super) async fn renewed(&self, refresh: &str) -> (StatusCode, Value) {
-        self.post("/oauth/token", &format!("grant_type=refresh_token&refresh_token={refresh}")).await
+        let client = self.client.lock().clone();
+        let form = format!("grant_type=refresh_token&refresh_token={refresh}&client_id={client}");
+        self.post("/oauth/token", &form).await
     }
 }
 

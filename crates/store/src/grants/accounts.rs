@@ -1,6 +1,6 @@
 //! Grants: the account that a client may use.
 
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{Grants, MAX_GRANTS};
@@ -9,6 +9,9 @@ use crate::database::{counted, kept};
 
 pub(super) const COLUMNS: &str =
     "grants.id, client, client_name, site, rest, user, password, password_id, created_ms, used_ms, ended_ms";
+
+/// The time after which a grant without tokens ends, in milliseconds.
+const FORGOTTEN_MS: u64 = 10 * 60 * 1000;
 
 /// A new grant.
 #[derive(Debug)]
@@ -114,17 +117,21 @@ impl Grants {
         self.file.write(|file| file.execute(update, params![id, kept(now_ms)])).map(drop)
     }
 
-    /// Ends a grant: its tokens are deleted at once, its password is kept until [`Grants::remove`]. Returns `false` if there is
-    /// no such grant, or if it has ended before.
+    /// Ends a grant: its tokens are deleted at once, its password is kept until [`Grants::remove`]. Returns the grant; `None`
+    /// if there is no such grant, or if it has ended before.
     ///
     /// # Errors
     /// If the file cannot be used.
-    pub fn end(&mut self, id: &str, now_ms: u64) -> Result<bool, Error> {
-        self.file.write(|file| {
+    pub fn end(&mut self, id: &str, now_ms: u64) -> Result<Option<StoredGrant>, Error> {
+        let ended = self.file.write(|file| {
             file.execute("DELETE FROM tokens WHERE grant_id = ?1", [id])?;
             let update = "UPDATE grants SET ended_ms = ?2 WHERE id = ?1 AND ended_ms IS NULL";
-            file.execute(update, params![id, kept(now_ms)]).map(|count| count > 0)
-        })
+            if file.execute(update, params![id, kept(now_ms)])? == 0 {
+                return Ok(None);
+            }
+            file.query_row(&format!("SELECT {COLUMNS} FROM grants WHERE id = ?1"), [id], read).optional()
+        })?;
+        Ok(ended.map(|(grant, sealed)| self.opened(grant, &sealed)))
     }
 
     /// Deletes a grant with its password and its tokens.
@@ -139,14 +146,19 @@ impl Grants {
         Ok(())
     }
 
-    /// Ends the grants that were not used since `before_ms`, and deletes tokens that are no longer valid.
+    /// Ends the grants that were not used since `before_ms`, and those whose client never asked for tokens; deletes tokens
+    /// that are no longer valid.
     ///
     /// # Errors
     /// If the file cannot be used.
     pub fn sweep(&mut self, before_ms: u64, now_ms: u64) -> Result<usize, Error> {
         self.file.write(|file| {
             let idle = "UPDATE grants SET ended_ms = ?2 WHERE ended_ms IS NULL AND used_ms < ?1";
-            let ended = file.execute(idle, params![kept(before_ms), kept(now_ms)])?;
+            let mut ended = file.execute(idle, params![kept(before_ms), kept(now_ms)])?;
+            let forgotten = "UPDATE grants SET ended_ms = ?2 WHERE ended_ms IS NULL AND created_ms < ?1
+                AND NOT EXISTS (SELECT 1 FROM tokens WHERE grant_id = grants.id)";
+            let long_ago = kept(now_ms.saturating_sub(FORGOTTEN_MS));
+            ended += file.execute(forgotten, params![long_ago, kept(now_ms)])?;
             let over = "DELETE FROM tokens WHERE until_ms <= ?1
                 OR grant_id IN (SELECT id FROM grants WHERE ended_ms IS NOT NULL)";
             file.execute(over, [kept(now_ms)])?;

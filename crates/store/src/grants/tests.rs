@@ -42,7 +42,8 @@ fn a_token_leads_to_its_grant_until_the_grant_ends() {
     assert_eq!((found.grant.id.as_str(), found.token_use, found.spent_ms), ("a", TokenUse::Access, None));
     assert_eq!(found.grant.password.expose_secret(), "password of a");
     assert!(again.find(&[3; 32]).unwrap().is_none());
-    assert!(all.end("a", NOW).unwrap() && !all.end("a", NOW).unwrap());
+    assert_eq!(all.end("a", NOW).unwrap().unwrap().password.expose_secret(), "password of a");
+    assert!(all.end("a", NOW).unwrap().is_none());
     assert!(again.find(&[1; 32]).unwrap().is_none());
     let ended: Vec<_> = again.grants().unwrap().into_iter().map(|grant| (grant.id, grant.ended_ms)).collect();
     assert_eq!(ended, [("a".to_owned(), Some(NOW)), ("b".to_owned(), None)]);
@@ -58,7 +59,7 @@ fn a_refresh_token_is_replaced_once() {
     all.issue("a", &[token(1, TokenUse::Refresh)]).unwrap();
     assert!(all.renew(("a", &[1; 32]), &[token(2, TokenUse::Refresh)], NOW).unwrap());
     assert!(!all.renew(("a", &[1; 32]), &[token(3, TokenUse::Refresh)], NOW + 5).unwrap());
-    assert_eq!(all.find(&[1; 32]).unwrap().unwrap().spent_ms, Some(NOW));
+    assert_eq!(all.find(&[1; 32]).unwrap().unwrap().spent_ms, Some(0));
     assert_eq!(all.find(&[2; 32]).unwrap().unwrap().spent_ms, None);
 }
 
@@ -74,6 +75,18 @@ fn idle_grants_and_old_tokens_are_swept() {
     assert!(all.find(&[1; 32]).unwrap().is_some());
     all.sweep(NOW, NOW + 1000).unwrap();
     assert!(all.find(&[1; 32]).unwrap().is_none());
+}
+
+#[test]
+fn a_grant_whose_client_never_came_back_ends() {
+    let folder = Folder::new();
+    let mut all = grants(&folder);
+    begin(&mut all, "forgotten");
+    begin(&mut all, "taken");
+    all.issue("taken", &[NewToken { until_ms: NOW + 10_000_000, ..token(1, TokenUse::Refresh) }]).unwrap();
+    assert_eq!(all.sweep(0, NOW + 600_000).unwrap(), 0);
+    assert_eq!(all.sweep(0, NOW + 600_001).unwrap(), 1);
+    assert!(all.end("forgotten", NOW).unwrap().is_none() && all.end("taken", NOW).unwrap().is_some());
 }
 
 #[test]

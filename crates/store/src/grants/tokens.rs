@@ -52,8 +52,8 @@ impl Grants {
         self.file.write(|file| insert(file, grant, tokens))
     }
 
-    /// Stores tokens in place of a refresh token, which counts as replaced from now on. Only one of several concurrent
-    /// calls returns true.
+    /// Stores tokens in place of a refresh token, which counts as replaced from now on. If it was replaced before, it counts as
+    /// replaced long ago, so that it can be used a second time, but not a third time. Only the first call returns true.
     ///
     /// # Errors
     /// If the file cannot be used.
@@ -66,6 +66,9 @@ impl Grants {
         self.file.write(|file| {
             let update = "UPDATE tokens SET spent_ms = ?2 WHERE digest = ?1 AND spent_ms IS NULL";
             let is_first = file.execute(update, params![spent, kept(now_ms)])? > 0;
+            if !is_first {
+                file.execute("UPDATE tokens SET spent_ms = 0 WHERE digest = ?1", [&spent[..]])?;
+            }
             insert(file, grant, tokens)?;
             Ok(is_first)
         })

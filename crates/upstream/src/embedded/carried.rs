@@ -16,8 +16,10 @@ pub fn mapped(carried: &Carried, upstream: &UpstreamSpec) -> Option<Mapped> {
     let site = site_of(upstream)?;
     let own = |basic: &Result<Basic, &'static str>| {
         let url = site.url.as_ref()?.expose().to_owned();
-        let login =
-            |basic: &Basic| SiteLogin { url, username: basic.user.clone(), password: basic.password.clone() };
+        let login = |basic: &Basic| {
+            let (username, password) = (basic.user.clone(), basic.password.clone());
+            SiteLogin { url, username, password, is_configured: true }
+        };
         Some(basic.as_ref().map(login).map_err(|why| (*why).to_owned()))
     };
     let chosen = carried.account.clone().filter(|_| site.headers).map(|account| account.map(login));
@@ -50,7 +52,8 @@ fn is_same_site(one: &str, other: &str) -> bool {
 }
 
 fn login(account: Account) -> SiteLogin {
-    SiteLogin { url: account.url, username: account.username, password: account.password }
+    let Account { url, username, password, is_configured } = account;
+    SiteLogin { url, username, password, is_configured }
 }
 
 /// Returns the part of an error message that explains how a request can carry an account at this site.

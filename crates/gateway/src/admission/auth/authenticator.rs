@@ -190,9 +190,11 @@ impl Authenticator {
         }
     }
 
-    /// Returns true if the key of this principal was revoked, as of the last look-up.
+    /// Returns true if the key of this principal was revoked, as of the last look-up, or if its sign-in has ended.
     pub(crate) fn is_revoked(&self, principal: &Principal) -> bool {
-        self.methods.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
+        let AuthMethods { keys, login, .. } = &*self.methods;
+        keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
+            || login.as_ref().is_some_and(|login| login.has_ended(principal))
     }
 
     /// Forgets failed attempts that no longer count.

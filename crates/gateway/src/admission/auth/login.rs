@@ -16,7 +16,7 @@ use super::denied::{NotAdmitted, Refused};
 /// The time for which a token is trusted without another look-up. Sign-ins that end in this process end at once.
 const HOLDS: Duration = Duration::from_secs(5);
 /// The time for which streams may stay open if their caller sends no further request: while a person only listens, the site
-/// is not asked about the person again.
+/// is not asked about the person again. If the sign-in ends here, they end within a second.
 const LASTS_MS: u64 = 15 * 60 * 1000;
 
 /// The method of authentication.
@@ -37,10 +37,13 @@ impl SignIn {
         token: &str,
         now: Moment,
     ) -> Result<(Arc<Principal>, Duration), Refused> {
+        let before = self.server.endings();
         match self.server.account(token, now.unix_ms).await {
             Ok(account) => {
                 let left = Duration::from_millis(account.until_ms.saturating_sub(now.unix_ms));
-                Ok((Arc::new(principal(account, now)), left.min(HOLDS)))
+                // If a sign-in ended meanwhile, it may have been this one.
+                let holds = if self.server.endings() == before { left.min(HOLDS) } else { Duration::ZERO };
+                Ok((Arc::new(principal(account, now)), holds))
             }
             Err(AccountFault::Ended) => Err(Refused::Bad("this sign-in has ended: sign in again")),
             Err(AccountFault::Revoked) => {
@@ -55,6 +58,11 @@ impl SignIn {
 }
 
 impl SignIn {
+    /// Returns true if the sign-in of this principal has ended in this process. Each sign-in has a password of its own.
+    pub(super) fn has_ended(&self, principal: &Principal) -> bool {
+        principal.account.as_ref().is_some_and(|account| self.server.is_ended(&account.password))
+    }
+
     /// Adds the address of the metadata of the resource at `path` to a challenge for a token.
     pub(super) fn naming_resource(&self, challenge: String, path: &str) -> String {
         let Some(rest) = challenge.strip_prefix("Bearer ") else { return challenge };
@@ -95,13 +103,13 @@ impl AuthMethods {
 }
 
 fn principal(account: SignedIn, now: Moment) -> Principal {
-    let SignedIn { site, user, password, user_id, roles, .. } = account;
+    let SignedIn { site, user, password, user_id, roles, is_configured, .. } = account;
     let id = format!("login:{site}#{user}");
     Principal {
         user: Some(user.as_str().into()),
         claims: Some(Arc::new(json!({ "site": site, "id": user_id, "name": user, "roles": roles }))),
         until_ms: Some(now.unix_ms.saturating_add(LASTS_MS)),
-        account: Some(Arc::new(Account { url: site, username: user, password })),
+        account: Some(Arc::new(Account { url: site, username: user, password, is_configured })),
         ..Principal::new(&id, Scheme::Login)
     }
 }

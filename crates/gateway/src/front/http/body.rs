@@ -32,6 +32,12 @@ pub(super) async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Bo
     read.map_err(|unread| Box::new(answer::refusal(unread.status, &unread.message)))
 }
 
+/// Reads a body of at most `cap` bytes, with a deadline; fails with the response to send.
+pub(super) async fn read_at_most(cap: usize, body: &mut Incoming) -> Result<Bytes, Box<Response<Body>>> {
+    let read = collect(body, Part::Requests, cap, Instant::now() + BODY_TIME).await;
+    read.map_err(|error| Box::new(answer::refusal(unread(&error).status, &error.to_string())))
+}
+
 /// Reads a body with a size cap and a deadline, for callers that write the refusal themselves.
 pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Unread> {
     let cap = shard.gateway.snapshot.limits.request_body;

@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use ::login::{AuthorizationServer, EndpointRequest};
 use bytes::Bytes;
+use engine::places::second_path;
 use http::{Method, Response, StatusCode};
 use transport::net::Body;
 
 use super::entry::Arrived;
 use super::{answer, body, guard};
 use crate::process::Shard;
+
+/// The maximum size of a body, in bytes. Anybody may send one.
+const LONGEST: usize = 64 * 1024;
 
 /// Returns the server that answers at this path, if people can sign in here.
 pub(super) fn at<'s>(shard: &'s Shard, path: &str) -> Option<&'s Arc<AuthorizationServer>> {
@@ -33,12 +37,15 @@ pub(super) async fn respond(
     let path = head.uri.path();
     if let Some(resource) = AuthorizationServer::resource_of(path) {
         let resource = server.own_path(resource);
-        let is_served = resource.is_empty() || shard.gateway.snapshot.at(resource).is_some();
+        // Profiles that do not exist look like others, so that nobody can find out which ones exist.
+        let may_be_profile = resource.starts_with("/mcp/") || second_path(resource).is_some();
+        let is_served =
+            resource.is_empty() || may_be_profile || shard.gateway.snapshot.at(resource).is_some();
         let reply = server.resource_metadata(resource).filter(|_| is_served);
         return reply.map_or_else(|| unknown(path), |reply| reply.map(Body::Full));
     }
     let body = if head.method == Method::POST {
-        match body::read(shard, &mut incoming).await {
+        match body::read_at_most(LONGEST, &mut incoming).await {
             Ok(body) => body,
             Err(refused) => return *refused,
         }
@@ -58,5 +65,5 @@ pub(super) async fn respond(
 }
 
 fn unknown(path: &str) -> Response<Body> {
-    answer::refusal(StatusCode::NOT_FOUND, &format!("{path} describes no endpoint of this server"))
+    answer::refusal(StatusCode::NOT_FOUND, &format!("there is no endpoint at {path}"))
 }
