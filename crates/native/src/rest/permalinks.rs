@@ -99,10 +99,7 @@ mod tests {
     #[test]
     fn a_site_is_told_from_the_one_above_it() {
         let url = "https://a.example/blog/wp-json/wp/v2/users/me?x=1";
-        assert_eq!(
-            address_of(url).as_deref(),
-            Some("https://a.example/blog/?rest_route=/&_fields=home,url")
-        );
+        assert_eq!(address_of(url).as_deref(), Some("https://a.example/blog/?rest_route=/&_fields=home,url"));
         let other = |home: &str, own: &str| {
             let index = serde_json::json!({"home": home, "url": own});
             other_site(url, &index).map(str::to_owned)

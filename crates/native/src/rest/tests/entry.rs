@@ -221,7 +221,9 @@ fn a_site_without_paths_gets_its_routes_as_a_parameter() {
         let lines = fake.lines();
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(
-            lines[1..].iter().all(|line| line.starts_with("GET https://one.example.com/?rest_route=/wp/v2/tags&")),
+            lines[1..]
+                .iter()
+                .all(|line| line.starts_with("GET https://one.example.com/?rest_route=/wp/v2/tags&")),
             "{lines:?}"
         );
         let entries: Vec<String> =
@@ -235,7 +237,8 @@ fn a_site_without_paths_gets_its_routes_as_a_parameter() {
 fn a_path_without_a_site_does_not_lead_to_the_site_above_it() {
     let page = Bytes::from_static(b"<!DOCTYPE html><html><body>Not found</body></html>");
     let fake = Fake::strict(move |request| {
-        let home = if request.url.to_lowercase().contains("/two") { "https://one.example.com/two" } else { ONE };
+        let home =
+            if request.url.to_lowercase().contains("/two") { "https://one.example.com/two" } else { ONE };
         if request.url.contains("/?rest_route=/&_fields=home,url") {
             return Ok(reply(200, &json!({"home": home, "url": home})));
         }
