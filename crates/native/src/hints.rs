@@ -38,6 +38,10 @@ pub(crate) const VISITOR: &str = "this site treats the account as a visitor, bec
                                   if the account has the permission on the site's own pages, the site's owner can repair this \
                                   with a short must-use plugin, which Dragoman's page about WordPress shows";
 
+/// The hint for an account without a role on the site.
+pub(crate) const NO_ROLE: &str = "the account has no role on this site; in a network of sites, an administrator must add the \
+                                  account to each site on which it is to work";
+
 /// The hint for a web server that asks for a password of its own, which is common for sites under construction. WordPress never
 /// asks in this way.
 pub(crate) const GATE: &str = "the site's web server requires a user name and password of its own before WordPress (HTTP \

@@ -18,6 +18,7 @@
 //! | `nearest` | the known name that a mistyped one most likely means |
 //! | `refusal` | a site's error as the failure of a call |
 //! | `hints` | likely reasons for a site's refusal |
+//! | `roleless` | accounts without a role on a site |
 //! | [`wordpress`] | tools for any WordPress site |
 //! | `discover` | tools for APIs of a site that no table lists |
 //! | [`community`] | tools for BuddyBoss and BuddyPress |
@@ -35,6 +36,7 @@ pub mod plain;
 pub mod port;
 mod refusal;
 mod rest;
+mod roleless;
 pub mod server;
 pub mod site;
 mod tools;

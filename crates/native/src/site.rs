@@ -18,6 +18,7 @@ use crate::rest::{
     PreviousContents, RequestLimits, RequestTarget, RequestTargets, UnreadableKind, VisitorCheck,
     VisitorVerdicts, base_url, is_listed, json, port_of,
 };
+use crate::roleless;
 use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Effect, ToolRow, Trouble, Values};
 use crate::unknown::UnknownArguments;
@@ -106,10 +107,10 @@ pub(crate) struct Api {
 
 /// The API that all sites have.
 pub(crate) const WORDPRESS: Api =
-    Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None, visitor: None };
+    Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None, visitor: Some(roleless::IN_WP) };
 /// The API that describes the site itself: its index.
 pub(crate) const INDEX: Api =
-    Api { base: "index", path: "/wp-json", doubt: None, newer: None, visitor: None };
+    Api { base: "index", path: "/wp-json", doubt: None, newer: None, visitor: Some(roleless::IN_INDEX) };
 /// The route that returns the caller's account, and refuses callers whom the site does not know (WordPress REST API, users).
 const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";
 /// The name of the image host.
@@ -353,8 +354,8 @@ impl RequestTargets for WordPressSite {
             |name: &str| trouble.detail.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
         let status = u16::try_from(detail("status")?.as_u64()?).ok()?;
         let code = detail("code")?.as_str()?;
-        let may_be = hints::is_about_a_visitor(status, code);
-        self.apis.iter().find(|api| api.base == base && may_be)?.visitor
+        let check = self.apis.iter().find(|api| api.base == base)?.visitor?;
+        (check.may_be)(status, code).then_some(check)
     }
 
     fn doubt(&self, base: &str, trouble: &Trouble) -> Option<Doubt> {

@@ -1,6 +1,10 @@
 <?php
 // What PHP's own web server asks for each request: uploads are of this site, all else is WordPress's.
 $path = rawurldecode( (string) parse_url( $_SERVER['REQUEST_URI'], PHP_URL_PATH ) );
+// The files of a network are those of its main site, below the folder of each site, too.
+$file = getenv( 'SITE_NETWORK' ) ? preg_replace( '#^/[_0-9a-zA-Z-]+(/wp-(?:content|admin|includes)/.*|/wp-[a-z-]+\.php)$#', '$1', $path ) : $path;
+$is_below = $file !== $path;
+$path     = $file;
 if ( 0 === strpos( $path, '/wp-content/uploads/' ) ) {
 	$folder = realpath( getenv( 'SITE_FOLDER' ) . '/content/uploads' );
 	$file   = realpath( getenv( 'SITE_FOLDER' ) . '/content' . substr( $path, strlen( '/wp-content' ) ) );
@@ -21,7 +25,15 @@ if ( preg_match( '#^/stored/(\d+)$#', $path, $stored ) ) {
 }
 if ( preg_match( '#^/(wp-login\.php|wp-admin/.+)$#', $path ) && is_file( $_SERVER['DOCUMENT_ROOT'] . $path ) ) {
 	// The page for logging in, and the pages behind it.
-	return false;
+	if ( ! $is_below || ! preg_match( '#\.php$#', $path ) ) {
+		return false;
+	}
+	$_SERVER['SCRIPT_NAME']     = $path;
+	$_SERVER['PHP_SELF']        = $path;
+	$_SERVER['SCRIPT_FILENAME'] = $_SERVER['DOCUMENT_ROOT'] . $path;
+	chdir( dirname( $_SERVER['SCRIPT_FILENAME'] ) );
+	require $_SERVER['SCRIPT_FILENAME'];
+	return true;
 }
 $_SERVER['SCRIPT_NAME']     = '/index.php';
 $_SERVER['PHP_SELF']        = '/index.php';

@@ -19,11 +19,22 @@ if ( 'install' === $what ) {
 	wp_install( "Site $name", 'admin', "admin@$name.example.org", true, '', 'login-of-admin' );
 	update_option( 'permalink_structure', '/%postname%/' );
 	update_option( 'timezone_string', 'UTC' );
+	if ( getenv( 'SITE_NETWORK' ) ) {
+		foreach ( $wpdb->tables( 'ms_global' ) as $table => $prefixed ) {
+			$wpdb->$table = $prefixed;
+		}
+		install_network();
+		sound( populate_network( 1, $_SERVER['HTTP_HOST'], "admin@$name.example.org", "Network $name" ) );
+	}
 	exit( 0 );
 }
 
 require "$wordpress/wp-load.php";
 require_once ABSPATH . 'wp-admin/includes/image.php';
+if ( is_multisite() ) {
+	require __DIR__ . '/network.php';
+	exit( 0 );
+}
 global $wp_version, $wp_rewrite;
 $wp_rewrite->flush_rules( false );
 

@@ -17,8 +17,18 @@ foreach ( array( 'AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE' ) as $what ) {
 	define( "{$what}_KEY", hash( 'sha256', "$what key " . DB_NAME ) );
 	define( "{$what}_SALT", hash( 'sha256', "$what salt " . DB_NAME ) );
 }
-define( 'WP_HOME', $site( 'URL' ) );
-define( 'WP_SITEURL', $site( 'URL' ) );
+if ( getenv( 'SITE_NETWORK' ) && ! defined( 'WP_INSTALLING' ) ) {
+	// A network of sites in folders, which has begun as a single site.
+	define( 'MULTISITE', true );
+	define( 'SUBDOMAIN_INSTALL', false );
+	define( 'DOMAIN_CURRENT_SITE', substr( $site( 'URL' ), strlen( 'http://' ) ) );
+	define( 'PATH_CURRENT_SITE', '/' );
+	define( 'SITE_ID_CURRENT_SITE', 1 );
+	define( 'BLOG_ID_CURRENT_SITE', 1 );
+} else {
+	define( 'WP_HOME', $site( 'URL' ) );
+	define( 'WP_SITEURL', $site( 'URL' ) );
+}
 define( 'WP_CONTENT_DIR', $site( 'FOLDER' ) . '/content' );
 define( 'WP_CONTENT_URL', $site( 'URL' ) . '/wp-content' );
 define( 'WP_ENVIRONMENT_TYPE', 'local' ); // Application passwords over plain http.

@@ -35,6 +35,7 @@ const fn doubt(
 
 /// The hint and the questions about visitors for BuddyBoss. The menu of a visitor has addresses without a member.
 const BUDDYBOSS_VISITOR: VisitorCheck = VisitorCheck {
+    may_be: hints::is_about_a_visitor,
     questions: &[VisitorQuestion {
         route: "/members/profile-dropdown?_fields=url",
         judge: |status, answer| {
@@ -48,6 +49,7 @@ const BUDDYBOSS_VISITOR: VisitorCheck = VisitorCheck {
 
 /// The same for BuddyPress: visitors may not read even their own notifications and messages. Either may be deactivated.
 const BUDDYPRESS_VISITOR: VisitorCheck = VisitorCheck {
+    may_be: hints::is_about_a_visitor,
     questions: &[
         VisitorQuestion { route: "/notifications?user_id={me}&per_page=1&_fields=id", judge: is_refused },
         VisitorQuestion { route: "/messages?user_id={me}&per_page=1&_fields=id", judge: is_refused },

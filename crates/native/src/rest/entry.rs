@@ -12,8 +12,8 @@ use super::place::RequestTarget;
 use super::request::AGENT;
 use super::unread::{self, UnreadableKind};
 use super::unreadable;
-use super::world::World;
-use crate::port::{HttpFault, HttpRequest, HttpResponse, Verb};
+use super::world::{World, unreached};
+use crate::port::{HttpRequest, HttpResponse, Verb};
 use crate::tools::{Condition, Trouble};
 
 /// The time during which a site is not asked again after it accepted the credentials.
@@ -47,7 +47,7 @@ impl World {
             patience: PATIENCE.min(self.limits.patience),
             most: ANSWER,
         };
-        let response = self.entered(request).await.map_err(|fault| super::world::unreached(&fault, false))?;
+        let response = self.entered(request).await?;
         // A page for people does not show whether the site knows the account.
         if response.is_success()
             && unread::json(&response.body).is_none()
@@ -65,24 +65,46 @@ impl World {
     }
 
     /// The answer to the request that checks credentials. A site that has no path for the route may take it as a parameter.
-    async fn entered(&self, request: HttpRequest) -> Result<HttpResponse, HttpFault> {
+    ///
+    /// # Errors
+    /// Fails if the place cannot be reached, or another site answers there.
+    async fn entered(&self, request: HttpRequest) -> Result<HttpResponse, Trouble> {
         let (spare, url) = (request.clone(), request.url.clone());
-        let response = self.sent(request).await?;
+        let response = self.sent(request).await.map_err(|fault| unreached(&fault, false))?;
         let is_json =
             |response: &HttpResponse| unread::json(&response.body).is_some_and(|body| !body.is_null());
         let may_lack_paths =
             matches!(response.status, 200 | 301 | 302 | 307 | 308 | 404) && !is_json(&response);
         let Some(sites) = self.places.plain_sites().filter(|_| may_lack_paths) else { return Ok(response) };
         let Some(by_parameter) = permalinks::with_parameter(&url) else { return Ok(response) };
-        let Ok(second) = self.http.send(HttpRequest { url: by_parameter, ..spare }).await else {
+        let Ok(second) = self.http.send(HttpRequest { url: by_parameter, ..spare.clone() }).await else {
             return Ok(response);
         };
         // A page for people shows nothing: many sites show their front page for any parameter.
         if !is_json(&second) {
             return Ok(response);
         }
+        self.is_this_site(&url, spare).await?;
         sites.put(&url, self.http.now());
         Ok(second)
+    }
+
+    /// Checks that the site that takes routes as a parameter is the one of this URL. A site that does not tell its address passes.
+    ///
+    /// # Errors
+    /// Fails if another site answers there.
+    async fn is_this_site(&self, url: &str, spare: HttpRequest) -> Result<(), Trouble> {
+        let Some(question) = permalinks::address_of(url) else { return Ok(()) };
+        let request = HttpRequest { url: question, most: self.limits.answer, ..spare };
+        let Ok(response) = self.http.send(request).await else { return Ok(()) };
+        let index = unread::json(&response.body).unwrap_or_default();
+        let Some(other) = permalinks::other_site(url, &index) else { return Ok(()) };
+        let other: String = other.chars().filter(|c| !c.is_control()).take(200).collect();
+        let words = format!(
+            "there is no site at this address: the site {other} answers instead. Check the spelling of the path; in a network of \
+             sites, the site may have been deleted"
+        );
+        Err(Trouble::new(Condition::UpstreamError, words).with("status", 404))
     }
 
     /// Handles a failure that may mean that the credentials are no longer valid.

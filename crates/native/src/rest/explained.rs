@@ -35,8 +35,8 @@ impl Run<'_> {
         let world = self.world;
         let verdicts = world.places.visitors()?;
         let mut place = world.places.place(base, &self.values, self.mapped).ok()?;
-        let digest = world.digest(&place)?;
-        if let Some(verdict) = verdicts.get(&digest, world.http.now()) {
+        let key = (world.digest(&place)?, base);
+        if let Some(verdict) = verdicts.get(&key, world.http.now()) {
             return verdict.is_visitor;
         }
         if let Some(url) = world.elsewhere(base, &place) {
@@ -59,7 +59,7 @@ impl Run<'_> {
                 break;
             }
         }
-        verdicts.put(digest, verdict, world.http.now());
+        verdicts.put(key, verdict, world.http.now());
         verdict
     }
 

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::expiring::ExpiringMap;
 
 /// The time for which a site counts as plain. The parameter works on all sites, so a longer time does no harm.
@@ -41,6 +43,25 @@ pub(super) fn with_parameter(url: &str) -> Option<String> {
     Some(format!("{site}/?rest_route={route}{separator}{query}"))
 }
 
+/// The URL that asks the site of a URL of its REST API for the site's own address.
+pub(super) fn address_of(url: &str) -> Option<String> {
+    let (site, _) = split(url)?;
+    with_parameter(&format!("{site}{API}/?_fields=home,url"))
+}
+
+/// The address of the site that answers at a URL of the REST API, if that is another site: WordPress answers the parameter at any
+/// path for which there is no site, with the site that is above it. Only paths are compared, because a proxy may change the host.
+pub(super) fn other_site<'a>(url: &str, index: &'a Value) -> Option<&'a str> {
+    let path = |url: &str| {
+        let (_, behind) = url.split_once("://").unwrap_or_default();
+        behind.split_once('/').map_or("", |(_, path)| path.trim_matches('/')).to_ascii_lowercase()
+    };
+    let (site, _) = split(url)?;
+    // WordPress may have a folder of its own, which is not the address of its pages.
+    let addresses = || ["home", "url"].into_iter().filter_map(|name| index.get(name)?.as_str());
+    if addresses().any(|address| path(address) == path(site)) { None } else { addresses().next() }
+}
+
 /// The URL of the site, and what is behind the path of its REST API.
 fn split(url: &str) -> Option<(&str, &str)> {
     let end = url.find('?').unwrap_or(url.len());
@@ -73,6 +94,30 @@ mod tests {
         {
             assert_eq!(with_parameter(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_site_is_told_from_the_one_above_it() {
+        let url = "https://a.example/blog/wp-json/wp/v2/users/me?x=1";
+        assert_eq!(address_of(url).as_deref(), Some("https://a.example/blog/?rest_route=/&_fields=home,url"));
+        let other = |home: &str, own: &str| {
+            let index = serde_json::json!({"home": home, "url": own});
+            other_site(url, &index).map(str::to_owned)
+        };
+        for (home, own) in [
+            ("https://a.example/blog", "https://a.example/blog"),
+            ("https://a.example/Blog/", "https://a.example/wp"),
+            ("https://a.example", "https://a.example/blog"),
+            ("http://inside:8080/blog", ""),
+        ] {
+            assert_eq!(other(home, own), None, "{home} {own}");
+        }
+        for home in ["https://a.example", "https://a.example/blog/2", "https://a.example/blo"] {
+            assert_eq!(other(home, home).as_deref(), Some(home));
+        }
+        assert_eq!(other_site(url, &serde_json::json!({"code": "closed"})), None);
+        let root = "https://a.example/wp-json/wp/v2/users/me";
+        assert_eq!(other_site(root, &serde_json::json!({"home": "https://a.example/"})), None);
     }
 
     #[test]

@@ -13,6 +13,8 @@ const COUNTS: Duration = Duration::from_mins(10);
 /// The questions that show whether a site treats the caller as a visitor, and the hint for callers whom it does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VisitorCheck {
+    /// Returns true if a refusal with this status and code makes the questions necessary.
+    pub(crate) may_be: fn(u16, &str) -> bool,
     /// The questions, in order; the first one with a verdict counts.
     pub(crate) questions: &'static [VisitorQuestion],
     /// The hint to append to a refusal.
@@ -28,9 +30,9 @@ pub(crate) struct VisitorQuestion {
     pub(crate) judge: fn(u16, &Value) -> Option<bool>,
 }
 
-/// The verdicts by site and account.
+/// The verdicts by site, account and API.
 #[derive(Default)]
-pub(crate) struct VisitorVerdicts(ExpiringMap<[u8; 32], VisitorVerdict>);
+pub(crate) struct VisitorVerdicts(ExpiringMap<([u8; 32], &'static str), VisitorVerdict>);
 
 /// The verdict about an account at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,11 +42,11 @@ pub(super) struct VisitorVerdict {
 }
 
 impl VisitorVerdicts {
-    pub(super) fn get(&self, digest: &[u8; 32], now: Duration) -> Option<VisitorVerdict> {
-        self.0.get(digest, now)
+    pub(super) fn get(&self, key: &([u8; 32], &'static str), now: Duration) -> Option<VisitorVerdict> {
+        self.0.get(key, now)
     }
 
-    pub(super) fn put(&self, digest: [u8; 32], is_visitor: Option<bool>, now: Duration) {
-        self.0.put(digest, VisitorVerdict { is_visitor }, now, now + COUNTS);
+    pub(super) fn put(&self, key: ([u8; 32], &'static str), is_visitor: Option<bool>, now: Duration) {
+        self.0.put(key, VisitorVerdict { is_visitor }, now, now + COUNTS);
     }
 }

@@ -40,6 +40,45 @@ fn a_refusal_of_the_site_is_a_result_with_its_status_and_code() {
     }
 }
 
+/// In a network of sites, an account is known on sites on which it has no role.
+#[test]
+fn an_account_without_a_role_learns_that() {
+    let words = "Sorry, you are not allowed to do that.";
+    for (roles, status, code, hinted) in [
+        (json!([]), 403, "rest_cannot_create", true),
+        (json!([]), 403, "rest_forbidden", true),
+        (json!(["author"]), 403, "rest_cannot_create", false),
+        (json!([]), 403, "a_plugins_own", false),
+        (json!([]), 400, "rest_invalid_param", false),
+        (Value::Null, 403, "rest_forbidden", false),
+    ] {
+        let (account, body) = (json!({"roles": roles}), error(status, code, words));
+        let fake = Fake::replying(move |request| {
+            let asks = request.url.ends_with("/wp-json/wp/v2/users/me?context=edit&_fields=roles");
+            if asks { reply(200, &account) } else { reply(status, &body) }
+        });
+        let sets = Sets { discover: true, ..Sets::default() };
+        let login = Some(login("https://wp.example.com", "ann", "p"));
+        let server = server(&SiteSettings { login, ..SiteSettings::default() }, sets, fake.clone()).unwrap();
+        let calls = [
+            ("wp_create_post", json!({"title": "x", "content": "x"})),
+            ("site_request", json!({"route": "/wp/v2/posts/9"})),
+        ];
+        for (tool, call) in calls.iter().cycle().take(4) {
+            let (text, is_error) = content(&asked_by_mcp(&server, tool, call));
+            assert!(is_error && text.contains(words), "{tool}: {text}");
+            assert_eq!(
+                text.contains("the account has no role on this site"),
+                hinted,
+                "{tool} {code}: {text}"
+            );
+        }
+        let questions = fake.lines().iter().filter(|line| line.contains("_fields=roles")).count();
+        let asked = status == 403 && code != "a_plugins_own";
+        assert_eq!(questions, if asked { 2 } else { 0 }, "each API is asked about once");
+    }
+}
+
 #[test]
 fn the_hint_and_the_status_are_not_said_twice() {
     let server = over(|_| Ok(HttpResponse { status: 503, headers: Vec::new(), body: "<html>".into() }));

@@ -96,7 +96,11 @@ fn replaced_content_is_for_the_account_that_replaced_it() {
         shown(&asked_with(&server, "wp_update_post", &update, Some(&of("ann", url))))["previous_content"]
             .clone();
     let restore = json!({"previous_content": address});
-    for (name, url) in [("ben", url), ("ann", "https://other.example.com")] {
+    // The host does not make a site: others may be in folders.
+    let folders =
+        ["https://wp.example.com/one", "https://wp.example.com/ONE", "https://wp.example.com/one/wp-json"];
+    let others = folders.into_iter().chain(["https://other.example.com"]).map(|url| ("ann", url));
+    for (name, url) in others.chain([("ben", url)]) {
         let (_, text, _) =
             refused(&asked_with(&server, "wp_restore_content", &restore, Some(&of(name, url))));
         assert!(text.contains("for this account"), "{text}");

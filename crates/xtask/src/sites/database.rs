@@ -1,7 +1,7 @@
 //! The database server of the sites: MariaDB with an empty folder, only on a socket and without passwords. Its data need
 //! not survive the run, so it does not sync its files.
 
-use super::below;
+use super::folder::below;
 use crate::run::{Log, Service};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,6 +23,7 @@ impl Database {
         command
             .args(["--no-defaults", "--skip-networking", "--skip-grant-tables", "--skip-log-bin"])
             .args(["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"])
+            .args(["--innodb-flush-method=nosync", "--sync-frm=0", "--innodb-file-per-table=0"])
             .args(["--innodb-stats-persistent=0", "--innodb-buffer-pool-size=64M"])
             .args(["--character-set-server=utf8mb4", "--max-connections=100"])
             .arg(format!("--user={}", user.trim()))

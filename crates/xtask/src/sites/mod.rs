@@ -6,9 +6,13 @@
 //! | file | concern |
 //! |---|---|
 //! | `database` | the database server |
+//! | `folder` | the folder of a run |
+//! | `network` | a network of sites, and the gateway with the servers of its sites |
 //! | `site` | one site: created, filled, served |
 
 mod database;
+mod folder;
+mod network;
 mod site;
 
 use crate::root::Programs;
@@ -18,16 +22,16 @@ use crate::stage::{Gateway, Serving, configured};
 use crate::tally::Tally;
 use crate::tools::{Tools, wordpress};
 pub(crate) use database::Database;
+pub(crate) use folder::Folder;
 use serde_json::{Value, json};
 pub(crate) use site::Site;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process;
+use std::path::Path;
 
 /// The scripts of this command.
 pub(crate) const SITES: Scripts = Scripts {
     name: "sites",
-    all: &["tools", "account", "answers", "tenants", "login", "story", "extended"],
+    all: &["tools", "account", "answers", "tenants", "login", "story", "extended", "network"],
     run: with_sites,
 };
 
@@ -46,15 +50,19 @@ pub(crate) fn with_sites(
     let database = Database::start(&folder.0, log)?;
     let sites = NAMES.map(|name| Site::start(name, &wordpress, &folder.0, &database, log));
     let sites: Vec<Site> = sites.into_iter().collect::<Result<_, _>>()?;
-    let gateways = gateways(&sites, programs, &folder.0, log)?;
+    let mut gateways = gateways(&sites, programs, &folder.0, log)?;
+    let network = network::start(&wordpress, &folder.0, &database, log)?;
+    gateways.push(("network", network::gateway(&network, programs, log)?));
     let world = json!({
         "python": tools.python("sdk-v1")?,
         "sites": sites.iter().map(|site| &site.told).collect::<Vec<_>>(),
+        "network": &network.told,
         "gateways": gateways.iter().map(|(name, gateway)| ((*name).to_owned(), json!(gateway.url))).collect::<Value>(),
     });
     let file = folder.0.join("world.json");
     fs::write(&file, world.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut tally = SITES.each((&tools.sites, &[&file]), only, log)?;
+    let sites: Vec<Site> = sites.into_iter().chain([network]).collect();
     tally += silent(&sites, &gateways, log);
     if tally.failed > 0 {
         for (_, gateway) in &gateways {
@@ -139,29 +147,4 @@ fn gateways(
         Gateway::start_as(programs, Serving { args, env }, log).map(|gateway| (name, gateway))
     };
     told.into_iter().map(start).collect()
-}
-
-/// A folder for everything that belongs to one run, deleted on drop. It is not below the target folder, because paths of
-/// sockets must be short.
-pub(crate) struct Folder(pub(crate) PathBuf);
-
-impl Folder {
-    pub(crate) fn new(what: &str) -> Result<Self, String> {
-        let path = std::env::temp_dir().join(format!("dragoman-{what}-{}", process::id()));
-        fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A folder for one part of the run.
-fn below(folder: &Path, name: &str) -> Result<PathBuf, String> {
-    let path = folder.join(name);
-    fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(path)
 }

@@ -1,7 +1,7 @@
 //! One site: its database and folder are created, filled with users and content, and served on a free port.
 
-use super::below;
 use super::database::Database;
+use super::folder::below;
 use crate::root;
 use crate::run::{Log, Service};
 use serde_json::Value;
@@ -37,9 +37,27 @@ pub(crate) struct Site {
     service: Service,
 }
 
+/// What runs at the address of a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SiteKind {
+    Single,
+    /// A main site with other sites in folders (multisite).
+    Network,
+}
+
 impl Site {
     pub(crate) fn start(
         name: &str,
+        wordpress: &Path,
+        folder: &Path,
+        database: &Database,
+        log: &Log,
+    ) -> Result<Self, String> {
+        Self::start_as((name, SiteKind::Single), wordpress, folder, database, log)
+    }
+
+    pub(super) fn start_as(
+        (name, kind): (&str, SiteKind),
         wordpress: &Path,
         folder: &Path,
         database: &Database,
@@ -57,6 +75,7 @@ impl Site {
             let address = free_address()?;
             let place = Place {
                 name: name.to_owned(),
+                kind,
                 wordpress: wordpress.to_owned(),
                 folder: folder.clone(),
                 socket: database.socket.clone(),
@@ -95,6 +114,7 @@ impl Site {
 /// The location of a site.
 struct Place {
     name: String,
+    kind: SiteKind,
     wordpress: PathBuf,
     folder: PathBuf,
     socket: PathBuf,
@@ -114,6 +134,9 @@ impl Place {
             .env("SITE_FOLDER", &self.folder)
             .env("SITE_SOCKET", &self.socket)
             .env("SITE_DATABASE", &self.name);
+        if self.kind == SiteKind::Network {
+            command.env("SITE_NETWORK", "1");
+        }
         command
     }
 

@@ -200,6 +200,9 @@ fn a_site_without_paths_gets_its_routes_as_a_parameter() {
         // WordPress redirects without a body.
         let page = if status == 301 { Bytes::new() } else { page.clone() };
         let fake = Fake::strict(move |request| {
+            if request.url.contains("/?rest_route=/&_fields=home,url") {
+                return Ok(reply(200, &json!({"home": ONE, "url": ONE})));
+            }
             if !request.url.contains("/?rest_route=/wp/v2/") {
                 let headers = vec![("location".to_owned(), format!("{}/", request.url))];
                 return Ok(HttpResponse { status, headers, body: page.clone() });
@@ -216,9 +219,11 @@ fn a_site_without_paths_gets_its_routes_as_a_parameter() {
             assert_eq!(shown(&tags(&server, ONE, "ann", "p"))["tags"][0]["id"], 5, "{status}");
         }
         let lines = fake.lines();
-        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(
-            lines.iter().all(|line| line.starts_with("GET https://one.example.com/?rest_route=/wp/v2/tags&")),
+            lines[1..]
+                .iter()
+                .all(|line| line.starts_with("GET https://one.example.com/?rest_route=/wp/v2/tags&")),
             "{lines:?}"
         );
         let entries: Vec<String> =
@@ -226,4 +231,33 @@ fn a_site_without_paths_gets_its_routes_as_a_parameter() {
         let by_parameter = "https://one.example.com/?rest_route=/wp/v2/users/me&context=edit&_fields=id";
         assert_eq!(entries.iter().filter(|url| *url == by_parameter).count(), 1, "{entries:?}");
     }
+}
+
+#[test]
+fn a_path_without_a_site_does_not_lead_to_the_site_above_it() {
+    let page = Bytes::from_static(b"<!DOCTYPE html><html><body>Not found</body></html>");
+    let fake = Fake::strict(move |request| {
+        let home =
+            if request.url.to_lowercase().contains("/two") { "https://one.example.com/two" } else { ONE };
+        if request.url.contains("/?rest_route=/&_fields=home,url") {
+            return Ok(reply(200, &json!({"home": home, "url": home})));
+        }
+        if !request.url.contains("/?rest_route=/wp/v2/") {
+            return Ok(HttpResponse { status: 404, headers: Vec::new(), body: page.clone() });
+        }
+        Ok(if is_entry(request) { reply(200, &json!({"id": 1})) } else { reply(200, &json!([])) })
+    });
+    let server = server(&fake);
+    for path in ["three", "two", "three", "TWO/"] {
+        let answer = tags(&server, &format!("{ONE}/{path}"), "ann", "p");
+        if path == "three" {
+            let (_, message, condition) = refused(&answer);
+            assert!(message.contains("the site https://one.example.com answers instead"), "{message}");
+            assert_eq!(condition, "upstreamError");
+        } else {
+            shown(&answer);
+        }
+    }
+    let lines = fake.lines();
+    assert!(!lines.iter().any(|line| line.contains("/three") && line.contains("/tags")), "{lines:?}");
 }

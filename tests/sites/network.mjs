@@ -1,0 +1,238 @@
+// A network of sites (multisite): a main site and two in folders, of which the last has plain permalinks. Their host is the same,
+// their posts have the same numbers, and one application password counts on all of them.
+
+import { strict as assert } from 'node:assert';
+import { PIXEL, check, finish, gateways, network } from './cases.mjs';
+
+const { main, one, two } = network.sites;
+const SITES = Object.entries(network.sites);
+const VERSION = '2026-07-28';
+
+/** The headers of somebody at a site; ann is an editor on the main site and on the first, and nothing on the last. */
+const at = (site, login = 'ann', password = network.people[login].password) => {
+  return { 'x-wordpress-url': site.url, 'x-wordpress-username': login, 'x-wordpress-password': password };
+};
+
+/** Sends a request; the message that comes back. */
+async function ask(headers, method, params = {}, url = gateways.extended) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': VERSION,
+    'io.modelcontextprotocol/clientInfo': { name: 'network', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const name = params.name ?? params.uri;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json', accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': VERSION, 'mcp-method': method, ...(name && { 'mcp-name': name }), ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+  });
+  return response.json();
+}
+
+const call = (headers, name, args = {}, url) => ask(headers, 'tools/call', { name, arguments: args }, url);
+
+/** What a tool shows. */
+async function shown(headers, name, args, url) {
+  const { result, error } = await call(headers, name, args, url);
+  assert.ok(result && !result.isError, `${name} ${JSON.stringify(args)}: ${JSON.stringify(error ?? result.content)}`);
+  return result.structuredContent;
+}
+
+/** The words with which a call is refused. */
+async function refused(headers, name, args, url) {
+  const { result, error } = await call(headers, name, args, url);
+  assert.ok(error || result.isError, `${name} ${JSON.stringify(args)} shows ${JSON.stringify(result)}`);
+  return error ? `${error.message} ${JSON.stringify(error.data)}` : result.content[0].text;
+}
+
+/** Somebody who calls tools at a site: by headers, or as the configuration says. */
+const visitor = (headers) => ({
+  shown: (name, args) => shown(headers, name, args),
+  refused: (name, args) => refused(headers, name, args),
+});
+const configured = (site) => ({
+  shown: (name, args) => shown({}, `${site}__${name}`, args, gateways.network),
+  refused: (name, args) => refused({}, `${site}__${name}`, args, gateways.network),
+});
+
+/** Looks for what belongs to other sites. */
+function isOf(name, found) {
+  const text = JSON.stringify(found);
+  const others = SITES.map(([other]) => other).filter((other) => other !== name);
+  for (const other of others) {
+    assert.ok(!new RegExp(` of ${other}\\b|/${other}/`).test(text), `${name} shows something of ${other}: ${text}`);
+  }
+  return found;
+}
+
+/** Reads, writes and removes at a site, and sees only what is there. */
+async function work(name, { shown: show }) {
+  const [site, titles] = [network.sites[name], []];
+  for (const status of ['publish', 'draft']) {
+    const { posts } = isOf(name, await show('wp_get_posts', { per_page: 100, status }));
+    titles.push(...posts.map(({ title }) => title));
+  }
+  for (const title of ['Post 1', 'Post 2', 'A secret draft']) assert.ok(titles.includes(`${title} of ${name}`), `${titles}`);
+  isOf(name, await show('wp_get_post', { id: site.posts[0] }));
+  const made = await show('wp_create_post', { title: `Made of ${name}`, content: '<p>New.</p>', status: 'publish' });
+  assert.equal(new URL(made.link).pathname.startsWith(new URL(site.url).pathname), true, made.link);
+  const found = isOf(name, await show('wp_get_posts', { search: 'Made of' }));
+  assert.deepEqual(found.posts.map(({ id }) => id), [made.id]);
+  await show('wp_delete_post', { id: made.id, force: true });
+}
+
+/** Nothing but what anybody may see, and no changes. */
+async function visit(name, { shown: show, refused: refuse }) {
+  const { posts } = isOf(name, await show('wp_get_posts', { per_page: 100 }));
+  assert.ok(posts.some(({ title }) => title === `Post 1 of ${name}`), JSON.stringify(posts));
+  const { posts: [id], draft } = network.sites[name];
+  for (const [tool, args, code] of [
+    ['wp_create_post', { title: 'x', content: 'x' }, 'rest_cannot_create'],
+    ['wp_update_post', { id, title: 'x' }, 'rest_cannot_edit'],
+    ['wp_delete_post', { id }, 'rest_cannot_delete'],
+    ['wp_get_post', { id: draft }, 'rest_forbidden'],
+    ['wp_upload_media_from_base64', { base64: PIXEL, mimeType: 'image/png', fileName: 'no.png' }, 'rest_cannot_create'],
+  ]) {
+    const words = await refuse(tool, args);
+    assert.ok(words.includes(code), `${tool}: ${words}`);
+    assert.match(words, /the account has no role on this site; in a network of sites/, tool);
+  }
+  assert.match(await refuse('wp_get_posts', { status: 'draft' }), /Status is forbidden/);
+}
+
+await check('the posts of all sites have the same numbers, and the last has plain permalinks', async () => {
+  for (const site of [main, one]) assert.equal((await fetch(`${site.url}/wp-json/wp/v2/posts`)).headers.get('x-wp-total'), '3');
+  assert.deepEqual([one.posts, two.posts], [two.posts, main.posts]);
+  const plain = await fetch(`${two.url}/wp-json/wp/v2/posts`, { redirect: 'manual' });
+  assert.ok(!plain.headers.get('content-type')?.includes('json'), `${plain.status} ${await plain.text()}`);
+});
+for (const name of ['main', 'one']) {
+  await check(`a request names ${name}`, () => work(name, visitor(at(network.sites[name]))));
+  await check(`the configuration names ${name}`, () => work(name, configured(name)));
+}
+await check('an account without a role on a site that a request names', () => visit('two', visitor(at(two))));
+await check('an account without a role on a site that the configuration names', () => visit('two', configured('two')));
+await check('who belongs to one site only', async () => {
+  for (const [login, home, other] of [['mia', main, one], ['olaf', one, main]]) {
+    const { id } = await shown(at(home, login), 'wp_create_post', { title: `Of ${login}`, content: 'x' });
+    await shown(at(home, login), 'wp_delete_post', { id, force: true });
+    assert.match(await refused(at(other, login), 'wp_create_post', { title: 'x', content: 'x' }), /no role on this site/);
+  }
+});
+await check('a role that is missing is not the reason for every refusal', async () => {
+  const words = await refused(at(one, 'olaf'), 'wp_update_post', { id: one.posts[0], title: 'x' });
+  assert.match(words, /rest_cannot_edit/);
+  assert.doesNotMatch(words, /no role/);
+});
+await check('the tools of the sites stand side by side', async () => {
+  const { result } = await ask({}, 'tools/list', {}, gateways.network);
+  const of = (site) => result.tools.filter(({ name }) => name.startsWith(`${site}__`)).map(({ name }) => name.slice(site.length + 2)).sort();
+  assert.ok(of('one').includes('wp_get_posts') && of('one').length > 100, `${of('one')}`);
+  assert.deepEqual([of('main'), of('two'), 3 * of('one').length], [of('one'), of('one'), result.tools.length]);
+});
+await check('a password that counts on one site is asked about on each', async () => {
+  for (const [, site] of SITES) {
+    await shown(at(site), 'wp_get_categories');
+    assert.match(await refused(at(site, 'ann', 'wrong wrong'), 'wp_get_categories'), /Application Password/);
+    assert.match(await refused(at(site, 'ann', network.people.mia.password), 'wp_get_categories'), /Application Password/);
+  }
+});
+await check('replaced content stays on its site', async () => {
+  const [id] = main.posts;
+  const content = async (site) => (await shown(at(site), 'wp_get_post', { id })).content;
+  const links = {};
+  for (const [name, site] of [['main', main], ['one', one]]) {
+    const answer = await shown(at(site), 'wp_update_post', { id, content: `<p>Changed words of ${name}.</p>` });
+    links[name] = answer.previous_content;
+    assert.match(links[name], /^wp:\/\/previous\/\w+$/);
+  }
+  const changed = [await content(main), await content(one)];
+  for (const [link, site, name] of [[links.main, one, 'one'], [links.one, main, 'main'], [links.one, two, 'two']]) {
+    const args = { previous_content: link };
+    assert.match(await refused(at(site), 'wp_restore_content', args), /no content is kept at this address for this account/);
+    assert.match(await refused({}, `${name}__wp_restore_content`, args, gateways.network), /no content is kept/);
+    assert.ok((await ask(at(site), 'resources/read', { uri: link })).error, 'read at another site');
+  }
+  assert.match(await refused(at(one, 'owner'), 'wp_restore_content', { previous_content: links.one }), /for this account/);
+  assert.deepEqual([await content(main), await content(one)], changed);
+  // A slash at the end makes no other site.
+  await shown({ ...at(one), 'x-wordpress-url': `${one.url}/` }, 'wp_restore_content', { previous_content: links.one });
+  assert.deepEqual([await content(main), await content(one)], [changed[0], '<p>Words of one.</p>']);
+  await shown(at(main), 'wp_restore_content', { previous_content: links.main });
+  assert.equal(await content(main), '<p>Words of main.</p>');
+});
+await check('a path in capitals leads to the same site, or to none', async () => {
+  const headers = { ...at(one), 'x-wordpress-url': `${main.url}/ONE` };
+  isOf('one', await shown(headers, 'wp_get_posts', { per_page: 100 }));
+  const { previous_content: link } = await shown(at(one), 'wp_update_post', { id: one.posts[1], content: '<p>Other words of one.</p>' });
+  assert.match(await refused(headers, 'wp_restore_content', { previous_content: link }), /no content is kept/);
+  await shown(at(one), 'wp_restore_content', { previous_content: link });
+});
+await check('a path without a site does not lead to the main site', async () => {
+  const count = async () => (await shown(at(main), 'wp_get_posts', { status: 'draft' })).total;
+  const before = await count();
+  for (const path of ['/three', '/one/three', '/two/three']) {
+    const headers = { ...at(main), 'x-wordpress-url': `${main.url}${path}` };
+    await Promise.all([['wp_get_posts', {}], ['wp_create_post', { title: 'Astray', content: 'x' }]].map(async ([tool, args]) => {
+      assert.match(await refused(headers, tool, args), /there is no site at this address: the site http\S+ answers instead/, path);
+    }));
+  }
+  assert.equal(await count(), before);
+});
+await check('a site with plain permalinks', async () => {
+  await work('two', visitor(at(two, 'owner')));
+  const [id] = two.posts;
+  const { previous_content: link } = await shown(at(two, 'owner'), 'wp_update_post', { id, content: '<p>Changed.</p>' });
+  await shown(at(two, 'owner'), 'wp_restore_content', { previous_content: link });
+  assert.equal((await shown(at(two, 'owner'), 'wp_get_post', { id })).content, '<p>Words of two.</p>');
+  // The others go on having paths.
+  for (const [name, site] of [['main', main], ['one', one]]) isOf(name, await shown(at(site), 'wp_get_post', { id }));
+});
+await check('what a site offers', async () => {
+  for (const [name, site] of SITES) {
+    const { name: title, url, home } = await shown(at(site, 'admin'), 'site_routes');
+    assert.equal(title, `Site ${name === 'main' ? 'network' : name}`, `${url} ${home}`);
+    const { routes } = await shown(at(site, 'admin'), 'site_routes', { namespace: 'wp/v2', search: 'comments' });
+    assert.ok(routes.some(({ route }) => route === '/wp/v2/comments/{id}'), JSON.stringify(routes));
+    isOf(name, await shown(at(site, 'admin'), 'site_request', { route: '/wp/v2/posts', parameters: { per_page: 50, context: 'edit' } }));
+  }
+});
+await check('a file goes to the library of its site', async () => {
+  const args = { base64: PIXEL, mimeType: 'image/png', fileName: 'network.png', title: 'Network' };
+  const made = await shown(at(one), 'wp_upload_media_from_base64', args);
+  assert.ok(made.source_url.includes(`/wp-content/uploads/sites/${one.id}/`), made.source_url);
+  assert.equal((await fetch(made.source_url)).headers.get('content-type'), 'image/png');
+  const listed = async (site) => (await shown(at(site, 'admin'), 'wp_get_media')).media.map(({ source_url: url }) => url);
+  assert.ok((await listed(one)).includes(made.source_url));
+  assert.deepEqual([await listed(main), await listed(two)], [[], []]);
+  await shown(at(one), 'wp_delete_media_item', { id: made.id });
+});
+await check('only the members of a site are listed', async () => {
+  const members = async (site, login, args) => {
+    const { users } = await shown(at(site, login), 'wp_get_users', { per_page: 100, ...args });
+    return users.map(({ slug }) => slug).sort();
+  };
+  assert.deepEqual(await members(one, 'owner'), ['ann', 'olaf', 'owner']);
+  assert.deepEqual(await members(one, 'admin'), ['ann', 'olaf', 'owner']);
+  assert.deepEqual(await members(two, 'owner'), ['owner']);
+  // Only the administrator of a network may edit others.
+  assert.deepEqual(await members(one, 'owner', { context: 'edit' }), ['owner']);
+  assert.deepEqual(await members(one, 'admin', { context: 'edit' }), ['ann', 'olaf', 'owner']);
+  assert.deepEqual(await members(main, 'admin'), ['admin', 'ann', 'mia']);
+  assert.match(await refused(at(one, 'owner'), 'wp_get_user', { id: network.people.mia.id }), /rest_user_invalid_id/);
+});
+await check('the administrator of the network works on all sites', async () => {
+  await Promise.all(SITES.map(([name, site]) => work(name, visitor(at(site, 'admin')))));
+});
+await check('all sites at once', async () => {
+  const turns = Array.from({ length: 24 }, (_, turn) => SITES[turn % 3]);
+  await Promise.all(turns.map(async ([name, site], turn) => {
+    const headers = at(site, turn % 2 ? 'admin' : 'ann');
+    const found = await shown(headers, 'wp_get_post', { id: site.posts[turn % 2] });
+    assert.equal(isOf(name, found).title, `Post ${1 + (turn % 2)} of ${name}`);
+  }));
+});
+finish();
