@@ -196,7 +196,12 @@ auth: { oauth: { resource: 'http://h/mcp#x' }, jwt: { issuer: 'https://i' } }
             "2:56 auth.login.sites[1] ['https://h?*'] this address cannot have a query => remove the `?` and what follows it",
         ],
     ),
-    ("mcpServers: { docs: { native: demo } }\nmanagement: true\nauth: { login: wordpress }\n", &[]),
+    (
+        "mcpServers: { docs: { native: demo } }\nmanagement: true\nauth: { login: wordpress }\n",
+        &[
+            "2:1 management [management] everybody who can log in through `auth.login` may change servers here, and can therefore start programs on this machine => restrict this: `management: { who: { user: [NAME] } }`",
+        ],
+    ),
 ];
 
 #[test]
