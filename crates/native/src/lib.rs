@@ -6,6 +6,7 @@
 //! | module | is for |
 //! |---|---|
 //! | [`server`] | the interface of every native server: its introduction, its answers, and the era of its requests |
+//! | [`passing`] | files that are read from one server while they are sent to another |
 //! | [`port`] | services that native servers need from their host: HTTP requests and a clock |
 //! | `arguments` | arguments of tools: declaring, reading and checking them; why a call fails |
 //! | `tools` | the common parts of servers of tools: tools as rows, lists and calls |
@@ -32,6 +33,7 @@ mod discover;
 pub mod heritage;
 mod hints;
 mod html;
+pub mod passing;
 pub mod plain;
 pub mod port;
 mod refusal;
@@ -45,7 +47,11 @@ pub mod woocommerce;
 pub mod wordpress;
 
 pub use demo::Demo;
-pub use port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
+pub use passing::{FileStream, HttpBody, PassedFile};
+pub use port::{
+    ArrivingBody, HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, OpenedResponse, Pending,
+    Verb,
+};
 pub use rest::AnswerStyle;
 pub use server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, SiteLogin, Soon, spoken};
 pub use site::{Requests, SiteSettings};

@@ -5,10 +5,13 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use secrecy::SecretString;
+
+use crate::passing::HttpBody;
 
 /// A boxed future, which any thread may await.
 pub type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -16,8 +19,14 @@ pub type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Sends HTTP requests, and provides a clock.
 pub trait HttpClient: Send + Sync {
     /// Sends one request once, and reads the whole answer, whatever its status. Redirects are treated like any other
-    /// answer.
+    /// answer. If the body is a file that is passed on and breaks off, the request is aborted, so that the other side cannot
+    /// mistake it for a complete one.
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>>;
+
+    /// Sends one request once, and returns the answer when its head has arrived, whatever its status. The body is read piece
+    /// by piece, and [`HttpRequest::most`] does not limit it. `stall` limits the time until the head arrives, and the time
+    /// that each awaited piece takes.
+    fn open(&self, request: HttpRequest, stall: Duration) -> Pending<Result<OpenedResponse, HttpFault>>;
 
     /// The time since some fixed moment; it never decreases.
     fn now(&self) -> Duration;
@@ -70,7 +79,7 @@ pub struct HttpRequest {
     /// The value of `Authorization`.
     pub authorization: Option<SecretString>,
     /// The body; may be empty.
-    pub body: Bytes,
+    pub body: HttpBody,
     /// Requires every address of the host to be public. The name is looked up first, and the connection goes to an
     /// address that was checked. Loopback, link-local, private, shared, reserved and multicast addresses are refused,
     /// and so are IPv6 forms that contain such an IPv4 address.
@@ -97,13 +106,57 @@ pub struct HttpResponse {
 impl HttpResponse {
     /// The first header field with this name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        header(&self.headers, name)
     }
 
     /// Returns true if the status is a success (2xx).
     pub fn is_success(&self) -> bool {
-        (200..300).contains(&self.status)
+        is_success(self.status)
     }
+}
+
+/// An HTTP answer whose body has not been read yet.
+pub struct OpenedResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// The header fields, as names and values.
+    pub headers: Vec<(String, String)>,
+    /// The length of the body in bytes, if the other side states it.
+    pub length: Option<u64>,
+    /// The body. Dropping it closes the connection.
+    pub body: Box<dyn ArrivingBody>,
+}
+
+impl OpenedResponse {
+    /// The first header field with this name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        header(&self.headers, name)
+    }
+
+    /// Returns true if the status is a success (2xx).
+    pub fn is_success(&self) -> bool {
+        is_success(self.status)
+    }
+}
+
+impl fmt::Debug for OpenedResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenedResponse").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+/// A body that is read piece by piece.
+pub trait ArrivingBody: Send {
+    /// Returns the next piece; `None` at the end. After the end or a fault, the body is not asked again.
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>>;
+}
+
+fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+}
+
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
 }
 
 /// The reason why a request got no answer.
@@ -132,6 +185,8 @@ pub enum HttpFaultKind {
     NotAllowed,
     /// The connection broke, or the answer is not HTTP.
     Broken,
+    /// The file that the request passes on could not be read to its end, so the request was aborted.
+    Source,
 }
 
 impl fmt::Display for HttpFault {

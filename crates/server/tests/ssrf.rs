@@ -241,20 +241,26 @@ async fn an_answer_without_end_is_cut() {
 }
 
 #[tokio::test]
-async fn a_file_without_end_is_cut() {
+async fn a_file_that_is_too_large_is_not_passed_on() {
     let site = site().await;
-    let (url, _) = puppet(|mut stream| async move {
-        head(&mut stream).await;
-        let begin = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n";
-        let _ = stream.write_all(begin).await;
-        let part = vec![b' '; 0x10_0000];
-        while stream.write_all(&part).await.is_ok() {}
-    })
-    .await;
-    let gateway = gateway(&format!("{}, privateFiles: true", own(&site.url())), "").await;
-    let arguments = json!({"url": format!("{url}/a.png")});
-    let answer = soon("a refusal", called(&gateway, "", "wp_upload_media_from_url", &arguments)).await;
-    assert!(answer.to_string().contains("cannot be fetched"), "{answer}");
+    // One byte more than the largest file; or a file without end, of which the site accepts only a part.
+    for (length, says) in
+        [("Content-Length: 536870913\r\n", "larger than 512 MiB"), ("", "may have been executed")]
+    {
+        let (url, _) = puppet(move |mut stream| async move {
+            head(&mut stream).await;
+            let begin = format!("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n{length}\r\n");
+            let _ = stream.write_all(begin.as_bytes()).await;
+            let part = vec![b' '; 0x10_0000];
+            while stream.write_all(&part).await.is_ok() {}
+        })
+        .await;
+        let gateway = gateway(&format!("{}, privateFiles: true", own(&site.url())), "").await;
+        let arguments = json!({"url": format!("{url}/a.png")});
+        let answer = soon("a refusal", called(&gateway, "", "wp_upload_media_from_url", &arguments)).await;
+        assert!(answer.to_string().contains(says), "{answer}");
+        assert!(peak_memory(gateway.pid()) < 256 << 20);
+    }
     assert!(site.received().iter().all(|one| one.path.contains("/users/me")), "{:?}", site.received());
 }
 

@@ -36,7 +36,8 @@ pub fn check(
     let more: Vec<_> = more.iter().filter(|(name, _)| !is_length(name)).cloned().collect();
     let template = Template::new(method.clone(), uri, headers.clone());
     let mut written = Vec::new();
-    let request = TemplatedRequest { template: &template, more: &more, body: Bytes::copy_from_slice(body) };
+    let body_sent = Bytes::copy_from_slice(body).into();
+    let request = TemplatedRequest { template: &template, more: &more, body: body_sent };
     request.write(&mut written);
 
     let end = written.windows(4).position(|four| four == b"\r\n\r\n").expect("the head has an end");

@@ -42,15 +42,15 @@ impl Run<'_> {
         }
         let name = said_name(&response);
         let kind = response.header("content-type").map(str::to_owned);
-        let found = file::fetched(&uri, kind.as_deref(), response.body).map_err(|_| no())?;
+        let found = file::fetched(&uri, kind.as_deref(), &body).map_err(|_| no())?;
         // Text that a site prints before a file, such as a notice, makes the file unusable.
-        if found.mime == ZIP && !found.bytes.starts_with(b"PK") {
+        if found.mime == ZIP && !body.starts_with(b"PK") {
             return Err(no());
         }
         let name = name.map_or(found.name, |name| file::file_name(&name, &found.mime));
-        let mut said = json!({"uri": uri, "name": name, "mimeType": found.mime, "size": found.bytes.len()});
+        let mut said = json!({"uri": uri, "name": name, "mimeType": found.mime, "size": body.len()});
         // The text is moved into the object rather than copied, because it is large.
-        said["blob"] = Value::String(STANDARD.encode(&found.bytes));
+        said["blob"] = Value::String(STANDARD.encode(&body));
         Ok(said)
     }
 }

@@ -1,13 +1,13 @@
 //! Queries about what a site offers, sent when a route is missing; an answer is valid for a short time. This module
 //! must not know the meaning of names.
 
-use bytes::Bytes;
 use serde_json::Value;
 
 use super::offered::{ASKED, COUNTS, Namespaces};
 use super::place::{Doubt, RequestTarget};
 use super::request::AGENT;
 use super::world::{Run, World};
+use crate::passing::HttpBody;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::Trouble;
 
@@ -62,7 +62,7 @@ impl Run<'_> {
             url: format!("{}{route}", place.url),
             headers: vec![("accept", "application/json".into()), AGENT],
             authorization: place.authorization.clone(),
-            body: Bytes::new(),
+            body: HttpBody::default(),
             public_only: place.public_only,
             is_fixed_host: place.is_fixed_host,
             patience: world.limits.patience,

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use secrecy::ExposeSecret as _;
 
 use super::permalinks;
@@ -13,6 +12,7 @@ use super::request::AGENT;
 use super::unread::{self, UnreadableKind};
 use super::unreadable;
 use super::world::{World, unreached};
+use crate::passing::HttpBody;
 use crate::port::{HttpRequest, HttpResponse, Verb};
 use crate::tools::{Condition, Trouble};
 
@@ -41,7 +41,7 @@ impl World {
             url: entry.url.clone(),
             headers: vec![("accept", "application/json".into()), AGENT],
             authorization: place.authorization.clone(),
-            body: Bytes::new(),
+            body: HttpBody::default(),
             public_only: place.public_only,
             is_fixed_host: place.is_fixed_host,
             patience: PATIENCE.min(self.limits.patience),

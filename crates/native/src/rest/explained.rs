@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use serde_json::Value;
 
 use super::place::RequestTarget;
@@ -11,6 +10,7 @@ use super::request::AGENT;
 use super::unread;
 use super::visitor::VisitorCheck;
 use super::world::Run;
+use crate::passing::HttpBody;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::Trouble;
 
@@ -76,7 +76,7 @@ impl Run<'_> {
             url,
             headers: vec![("accept", "application/json".into()), AGENT],
             authorization: place.authorization.clone(),
-            body: Bytes::new(),
+            body: HttpBody::default(),
             public_only: place.public_only,
             is_fixed_host: place.is_fixed_host,
             patience: PATIENCE.min(self.world.limits.patience),

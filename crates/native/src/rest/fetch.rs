@@ -1,21 +1,33 @@
 //! Files that calls name by URL. They are fetched without credentials, and only from public addresses unless the
-//! configuration says otherwise. A few redirects are followed; each target is checked like the first URL. This module
-//! must not know the purpose of a file.
+//! configuration says otherwise. A few redirects are followed; each target is checked like the first URL. A small file is read at
+//! once; of a larger file only the beginning, so that the rest is read while the file is sent. This module must not know the
+//! purpose of a file.
 
 use std::borrow::Cow;
+use std::future::poll_fn;
 
 use bytes::Bytes;
 
 use super::FileFrom;
-use super::file::{self, FileAsk, FileData};
+use super::file::{self, ArrivingFile, FileAsk, FileContent, FileData, GUESSED};
 use super::request::AGENT;
 use super::step::Step;
-use super::world::Run;
-use crate::port::{HttpFault, HttpFaultKind, HttpRequest, Verb};
+use super::world::{Run, World};
+use crate::passing::{FileStream, HttpBody, too_large};
+use crate::port::{ArrivingBody, HttpFault, HttpFaultKind, HttpRequest, OpenedResponse, Verb};
 use crate::tools::{Condition, Trouble};
 
 /// The maximum number of redirects to follow.
 const HOPS: usize = 3;
+/// The largest file that is read at once, in bytes.
+const SMALL: usize = 256 << 10;
+
+/// The beginning of a file.
+struct Beginning {
+    first: Bytes,
+    /// True if `first` is the whole file.
+    is_whole: bool,
+}
 
 impl Run<'_> {
     /// The file that a call contains or names, for the following steps.
@@ -24,8 +36,7 @@ impl Run<'_> {
     /// Fails if there is no such file, if it may not be fetched, or if the site that the file is meant for does not know the
     /// caller: files are not fetched for unknown callers.
     pub(super) async fn had(&self, from: FileFrom, behind: &[Step]) -> Result<FileData, Trouble> {
-        let limits = &self.world.limits;
-        let mut url = match file::wanted(from, &self.values, limits.file)? {
+        let url = match file::wanted(from, &self.values, self.world.limits.file)? {
             FileAsk::Here(file) => return Ok(file),
             FileAsk::Fetch(url) => url,
         };
@@ -35,36 +46,88 @@ impl Run<'_> {
             let place = self.world.places.place(base, &self.values, self.mapped)?;
             self.world.let_in(&place).await?;
         }
+        self.world.fetched(url).await
+    }
+}
+
+impl World {
+    async fn fetched(&self, mut url: String) -> Result<FileData, Trouble> {
         for _ in 0..=HOPS {
-            let request = HttpRequest {
+            let mut request = HttpRequest {
                 method: Verb::Get,
                 url: url.clone(),
                 headers: vec![("accept", Cow::Borrowed("*/*")), AGENT],
                 authorization: None,
-                body: Bytes::new(),
-                public_only: !limits.private_files,
+                body: HttpBody::default(),
+                public_only: !self.limits.private_files,
                 is_fixed_host: false,
-                patience: limits.patience,
-                most: limits.file,
+                patience: self.limits.passing,
+                most: 0,
             };
-            let response = self.world.sent(request).await.map_err(|fault| unfetched(&fault))?;
+            self.settle(&mut request);
+            let opened = self.http.open(request, self.limits.patience).await;
+            let response = opened.map_err(|fault| unfetched(&fault))?;
             match (response.status, response.header("location")) {
                 (301 | 302 | 303 | 307 | 308, Some(to)) => {
                     url = file::redirected(&url, to).map_err(Trouble::arguments)?;
                 }
-                _ if response.is_success() && !response.body.is_empty() => {
-                    let kind = response.header("content-type").map(str::to_owned);
-                    return file::fetched(&url, kind.as_deref(), response.body)
-                        .map_err(|why| Trouble::new(Condition::ToolFailed, why));
-                }
-                (status, _) => {
-                    let why = format!("the file cannot be fetched: its server answered HTTP {status}");
-                    return Err(Trouble::new(Condition::ToolFailed, why).with("status", status));
-                }
+                _ if response.is_success() => return self.begun(url, response).await,
+                (status, _) => return Err(unserved(status)),
             }
         }
         Err(Trouble::new(Condition::ToolFailed, "the file cannot be fetched: its URL redirects too often"))
     }
+
+    /// The file in a successful answer. Its length is checked before anything else.
+    async fn begun(&self, url: String, mut response: OpenedResponse) -> Result<FileData, Trouble> {
+        let (length, most) = (response.length, self.limits.passed_file);
+        let large = || Trouble::new(Condition::ToolFailed, too_large(most));
+        if length.is_some_and(|length| length > most) {
+            return Err(large());
+        }
+        let is_long = length.is_some_and(|length| length > SMALL as u64);
+        let enough = if is_long { GUESSED } else { SMALL };
+        let Beginning { first, is_whole } =
+            beginning(&mut *response.body, enough).await.map_err(|fault| unfetched(&fault))?;
+        if first.is_empty() {
+            return Err(unserved(response.status));
+        }
+        if first.len() as u64 > most {
+            return Err(large());
+        }
+        let head = file::fetched(&url, response.header("content-type"), &first)
+            .map_err(|why| Trouble::new(Condition::ToolFailed, why))?;
+        if is_whole {
+            return Ok(FileData { head, content: FileContent::Here(first) });
+        }
+        let secret = self.secret(&url);
+        let stream = FileStream::new(first, Some(response.body), length, most);
+        Ok(FileData { head, content: FileContent::Arriving(ArrivingFile { stream, secret }) })
+    }
+
+    /// A number that no server can know before it gets it.
+    fn secret(&self, url: &str) -> u128 {
+        let now = self.http.now().as_nanos();
+        let digest = self.http.digest(format!("boundary\n{now}\n{url}").as_bytes());
+        digest.iter().take(16).fold(0, |number, byte| (number << 8) | u128::from(*byte))
+    }
+}
+
+/// Reads a body until more than `enough` bytes have arrived, or to its end.
+async fn beginning(body: &mut dyn ArrivingBody, enough: usize) -> Result<Beginning, HttpFault> {
+    let mut first = Vec::new();
+    while first.len() <= enough {
+        let Some(piece) = poll_fn(|cx| body.poll_piece(cx)).await else {
+            return Ok(Beginning { first: first.into(), is_whole: true });
+        };
+        first.extend_from_slice(&piece?);
+    }
+    Ok(Beginning { first: first.into(), is_whole: false })
+}
+
+fn unserved(status: u16) -> Trouble {
+    let why = format!("the file cannot be fetched: its server answered HTTP {status}");
+    Trouble::new(Condition::ToolFailed, why).with("status", status)
 }
 
 fn unfetched(fault: &HttpFault) -> Trouble {

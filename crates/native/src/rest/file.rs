@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::encode::{decoded, encode_into};
 use super::url::{canonical, has_port};
+use crate::passing::FileStream;
 use crate::tools::{Trouble, Values};
 
 /// The source of a file, as names of arguments.
@@ -29,15 +30,40 @@ pub(crate) enum FileFrom {
     Either(&'static str),
 }
 
-/// A file that a call contains, or that was fetched for a call.
+/// A file that a call contains or names.
 #[derive(Debug, Clone)]
 pub(super) struct FileData {
+    /// The file's name and media type.
+    pub(super) head: FileHead,
+    /// The file's content.
+    pub(super) content: FileContent,
+}
+
+/// The description of a file.
+#[derive(Debug, Clone)]
+pub(super) struct FileHead {
     /// The file's name, without a path.
     pub(super) name: String,
     /// The file's media type.
     pub(super) mime: String,
-    /// The file's content.
-    pub(super) bytes: Bytes,
+}
+
+/// The content of a file.
+#[derive(Debug, Clone)]
+pub(super) enum FileContent {
+    /// The whole content.
+    Here(Bytes),
+    /// The content is still arriving.
+    Arriving(ArrivingFile),
+}
+
+/// A file that is still arriving from another server.
+#[derive(Debug, Clone)]
+pub(super) struct ArrivingFile {
+    /// The content.
+    pub(super) stream: FileStream,
+    /// A number that the other server cannot know.
+    pub(super) secret: u128,
 }
 
 /// The next step to get a file.
@@ -68,7 +94,8 @@ pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<Fil
             let mime = media_type(values.text(mime)).ok_or_else(|| {
                 Trouble::arguments(format!("the argument {mime:?} must be a media type such as image/png"))
             })?;
-            Ok(FileAsk::Here(FileData { name: file_name(values.text(name), &mime), mime, bytes }))
+            let head = FileHead { name: file_name(values.text(name), &mime), mime };
+            Ok(FileAsk::Here(FileData { head, content: FileContent::Here(bytes) }))
         }
         FileFrom::Either(argument) => {
             let text = values.text(argument).trim();
@@ -77,18 +104,19 @@ pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<Fil
             }
             let (bytes, said) = content(text, argument, most)?;
             let mime = said.unwrap_or_else(|| guessed(&bytes).to_owned());
-            Ok(FileAsk::Here(FileData { name: file_name("", &mime), mime, bytes }))
+            let head = FileHead { name: file_name("", &mime), mime };
+            Ok(FileAsk::Here(FileData { head, content: FileContent::Here(bytes) }))
         }
     }
 }
 
-/// The file in the answer to a fetch.
+/// The description of the file in the answer to a fetch; `first` is at least [`GUESSED`] bytes of the file, or the whole file.
 ///
 /// # Errors
 /// Fails if the answer is of a kind that is not fetched: a web page, data or a program.
-pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Result<FileData, String> {
+pub(super) fn fetched(url: &str, content_type: Option<&str>, first: &[u8]) -> Result<FileHead, String> {
     let mime = content_type.and_then(media_type).filter(|mime| mime != "application/octet-stream");
-    let mime = mime.unwrap_or_else(|| guessed(&bytes).to_owned());
+    let mime = mime.unwrap_or_else(|| guessed(first).to_owned());
     if !is_fetched(&mime) {
         return Err(format!(
             "the URL does not lead to an image, audio, video, font, document or archive: its media type is {mime}"
@@ -97,7 +125,7 @@ pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Re
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let last = path.split("://").nth(1).and_then(|path| path.split_once('/')).map_or("", |(_, path)| path);
     let last = decoded(last.rsplit('/').next().unwrap_or_default());
-    Ok(FileData { name: file_name(&last, &mime), mime, bytes })
+    Ok(FileHead { name: file_name(&last, &mime), mime })
 }
 
 /// Families of media types that are always fetched.
@@ -176,6 +204,9 @@ fn media_type(text: &str) -> Option<String> {
     let (kind, sub) = bare.split_once('/')?;
     (token(kind) && token(sub)).then_some(bare)
 }
+
+/// The number of bytes from which the media type of a file is guessed.
+pub(super) const GUESSED: usize = 16;
 
 /// The media type of a file, guessed from its first bytes.
 fn guessed(bytes: &[u8]) -> &'static str {

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::file::FileData;
+use super::file::{ArrivingFile, FileContent, FileData};
+use crate::passing::{HttpBody, PassedFile};
 
 /// The parts of a body.
 #[derive(Default)]
@@ -19,13 +21,16 @@ struct FormPart<'a> {
 enum Body<'a> {
     Text(String),
     File(&'a [u8]),
+    Arriving(&'a ArrivingFile),
 }
 
 impl Body<'_> {
+    /// The bytes that are known now.
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Text(text) => text.as_bytes(),
             Self::File(bytes) => bytes,
+            Self::Arriving(_) => &[],
         }
     }
 }
@@ -42,29 +47,56 @@ impl<'a> Form<'a> {
         let head = format!(
             "Content-Disposition: form-data; name=\"{}\"; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n",
             escaped(name),
-            escaped(&file.name),
-            file.mime,
+            escaped(&file.head.name),
+            file.head.mime,
         );
-        self.0.push(FormPart { head, body: Body::File(&file.bytes) });
+        let body = match &file.content {
+            FileContent::Here(bytes) => Body::File(bytes),
+            FileContent::Arriving(file) => Body::Arriving(file),
+        };
+        self.0.push(FormPart { head, body });
     }
 
-    /// The content type and the body.
-    pub(super) fn written(&self) -> (String, Bytes) {
+    /// The content type and the body. A file that is still arriving becomes a part of the body as it arrives.
+    pub(super) fn written(&self) -> (String, HttpBody) {
         let boundary = self.boundary();
         let size: usize = self.0.iter().map(|part| part.head.len() + part.body.bytes().len() + 64).sum();
         let mut out = Vec::with_capacity(size + 64);
+        let mut arriving = None;
         for part in &self.0 {
             out.extend_from_slice(format!("--{boundary}\r\n{}", part.head).as_bytes());
-            out.extend_from_slice(part.body.bytes());
+            match part.body {
+                Body::Arriving(file) => arriving = Some((Bytes::from(std::mem::take(&mut out)), file)),
+                _ => out.extend_from_slice(part.body.bytes()),
+            }
             out.extend_from_slice(b"\r\n");
         }
         out.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
-        (format!("multipart/form-data; boundary={boundary}"), Bytes::from(out))
+        let out = Bytes::from(out);
+        let body = match arriving {
+            None => HttpBody::Whole(out),
+            // Whoever sends the request sets its limits.
+            Some((before, file)) => HttpBody::Passing(PassedFile {
+                before,
+                file: file.stream.clone(),
+                after: out,
+                stall: Duration::ZERO,
+            }),
+        };
+        (format!("multipart/form-data; boundary={boundary}"), body)
     }
 
     /// A boundary that occurs in none of the parts. Each part is searched only once, because a caller who knows the form of
-    /// boundaries can fill a file with them.
+    /// boundaries can fill a file with them. A file that is still arriving cannot be searched; for it, the boundary contains a
+    /// number that nobody can guess.
     fn boundary(&self) -> String {
+        let arriving = self.0.iter().find_map(|part| match part.body {
+            Body::Arriving(file) => Some(file.secret),
+            _ => None,
+        });
+        if let Some(secret) = arriving {
+            return format!("{BEGINS}{secret:032x}");
+        }
         let taken: HashSet<u32> = self.0.iter().flat_map(|part| numbers(part.body.bytes())).collect();
         // A file of the largest size cannot contain all these numbers.
         let free = (0..=u32::MAX).find(|number| !taken.contains(number)).unwrap_or_default();
@@ -72,7 +104,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The prefix of boundaries; a number with [`DIGITS`] digits follows it.
+/// The prefix of boundaries; a number with [`DIGITS`] digits follows it, or one that nobody can guess.
 const BEGINS: &str = "part-of-a-form-";
 const DIGITS: usize = 8;
 
@@ -100,7 +132,9 @@ fn escaped(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::file::FileHead;
     use super::*;
+    use crate::passing::FileStream;
 
     /// The file contains all of the first boundaries: searching the whole file for each of them would take hours.
     #[test]
@@ -112,13 +146,38 @@ mod tests {
         }
         // Characters that no number contains, and a truncated number.
         bytes.extend_from_slice(b"part-of-a-form-+0300000 part-of-a-form-\xff part-of-a-form-003");
-        let file =
-            FileData { name: "a.bin".to_owned(), mime: "image/png".to_owned(), bytes: Bytes::from(bytes) };
+        let file = file(FileContent::Here(Bytes::from(bytes)));
         let mut form = Form::default();
         form.file("file", &file);
         form.field("title", &format!("{BEGINS}{MANY:0DIGITS$}"));
         let (kind, body) = form.written();
-        let boundary = kind.split("boundary=").nth(1).unwrap();
-        assert_eq!(memchr::memmem::find_iter(&body, boundary.as_bytes()).count(), 3, "{boundary}");
+        let (boundary, body) = (kind.split("boundary=").nth(1).unwrap(), body.whole().unwrap());
+        assert_eq!(memchr::memmem::find_iter(body, boundary.as_bytes()).count(), 3, "{boundary}");
+    }
+
+    #[test]
+    fn an_arriving_file_stands_between_what_is_known() {
+        let stream = FileStream::new(Bytes::from_static(b"12345"), None, Some(5), 5);
+        let file = file(FileContent::Arriving(ArrivingFile { stream, secret: 7 }));
+        let mut form = Form::default();
+        form.field("first", "1");
+        form.file("file", &file);
+        form.field("title", "T");
+        let (kind, HttpBody::Passing(passed)) = form.written() else { panic!("the file is not read") };
+        let boundary = format!("part-of-a-form-{:032x}", 7);
+        assert_eq!(kind, format!("multipart/form-data; boundary={boundary}"));
+        let before = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"first\"\r\n\r\n1\r\n--{boundary}\r\nContent-Disposition: \
+             form-data; name=\"file\"; filename=\"a.bin\"\r\nContent-Type: image/png\r\n\r\n"
+        );
+        let after = format!(
+            "\r\n--{boundary}\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nT\r\n--{boundary}--\r\n"
+        );
+        assert_eq!((&passed.before[..], &passed.after[..]), (before.as_bytes(), after.as_bytes()));
+        assert_eq!(passed.length(), Some((before.len() + 5 + after.len()) as u64));
+    }
+
+    fn file(content: FileContent) -> FileData {
+        FileData { head: FileHead { name: "a.bin".to_owned(), mime: "image/png".to_owned() }, content }
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn request(
         url,
         headers,
         authorization: place.authorization,
-        body,
+        body: body.into(),
         public_only: place.public_only,
         is_fixed_host: place.is_fixed_host,
         patience: std::time::Duration::ZERO,

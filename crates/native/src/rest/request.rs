@@ -11,6 +11,7 @@ use super::file::FileData;
 use super::multipart::Form as Parts;
 use super::place::{RequestTarget, RequestTargets};
 use super::step::{Encoding, Field, FieldSource, RestRequest};
+use crate::passing::HttpBody;
 use crate::port::{HttpRequest, Verb};
 use crate::server::Mapped;
 use crate::tools::{Condition, Form, ToolArgument, Trouble, Values};
@@ -47,7 +48,7 @@ impl Making<'_> {
         let members = self.members(ask)?;
         let mut headers: Vec<(&'static str, Cow<'static, str>)> =
             vec![("accept", if ask.brings_file { "*/*" } else { "application/json" }.into()), AGENT];
-        let mut body = Bytes::new();
+        let mut body = HttpBody::default();
         if matches!(ask.verb, Verb::Get | Verb::Delete) {
             for (name, member) in &members {
                 match member {
@@ -61,9 +62,9 @@ impl Making<'_> {
             }
         } else {
             let written = self.body(ask, members)?;
-            if let Some((kind, bytes)) = written {
+            if let Some((kind, filled)) = written {
                 headers.push(("content-type", kind));
-                body = bytes;
+                body = filled;
             }
         }
         let (authorization, public_only, is_fixed_host) =
@@ -175,7 +176,7 @@ impl Making<'_> {
         &self,
         ask: &RestRequest,
         members: Vec<(Cow<'static, str>, RequestMember)>,
-    ) -> Result<Option<(Cow<'static, str>, Bytes)>, Trouble> {
+    ) -> Result<Option<(Cow<'static, str>, HttpBody)>, Trouble> {
         if ask.encoding == Encoding::Json {
             let mut object = Map::new();
             for (name, member) in members {
@@ -186,7 +187,7 @@ impl Making<'_> {
                 object.insert(name.into_owned(), value);
             }
             let text = (!object.is_empty()).then(|| Bytes::from(Value::Object(object).to_string()));
-            return Ok(text.map(|text| ("application/json".into(), text)));
+            return Ok(text.map(|text| ("application/json".into(), text.into())));
         }
         let mut parts = Parts::default();
         if let Encoding::File(name) = ask.encoding {
@@ -201,8 +202,8 @@ impl Making<'_> {
                 _ => parts.field(name, &member_text(member)),
             }
         }
-        let (kind, bytes) = parts.written();
-        Ok(Some((kind.into(), bytes)))
+        let (kind, body) = parts.written();
+        Ok(Some((kind.into(), body)))
     }
 }
 

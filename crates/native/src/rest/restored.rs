@@ -92,7 +92,7 @@ impl Run<'_> {
                 AGENT,
             ],
             authorization: place.authorization.clone(),
-            body: if method == Verb::Get { Bytes::new() } else { Bytes::from(body.to_string()) },
+            body: if method == Verb::Get { Bytes::new() } else { Bytes::from(body.to_string()) }.into(),
             public_only: place.public_only,
             is_fixed_host: place.is_fixed_host,
             patience: self.world.limits.patience,

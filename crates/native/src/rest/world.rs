@@ -18,6 +18,7 @@ use super::step::{CallerRequest, RestRequest, Step};
 use super::steps::StepsOutcome;
 use super::unread;
 use super::unreadable;
+use crate::passing::HttpBody;
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Condition, ToolArgument, Trouble, Values};
@@ -27,6 +28,13 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest pause before a request is sent again.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// The largest file that a call contains, in bytes. Such a file is in memory.
+const LARGEST_FILE: usize = 32 << 20;
+/// The largest file that a call names by URL, in bytes. Only a small part of such a file is in memory at a time.
+const LARGEST_PASSED_FILE: u64 = 512 << 20;
+/// The longest time for passing on a file that a call names by URL.
+const LONGEST_PASSING: Duration = Duration::from_mins(10);
+
 /// The limits of requests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestLimits {
@@ -34,8 +42,12 @@ pub(crate) struct RequestLimits {
     pub(crate) patience: Duration,
     /// The largest answer, in bytes.
     pub(crate) answer: usize,
-    /// The largest file, in bytes.
+    /// The largest file that a call contains, in bytes.
     pub(crate) file: usize,
+    /// The largest file that a call names by URL, in bytes.
+    pub(crate) passed_file: u64,
+    /// The deadline for passing on a file that a call names by URL. `patience` then limits the time in which nothing moves.
+    pub(crate) passing: Duration,
     /// The number of attempts for a request if no connection can be established.
     pub(crate) attempts: u32,
     /// Allows fetching files from private addresses.
@@ -47,7 +59,9 @@ impl Default for RequestLimits {
         Self {
             patience: Duration::from_secs(30),
             answer: 8 << 20,
-            file: 32 << 20,
+            file: LARGEST_FILE,
+            passed_file: LARGEST_PASSED_FILE,
+            passing: LONGEST_PASSING,
             attempts: 1,
             private_files: false,
         }
@@ -146,11 +160,8 @@ impl World {
 
     /// Sends a request, and sends it again if no connection was established and time is left.
     pub(super) async fn sent(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpFault> {
-        let plain = self.places.plain_sites();
-        if let Some(url) = plain.and_then(|sites| sites.rewritten(&request.url, self.http.now())) {
-            request.url = url;
-        }
-        let end = self.http.now() + self.limits.patience;
+        self.settle(&mut request);
+        let end = self.http.now() + self.limit(&mut request);
         let (mut wait, mut left) = (FIRST_WAIT, self.limits.attempts);
         loop {
             request.patience = end.saturating_sub(self.http.now());
@@ -165,6 +176,25 @@ impl World {
                     wait = (wait * 2).min(LONGEST_WAIT);
                 }
                 outcome => return outcome,
+            }
+        }
+    }
+
+    /// Gives the request the form that its site takes.
+    pub(super) fn settle(&self, request: &mut HttpRequest) {
+        let plain = self.places.plain_sites();
+        if let Some(url) = plain.and_then(|sites| sites.rewritten(&request.url, self.http.now())) {
+            request.url = url;
+        }
+    }
+
+    /// The longest time that the request may take. Sets the longest pause of a file that is passed on.
+    fn limit(&self, request: &mut HttpRequest) -> Duration {
+        match &mut request.body {
+            HttpBody::Whole(_) => self.limits.patience,
+            HttpBody::Passing(passed) => {
+                passed.stall = self.limits.patience;
+                self.limits.passing
             }
         }
     }
@@ -337,6 +367,9 @@ pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
         }
         HttpFaultKind::Unconnected => {
             (Condition::UpstreamDown, format!("the server cannot be reached: {said}"))
+        }
+        HttpFaultKind::Source => {
+            (Condition::ToolFailed, format!("the upload was stopped, and the site has no file: {said}"))
         }
         HttpFaultKind::Broken | HttpFaultKind::Late => {
             (Condition::UpstreamDown, format!("the server's answer is incomplete: {said}{done}"))

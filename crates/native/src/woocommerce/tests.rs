@@ -160,7 +160,7 @@ fn a_refund_moves_money_only_if_the_call_says_so() {
         .lock()
         .unwrap()
         .iter()
-        .map(|request| serde_json::from_slice(&request.body).unwrap())
+        .map(|request| serde_json::from_slice(request.body.whole().unwrap()).unwrap())
         .collect();
     assert_eq!((&bodies[0]["api_refund"], &bodies[1]["api_refund"]), (&json!(false), &json!(true)));
 }

@@ -27,7 +27,7 @@ fn site() -> (Arc<Fake>, Arc<Mutex<String>>) {
         }
         let mut content = inside.lock().unwrap();
         if request.method == Verb::Post {
-            let body: Value = serde_json::from_slice(&request.body).unwrap();
+            let body: Value = serde_json::from_slice(request.body.whole().unwrap()).unwrap();
             if let Some(new) = body["content"].as_str() {
                 new.clone_into(&mut content);
             }

@@ -4,9 +4,12 @@
 
 mod carried;
 mod offered;
+mod passing;
 mod reading;
 mod world;
 
+#[cfg(test)]
+mod passing_tests;
 #[cfg(test)]
 mod tests;
 

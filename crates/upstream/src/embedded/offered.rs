@@ -8,7 +8,7 @@ use bytes::Bytes;
 use config::{NativeLink, Offered};
 use native::{
     Answering, HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, NativeCall, NativeServer,
-    Pending,
+    OpenedResponse, Pending,
 };
 use proto::era::newest_handshake;
 use proto::mcp::Method;
@@ -43,11 +43,11 @@ struct Nobody;
 
 impl HttpClient for Nobody {
     fn send(&self, _: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
-        let fault = HttpFault {
-            kind: HttpFaultKind::Unconnected,
-            message: "this server sends no requests".to_owned(),
-        };
-        Box::pin(std::future::ready(Err(fault)))
+        Box::pin(std::future::ready(Err(unsent())))
+    }
+
+    fn open(&self, _: HttpRequest, _: Duration) -> Pending<Result<OpenedResponse, HttpFault>> {
+        Box::pin(std::future::ready(Err(unsent())))
     }
 
     fn now(&self) -> Duration {
@@ -61,6 +61,10 @@ impl HttpClient for Nobody {
     fn pause(&self, _: Duration) -> Pending<()> {
         Box::pin(std::future::ready(()))
     }
+}
+
+fn unsent() -> HttpFault {
+    HttpFault { kind: HttpFaultKind::Unconnected, message: "this server sends no requests".to_owned() }
 }
 
 #[cfg(test)]

@@ -3,14 +3,15 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use config::Limits;
 use native::wordpress::{self, Sets};
 use native::{
-    HttpClient, HttpFault, HttpRequest, HttpResponse, NativeCall, NativeServer as _, Pending, SiteLogin,
-    SiteSettings,
+    ArrivingBody, HttpClient, HttpFault, HttpRequest, HttpResponse, NativeCall, NativeServer as _,
+    OpenedResponse, Pending, SiteLogin, SiteSettings,
 };
 use proto::era::newest_handshake;
 use proto::rpc::{Frame, FrameLimits};
@@ -31,12 +32,16 @@ struct Leading {
 
 impl HttpClient for Leading {
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
+        self.world.send(request)
+    }
+
+    fn open(&self, request: HttpRequest, stall: Duration) -> Pending<Result<OpenedResponse, HttpFault>> {
         if !request.url.starts_with(PUBLIC) {
-            return self.world.send(request);
+            return self.world.open(request, stall);
         }
         let headers = vec![("location".to_owned(), self.to.clone())];
-        let body = Bytes::new();
-        Box::pin(std::future::ready(Ok(HttpResponse { status: 302, headers, body })))
+        let opened = OpenedResponse { status: 302, headers, length: Some(0), body: Box::new(Nothing) };
+        Box::pin(std::future::ready(Ok(opened)))
     }
 
     fn now(&self) -> Duration {
@@ -49,6 +54,14 @@ impl HttpClient for Leading {
 
     fn pause(&self, time: Duration) -> Pending<()> {
         self.world.pause(time)
+    }
+}
+
+struct Nothing;
+
+impl ArrivingBody for Nothing {
+    fn poll_piece(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
+        Poll::Ready(None)
     }
 }
 

@@ -4,17 +4,22 @@
 use std::time::{Duration, Instant};
 
 use aws_lc_rs::hmac;
-use bytes::Bytes;
 use config::{Limits, RateLimit, RequestRate, Site};
 use engine::rate::{Limiter, RatedRequest};
 use http::Method;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use native::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
+use http_body::Body as _;
+use native::{
+    HttpBody, HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, OpenedResponse, PassedFile,
+    Pending, Verb,
+};
 use secrecy::ExposeSecret as _;
+use tokio::time::{Instant as Deadline, timeout_at};
 use transport::budget::Part;
-use transport::net::client::{Client, ClientError, ClientLimits, Reach, Trust};
+use transport::net::client::{Client, ClientError, ClientLimits, Reach, ResponseBody, Route, Trust};
 use transport::net::{CollectError, collect};
 
+use super::passing::{Arriving, Passage};
 use crate::route::Routes;
 
 /// The maximum number of origins whose requests are counted.
@@ -25,12 +30,27 @@ const KEPT_FOR: Duration = Duration::from_secs(30);
 
 /// Sends requests on behalf of embedded servers.
 pub(super) struct World {
-    any: Client,
-    public: Client,
+    requests: Clients,
+    /// For files that are read while another request runs, which may go to the same server. With the same limit for both, each
+    /// of many such requests could wait for the end of another.
+    files: Clients,
     routes: Routes,
     start: Instant,
     digests: hmac::Key,
     rate: Option<Limiter>,
+}
+
+/// The clients for one purpose.
+struct Clients {
+    any: Client,
+    public: Client,
+}
+
+impl Clients {
+    /// The client for this request.
+    fn of(&self, request: &HttpRequest) -> Client {
+        if request.public_only { &self.public } else { &self.any }.clone()
+    }
 }
 
 /// The limits for requests to one origin.
@@ -70,9 +90,10 @@ impl World {
             };
             Client::new(limits, Trust::default())
         };
+        let clients = || Clients { any: client(Reach::All), public: client(Reach::Public) };
         Ok(Self {
-            any: client(Reach::All),
-            public: client(Reach::Public),
+            requests: clients(),
+            files: clients(),
             routes,
             start: Instant::now(),
             digests: hmac::Key::new(hmac::HMAC_SHA256, key),
@@ -80,8 +101,8 @@ impl World {
         })
     }
 
-    /// Checks that a request may be sent to the site of this URL now; otherwise returns the time to wait.
-    fn turn(&self, url: &str) -> Result<(), Duration> {
+    /// Checks that a request may be sent to the site of this URL now.
+    fn turn(&self, url: &str) -> Result<(), HttpFault> {
         let Some(limiter) = &self.rate else { return Ok(()) };
         let host = url.split('/').nth(2).unwrap_or_default().to_ascii_lowercase();
         let request = RatedRequest {
@@ -94,40 +115,68 @@ impl World {
             identity: None,
         };
         let verdict = limiter.check(&request, self.now());
-        verdict.filter(|verdict| !verdict.allowed).map_or(Ok(()), |verdict| Err(verdict.retry_after))
+        match verdict.filter(|verdict| !verdict.allowed) {
+            None => Ok(()),
+            Some(verdict) => {
+                let seconds = verdict.retry_after.as_secs() + 1;
+                let words = format!("too many requests to this site: try again in {seconds} s");
+                Err(fault(HttpFaultKind::TooOften, &words))
+            }
+        }
+    }
+
+    /// The route of a request. A host that a caller may have chosen must not see the client certificate.
+    fn route(&self, request: &HttpRequest) -> Route {
+        if request.is_fixed_host { &self.routes.server } else { &self.routes.others }.clone()
     }
 }
 
 impl HttpClient for World {
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
-        if let Err(wait) = self.turn(&request.url) {
-            let seconds = wait.as_secs() + 1;
-            let words = format!("too many requests to this site: try again in {seconds} s");
-            return Box::pin(std::future::ready(Err(fault(HttpFaultKind::TooOften, &words))));
+        if let Err(fault) = self.turn(&request.url) {
+            return Box::pin(std::future::ready(Err(fault)));
         }
-        let client = if request.public_only { &self.public } else { &self.any }.clone();
-        // A host that a caller may have chosen must not see the client certificate.
-        let route = if request.is_fixed_host { &self.routes.server } else { &self.routes.others }.clone();
+        let (client, route) = (self.requests.of(&request), self.route(&request));
         Box::pin(async move {
-            let deadline = tokio::time::Instant::now() + request.patience;
-            let most = request.most;
+            let deadline = Deadline::now() + request.patience;
+            let (most, public_only) = (request.most, request.public_only);
+            let (request, body) = build(request)?;
+            let bytes = match body {
+                HttpBody::Whole(bytes) => bytes,
+                HttpBody::Passing(passed) => {
+                    return passed_on(
+                        &client,
+                        &route,
+                        request,
+                        passed,
+                        AnswerLimits { deadline, most, public_only },
+                    )
+                    .await;
+                }
+            };
+            let answer = timeout_at(deadline, client.request_by(&route, request.map(|()| bytes))).await;
+            let answer = answer.map_err(|_| late())?.map_err(|error| unanswered(&error, public_only))?;
+            read(answer, most, deadline).await
+        })
+    }
+
+    fn open(&self, request: HttpRequest, stall: Duration) -> Pending<Result<OpenedResponse, HttpFault>> {
+        if let Err(fault) = self.turn(&request.url) {
+            return Box::pin(std::future::ready(Err(fault)));
+        }
+        let (client, route) = (self.files.of(&request), self.route(&request));
+        Box::pin(async move {
+            let deadline = Deadline::now() + request.patience;
             let public_only = request.public_only;
-            let request = build(request)?;
-            let late = || fault(HttpFaultKind::Late, "no answer came in time");
-            let answer = tokio::time::timeout_at(deadline, client.request_by(&route, request)).await;
+            let (request, body) = build(request)?;
+            let bytes = body.whole().cloned().unwrap_or_default();
+            let soon = deadline.min(Deadline::now() + stall);
+            let answer = timeout_at(soon, client.request_by(&route, request.map(|()| bytes))).await;
             let answer = answer.map_err(|_| late())?.map_err(|error| unanswered(&error, public_only))?;
             let (head, body) = answer.into_parts();
-            let body = collect(body, Part::Answers, most, deadline).await.map_err(|error| {
-                let kind = match &error {
-                    CollectError::TooLarge { .. } => HttpFaultKind::TooLarge,
-                    CollectError::TimedOut { .. } => HttpFaultKind::Late,
-                    CollectError::OutOfMemory(..) | CollectError::Broken(_) => HttpFaultKind::Broken,
-                };
-                fault(kind, &error.to_string())
-            })?;
-            let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-            let headers = head.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
-            Ok(HttpResponse { status: head.status.as_u16(), headers, body })
+            let (status, length) = (head.status.as_u16(), body.size_hint().exact());
+            let body = Box::new(Arriving::new(body, stall, deadline));
+            Ok(OpenedResponse { status, headers: headers(&head), length, body })
         })
     }
 
@@ -152,7 +201,63 @@ fn per_site(rate: RequestRate) -> RateLimit {
     RateLimit { rate, burst: rate.count, ..RateLimit::default() }
 }
 
-fn build(request: HttpRequest) -> Result<http::Request<Bytes>, HttpFault> {
+/// The limits of the answer to a request that passes a file on.
+struct AnswerLimits {
+    deadline: Deadline,
+    most: usize,
+    public_only: bool,
+}
+
+/// Sends a request with a file while the file is being read.
+async fn passed_on(
+    client: &Client,
+    route: &Route,
+    request: http::Request<()>,
+    passed: PassedFile,
+    limits: AnswerLimits,
+) -> Result<HttpResponse, HttpFault> {
+    if passed.file.is_begun() {
+        return Err(fault(HttpFaultKind::Source, "the file was already sent with another request"));
+    }
+    let AnswerLimits { deadline, most, public_only } = limits;
+    let (passage, body) = Passage::of(passed);
+    let sending = async {
+        let answer = timeout_at(deadline, client.stream_by(route, request.map(|()| body))).await;
+        let answer = answer.map_err(|_| late())?.map_err(|error| unanswered(&error, public_only))?;
+        read(answer, most, deadline).await
+    };
+    let response = passage.watched(sending).await?;
+    match passage.unfinished().filter(|_| response.is_success()) {
+        Some(fault) => Err(fault),
+        None => Ok(response),
+    }
+}
+
+/// Reads the whole answer.
+async fn read(
+    answer: http::Response<ResponseBody>,
+    most: usize,
+    deadline: Deadline,
+) -> Result<HttpResponse, HttpFault> {
+    let (head, body) = answer.into_parts();
+    let body = collect(body, Part::Answers, most, deadline).await.map_err(|error| {
+        let kind = match &error {
+            CollectError::TooLarge { .. } => HttpFaultKind::TooLarge,
+            CollectError::TimedOut { .. } => HttpFaultKind::Late,
+            CollectError::OutOfMemory(..) | CollectError::Broken(_) => HttpFaultKind::Broken,
+        };
+        fault(kind, &error.to_string())
+    })?;
+    Ok(HttpResponse { status: head.status.as_u16(), headers: headers(&head), body })
+}
+
+fn headers(head: &http::response::Parts) -> Vec<(String, String)> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    head.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
+}
+
+/// The request without its body, and the body.
+fn build(request: HttpRequest) -> Result<(http::Request<()>, HttpBody), HttpFault> {
     let method = match request.method {
         Verb::Get => Method::GET,
         Verb::Post => Method::POST,
@@ -171,7 +276,7 @@ fn build(request: HttpRequest) -> Result<http::Request<Bytes>, HttpFault> {
         value.set_sensitive(true);
         built = built.header(AUTHORIZATION, value);
     }
-    built.body(request.body).map_err(refused)
+    Ok((built.body(()).map_err(refused)?, request.body))
 }
 
 /// The failure of a request. With `public_only`, a name that does not exist and one that leads to the inner network are the same
@@ -191,6 +296,10 @@ fn unanswered(error: &ClientError, public_only: bool) -> HttpFault {
     fault(kind, &error.to_string())
 }
 
-fn fault(kind: HttpFaultKind, message: &str) -> HttpFault {
+fn late() -> HttpFault {
+    fault(HttpFaultKind::Late, "no answer came in time")
+}
+
+pub(super) fn fault(kind: HttpFaultKind, message: &str) -> HttpFault {
     HttpFault { kind, message: message.to_owned() }
 }

@@ -122,7 +122,7 @@ fn files_are_bounded_and_known_by_how_they_begin() {
         ("YWJj", "upload", "application/octet-stream"),
     ] {
         let Ok(FileAsk::Here(file)) = asked(text, 20) else { panic!("{text}") };
-        assert_eq!((file.name.as_str(), file.mime.as_str()), (name, mime));
+        assert_eq!((file.head.name.as_str(), file.head.mime.as_str()), (name, mime));
     }
     assert!(
         matches!(asked("https://x/\u{e4} b", 20), Ok(FileAsk::Fetch(url)) if url == "https://x/%C3%A4%20b")

@@ -5,6 +5,7 @@ mod entry;
 mod interpreter;
 mod lists;
 mod moved;
+mod passing;
 mod routes;
 mod rows;
 mod unknown;
@@ -20,7 +21,10 @@ use proto::rpc::{Frame, FrameLimits};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
-use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending};
+use crate::passing::HttpBody;
+use crate::port::{
+    ArrivingBody, HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, OpenedResponse, Pending,
+};
 use crate::server::{Mapped, NativeCall, NativeServer, SiteLogin};
 
 type Answer = dyn Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Send + Sync;
@@ -83,7 +87,7 @@ impl Fake {
 
 /// `METHOD URL BODY`; of a multipart body, only the names and values.
 fn line(request: &HttpRequest) -> String {
-    let body = String::from_utf8_lossy(&request.body);
+    let body = String::from_utf8_lossy(request.body.whole().unwrap());
     let said = match request.headers.iter().find(|(name, _)| *name == "content-type") {
         Some((_, kind)) if kind.starts_with("multipart/") => format!(" {}", parts(&body, kind).join(" ")),
         Some(_) => format!(" {body}"),
@@ -106,8 +110,34 @@ fn parts(body: &str, kind: &str) -> Vec<String> {
     shown.collect()
 }
 
+/// A whole body, as one piece.
+struct OnePiece(Bytes);
+
+impl ArrivingBody for OnePiece {
+    fn poll_piece(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
+        let piece = std::mem::take(&mut self.0);
+        Poll::Ready((!piece.is_empty()).then_some(Ok(piece)))
+    }
+}
+
+/// Reads the whole body of a request, as its receiver does.
+fn received(body: &mut HttpBody) -> Result<(), HttpFault> {
+    let HttpBody::Passing(passed) = body else { return Ok(()) };
+    let mut bytes = passed.before.to_vec();
+    while let Some(piece) = ready(std::future::poll_fn(|cx| passed.file.poll_piece(cx))) {
+        bytes.extend_from_slice(&piece?);
+    }
+    bytes.extend_from_slice(&passed.after);
+    assert!(passed.length().is_none_or(|length| length == bytes.len() as u64));
+    *body = Bytes::from(bytes).into();
+    Ok(())
+}
+
 impl HttpClient for Fake {
-    fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
+    fn send(&self, mut request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
+        if let Err(fault) = received(&mut request.body) {
+            return Box::pin(std::future::ready(Err(fault)));
+        }
         if ["?", "&"]
             .iter()
             .any(|sign| request.url.ends_with(&format!("/users/me{sign}context=edit&_fields=id")))
@@ -120,6 +150,15 @@ impl HttpClient for Fake {
         let answer = (self.answer)(&request);
         self.asked.lock().unwrap().push(request);
         Box::pin(std::future::ready(answer))
+    }
+
+    fn open(&self, request: HttpRequest, _: Duration) -> Pending<Result<OpenedResponse, HttpFault>> {
+        let answer = self.send(request);
+        Box::pin(async move {
+            let HttpResponse { status, headers, body } = answer.await?;
+            let length = Some(body.len() as u64);
+            Ok(OpenedResponse { status, headers, length, body: Box::new(OnePiece(body)) })
+        })
     }
 
     fn now(&self) -> Duration {

@@ -261,7 +261,7 @@ fn a_row_that_is_wrong_is_found() {
             url: format!("https://x/wp-json{url}"),
             headers: vec![("content-type", "application/json".into())],
             authorization: None,
-            body: Bytes::from(body.to_owned()),
+            body: Bytes::from(body.to_owned()).into(),
             public_only: false,
             is_fixed_host: true,
             patience: Duration::ZERO,

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::community::{buddyboss, buddypress};
-use crate::rest::{Bind, FieldSource, FileFrom, Shape, Step, StepCondition};
+use crate::rest::{Bind, Encoding, FieldSource, FileFrom, Shape, Step, StepCondition};
 use crate::site::{Requests, SiteSettings};
 use crate::tools::{Act, ToolRow};
 use crate::woocommerce::{self, ShopSettings};
@@ -142,6 +142,15 @@ fn steps_use_values_that_are_there() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_file_is_sent_once() {
+    let sends = |step: &&Step| matches!(step, Step::Ask(ask) if matches!(ask.encoding, Encoding::File(_)));
+    for tool in tools() {
+        let Act::Rest(steps, _) = tool.act else { continue };
+        assert!(steps.iter().filter(sends).count() <= 1, "{}: it may be read while it is sent", tool.name);
     }
 }
 
@@ -377,6 +386,9 @@ fn a_value_stays_in_its_place_whatever_it_is() {
             list.strip_prefix("https://x.example/wp-json/buddypress/v1/groups?page=1&per_page=20&search=");
         assert!(bare(query.unwrap()), "{text:?}: {list}");
         assert_eq!(crate::rest::encode::decoded(query.unwrap()), text);
-        assert_eq!(serde_json::from_slice::<Value>(&update.body).unwrap(), json!({"name": text}));
+        assert_eq!(
+            serde_json::from_slice::<Value>(update.body.whole().unwrap()).unwrap(),
+            json!({"name": text})
+        );
     }
 }

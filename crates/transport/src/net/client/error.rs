@@ -24,6 +24,9 @@ pub enum WireError {
     /// HTTP/2 failed.
     #[error(transparent)]
     Http2(#[from] hyper::Error),
+    /// The source of the request's own body failed.
+    #[error("{0}")]
+    Body(io::Error),
 }
 
 /// The reason why there is no answer. Each message names the host and suggests a fix, if there is one.
@@ -225,6 +228,7 @@ impl ClientError {
                 Self::Closed { host, sent, source }
             }
             WireError::Http1(_) => Self::Protocol { host, source },
+            WireError::Body(_) => Self::Body { host, source },
         }
     }
 
@@ -252,7 +256,7 @@ fn tls_alert(error: &io::Error) -> Option<AlertDescription> {
 fn late_alert(error: &WireError) -> Option<AlertDescription> {
     match error {
         WireError::Io(error) => tls_alert(error).filter(|alert| ABOUT_THE_CLIENT.contains(alert)),
-        WireError::Http1(_) => None,
+        WireError::Http1(_) | WireError::Body(_) => None,
         // HTTP/2 keeps only the text of the error.
         WireError::Http2(error) => {
             let text = std::error::Error::source(error)?.to_string();

@@ -14,9 +14,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
 use super::error::WireError;
 use super::http1::{
-    AbsoluteForm, AnswerContext, AnswerHead, AnswerReader, HeadLimits, Http1Error, READ, Taken,
+    AbsoluteForm, AnswerContext, AnswerHead, AnswerReader, ChunkWriter, HeadLimits, READ, Taken,
     TemplatedRequest,
 };
+use super::request_body::{RequestBody, StreamedBody};
 use super::stream::WireStream;
 
 /// The maximum size, in bytes, of a body that is copied behind its head; for such a body, this is cheaper than a list
@@ -37,11 +38,21 @@ pub(super) struct Link {
     sent: bool,
     /// The unsent rest of the request: the rest of its head, and the rest of its body.
     unsent: [Bytes; 2],
+    /// The body that is being streamed behind `unsent`.
+    streamed: Option<Streaming>,
     unflushed: bool,
     /// The error that interrupted the sending of the request.
-    failed: Option<io::Error>,
+    failed: Option<WireError>,
     /// The buffer for a long body.
     long: BytesMut,
+}
+
+/// A body that is being streamed.
+#[derive(Debug)]
+struct Streaming {
+    body: StreamedBody,
+    /// The framing, if the length of the body is unknown.
+    chunks: Option<ChunkWriter>,
 }
 
 /// A request that got no answer.
@@ -59,6 +70,7 @@ impl Link {
             answer: AnswerReader::new(limits),
             sent: false,
             unsent: [Bytes::new(), Bytes::new()],
+            streamed: None,
             unflushed: false,
             failed: None,
             long: BytesMut::new(),
@@ -93,15 +105,18 @@ impl Link {
         room.clear();
         ask.write_for(proxy, &mut room);
         let mut body = Bytes::new();
-        if ask.body.len() <= SMALL {
-            room.extend_from_slice(&ask.body);
-        } else {
-            body = ask.body.clone();
+        match &ask.body {
+            RequestBody::Whole(bytes) if bytes.len() <= SMALL => room.extend_from_slice(bytes),
+            RequestBody::Whole(bytes) => body = bytes.clone(),
+            RequestBody::Streamed(body) => {
+                let chunks = body.length().is_none().then(ChunkWriter::default);
+                self.streamed = Some(Streaming { body: body.clone(), chunks });
+            }
         }
         let written = match self.poll_write([&room, &body], cx) {
             Poll::Ready(Ok(written)) => written,
             Poll::Ready(Err(error)) => {
-                self.failed = Some(error);
+                self.failed = Some(error.into());
                 0
             }
             Poll::Pending => 0,
@@ -125,17 +140,43 @@ impl Link {
     }
 
     /// Continues to send the request.
-    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while self.unsent.iter().any(|piece| !piece.is_empty()) {
-            let [head, body] = self.unsent.clone();
-            let written = ready!(self.poll_write([&head, &body], cx))?;
-            let of_head = written.min(head.len());
-            self.unsent[0].advance(of_head);
-            self.unsent[1].advance(written - of_head);
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), WireError>> {
+        loop {
+            while self.unsent.iter().any(|piece| !piece.is_empty()) {
+                let [head, body] = self.unsent.clone();
+                let written = ready!(self.poll_write([&head, &body], cx))?;
+                let of_head = written.min(head.len());
+                self.unsent[0].advance(of_head);
+                self.unsent[1].advance(written - of_head);
+            }
+            if !ready!(self.poll_refill(cx))? {
+                break;
+            }
         }
         ready!(Pin::new(&mut self.wire).poll_flush(cx))?;
         self.unflushed = false;
         Poll::Ready(Ok(()))
+    }
+
+    /// Takes the next piece of a streamed body, together with its framing; returns false if no body is being streamed.
+    fn poll_refill(&mut self, cx: &mut Context<'_>) -> Poll<Result<bool, WireError>> {
+        let Some(streaming) = &mut self.streamed else { return Poll::Ready(Ok(false)) };
+        let Poll::Ready(next) = streaming.body.poll_piece(cx) else {
+            // The bytes that were written must not wait for the next piece.
+            ready!(Pin::new(&mut self.wire).poll_flush(cx))?;
+            return Poll::Pending;
+        };
+        let next = next.transpose().map_err(WireError::Body)?;
+        let framing = match (&mut streaming.chunks, &next) {
+            (Some(chunks), Some(piece)) => chunks.before(piece.len()),
+            (Some(chunks), None) => chunks.last(),
+            (None, _) => Bytes::new(),
+        };
+        if next.is_none() {
+            self.streamed = None;
+        }
+        self.unsent = [framing, next.unwrap_or_default()];
+        Poll::Ready(Ok(true))
     }
 
     /// Continues to send. An error is kept for later: an upstream that rejects a request may close the connection
@@ -156,11 +197,9 @@ impl Link {
     ) -> Poll<Result<AnswerHead, WireError>> {
         self.go_on_sending(cx);
         let polled = self.poll_head(asked, cx);
-        match (&polled, &mut self.failed) {
-            (Poll::Pending, failed @ Some(_)) => {
-                Poll::Ready(Err(failed.take().map_or_else(|| Http1Error::Incomplete.into(), WireError::Io)))
-            }
-            _ => polled,
+        match self.failed.take_if(|_| polled.is_pending()) {
+            Some(error) => Poll::Ready(Err(error)),
+            None => polled,
         }
     }
 

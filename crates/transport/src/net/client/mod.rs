@@ -15,6 +15,7 @@
 //! | `route` | the proxy and the TLS settings on the way to an origin |
 //! | `link` | one HTTP/1.1 connection |
 //! | [`http1`] | HTTP/1.1 as bytes: requests written, answers read |
+//! | `request_body` | a request's body: bytes, or pieces that are sent as they become available |
 //! | `answer` | an answer's body, which returns the connection to the pool |
 //! | `limits` | limits for one origin, and its HTTP version |
 //! | `error` | failures |
@@ -30,6 +31,7 @@ mod link;
 mod origin;
 mod pool;
 mod public;
+mod request_body;
 mod route;
 mod stream;
 mod tcp;
@@ -50,6 +52,7 @@ pub use error::{ClientError, WireError};
 pub use http1::Template;
 pub use limits::{ClientLimits, Protocol, Replay};
 pub use public::{Reach, is_public};
+pub use request_body::{PieceSource, RequestBody, StreamedBody};
 pub use route::{ProxyUse, Route, environment_proxies};
 pub use tls::{TlsFileError, TlsFiles, Trust};
 pub use tunnel::ProxyFailure;
@@ -151,6 +154,15 @@ impl Client {
     ) -> Result<Response<ResponseBody>, ClientError> {
         self.origin_by(route, request.uri(), Protocol::Auto)?.request(request).await
     }
+
+    /// Sends a request to the origin of its own (absolute) URL by this route; see [`Origin::stream`].
+    pub async fn stream_by(
+        &self,
+        route: &Route,
+        request: Request<StreamedBody>,
+    ) -> Result<Response<ResponseBody>, ClientError> {
+        self.origin_by(route, request.uri(), Protocol::Auto)?.stream(request).await
+    }
 }
 
 impl Origin {
@@ -178,8 +190,24 @@ impl Origin {
     ) -> Result<Response<ResponseBody>, ClientError> {
         let template = self.0.template(&mut request);
         self.0
-            .request(&TemplatedRequest { template: &template, more: &[], body: request.into_body() }, replay)
+            .request(
+                &TemplatedRequest { template: &template, more: &[], body: request.into_body().into() },
+                replay,
+            )
             .await
+    }
+
+    /// Sends a request as [`Self::request`] does, while its body is being made. If the upstream answers before it has got the
+    /// whole body, its answer is returned, and the rest of the body is sent only while the answer is being read. If the body
+    /// breaks off, the connection (on HTTP/2: the stream) is aborted. A request of which anything may have been sent is never
+    /// sent again.
+    pub async fn stream(
+        &self,
+        mut request: Request<StreamedBody>,
+    ) -> Result<Response<ResponseBody>, ClientError> {
+        let template = self.0.template(&mut request);
+        let body = RequestBody::Streamed(request.into_body());
+        self.0.request(&TemplatedRequest { template: &template, more: &[], body }, Replay::Unsent).await
     }
 
     /// Sends a request that is made from a template, as [`Self::request`] does. `more` contains headers of this
@@ -191,7 +219,7 @@ impl Origin {
         body: Bytes,
     ) -> Result<Response<ResponseBody>, ClientError> {
         let replay = if template.method.is_idempotent() { Replay::Always } else { Replay::Unsent };
-        self.0.request(&TemplatedRequest { template, more, body }, replay).await
+        self.0.request(&TemplatedRequest { template, more, body: body.into() }, replay).await
     }
 
     /// Sends a request as [`Self::request_with`] does, with a deadline for the answer's head.

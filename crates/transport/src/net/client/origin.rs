@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use http::header::HOST;
 use http::uri::{Authority, Parts, Scheme};
 use http::{HeaderValue, Request, Response, StatusCode, Uri, Version};
-use http_body_util::Full;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -22,6 +20,7 @@ use super::http1::{AbsoluteForm, HeadLimits, Template, TemplatedRequest};
 use super::link::{Link, Unanswered};
 use super::pool::{IdleLink, Pool};
 use super::public::Reach;
+use super::request_body::RequestBody;
 use super::tls::Trust;
 use super::tunnel::ProxyFailure;
 use super::{ClientLimits, Protocol, Replay, Route};
@@ -67,7 +66,7 @@ pub(super) struct OriginState {
 enum ConnectionChoice {
     Reused(Box<Link>),
     Fresh(Box<Link>),
-    Shared { sender: http2::SendRequest<Full<Bytes>>, fresh: bool },
+    Shared { sender: http2::SendRequest<RequestBody>, fresh: bool },
 }
 
 /// The resources of the origin that a running request holds.
@@ -160,7 +159,9 @@ impl OriginState {
             Ok(answer) => return self.delivered(answer, share),
             Err(failed) => failed,
         };
-        let safe = replay == Replay::Always || !failed.sent;
+        // Of a streamed body, pieces may be gone.
+        let is_kept = matches!(ask.body, RequestBody::Whole(_));
+        let safe = !failed.sent || (replay == Replay::Always && is_kept);
         let failed = ClientError::http(self.name(), failed.sent, failed.error);
         if !(may_retry && safe && matches!(failed, ClientError::Closed { .. })) {
             return Err(failed);
@@ -185,7 +186,7 @@ impl OriginState {
     }
 
     /// Builds the template for a request that has none.
-    pub(super) fn template(&self, request: &mut Request<bytes::Bytes>) -> Template {
+    pub(super) fn template<B>(&self, request: &mut Request<B>) -> Template {
         let mut headers = std::mem::take(request.headers_mut());
         if request.uri().authority().is_none() && !headers.contains_key(HOST) {
             // An authority contains only characters that are valid in a header value.
@@ -289,8 +290,8 @@ impl OriginState {
     }
 
     /// Returns the request in absolute form: HTTP/2 sends scheme and authority separately.
-    fn for_http2(&self, ask: &TemplatedRequest<'_>) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(ask.body.clone()));
+    fn for_http2(&self, ask: &TemplatedRequest<'_>) -> Request<RequestBody> {
+        let mut request = Request::new(ask.body.clone());
         *request.method_mut() = ask.template.method.clone();
         *request.version_mut() = Version::HTTP_2;
         let headers = request.headers_mut();

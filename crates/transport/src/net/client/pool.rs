@@ -4,11 +4,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper::client::conn::http2;
 
 use super::link::Link;
+use super::request_body::RequestBody;
 
 /// The connections that wait for requests.
 #[derive(Default)]
@@ -33,7 +32,7 @@ pub(super) struct IdleLink {
 }
 
 struct SharedHttp2 {
-    sender: http2::SendRequest<Full<Bytes>>,
+    sender: http2::SendRequest<RequestBody>,
     used: Instant,
 }
 
@@ -52,7 +51,7 @@ impl Pool {
     }
 
     /// The HTTP/2 connection, if it is open.
-    pub(super) fn shared(&mut self, now: Instant) -> Option<http2::SendRequest<Full<Bytes>>> {
+    pub(super) fn shared(&mut self, now: Instant) -> Option<http2::SendRequest<RequestBody>> {
         let shared = self.shared.as_mut().filter(|shared| !shared.sender.is_closed());
         let Some(shared) = shared else {
             self.shared = None;
@@ -63,7 +62,7 @@ impl Pool {
     }
 
     /// Sets the HTTP/2 connection.
-    pub(super) fn share(&mut self, sender: http2::SendRequest<Full<Bytes>>, now: Instant) {
+    pub(super) fn share(&mut self, sender: http2::SendRequest<RequestBody>, now: Instant) {
         self.shared = Some(SharedHttp2 { sender, used: now });
     }
 

@@ -105,7 +105,7 @@ pub async fn ask(folder: &Path, request: &LocalRequest<'_>) -> Result<LocalAnswe
     let asking = async {
         let body = request.body.clone().unwrap_or_default();
         let mut bytes = Vec::with_capacity(512 + body.len());
-        TemplatedRequest { template: &template, more: &[], body: body.clone() }.write(&mut bytes);
+        TemplatedRequest { template: &template, more: &[], body: body.clone().into() }.write(&mut bytes);
         bytes.extend_from_slice(&body);
         stream
             .write_all(&bytes)

@@ -13,6 +13,7 @@ mod resting;
 mod runtimes;
 mod securing;
 mod serving;
+mod streaming;
 
 use std::net::SocketAddr;
 use std::time::Duration;

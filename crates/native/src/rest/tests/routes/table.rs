@@ -153,11 +153,11 @@ fn said(request: &HttpRequest) -> SentRequest<'_> {
     let in_query = sent.len();
     let kind = request.headers.iter().find(|(name, _)| *name == "content-type").map(|(_, kind)| kind);
     if kind.is_some_and(|kind| kind.starts_with("multipart/")) {
-        let text = String::from_utf8_lossy(&request.body);
+        let text = String::from_utf8_lossy(request.body.whole().unwrap());
         let names = text.split("form-data; name=\"").skip(1).filter_map(|part| part.split(['"', '[']).next());
         sent.extend(names.filter(|name| *name != "file").map(|name| (name.to_owned(), None)));
-    } else if !request.body.is_empty() {
-        let body: Map<String, Value> = serde_json::from_slice(&request.body).unwrap();
+    } else if !request.body.whole().unwrap().is_empty() {
+        let body: Map<String, Value> = serde_json::from_slice(request.body.whole().unwrap()).unwrap();
         sent.extend(body.into_iter().map(|(name, value)| (name, Some(value))));
     }
     (path, sent, in_query)

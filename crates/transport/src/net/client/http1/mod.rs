@@ -4,12 +4,14 @@
 //! | file | is for |
 //! |---|---|
 //! | `request` | a request's head, written from a template |
+//! | `chunks` | the framing of a request's body whose length is unknown |
 //! | `answer` | one connection's answers: from the bytes of reads to a head and a body |
 //! | `head` | an answer's head, which determines the framing of the body and whether the connection can be used again |
 //! | `framing` | the end of a body, and its bytes without the framing |
 //! | `error` | reasons why bytes are not an answer |
 
 mod answer;
+mod chunks;
 mod error;
 mod framing;
 mod head;
@@ -21,6 +23,7 @@ mod hostile;
 mod tests;
 
 pub use answer::{AnswerReader, READ};
+pub use chunks::ChunkWriter;
 pub use error::Http1Error;
 pub use framing::Taken;
 pub use head::{AnswerContext, AnswerHead, HeadLimits};

@@ -5,6 +5,7 @@ use http::header::{CONNECTION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION, TRANSF
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 
+use super::super::request_body::RequestBody;
 use super::head::{AnswerContext, has_option};
 
 /// The common parts of all requests to one endpoint, serialized once for HTTP/1.1.
@@ -79,7 +80,7 @@ pub struct TemplatedRequest<'a> {
     /// The headers of this request alone; none of them may be in the template.
     pub more: &'a [(HeaderName, HeaderValue)],
     /// The body.
-    pub body: Bytes,
+    pub body: RequestBody,
 }
 
 impl TemplatedRequest<'_> {
@@ -106,10 +107,11 @@ impl TemplatedRequest<'_> {
             put(out, name, value.as_bytes());
         }
         // RFC 9110, 8.6: the length of an empty body is also sent if the method gives a body a meaning.
-        if !self.body.is_empty() || matches!(self.template.method, Method::POST | Method::PUT | Method::PATCH)
-        {
-            let mut digits = [0; 20];
-            put(out, &CONTENT_LENGTH, decimal(self.body.len(), &mut digits));
+        let has_meaning = matches!(self.template.method, Method::POST | Method::PUT | Method::PATCH);
+        match self.body.length() {
+            None => put(out, &TRANSFER_ENCODING, b"chunked"),
+            Some(0) if !has_meaning => {}
+            Some(length) => put(out, &CONTENT_LENGTH, decimal(length, &mut [0; 20])),
         }
         out.extend_from_slice(b"\r\n");
     }
@@ -121,11 +123,11 @@ fn put(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
     }
 }
 
-fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
+fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
     let mut at = digits.len();
     loop {
         at -= 1;
-        digits[at] = b"0123456789"[number % 10];
+        digits[at] = b'0' + (number % 10) as u8;
         number /= 10;
         if number == 0 {
             return &digits[at..];

@@ -23,7 +23,8 @@ fn template(method: Method, headers: &[(&'static str, &'static str)]) -> Templat
 fn written(template: &Template, body: &'static str) -> String {
     let more = [(HeaderName::from_static("own"), HeaderValue::from_static("2"))];
     let mut out = Vec::new();
-    TemplatedRequest { template, more: &more, body: Bytes::from_static(body.as_bytes()) }.write(&mut out);
+    TemplatedRequest { template, more: &more, body: Bytes::from_static(body.as_bytes()).into() }
+        .write(&mut out);
     String::from_utf8(out).unwrap()
 }
 

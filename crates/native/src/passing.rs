@@ -1,0 +1,172 @@
+//! A file that is read from one server while it is sent to another, so that only a small part of it is in memory at a time.
+//!
+//! This module must not know where the file comes from, or how it is sent.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::port::{ArrivingBody, HttpFault, HttpFaultKind};
+
+/// The body of a request.
+#[derive(Debug, Clone)]
+pub enum HttpBody {
+    /// Bytes; may be empty.
+    Whole(Bytes),
+    /// A file that is passed on, and the bytes around it.
+    Passing(PassedFile),
+}
+
+impl HttpBody {
+    /// Returns the bytes, unless they are still arriving.
+    pub fn whole(&self) -> Option<&Bytes> {
+        match self {
+            Self::Whole(bytes) => Some(bytes),
+            Self::Passing(_) => None,
+        }
+    }
+}
+
+impl Default for HttpBody {
+    fn default() -> Self {
+        Self::Whole(Bytes::new())
+    }
+}
+
+impl From<Bytes> for HttpBody {
+    fn from(bytes: Bytes) -> Self {
+        Self::Whole(bytes)
+    }
+}
+
+/// A file that is passed on as a part of a body.
+#[derive(Debug, Clone)]
+pub struct PassedFile {
+    /// The bytes before the file.
+    pub before: Bytes,
+    /// The file.
+    pub file: FileStream,
+    /// The bytes behind the file; not empty.
+    pub after: Bytes,
+    /// The longest time in which nothing of the body is accepted, and in which no answer arrives afterwards.
+    pub stall: Duration,
+}
+
+impl PassedFile {
+    /// Returns the length of the whole body, if it is known.
+    pub fn length(&self) -> Option<u64> {
+        Some(self.before.len() as u64 + self.file.length()? + self.after.len() as u64)
+    }
+}
+
+/// A file that is arriving. Clones share the pieces, so the file can be read only once.
+#[derive(Clone)]
+pub struct FileStream {
+    length: Option<u64>,
+    most: u64,
+    state: Arc<Mutex<FileState>>,
+}
+
+struct FileState {
+    /// The bytes that arrived before; empty once they were taken.
+    first: Bytes,
+    /// The rest; `None` at its end.
+    rest: Option<Box<dyn ArrivingBody>>,
+    /// The number of bytes that have arrived.
+    arrived: u64,
+    is_begun: bool,
+    is_abandoned: bool,
+    reader: Option<Waker>,
+}
+
+impl FileStream {
+    /// A file that begins with `first` and continues with `rest`. `length` is its length, if it is known, and `most` is the
+    /// largest length that is accepted.
+    pub fn new(first: Bytes, rest: Option<Box<dyn ArrivingBody>>, length: Option<u64>, most: u64) -> Self {
+        let arrived = first.len() as u64;
+        let state = FileState { first, rest, arrived, is_begun: false, is_abandoned: false, reader: None };
+        Self { length, most, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Returns the length in bytes, if it is known.
+    pub fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// Returns true if a piece was taken or awaited, so that the file cannot be read from its beginning any more.
+    pub fn is_begun(&self) -> bool {
+        self.state().is_begun
+    }
+
+    /// Returns the next piece; `None` at the end.
+    pub fn poll_piece(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
+        self.state().poll_piece(self.most, cx)
+    }
+
+    /// Stops reading the file; whoever awaits a piece gets an error.
+    pub fn abandon(&self) {
+        let mut state = self.state();
+        state.is_abandoned = true;
+        let (rest, reader) = (state.rest.take(), state.reader.take());
+        // Foreign code runs only after the lock has been released.
+        drop(state);
+        drop(rest);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, FileState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl FileState {
+    fn poll_piece(&mut self, most: u64, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
+        self.is_begun = true;
+        if self.is_abandoned {
+            return Poll::Ready(Some(Err(unread("the request has already ended"))));
+        }
+        if !self.first.is_empty() {
+            return Poll::Ready(Some(Ok(std::mem::take(&mut self.first))));
+        }
+        let Some(rest) = &mut self.rest else { return Poll::Ready(None) };
+        let Poll::Ready(next) = rest.poll_piece(cx) else {
+            self.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        };
+        let next = next.map(|piece| match piece {
+            Ok(piece) => {
+                self.arrived = self.arrived.saturating_add(piece.len() as u64);
+                if self.arrived > most { Err(unread(&too_large(most))) } else { Ok(piece) }
+            }
+            Err(fault) => Err(unread(&fault.message)),
+        });
+        if !matches!(next, Some(Ok(_))) {
+            self.rest = None;
+            // After a fault, the end must not look like the end of the file.
+            self.is_abandoned = next.is_some();
+        }
+        Poll::Ready(next)
+    }
+}
+
+fn unread(message: &str) -> HttpFault {
+    HttpFault { kind: HttpFaultKind::Source, message: message.to_owned() }
+}
+
+/// The message about a file that is larger than `most` bytes.
+pub(crate) fn too_large(most: u64) -> String {
+    const MIB: u64 = 1 << 20;
+    let most = if most.is_multiple_of(MIB) { format!("{} MiB", most / MIB) } else { format!("{most} bytes") };
+    format!("the file is larger than {most}, the largest size of a file that is passed by URL")
+}
+
+impl fmt::Debug for FileStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileStream").field("length", &self.length).finish_non_exhaustive()
+    }
+}

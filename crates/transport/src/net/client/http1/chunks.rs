@@ -1,0 +1,25 @@
+//! Frames a request's body whose length is unknown (RFC 9112, 7.1). This module must not know sockets.
+
+use bytes::Bytes;
+
+/// Writes the framing of chunks. Each chunk is sent behind the bytes that [`Self::before`] returns; the body is complete only
+/// with those of [`Self::last`].
+#[derive(Debug, Default)]
+pub struct ChunkWriter {
+    /// True if the line end behind a chunk has not been sent yet.
+    is_open: bool,
+}
+
+impl ChunkWriter {
+    /// Returns the bytes to send before a chunk of `length` bytes, which must not be 0.
+    pub fn before(&mut self, length: usize) -> Bytes {
+        debug_assert!(length > 0, "an empty chunk would end the body");
+        let line_end = if std::mem::replace(&mut self.is_open, true) { "\r\n" } else { "" };
+        format!("{line_end}{length:x}\r\n").into()
+    }
+
+    /// Returns the bytes that complete the body.
+    pub fn last(&self) -> Bytes {
+        Bytes::from_static(if self.is_open { b"\r\n0\r\n\r\n" } else { b"0\r\n\r\n" })
+    }
+}

@@ -1,0 +1,198 @@
+//! Files on their way from one server to another: bodies of answers that arrive piece by piece, and requests that pass them on.
+//! This module must not know whose files these are.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::Body as _;
+use native::{ArrivingBody, FileStream, HttpFault, HttpFaultKind, PassedFile};
+use tokio::time::{Instant, Sleep, sleep_until};
+use transport::net::client::{PieceSource, ResponseBody, StreamedBody};
+
+use super::world::fault;
+
+/// The body of an answer, read piece by piece.
+pub(super) struct Arriving {
+    body: ResponseBody,
+    /// The longest time that an awaited piece may take.
+    stall: Duration,
+    /// The deadline for the last piece.
+    deadline: Instant,
+    /// The timer for the piece that is being awaited. It is created when a piece has to be awaited.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Arriving {
+    /// The body, each awaited piece of which arrives within `stall`, and the last one before `deadline`.
+    pub(super) fn new(body: ResponseBody, stall: Duration, deadline: Instant) -> Self {
+        Self { body, stall, deadline, timer: None }
+    }
+
+    fn late(&self) -> HttpFault {
+        let words = if Instant::now() >= self.deadline {
+            "its server did not send all of it in time".to_owned()
+        } else {
+            format!("its server sent nothing for {} s", self.stall.as_secs_f32())
+        };
+        fault(HttpFaultKind::Late, &words)
+    }
+}
+
+impl ArrivingBody for Arriving {
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
+        loop {
+            let Poll::Ready(next) = Pin::new(&mut self.body).poll_frame(cx) else {
+                let end = self.deadline.min(Instant::now() + self.stall);
+                let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(end)));
+                return timer.as_mut().poll(cx).map(|()| Some(Err(self.late())));
+            };
+            self.timer = None;
+            let Some(frame) = next else { return Poll::Ready(None) };
+            if Instant::now() >= self.deadline {
+                return Poll::Ready(Some(Err(self.late())));
+            }
+            match frame {
+                Err(error) => {
+                    let words = format!("its server broke off: {error}");
+                    return Poll::Ready(Some(Err(fault(HttpFaultKind::Broken, &words))));
+                }
+                Ok(frame) => {
+                    if let Ok(piece) = frame.into_data() {
+                        return Poll::Ready(Some(Ok(piece)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A request that passes a file on. Dropping it stops reading the file.
+pub(super) struct Passage {
+    file: FileStream,
+    stall: Duration,
+    progress: Arc<Mutex<PassageState>>,
+}
+
+/// The state of a file that is being passed on.
+struct PassageState {
+    /// The last time at which the connection took a piece, or asked for one.
+    moved: Instant,
+    /// True while the file's server owes a piece. That server has a time limit of its own.
+    awaits_file: bool,
+    /// True after the connection took the last piece.
+    is_complete: bool,
+    /// The reason why the file could not be read to its end.
+    broken: Option<HttpFault>,
+}
+
+impl Passage {
+    /// The passage of this file, and the body to send.
+    pub(super) fn of(passed: PassedFile) -> (Self, StreamedBody) {
+        let length = passed.length();
+        let progress =
+            PassageState { moved: Instant::now(), awaits_file: false, is_complete: false, broken: None };
+        let progress = Arc::new(Mutex::new(progress));
+        let pieces = PassedPieces {
+            before: passed.before,
+            file: passed.file.clone(),
+            after: passed.after,
+            progress: progress.clone(),
+        };
+        let passage = Self { file: passed.file, stall: passed.stall, progress };
+        (passage, StreamedBody::new(length, Box::new(pieces)))
+    }
+
+    /// Returns the outcome of `sending`, unless the other side accepts nothing, or does not answer, for too long.
+    pub(super) async fn watched<T>(
+        &self,
+        sending: impl Future<Output = Result<T, HttpFault>>,
+    ) -> Result<T, HttpFault> {
+        let outcome = tokio::select! {
+            outcome = sending => outcome,
+            fault = self.stalled() => Err(fault),
+        };
+        // The reason why the file broke off says more than the failure that it causes.
+        outcome.map_err(|fault| lock(&self.progress).broken.take().unwrap_or(fault))
+    }
+
+    /// The fault of a success that was answered before the whole file was sent: the site cannot have the file.
+    pub(super) fn unfinished(&self) -> Option<HttpFault> {
+        let mut progress = lock(&self.progress);
+        if progress.is_complete {
+            return None;
+        }
+        let early = || fault(HttpFaultKind::Broken, "it answered before it had the whole file");
+        Some(progress.broken.take().unwrap_or_else(early))
+    }
+
+    /// Waits until nothing has moved for too long.
+    async fn stalled(&self) -> HttpFault {
+        loop {
+            let end = {
+                let progress = lock(&self.progress);
+                let from = if progress.awaits_file { Instant::now() } else { progress.moved };
+                from + self.stall
+            };
+            if end <= Instant::now() {
+                break;
+            }
+            sleep_until(end).await;
+        }
+        let seconds = self.stall.as_secs_f32();
+        let words = if lock(&self.progress).is_complete {
+            format!("no answer came within {seconds} s after the file was sent")
+        } else {
+            format!("the site accepted no more of the file for {seconds} s")
+        };
+        fault(HttpFaultKind::Late, &words)
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        self.file.abandon();
+    }
+}
+
+/// The pieces of a body with a file.
+struct PassedPieces {
+    before: Bytes,
+    file: FileStream,
+    after: Bytes,
+    progress: Arc<Mutex<PassageState>>,
+}
+
+impl PieceSource for PassedPieces {
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        let mut progress = lock(&self.progress);
+        progress.moved = Instant::now();
+        if !self.before.is_empty() {
+            return Poll::Ready(Some(Ok(std::mem::take(&mut self.before))));
+        }
+        if self.after.is_empty() {
+            return Poll::Ready(None);
+        }
+        let polled = self.file.poll_piece(cx);
+        progress.awaits_file = polled.is_pending();
+        polled.map(|next| match next {
+            Some(Ok(piece)) => Some(Ok(piece)),
+            Some(Err(fault)) => {
+                let error = io::Error::other(fault.to_string());
+                progress.broken = Some(fault);
+                Some(Err(error))
+            }
+            None => {
+                progress.is_complete = true;
+                Some(Ok(std::mem::take(&mut self.after)))
+            }
+        })
+    }
+}
+
+fn lock(progress: &Mutex<PassageState>) -> MutexGuard<'_, PassageState> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
