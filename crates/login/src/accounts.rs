@@ -14,6 +14,8 @@ use crate::site::{NotConfirmed, SiteAccount};
 
 /// The time for which the site's last answer counts if the site does not answer.
 const TRUSTED: Duration = Duration::from_hours(1);
+/// The time after which the site is asked again if it has ignored a password once.
+const DOUBTED: Duration = Duration::from_secs(3);
 /// The time after which to retry if the site cannot be asked.
 const RETRY: Duration = Duration::from_secs(10);
 /// The number of confirmations that are remembered.
@@ -63,6 +65,8 @@ pub enum AccountFault {
 #[derive(Debug, Clone)]
 struct Confirmation {
     at: Instant,
+    /// The time at which the site has ignored the password since then.
+    doubted: Option<Instant>,
     user_id: u64,
     roles: Vec<String>,
 }
@@ -79,7 +83,13 @@ impl Confirmations {
             self.0.retain(|_, known| now < known.at + TRUSTED);
         }
         if self.0.len() < MOST {
-            self.0.insert(grant.to_owned(), Confirmation { at: now, user_id, roles });
+            self.0.insert(grant.to_owned(), Confirmation { at: now, doubted: None, user_id, roles });
+        }
+    }
+
+    fn doubt(&mut self, grant: &str) {
+        if let Some(known) = self.0.get_mut(grant) {
+            known.doubted = Some(Instant::now());
         }
     }
 
@@ -120,7 +130,11 @@ impl AuthorizationServer {
 
     async fn confirmed(&self, grant: &StoredGrant, now_ms: u64) -> Result<Confirmation, AccountFault> {
         let known = self.confirmations.lock().0.get(&grant.id).cloned();
-        if let Some(known) = known.as_ref().filter(|known| Instant::now() < known.at + self.settings.cache) {
+        let is_fresh = |known: &&Confirmation| match known.doubted {
+            Some(doubted) => Instant::now() < doubted + DOUBTED,
+            None => Instant::now() < known.at + self.settings.cache,
+        };
+        if let Some(known) = known.as_ref().filter(is_fresh) {
             return Ok(known.clone());
         }
         if !self.admits(&grant.site) {
@@ -131,8 +145,8 @@ impl AuthorizationServer {
         let account = SiteAccount { rest: &grant.rest, user: &grant.user, password: &grant.password };
         match self.reach(&grant.site).confirm(account, &self.settings.capability).await {
             Ok(user) => {
-                let confirmation =
-                    Confirmation { at: Instant::now(), user_id: user.id, roles: user.roles.clone() };
+                let (at, roles) = (Instant::now(), user.roles.clone());
+                let confirmation = Confirmation { at, doubted: None, user_id: user.id, roles };
                 self.confirmations.lock().note(&grant.id, user.id, user.roles);
                 Ok(confirmation)
             }
@@ -148,7 +162,22 @@ impl AuthorizationServer {
             Err(NotConfirmed::Forbidden(why)) => {
                 Err(AccountFault::Forbidden(format!("{} at {}: {why}", grant.user, grant.site)))
             }
-            Err(NotConfirmed::Ignored) => trusted(known, grant, "the site ignores application passwords"),
+            // Most sites say no more about a password that was revoked, and say the same if a plugin is in the way for a moment.
+            Err(NotConfirmed::Ignored) => match known.filter(|known| known.doubted.is_none()) {
+                Some(known) => {
+                    self.confirmations.lock().doubt(&grant.id);
+                    Ok(known)
+                }
+                None => {
+                    tracing::info!(
+                        site = grant.site,
+                        user = grant.user,
+                        "the site ignores a password: the sign-in ends"
+                    );
+                    let _ = self.end(&grant.id, now_ms).await;
+                    Err(AccountFault::Revoked)
+                }
+            },
             Err(NotConfirmed::Unavailable(why)) => trusted(known, grant, &why),
         }
     }

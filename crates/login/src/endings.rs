@@ -12,10 +12,12 @@ use tokio::time::Instant;
 
 use crate::AuthorizationServer;
 use crate::random;
-use crate::site::SiteAccount;
+use crate::site::{Deletion, SiteAccount};
 
 /// The time for which Dragoman tries to delete a password at a site, in milliseconds.
 const TRIED_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+/// The time after which a password that the site ignores counts as deleted, in milliseconds.
+const IGNORED_MS: u64 = 60 * 60 * 1000;
 /// The number of ended sign-ins whose streams are looked for.
 const MOST_ENDED: usize = 4096;
 /// The number of passwords that are deleted in one go.
@@ -141,8 +143,14 @@ impl AuthorizationServer {
 
     async fn delete_password(&self, grant: StoredGrant, now_ms: u64) {
         let account = SiteAccount { rest: &grant.rest, user: &grant.user, password: &grant.password };
-        let is_gone = self.reach(&grant.site).delete_password(account, grant.password_id.as_deref()).await;
-        let is_late = grant.ended_ms.is_some_and(|ended| ended + TRIED_MS < now_ms);
+        let deleted = self.reach(&grant.site).delete_password(account, grant.password_id.as_deref()).await;
+        let is_older_than = |time| grant.ended_ms.is_some_and(|ended| ended + time < now_ms);
+        let is_gone = match deleted {
+            Deletion::Gone => true,
+            Deletion::Ignored => is_older_than(IGNORED_MS),
+            Deletion::Unanswered => false,
+        };
+        let is_late = is_older_than(TRIED_MS);
         if is_late && !is_gone {
             let (site, user) = (&grant.site, &grant.user);
             tracing::warn!(%site, %user, "cannot delete the application password of an ended sign-in; its user can delete it \

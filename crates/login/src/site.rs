@@ -76,6 +76,17 @@ pub(crate) enum NotConfirmed {
     Unavailable(String),
 }
 
+/// The outcome of a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deletion {
+    /// The password does not exist any more.
+    Gone,
+    /// The site does not know the account: the password is gone, or does not arrive.
+    Ignored,
+    /// The site did not answer as WordPress does.
+    Unanswered,
+}
+
 /// A name with an application password.
 #[derive(Clone, Copy)]
 pub(crate) struct SiteAccount<'a> {
@@ -163,19 +174,27 @@ impl SiteReach<'_> {
         is_uuid.then(|| id.to_owned())
     }
 
-    /// Deletes the application password with which this request is sent. `id` is its id, if it is known. Returns true if the
-    /// password is gone, also if it was gone before.
-    pub(crate) async fn delete_password(&self, account: SiteAccount<'_>, id: Option<&str>) -> bool {
+    /// Deletes the application password with which this request is sent; `id` is its id, if it is known.
+    pub(crate) async fn delete_password(&self, account: SiteAccount<'_>, id: Option<&str>) -> Deletion {
         let found = if id.is_none() { self.password_id(account).await } else { None };
         let Some(id) = id.or(found.as_deref()) else {
             // Perhaps the site does not tell the id because the password is gone.
-            return self.confirm(account, "").await == Err(NotConfirmed::Rejected);
+            return match self.confirm(account, "").await {
+                Err(NotConfirmed::Rejected) => Deletion::Gone,
+                Err(NotConfirmed::Ignored) => Deletion::Ignored,
+                _ => Deletion::Unanswered,
+            };
         };
         let url = rest_url(account.rest, &format!("/wp/v2/users/me/application-passwords/{id}"), "");
-        let Ok(answer) = self.send(Method::DELETE, &url, Some(account), ANSWER).await else { return false };
-        let code = code_of(&answer.body);
-        let is_gone = |code: &str| code == NO_PASSWORD || WRONG_PASSWORD.contains(&code);
-        answer.status.is_success() || code.as_deref().is_some_and(is_gone)
+        let Ok(answer) = self.send(Method::DELETE, &url, Some(account), ANSWER).await else {
+            return Deletion::Unanswered;
+        };
+        match code_of(&answer.body).as_deref() {
+            _ if answer.status.is_success() => Deletion::Gone,
+            Some(code) if code == NO_PASSWORD || WRONG_PASSWORD.contains(&code) => Deletion::Gone,
+            Some(_) if answer.status == StatusCode::UNAUTHORIZED => Deletion::Ignored,
+            _ => Deletion::Unanswered,
+        }
     }
 
     async fn get(

@@ -87,15 +87,33 @@ async fn a_password_whose_code_nobody_takes_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_password_that_the_site_ignores_twice_ends_the_sign_in() {
+    let stage = Stage::new("wordpress");
+    let (access, _) = stage.tokens().await;
+    let ignored = json!({ "code": "rest_not_logged_in" });
+    stage.world.at(ME, 401, &ignored);
+    stage.world.at(DELETE, 401, &ignored);
+    stage.pass(2).await;
+    stage.server.account(&access, stage.now()).await.expect("perhaps only for a moment");
+    tokio::time::advance(std::time::Duration::from_secs(4)).await;
+    assert_eq!(stage.server.account(&access, stage.now()).await.unwrap_err(), AccountFault::Revoked);
+    // The password may still exist, so Dragoman tries to delete it for an hour.
+    for (minutes, asked) in [(0, vec![DELETE]), (50, vec![DELETE]), (11, vec![DELETE]), (1, vec![])] {
+        stage.pass(minutes).await;
+        stage.world.asked();
+        stage.server.tidy(stage.now()).await;
+        assert_eq!(stage.world.asked(), asked, "{minutes}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_site_that_is_down_ends_nothing() {
     let stage = Stage::new("wordpress");
     let (access, _) = stage.tokens().await;
-    let of_wordpress = json!({ "code": "rest_not_logged_in" });
     for answer in [
         Some((502, json!("bad gateway"))),
         Some((401, json!("a login of the web server"))),
         Some((403, json!("a firewall"))),
-        Some((401, of_wordpress)),
         None,
     ] {
         match answer {
