@@ -127,6 +127,18 @@ const steps = {
     assert.deepEqual(await stored(blocks), Buffer.from(BLOCKS));
     await compact('wp_delete_post', { id: blocks, force: true });
   },
+  'what a change refers to exists, and the answer shows what was stored': async () => {
+    const all = async () => (await compact('wp_get_posts', { status: 'draft', per_page: 1 })).total;
+    const before = await all();
+    const args = { title: 'With references', content: 'x' };
+    await assert.rejects(compact('wp_create_post', { ...args, categories: [99999] }), /not saved: there is no category 99999/);
+    await assert.rejects(compact('wp_create_post', { ...args, featured_media: 99999 }), /there is no media item 99999/);
+    assert.equal(await all(), before);
+    const { news } = north.terms;
+    const made = await compact('wp_create_post', { ...args, categories: [news], featured_media: north.picture.id, meta: { no_such_meta: 1 } });
+    assert.deepEqual([made.stored, made.not_stored], [{ categories: [news], featured_media: north.picture.id }, ['meta.no_such_meta']]);
+    await compact('wp_delete_post', { id: made.id, force: true });
+  },
   'comment and post are removed for good': async () => {
     assert.equal((await call('wp_delete_comment', { id: comment.id, force: true })).deleted, true);
     assert.equal((await call('wp_delete_post', { id: post.id, force: true })).deleted, true);

@@ -37,7 +37,7 @@ pub struct SignedIn {
     /// The roles of the account, as the site lists them.
     pub roles: Vec<String>,
     /// True if the configuration names the site.
-    pub is_configured: bool,
+    pub is_fixed: bool,
     /// The client that received the token.
     pub client: String,
     /// The time from which the token is no longer valid, in milliseconds since 1970.
@@ -117,7 +117,7 @@ impl AuthorizationServer {
             let _ = self.grants.with(move |file| file.touch(&id, now_ms)).await;
         }
         Ok(SignedIn {
-            is_configured: self.is_configured(&grant.site),
+            is_fixed: self.is_configured(&grant.site),
             site: grant.site,
             user: grant.user,
             password: grant.password,

@@ -103,7 +103,7 @@ pub struct SiteLogin {
     /// The account's Application Password, with or without its spaces.
     pub password: SecretString,
     /// True if the configuration names this site, so that it may have a private address.
-    pub is_configured: bool,
+    pub is_fixed: bool,
 }
 
 /// The era in which a native server is asked on behalf of a client of `era`. The result is `era` itself, unless peers of `era` may

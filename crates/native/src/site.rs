@@ -15,7 +15,7 @@ use crate::port::{HttpResponse, Verb};
 use crate::refusal::{clipped, said, troubled};
 use crate::rest::{
     ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, Doubt, EntryCheck, Offered, PlainSites,
-    PreviousContents, RequestLimits, RequestTarget, RequestTargets, UnreadableKind, VisitorCheck,
+    PreviousContents, Reference, RequestLimits, RequestTarget, RequestTargets, UnreadableKind, VisitorCheck,
     VisitorVerdicts, base_url, is_listed, json, port_of,
 };
 use crate::roleless;
@@ -174,7 +174,7 @@ impl WordPressSite {
             Some(Err(why)) => return Err(none(why)),
             Some(Ok(login)) => {
                 let own = own.and_then(|own| site_url(&own.url).ok());
-                (Some(login), !login.is_configured && (own.is_none() || own != site_url(&login.url).ok()))
+                (Some(login), !login.is_fixed && (own.is_none() || own != site_url(&login.url).ok()))
             }
             None => (own, false),
         };
@@ -209,6 +209,25 @@ fn basic(login: &SiteLogin) -> Result<SecretString, Trouble> {
     let pair = SecretString::from(format!("{name}:{password}"));
     Ok(SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret()))))
 }
+
+/// The arguments of changes whose unknown IDs WordPress ignores.
+const REFERENCES: &[Reference] = &[
+    Reference {
+        argument: "categories",
+        noun: "category",
+        base: WORDPRESS.base,
+        route: "/categories",
+        lister: "wp_get_categories",
+    },
+    Reference { argument: "tags", noun: "tag", base: WORDPRESS.base, route: "/tags", lister: "wp_get_tags" },
+    Reference {
+        argument: "featured_media",
+        noun: "media item",
+        base: WORDPRESS.base,
+        route: "/media",
+        lister: "wp_get_media",
+    },
+];
 
 impl RequestTargets for WordPressSite {
     fn place(&self, base: &str, _values: &Values, mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble> {
@@ -335,6 +354,10 @@ impl RequestTargets for WordPressSite {
         let (from, to) = if has(newer) { (api.path, newer) } else { (newer, api.path) };
         let (site, rest) = url.split_once(from).filter(|_| has(to))?;
         Some(format!("{site}{to}{rest}"))
+    }
+
+    fn references(&self, base: &str) -> &'static [Reference] {
+        if [WORDPRESS.base, INDEX.base].contains(&base) { REFERENCES } else { &[] }
     }
 
     fn previous(&self) -> Option<&PreviousContents> {

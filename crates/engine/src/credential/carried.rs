@@ -44,7 +44,7 @@ pub struct Account {
     /// The password of the account.
     pub password: SecretString,
     /// True if the configuration names this site, so that it may have a private address.
-    pub is_configured: bool,
+    pub is_fixed: bool,
 }
 
 impl Carried {
@@ -116,7 +116,7 @@ impl PartialEq for Account {
     fn eq(&self, other: &Self) -> bool {
         self.url == other.url
             && self.username == other.username
-            && self.is_configured == other.is_configured
+            && self.is_fixed == other.is_fixed
             && self.password.expose_secret() == other.password.expose_secret()
     }
 }
@@ -157,9 +157,7 @@ fn account(headers: &HeaderMap) -> Option<Result<Account, String>> {
             (_, HeaderContent::Text(url)),
             (_, HeaderContent::Text(username)),
             (_, HeaderContent::Text(password)),
-        ] => {
-            Some(Ok(Account { url, username, password: SecretString::from(password), is_configured: false }))
-        }
+        ] => Some(Ok(Account { url, username, password: SecretString::from(password), is_fixed: false })),
         lines => Some(Err(incomplete(&lines))),
     }
 }
@@ -288,7 +286,7 @@ mod tests {
         let carried = Carried::read(&headers(&[("authorization", "Basic YW5uOmE6YiBj")])).unwrap();
         assert_eq!(format!("{carried:?}"), "Carried(..)");
         let account =
-            Account { url: "u".into(), username: "n".into(), password: "p".into(), is_configured: false };
+            Account { url: "u".into(), username: "n".into(), password: "p".into(), is_fixed: false };
         assert_eq!(format!("{account:?}"), "Account(..)");
     }
 }

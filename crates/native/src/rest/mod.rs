@@ -19,6 +19,7 @@
 //! | `request` | a step and a call's values as a request |
 //! | `permalinks` | sites that take a route only as a parameter |
 //! | `previous`, `restored` | content that calls have replaced, and how calls show and restore it |
+//! | `references`, `stored` | IDs that a change refers to; what a change has stored |
 //! | `plugin_fields` | fields that plugins add to content |
 //! | `visitor`, `explained` | accounts that a site treats as visitors, and how sites are asked about them |
 //! | `pick` | the members of a shown answer |
@@ -54,6 +55,7 @@ mod place;
 mod plain_text;
 mod plugin_fields;
 mod previous;
+mod references;
 mod request;
 mod restored;
 mod settled;
@@ -61,6 +63,7 @@ mod shape;
 mod source;
 mod step;
 mod steps;
+mod stored;
 mod unread;
 mod unreadable;
 mod url;
@@ -80,6 +83,7 @@ pub(crate) use permalinks::PlainSites;
 pub(crate) use pick::{From, Pick, pick};
 pub(crate) use place::{Doubt, EntryCheck, RequestTarget, RequestTargets};
 pub(crate) use previous::{PREVIOUS, PreviousContents};
+pub(crate) use references::Reference;
 pub(crate) use restored::DRY_RUN;
 pub(crate) use settled::settled;
 pub use shape::AnswerStyle;

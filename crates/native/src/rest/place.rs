@@ -8,6 +8,7 @@ use super::known::AcceptedCredentials;
 use super::offered::Offered;
 use super::permalinks::PlainSites;
 use super::previous::PreviousContents;
+use super::references::Reference;
 use super::unread::UnreadableKind;
 use super::visitor::{VisitorCheck, VisitorVerdicts};
 use crate::port::{HttpResponse, Verb};
@@ -97,6 +98,11 @@ pub(crate) trait RequestTargets: Send + Sync {
     /// The new address of a URL of `base` at a place with these namespaces, if the address differs.
     fn moved(&self, _base: &str, _namespaces: &[String], _url: &str) -> Option<String> {
         None
+    }
+
+    /// The arguments of changes at `base` that refer to other items.
+    fn references(&self, _base: &str) -> &'static [Reference] {
+        &[]
     }
 
     /// The content that calls have replaced.

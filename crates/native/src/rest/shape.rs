@@ -8,6 +8,7 @@ use super::pick::{Pick, gather, head, only, picked};
 use super::plain_text::plain;
 use super::plugin_fields::plugin_fields;
 use super::previous::PREVIOUS;
+use super::stored;
 use crate::port::HttpResponse;
 use crate::tools::Values;
 
@@ -95,6 +96,20 @@ impl CallAnswer {
     /// Models read the text, so it has no white space that only people need.
     pub(super) fn object(value: Value) -> Self {
         Self { text: value.to_string(), structured: Some(value), entries: None, file: None }
+    }
+
+    /// The answer with the values that the service has stored: those of the call that can be compared, from the service's answer.
+    pub(super) fn with_stored(self, compared: &Map<String, Value>, answer: &Value) -> Self {
+        let Some(shown) = self.structured.as_ref().filter(|shown| shown.is_object()) else { return self };
+        let told = stored::stored(compared, answer, shown);
+        if told.is_empty() {
+            return self;
+        }
+        let mut value = shown.clone();
+        if let Some(members) = value.as_object_mut() {
+            members.extend(told);
+        }
+        Self { text: value.to_string(), structured: Some(value), ..self }
     }
 
     /// The answer with the address of the content that the call has replaced.

@@ -35,6 +35,7 @@ impl Run<'_> {
                     (outcome.last, outcome.content) = self.content(ask).await?;
                 }
                 Step::Ask(ask) if self.is_due(ask.when) => {
+                    self.refer(ask).await?;
                     outcome.last = self.asked(ask).await?;
                     if let Some(instead) = self.bound(ask.binds, &outcome.last)? {
                         outcome.last = instead;

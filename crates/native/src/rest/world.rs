@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::cache::Cache;
 use super::file::FileData;
@@ -16,6 +16,7 @@ use super::request::Making;
 use super::shape::{AnswerStyle, CallAnswer, Manner, Shape, Totals};
 use super::step::{CallerRequest, RestRequest, Step};
 use super::steps::StepsOutcome;
+use super::stored;
 use super::unread;
 use super::unreadable;
 use crate::passing::HttpBody;
@@ -96,7 +97,7 @@ pub(super) struct Run<'a> {
     /// Accepts an empty answer. WordPress sends `null` as an empty answer (`WP_REST_Server::serve_request`),
     /// and `null` can be a valid value only if the answer is shown unchanged.
     may_be_blank: bool,
-    totals: Totals,
+    pub(super) totals: Totals,
 }
 
 /// The argument by which a call asks for a whole answer.
@@ -123,6 +124,9 @@ impl World {
         let has_content = steps.iter().any(Step::shows_content);
         let fields = fields
             .map(|fields| if has_content { format!("{fields},{}", plugin_fields::MEMBERS) } else { fields });
+        let reads = steps.iter().rev().find_map(Step::verb) == Some(Verb::Get);
+        let compares = !reads && is_compact && !full;
+        let compared = if compares { stored::comparable(arguments, &values) } else { Map::new() };
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole | Shape::Rows(..)));
         let mut run = Run {
             world: self,
@@ -139,7 +143,6 @@ impl World {
             ControlFlow::Continue(outcome) => outcome,
             ControlFlow::Break(answer) => return Ok(answer),
         };
-        let reads = steps.iter().rev().find_map(Step::verb) == Some(Verb::Get);
         if reads && shape.is_missing(&last) {
             return Err(swallowed());
         }
@@ -149,7 +152,8 @@ impl World {
         }
         let totals = run.totals;
         let manner = Manner { answers: self.answers, full, fields: &wanted, totals, content };
-        let shown = shape.shown(last, &run.values, manner);
+        let answered = if compared.is_empty() { Value::Null } else { last.clone() };
+        let shown = shape.shown(last, &run.values, manner).with_stored(&compared, &answered);
         Ok(CallAnswer { entries: totals.entries, ..shown.with_previous(run.previous) })
     }
 

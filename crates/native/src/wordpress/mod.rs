@@ -31,6 +31,8 @@ mod files_tests;
 #[cfg(test)]
 mod offers_tests;
 #[cfg(test)]
+mod references_tests;
+#[cfg(test)]
 mod restore_tests;
 #[cfg(test)]
 mod tests;

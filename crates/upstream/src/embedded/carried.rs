@@ -18,7 +18,7 @@ pub fn mapped(carried: &Carried, upstream: &UpstreamSpec) -> Option<Mapped> {
         let url = site.url.as_ref()?.expose().to_owned();
         let login = |basic: &Basic| {
             let (username, password) = (basic.user.clone(), basic.password.clone());
-            SiteLogin { url, username, password, is_configured: true }
+            SiteLogin { url, username, password, is_fixed: true }
         };
         Some(basic.as_ref().map(login).map_err(|why| (*why).to_owned()))
     };
@@ -52,8 +52,8 @@ fn is_same_site(one: &str, other: &str) -> bool {
 }
 
 fn login(account: Account) -> SiteLogin {
-    let Account { url, username, password, is_configured } = account;
-    SiteLogin { url, username, password, is_configured }
+    let Account { url, username, password, is_fixed } = account;
+    SiteLogin { url, username, password, is_fixed }
 }
 
 /// Returns the part of an error message that explains how a request can carry an account at this site.

@@ -105,7 +105,7 @@ fn site_settings(site: Option<&Site>) -> SiteSettings {
             url: text(&site.url)?,
             username: text(&site.username).unwrap_or_default(),
             password: SecretString::from(text(&site.password).unwrap_or_default()),
-            is_configured: true,
+            is_fixed: true,
         })
     });
     let Some(site) = site else { return SiteSettings::default() };

@@ -77,7 +77,7 @@ async fn fetched(site: &Site, to: String, private_files: bool) -> Value {
         url: site.url(),
         username: account.user.to_owned(),
         password: SecretString::from(account.password),
-        is_configured: false,
+        is_fixed: false,
     };
     let settings = SiteSettings { login: Some(login), private_files, ..SiteSettings::default() };
     let server = wordpress::server(&settings, Sets::default(), Arc::new(Leading { world, to })).unwrap();

@@ -103,13 +103,13 @@ impl AuthMethods {
 }
 
 fn principal(account: SignedIn, now: Moment) -> Principal {
-    let SignedIn { site, user, password, user_id, roles, is_configured, .. } = account;
+    let SignedIn { site, user, password, user_id, roles, is_fixed, .. } = account;
     let id = format!("login:{site}#{user}");
     Principal {
         user: Some(user.as_str().into()),
         claims: Some(Arc::new(json!({ "site": site, "id": user_id, "name": user, "roles": roles }))),
         until_ms: Some(now.unix_ms.saturating_add(LASTS_MS)),
-        account: Some(Arc::new(Account { url: site, username: user, password, is_configured })),
+        account: Some(Arc::new(Account { url: site, username: user, password, is_fixed })),
         ..Principal::new(&id, Scheme::Login)
     }
 }

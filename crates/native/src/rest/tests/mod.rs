@@ -275,7 +275,7 @@ pub(crate) fn login(url: &str, username: &str, password: &str) -> SiteLogin {
         url: url.to_owned(),
         username: username.to_owned(),
         password: SecretString::from(password.to_owned()),
-        is_configured: false,
+        is_fixed: false,
     }
 }
 

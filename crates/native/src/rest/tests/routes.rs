@@ -95,6 +95,12 @@ pub(super) fn settings() -> SiteSettings {
 /// A site that contains what later steps need.
 pub(super) fn site(request: &HttpRequest) -> HttpResponse {
     let path = request.url.split_once("/wp-json").map_or("", |(_, path)| path);
+    if let Some((_, query)) = path.split_once("?include=").filter(|(_, query)| query.ends_with("_fields=id"))
+    {
+        // Everything exists that a change refers to.
+        let ids = query.split('&').next().unwrap().split("%2C");
+        return reply(200, &ids.map(|id| json!({"id": id.parse::<i64>().unwrap()})).collect());
+    }
     let path = path.split('?').next().unwrap();
     reply(
         200,
