@@ -125,8 +125,8 @@ impl World {
         let fields = fields
             .map(|fields| if has_content { format!("{fields},{}", plugin_fields::MEMBERS) } else { fields });
         let reads = steps.iter().rev().find_map(Step::verb) == Some(Verb::Get);
-        let compares = !reads && is_compact && !full;
-        let compared = if compares { stored::comparable(arguments, &values) } else { Map::new() };
+        let tells_stored = !reads && is_compact && !full;
+        let compared = if tells_stored { stored::comparable(arguments, &values) } else { Map::new() };
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole | Shape::Rows(..)));
         let mut run = Run {
             world: self,
