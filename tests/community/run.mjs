@@ -62,6 +62,24 @@ async function tried(ask, tool, login) {
   return { tool, login, good, args, refusal: good ? undefined : refusal, words: words.slice(0, good ? 300 : 600), seen };
 }
 
+/** Gives roles in groups of each kind, and reads from the site what was stored. */
+async function roles(ask, me) {
+  const call = async (name, args) => {
+    const { result, error } = await ask('tools/call', { name: `${prefix}_${name}`, arguments: args });
+    if (error || result.isError) throw new Error(`${name} ${JSON.stringify(args)}: ${JSON.stringify(error ?? result)}`);
+    return JSON.parse(result.content[0].text);
+  };
+  for (const status of ['public', 'private', 'hidden']) {
+    const group = await call('create_group', { name: `Roles in a ${status} group ${Date.now()}`, status });
+    for (const role of ['mod', 'admin']) {
+      const member = await maker(me)('member');
+      await call('add_group_member', { group_id: group.id, user_id: member.id, role });
+      const stored = JSON.stringify(await call('list_group_members', { group_id: group.id, roles: role, per_page: 50, full: true }));
+      if (!new RegExp(`"id":${member.id}\\b`).test(stored)) throw new Error(`${role} in a ${status} group: ${stored.slice(0, 500)}`);
+    }
+  }
+}
+
 for (const login of ['admin', 'subscriber']) {
   const ask = await client(login);
   const offered = (await ask('tools/list', {})).result.tools;
@@ -80,6 +98,7 @@ for (const login of ['admin', 'subscriber']) {
     console.log(JSON.stringify(result));
   }
   if (login !== 'admin') continue;
+  if (world.tools !== 'woocommerce') await roles(ask, people[login].id);
   const lists = [];
   for (const tool of offered.filter(({ name }) => good.has(name))) {
     const me = people[login].id;
