@@ -10,4 +10,5 @@ mod owners;
 mod places;
 mod rig;
 mod secrets;
+mod sign_in;
 mod ways;

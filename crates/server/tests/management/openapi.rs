@@ -223,6 +223,9 @@ async fn clients(caller: &mut Caller) {
     caller.get("listConsents", &[], "").await;
     caller.refused("startConsent", &["good"], &Value::Null, "NO_CONSENT_PAGE").await;
     caller.get("revokeConsent", &["good"], "").await;
+    // The tests of authentication have a gateway at which people can sign in.
+    caller.refused("listSignIns", &[], &Value::Null, "NO_SIGN_IN").await;
+    caller.refused("endSignIn", &["someone"], &Value::Null, "NO_SIGN_IN").await;
 }
 
 async fn records(caller: &mut Caller) {
