@@ -66,7 +66,7 @@ const GROUPS: &[(&str, &[NavigationItem])] = &[
             (Section::Keys, "Keys", Glyph::Key, route::KEYS),
             (Section::Access, "Access check", Glyph::Access, route::ACCESS),
             (Section::Limits, "Limits", Glyph::Limit, route::LIMITS),
-            (Section::Logins, "Upstream logins", Glyph::Login, route::LOGINS),
+            (Section::Logins, "Logins", Glyph::Login, route::LOGINS),
         ],
     ),
     (
