@@ -8,7 +8,6 @@ use super::known::AcceptedCredentials;
 use super::offered::Offered;
 use super::permalinks::PlainSites;
 use super::previous::PreviousContents;
-use super::references::Reference;
 use super::unread::UnreadableKind;
 use super::visitor::{VisitorCheck, VisitorVerdicts};
 use crate::port::{HttpResponse, Verb};
@@ -22,6 +21,21 @@ pub(crate) struct EntryCheck {
     pub(crate) url: String,
     /// The name of the API whose error format the place uses when it refuses the credentials.
     pub(crate) base: &'static str,
+}
+
+/// An argument with the IDs of other items.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reference {
+    /// The argument, or the member of an argument whose members are sent: a number or a list of numbers.
+    pub(crate) argument: &'static str,
+    /// An item with such an ID, in messages.
+    pub(crate) noun: &'static str,
+    /// The list of these items.
+    pub(crate) base: &'static str,
+    /// The route of the list.
+    pub(crate) route: &'static str,
+    /// The tool that lists the items.
+    pub(crate) lister: &'static str,
 }
 
 /// The services behind a server's tools.

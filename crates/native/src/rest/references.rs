@@ -5,26 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::place::Reference;
 use super::shape::AnswerStyle;
 use super::step::{Field, FieldSource, RestRequest, fixed, get};
 use super::world::Run;
 use crate::port::Verb;
 use crate::tools::{Form, Literal, Trouble, Values};
-
-/// An argument with the IDs of other items.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reference {
-    /// The argument, or the member of an argument whose members are sent: a number or a list of numbers.
-    pub(crate) argument: &'static str,
-    /// An item with such an ID, in messages.
-    pub(crate) noun: &'static str,
-    /// The list of these items.
-    pub(crate) base: &'static str,
-    /// The route of the list.
-    pub(crate) route: &'static str,
-    /// The tool that lists the items.
-    pub(crate) lister: &'static str,
-}
 
 /// The number of IDs that one request can look up; calls with more are not checked.
 const MOST: usize = 100;

@@ -1,4 +1,4 @@
-//! What a change has stored. Services report success even if they ignore a part of a change, so the answer shows what they have stored
+//! The values that a change has stored. Services report success even if they ignore a part of a change, so the answer shows what they have stored
 //! of it. This module must not know what a member means.
 
 use serde_json::{Map, Value};

@@ -27,7 +27,8 @@ async fn clients_find_the_authorization_server() {
     assert!(rest.starts_with(", scope=\"mcp\", "), "{challenge}");
     let (base, path) = url.split_once("/.well-known/").expect(url);
     assert_eq!(path, "oauth-protected-resource/mcp/other");
-    let resource = gateway.http().get("/.well-known/oauth-protected-resource/mcp/other", &[]).await.json().await;
+    let resource =
+        gateway.http().get("/.well-known/oauth-protected-resource/mcp/other", &[]).await.json().await;
     assert_eq!(resource["resource"], format!("{base}/mcp/other"));
     assert_eq!(resource["authorization_servers"], json!([base]));
     let server = gateway.http().get("/.well-known/oauth-authorization-server", &[]).await.json().await;
