@@ -92,6 +92,7 @@ pub(crate) use step::{
     Bind, CallerRequest, Check, Encoding, Field, FieldSource, Missing, Step, StepCondition, content, delete,
     edit, fixed, get, patch, post, purge, put, query, value,
 };
+pub(crate) use stored::{NOT_STORED, STORED, may_tell};
 pub(crate) use unread::{UnreadableKind, json};
 pub(crate) use url::{base_url, port_of};
 pub(crate) use visitor::{VisitorCheck, VisitorQuestion, VisitorVerdicts};

@@ -1,42 +1,39 @@
 //! The values that a change has stored. Services report success even if they ignore a part of a change, so the answer shows what they have stored
-//! of it. This module must not know what a member means.
+//! of it. This module must not know which service this is.
 
 use serde_json::{Map, Value};
 
 use crate::tools::{Form, ToolArgument, Values};
 
 /// The member of an answer with the stored values, and the one with the names of those that were not stored.
-const STORED: &str = "stored";
-const NOT_STORED: &str = "not_stored";
+pub(crate) const STORED: &str = "stored";
+pub(crate) const NOT_STORED: &str = "not_stored";
 
-/// The values of a call whose storage can be compared: numbers, flags, lists of numbers, and objects. A service may change texts.
+/// The members of changes that services ignore in part.
+const TOLD: &[&str] = &["categories", "tags", "featured_media", "meta"];
+
+/// Returns true if the answers of a tool with these arguments may tell what was stored.
+pub(crate) fn may_tell(arguments: &[ToolArgument]) -> bool {
+    arguments.iter().any(|row| row.form == Form::Spread || TOLD.contains(&row.called.unwrap_or(row.name)))
+}
+
+/// The values of a call whose storage is compared.
 pub(super) fn comparable(arguments: &[ToolArgument], values: &Values) -> Map<String, Value> {
     let mut all = Map::new();
     for row in arguments.iter().filter(|row| row.sent) {
+        let name = row.called.unwrap_or(row.name);
         match values.get(row.name) {
             Some(Value::Object(spread)) if row.form == Form::Spread => {
-                all.extend(
-                    spread
-                        .iter()
-                        .filter(|(_, value)| is_comparable(value))
-                        .map(|(n, v)| (n.clone(), v.clone())),
-                );
+                let told = spread.iter().filter(|(name, _)| TOLD.contains(&name.as_str()));
+                all.extend(told.map(|(name, value)| (name.clone(), value.clone())));
             }
-            Some(value) if is_comparable(value) => {
-                all.insert(row.called.unwrap_or(row.name).to_owned(), value.clone());
+            Some(value) if TOLD.contains(&name) && !value.is_string() => {
+                all.insert(name.to_owned(), value.clone());
             }
             _ => {}
         }
     }
     all
-}
-
-fn is_comparable(value: &Value) -> bool {
-    match value {
-        Value::Number(_) | Value::Bool(_) | Value::Object(_) => true,
-        Value::Array(items) => items.iter().all(Value::is_number),
-        Value::Null | Value::String(_) => false,
-    }
 }
 
 /// The members that tell what was stored, given the values of the call and the service's answer. Members of the answer that are
@@ -45,7 +42,9 @@ pub(super) fn stored(asked: &Map<String, Value>, answer: &Value, shown: &Value) 
     let (mut values, mut missing) = (Map::new(), Vec::new());
     for (name, wanted) in asked {
         let Some(found) = answer.get(name) else { continue };
-        if let (Value::Object(wanted), Value::Object(found)) = (wanted, found) {
+        if let Value::Object(wanted) = wanted {
+            // PHP writes an object without members as a list.
+            let found = found.as_object().cloned().unwrap_or_default();
             let of = |key: &String| found.get(key).map(|value| (key.clone(), value.clone()));
             let part: Map<String, Value> = wanted.keys().filter_map(of).collect();
             missing.extend(
@@ -56,7 +55,7 @@ pub(super) fn stored(asked: &Map<String, Value>, answer: &Value, shown: &Value) 
             }
             continue;
         }
-        if !wanted.is_object() && !is_same(wanted, found) {
+        if !is_same(wanted, found) {
             missing.push(name.clone());
         }
         if shown.get(name).is_none() && found.to_string().len() <= 2000 {
@@ -108,5 +107,6 @@ mod tests {
             })
         );
         assert_eq!(told(&json!({"menu_order": 4}), &answer), json!({}), "an unknown member says nothing");
+        assert_eq!(told(&json!({"meta": {"a": 1}}), &json!({"meta": []})), json!({"not_stored": ["meta.a"]}));
     }
 }

@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use super::row::{Act, ToolRow};
 use crate::arguments::argument::{ToolArgument, flag, list};
+use crate::port::Verb;
 use crate::rest::{
-    ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, DRY_RUN, FIELDS, FULL, PREVIOUS, RENDERED, Shape, Step,
+    ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, DRY_RUN, FIELDS, FULL, NOT_STORED, PREVIOUS, RENDERED,
+    STORED, Shape, Step, may_tell,
 };
 
 /// The arguments of tools whose answers are shown in part, and of those that list.
@@ -45,6 +47,10 @@ pub(super) fn output_of(tool: &ToolRow, compact: bool) -> Option<Value> {
                 for member in ["meta", "acf", "seo"] {
                     schema["properties"][member] = json!({"type": "object"});
                 }
+            }
+            if may_tell(tool.arguments) && steps.iter().rev().find_map(Step::verb) != Some(Verb::Get) {
+                schema["properties"][STORED] = json!({"type": "object"});
+                schema["properties"][NOT_STORED] = json!({"type": "array", "items": {"type": "string"}});
             }
             if steps.iter().any(|step| step.is_check() || matches!(step, Step::Restore(_))) {
                 schema["properties"][PREVIOUS] = json!({

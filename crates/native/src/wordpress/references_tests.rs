@@ -88,12 +88,12 @@ fn an_answer_shows_what_was_stored() {
     let answer = shown(&asked(&tools(&fake, AnswerStyle::Compact), "wp_create_post", &call));
     assert_eq!(
         answer["stored"],
-        json!({"categories": [3], "tags": [], "featured_media": 8, "sticky": false, "meta": {"known": "x"}})
+        json!({"categories": [3], "tags": [], "featured_media": 8, "meta": {"known": "x"}})
     );
     let mut lost: Vec<&str> =
         answer["not_stored"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     lost.sort_unstable();
-    assert_eq!(lost, ["meta.unknown", "sticky", "tags"]);
+    assert_eq!(lost, ["meta.unknown", "tags"]);
 }
 
 #[test]
