@@ -163,21 +163,19 @@ impl AuthorizationServer {
                 Err(AccountFault::Forbidden(format!("{} at {}: {why}", grant.user, grant.site)))
             }
             // Most sites say no more about a password that was revoked, and say the same if a plugin is in the way for a moment.
-            Err(NotConfirmed::Ignored) => match known.filter(|known| known.doubted.is_none()) {
-                Some(known) => {
+            Err(NotConfirmed::Ignored) => {
+                if let Some(known) = known.filter(|known| known.doubted.is_none()) {
                     self.confirmations.lock().doubt(&grant.id);
-                    Ok(known)
+                    return Ok(known);
                 }
-                None => {
-                    tracing::info!(
-                        site = grant.site,
-                        user = grant.user,
-                        "the site ignores a password: the sign-in ends"
-                    );
-                    let _ = self.end(&grant.id, now_ms).await;
-                    Err(AccountFault::Revoked)
-                }
-            },
+                tracing::info!(
+                    site = grant.site,
+                    user = grant.user,
+                    "the site ignores a password: the sign-in ends"
+                );
+                let _ = self.end(&grant.id, now_ms).await;
+                Err(AccountFault::Revoked)
+            }
             Err(NotConfirmed::Unavailable(why)) => trusted(known, grant, &why),
         }
     }
