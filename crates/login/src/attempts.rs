@@ -34,7 +34,7 @@ pub(crate) struct SignInAttempt {
     begun: Instant,
 }
 
-/// How far a sign-in has come.
+/// The stage that a sign-in has reached.
 #[derive(Debug, Clone)]
 pub(crate) enum Stage {
     /// Our page asks the person.

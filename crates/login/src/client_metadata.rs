@@ -9,7 +9,7 @@ const MOST_REDIRECTS: usize = 32;
 /// The maximum length of a name that is shown, in characters.
 const LONGEST_NAME: usize = 80;
 
-/// What a client says about itself. Members that Dragoman does not use are ignored, as RFC 7591 requires.
+/// The metadata of a client, as the client states it. Members that Dragoman does not use are ignored, as RFC 7591 requires.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ClientMetadata {
     /// The client's id; a registration gets it from Dragoman.

@@ -31,7 +31,7 @@ struct Code {
 #[derive(Debug, Default)]
 pub(crate) struct Codes(HashMap<[u8; 32], Code>);
 
-/// What a client proves when it exchanges a code.
+/// The proof that a client gives when it exchanges a code.
 #[derive(Clone, Copy)]
 pub(crate) struct CodeProof<'a> {
     pub(crate) code: &'a str,

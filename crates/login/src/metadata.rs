@@ -1,4 +1,4 @@
-//! What clients read first: the authorization server (RFC 8414) and the resource (RFC 9728). This module must not know grants.
+//! The documents that clients read first: about the authorization server (RFC 8414) and the resource (RFC 9728). This module must not know grants.
 
 use http::Uri;
 use serde_json::{Value, json};

@@ -25,7 +25,7 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     format!("default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'; base-uri 'none'")
 });
 
-/// How the person chooses the site.
+/// The ways in which a person chooses the site.
 pub(crate) enum SiteChoice<'a> {
     /// There is only this one.
     Fixed(&'a str),

@@ -1,4 +1,4 @@
-//! How many requests one address may send before anybody is known: the endpoints are open to everybody. This module must not know
+//! Limits the requests of one address, because the endpoints are open to everybody. This module must not know
 //! what a request asks for.
 
 use std::net::IpAddr;

@@ -35,7 +35,7 @@ pub(crate) struct SiteReach<'a> {
     pub(crate) public_only: bool,
 }
 
-/// What a site says about signing in.
+/// The addresses that a site names for signing in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SiteIndex {
     /// The address of the site's REST API.

@@ -1,4 +1,4 @@
-//! What others try.
+//! Tests of attacks by other pages, clients and sites.
 
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN};
 use http::{Method, StatusCode};

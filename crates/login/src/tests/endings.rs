@@ -1,4 +1,4 @@
-//! How sign-ins end.
+//! Tests of the ends of sign-ins.
 
 use http::StatusCode;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What people and clients do.
+//! Tests of the way of people and clients.
 
 use http::header::{CACHE_CONTROL, HeaderMap, REFERRER_POLICY};
 use http::{Method, StatusCode};
