@@ -1,11 +1,9 @@
 //! A WordPress site, as far as signing in needs it (WordPress REST API: the index, users, application passwords). This module must
 //! not know clients or tokens.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use http::header::HeaderValue;
+use engine::credential::authorization;
 use http::{Method, StatusCode, Uri};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -214,22 +212,14 @@ impl SiteReach<'_> {
         cap: usize,
     ) -> Result<SiteResponse, OutboundError> {
         let url: Uri = url.parse().map_err(|_| OutboundError("this is not a URL".to_owned()))?;
-        let authorization = account.map(basic).transpose()?;
+        let refused = || OutboundError("this account cannot be sent to the site".to_owned());
+        let authorization = account
+            .map(|account| authorization::basic_value(account.user, account.password).ok_or_else(refused))
+            .transpose()?;
         self.outbound
             .send(SiteRequest { method, url, authorization, public_only: self.public_only, cap })
             .await
     }
-}
-
-/// Returns the value of `Authorization` for an account (RFC 7617, 2).
-fn basic(account: SiteAccount<'_>) -> Result<HeaderValue, OutboundError> {
-    let pair = SecretString::from(format!("{}:{}", account.user, account.password.expose_secret()));
-    let value = SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret())));
-    let header = HeaderValue::from_str(value.expose_secret());
-    let mut header =
-        header.map_err(|_| OutboundError("this account cannot be sent to the site".to_owned()))?;
-    header.set_sensitive(true);
-    Ok(header)
 }
 
 fn rest_url(rest: &str, route: &str, query: &str) -> String {

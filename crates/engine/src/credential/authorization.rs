@@ -5,8 +5,8 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::HeaderMap;
-use http::header::AUTHORIZATION;
-use secrecy::SecretString;
+use http::header::{AUTHORIZATION, HeaderValue};
+use secrecy::{ExposeSecret as _, SecretString};
 
 /// The maximum length of the header's value, in bytes; a longer one is rejected unread.
 const LONGEST: usize = 16 * 1024;
@@ -72,6 +72,16 @@ pub fn read(value: &[u8]) -> Result<ShownCredential<'_>, &'static str> {
 pub(super) fn is_basic(value: &[u8]) -> bool {
     let scheme = value.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
     scheme.eq_ignore_ascii_case(b"Basic")
+}
+
+/// Returns the value of `Authorization` for a name with its password (RFC 7617, 2), marked as sensitive; `None` if a header cannot
+/// carry them.
+pub fn basic_value(user: &str, password: &SecretString) -> Option<HeaderValue> {
+    let pair = SecretString::from(format!("{user}:{}", password.expose_secret()));
+    let value = SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret())));
+    let mut header = HeaderValue::from_str(value.expose_secret()).ok()?;
+    header.set_sensitive(true);
+    Some(header)
 }
 
 /// Returns true if `token` is a valid bearer token.

@@ -4,13 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use config::SiteCheck;
 use engine::access::{Principal, Scheme};
-use engine::credential::Basic;
-use http::{HeaderValue, StatusCode, Uri};
-use secrecy::{ExposeSecret, SecretString};
+use engine::credential::{Basic, authorization};
+use http::{StatusCode, Uri};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -89,8 +86,10 @@ impl Site {
         web: &dyn Web,
         (turn, now): (Turn, Moment),
     ) -> Result<Arc<Principal>, Refused> {
-        let authorization = Some(basic_header(basic)?);
-        let get = Get { url: &self.who_am_i, authorization, cap: LONGEST, within: WITHIN };
+        let authorization = authorization::basic_value(&basic.user, &basic.password)
+            .ok_or(Refused::Bad("this name or password cannot be sent to the site"))?;
+        let get =
+            Get { url: &self.who_am_i, authorization: Some(authorization), cap: LONGEST, within: WITHIN };
         let answer = web.get(get).await;
         drop(turn);
         match answer {
@@ -158,14 +157,4 @@ impl std::fmt::Debug for Site {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Site").field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-/// Returns the value of `Authorization` for a name and password (RFC 7617, 2).
-fn basic_header(basic: &Basic) -> Result<HeaderValue, Refused> {
-    let pair = SecretString::from(format!("{}:{}", basic.user, basic.password.expose_secret()));
-    let value = SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret())));
-    let mut header = HeaderValue::from_str(value.expose_secret())
-        .map_err(|_| Refused::Bad("this name or password cannot be sent to the site"))?;
-    header.set_sensitive(true);
-    Ok(header)
 }

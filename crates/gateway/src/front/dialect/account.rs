@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use config::{Link, Site, Text};
 use engine::Condition;
+use engine::credential::authorization;
 use engine::dialect::Trouble;
-use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use http::header::{AUTHORIZATION, HeaderMap};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::admission::auth::NotAdmitted;
@@ -76,11 +75,6 @@ fn shown(site: &Site) -> HeaderMap {
     if username.is_empty() || password.expose_secret().is_empty() {
         return headers;
     }
-    let pair = SecretString::from(format!("{username}:{}", password.expose_secret()));
-    let value = SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret())));
-    if let Ok(mut value) = HeaderValue::from_str(value.expose_secret()) {
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
-    }
+    headers.extend(authorization::basic_value(&username, &password).map(|value| (AUTHORIZATION, value)));
     headers
 }
