@@ -1,6 +1,5 @@
 //! The authorization server: its settings, and the state of everything that is under way.
 
-use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
@@ -14,6 +13,7 @@ use crate::accounts::Confirmations;
 use crate::attempts::Attempts;
 use crate::client_document::ClientDocuments;
 use crate::codes::Codes;
+use crate::endings::EndedPasswords;
 use crate::grant_file::GrantFile;
 use crate::metadata;
 use crate::outbound::{Network, Outbound};
@@ -39,8 +39,7 @@ pub struct AuthorizationServer {
     pub(crate) turns: Semaphore,
     pub(crate) limit: RequestLimit,
     pub(crate) endings: AtomicU64,
-    /// Digests of the passwords of sign-ins that have ended, the newest last.
-    pub(crate) ended: Mutex<VecDeque<[u8; 32]>>,
+    pub(crate) ended: Mutex<EndedPasswords>,
     /// The number of tidyings.
     pub(crate) runs: AtomicUsize,
     /// The time of the next tidying; `None` for now.

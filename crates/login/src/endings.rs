@@ -1,7 +1,7 @@
 //! Grants that end: their tokens stop working at once, and their passwords are deleted at the site, again and again until the site
 //! answers.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -44,6 +44,28 @@ pub struct ListedGrant {
     pub used_ms: u64,
 }
 
+/// The passwords of sign-ins that have ended, as digests: each session asks for its own every second.
+#[derive(Debug, Default)]
+pub(crate) struct EndedPasswords {
+    known: HashSet<[u8; 32]>,
+    /// The same, the oldest first.
+    order: VecDeque<[u8; 32]>,
+}
+
+impl EndedPasswords {
+    fn note(&mut self, digest: [u8; 32]) {
+        if !self.known.insert(digest) {
+            return;
+        }
+        self.order.push_back(digest);
+        if self.order.len() > MOST_ENDED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+    }
+}
+
 impl AuthorizationServer {
     /// Returns all grants that have not ended, the newest first.
     ///
@@ -83,12 +105,7 @@ impl AuthorizationServer {
 
     fn has_ended(&self, grant: &StoredGrant) {
         self.confirmations.lock().forget(&grant.id);
-        let mut ended = self.ended.lock();
-        if ended.len() >= MOST_ENDED {
-            ended.pop_front();
-        }
-        ended.push_back(random::digest_of(grant.password.expose_secret()));
-        drop(ended);
+        self.ended.lock().note(random::digest_of(grant.password.expose_secret()));
         self.endings.fetch_add(1, Ordering::Release);
         *self.next_tidying.lock() = None;
     }
@@ -97,7 +114,7 @@ impl AuthorizationServer {
     /// streams have ended by themselves.
     pub fn is_ended(&self, password: &SecretString) -> bool {
         let digest = random::digest_of(password.expose_secret());
-        self.ended.lock().contains(&digest)
+        self.ended.lock().known.contains(&digest)
     }
 
     /// Returns a number that grows when a grant ends in this process; results about tokens that are older may be wrong.
@@ -177,5 +194,21 @@ fn listed(grant: StoredGrant) -> ListedGrant {
         user: grant.user,
         created_ms: grant.created_ms,
         used_ms: grant.used_ms,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_ended_passwords_are_known() {
+        let mut ended = EndedPasswords::default();
+        let digest = |number: usize| random::digest_of(&number.to_string());
+        for number in (0..=MOST_ENDED).chain([MOST_ENDED]) {
+            ended.note(digest(number));
+        }
+        assert_eq!((ended.known.len(), ended.order.len()), (MOST_ENDED, MOST_ENDED));
+        assert!(!ended.known.contains(&digest(0)) && ended.known.contains(&digest(MOST_ENDED)));
     }
 }

@@ -30,7 +30,10 @@ async fn a_password_is_deleted_as_soon_as_the_site_answers_again() {
         (listed[0].site.as_str(), listed[0].user.as_str(), listed[0].client.as_str()),
         (SITE, "ann", "Tester")
     );
+    let password = secrecy::SecretString::from("abcdEFGH");
+    assert!(!stage.server.is_ended(&password));
     assert!(stage.server.end(&listed[0].id, stage.now()).await.unwrap());
+    assert!(stage.server.is_ended(&password), "its streams end");
     assert!(!stage.server.end(&listed[0].id, stage.now()).await.unwrap(), "once");
     stage.world.gone(DELETE);
     stage.server.tidy(stage.now()).await;
