@@ -53,7 +53,7 @@ section! {
         /// token for all callers, as a client in its own right. `clientCredentials` requires `clientId`, `clientSecret` and
         /// `issuer`.
         "grant" grant: OAuthGrant = Word, see "[consent.md](consent.md#client-credentials)";
-        /// The client id under which Dragoman is registered at the authorization server.
+        /// The client id under which Dragoman is registered with the authorization server.
         "clientId" client_id: Option<Text> = Maybe(Sound("the client's id as a string", visible)),
             absent "Dragoman registers itself";
         /// The client's secret, if there is one. This key requires `issuer`.

@@ -120,10 +120,10 @@ section! {
         /// The maximum number of parked calls, which are calls from clients without a session that wait until their
         /// client answers a question.
         "parkedCalls" parked_calls: usize = number(1, 100_000), default 1000;
-        /// The maximum number of results that are kept: the rests of shortened results, and cached results. Above this number, the
-        /// oldest results are dropped. One caller can use at most a quarter.
+        /// The maximum number of kept results, both shortened and cached ones. Above this number, the oldest results are
+        /// dropped. One caller can use at most a quarter.
         "keptResults" kept_results: usize = number(0, 1_000_000), default 1000;
-        /// The maximum total size of the results that are kept. One caller can use at most a quarter.
+        /// The maximum total size of the kept results. One caller can use at most a quarter.
         "keptResultBytes" kept_result_bytes: usize = bytes(0, 64 * 1024 * MIB), default 256 * MIB;
         /// The time for which the rest of a shortened result can be read.
         "restLifetime" rest_lifetime: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(10);
