@@ -15,10 +15,8 @@ use crate::port::{HttpRequest, Verb};
 use crate::tools::{Condition, ToolArgument, Trouble, flag};
 
 /// Shows what a call would change, without changing it.
-pub(crate) const DRY_RUN: ToolArgument = flag(
-    "dry_run",
-    "Return what the call would change, with the difference of the content, and save nothing.",
-);
+pub(crate) const DRY_RUN: ToolArgument =
+    flag("dry_run", "Return what the call would change, with a diff of the content, and save nothing.");
 
 /// Texts that are longer than this, in bytes, or that have line breaks, are compared line by line.
 const SHORT: usize = 200;

@@ -20,7 +20,7 @@ const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, DRY_RUN, ALLOW_MARKUP_LOSS]
 const AS_GIVEN: ToolArgument = flag(FULL, "Return the site's answer unchanged, with all of its fields.");
 const SELECTED: ToolArgument = list(
     FIELDS,
-    "Return these fields of each entry instead, named as in the full answer: `author` or `title.rendered`.",
+    "Return these fields of each entry instead, named as in the full answer, such as `title.rendered`.",
 );
 
 /// The arguments that a tool takes in addition to its own.

@@ -20,7 +20,7 @@ pub(super) const META: ToolArgument =
 pub(super) const FOR_GOOD: ToolArgument =
     flag("force", "Delete permanently instead of moving to the trash.").or_flag(false);
 pub(super) const STATUS_OF_STOCK: ToolArgument =
-    text("stock_status", "Stock status, if the stock is not counted.").among(&[
+    text("stock_status", "Stock status, if the stock is not tracked.").among(&[
         "instock",
         "outofstock",
         "onbackorder",

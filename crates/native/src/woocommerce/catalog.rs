@@ -47,13 +47,13 @@ const SLUG: ToolArgument = text("slug", "Slug.");
 const ABOUT: ToolArgument = html("description", "Description.");
 const PARENT: ToolArgument = int("parent", "ID of the parent category.").least(0);
 const OF_PARENT: ToolArgument = int("parent", "Return only children of the category with this ID.").least(0);
-const DISPLAY: ToolArgument = text("display", "Contents of the category's page.").among(&[
+const DISPLAY: ToolArgument = text("display", "Content that the category page shows.").among(&[
     "default",
     "products",
     "subcategories",
     "both",
 ]);
-const HIDE_EMPTY: ToolArgument = flag("hide_empty", "Leave out entries without products.");
+const HIDE_EMPTY: ToolArgument = flag("hide_empty", "Exclude entries without products.");
 const TERMS_BY: ToolArgument = text("orderby", "Field to sort by.").among(&[
     "id",
     "include",

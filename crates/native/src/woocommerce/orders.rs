@@ -71,7 +71,7 @@ const STATUS: ToolArgument = text("status", "Status.").among(&[
     "failed",
 ]);
 const CUSTOMER: ToolArgument = int("customer_id", "ID of the customer; 0 for a guest.").least(0);
-const NOTE_OF_CUSTOMER: ToolArgument = text("customer_note", "Note of the customer.");
+const NOTE_OF_CUSTOMER: ToolArgument = text("customer_note", "Note from the customer.");
 const METHOD: ToolArgument = text("payment_method", "ID of the payment method.");
 const METHOD_TITLE: ToolArgument = text("payment_method_title", "Title of the payment method.");
 const ITEMS: ToolArgument = objects(
@@ -134,7 +134,7 @@ const MONEY: &[ToolRow] = &[titled(
     "Records a refund of an order and returns the refund. With `api_refund`, this moves money: the payment provider pays the amount back.",
     &[
         OF_ORDER,
-        text("amount", "Amount as a text, such as \"19.90\".").required(),
+        text("amount", "Amount as a string, such as \"19.90\".").required(),
         text("reason", "Reason for the refund."),
         flag("api_refund", "Also pay the amount back through the payment provider.").or_flag(false),
         flag("api_restock", "Put the refunded items back in stock.").or_flag(true),

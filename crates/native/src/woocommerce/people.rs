@@ -49,25 +49,25 @@ const FIRST: ToolArgument = text("first_name", "First name.");
 const LAST: ToolArgument = text("last_name", "Last name.");
 
 const AMOUNT: ToolArgument =
-    text("amount", "Discount as a text: an amount such as \"5.00\", or the number of percent.");
+    text("amount", "Discount as a string: an amount such as \"5.00\", or a percentage.");
 const DISCOUNT: ToolArgument =
     text("discount_type", "Kind of discount.").among(&["percent", "fixed_cart", "fixed_product"]);
-const ABOUT: ToolArgument = text("description", "Description, for the shop only.");
-const EXPIRES: ToolArgument = text("date_expires", "Day on which the coupon expires (ISO 8601).");
+const ABOUT: ToolArgument = text("description", "Description, shown only to the shop.");
+const EXPIRES: ToolArgument = text("date_expires", "Expiry date of the coupon (ISO 8601).");
 const ALONE: ToolArgument = flag("individual_use", "The coupon cannot be combined with others.");
 const PRODUCTS: ToolArgument = integers("product_ids", "IDs of the products that the coupon is for.");
 const NOT_PRODUCTS: ToolArgument =
     integers("excluded_product_ids", "IDs of products that the coupon is not for.");
 const CATEGORIES: ToolArgument =
     integers("product_categories", "IDs of the categories that the coupon is for.");
-const USES: ToolArgument = int("usage_limit", "Number of times that the coupon can be used in all.").least(0);
+const USES: ToolArgument = int("usage_limit", "Total number of times that the coupon can be used.").least(0);
 const USES_EACH: ToolArgument =
     int("usage_limit_per_user", "Number of times that each customer can use the coupon.").least(0);
 const FREE_SHIPPING: ToolArgument = flag("free_shipping", "The coupon also grants free shipping.");
 const NOT_SALES: ToolArgument =
     flag("exclude_sale_items", "The coupon is not for products that are on sale.");
-const LEAST: ToolArgument = text("minimum_amount", "Minimum amount of the order, as a text.");
-const MOST: ToolArgument = text("maximum_amount", "Maximum amount of the order, as a text.");
+const LEAST: ToolArgument = text("minimum_amount", "Minimum amount of the order, as a string.");
+const MOST: ToolArgument = text("maximum_amount", "Maximum amount of the order, as a string.");
 const ONLY_FOR: ToolArgument =
     list("email_restrictions", "Email addresses of the customers who can use the coupon.");
 

@@ -65,21 +65,21 @@ const VARIATION_SHOWN: Shape = Shape::One(
 const DELETED: Shape = Shape::One("id name status");
 
 const NAME: ToolArgument = text("name", "Name.");
-const PRICE: ToolArgument = text("regular_price", "Price as a text, such as \"19.90\".");
+const PRICE: ToolArgument = text("regular_price", "Price as a string, such as \"19.90\".");
 const SALE_PRICE: ToolArgument =
-    text("sale_price", "Price while the product is on sale; an empty text ends the sale.");
+    text("sale_price", "Price while the product is on sale; an empty string ends the sale.");
 const SALE_FROM: ToolArgument =
     text("date_on_sale_from", "Start of the sale (ISO 8601), in the shop's time zone.");
 const SALE_TO: ToolArgument = text("date_on_sale_to", "End of the sale (ISO 8601), in the shop's time zone.");
 const SKU: ToolArgument = text("sku", "Stock-keeping unit.");
-const COUNTED: ToolArgument = flag("manage_stock", "Count the stock.");
+const COUNTED: ToolArgument = flag("manage_stock", "Track the stock.");
 const QUANTITY: ToolArgument = int("stock_quantity", "Number of items in stock; requires `manage_stock`.");
 const BACKORDERS: ToolArgument =
-    text("backorders", "Orders of more than is in stock: refused, accepted with a notice, or accepted.")
+    text("backorders", "Orders beyond the stock: refused, accepted with a notice, or accepted.")
         .among(&["no", "notify", "yes"]);
-const WEIGHT: ToolArgument = text("weight", "Weight as a text, in the shop's unit.");
+const WEIGHT: ToolArgument = text("weight", "Weight as a string, in the shop's unit.");
 const SIZE: ToolArgument =
-    object("dimensions", "Object with `length`, `width` and `height` as texts, in the shop's unit.")
+    object("dimensions", "Object with `length`, `width` and `height` as strings, in the shop's unit.")
         .having(&["length", "width", "height"]);
 const TAX_CLASS: ToolArgument = text("tax_class", "Tax class.");
 const CLASS: ToolArgument = text("shipping_class", "Slug of the shipping class.");

@@ -38,13 +38,13 @@ pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
     "woo_get_sales_report", "Get the sales report", "Returns the sales of a period: totals, orders, items, refunds and discounts, and the same for each day.",
         [PERIOD, FIRST_DAY, LAST_DAY];
         get "/reports/sales" => Shape::Whole;
-    "woo_get_top_sellers", "Get the best-selling products", "Returns the products that sold most in a period.", [PERIOD, FIRST_DAY, LAST_DAY];
+    "woo_get_top_sellers", "Get the best-selling products", "Returns the best-selling products of a period.", [PERIOD, FIRST_DAY, LAST_DAY];
         get "/reports/top_sellers" => Shape::List("products", "product_id name quantity");
     "woo_get_order_totals", "Count orders by status", "Returns the number of orders with each status.", [];
         get "/reports/orders/totals" => TOTALS;
     "woo_get_product_totals", "Count products by type", "Returns the number of products of each type.", [];
         get "/reports/products/totals" => TOTALS;
-    "woo_get_customer_totals", "Count customers", "Returns the number of customers who have paid and of those who have not.", [];
+    "woo_get_customer_totals", "Count customers", "Returns the numbers of customers who have and have not paid.", [];
         get "/reports/customers/totals" => TOTALS;
     "woo_get_coupon_totals", "Count coupons by kind", "Returns the number of coupons of each kind.", [];
         get "/reports/coupons/totals" => TOTALS;
@@ -62,7 +62,7 @@ pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
         get "/payment_gateways" => GATEWAYS;
     "woo_list_settings_groups", "List groups of settings", "Returns the groups of the shop's settings.", [];
         get "/settings" => GROUPS;
-    "woo_get_settings", "Get settings", "Returns the settings of a group. Values of passwords are left out.", [GROUP];
+    "woo_get_settings", "Get settings", "Returns the settings of a group. Passwords are left out.", [GROUP];
         get "/settings/{group_id}" => SETTINGS;
     "woo_update_setting", "Change a setting", "Changes one setting of the shop and returns it.",
         [GROUP, text("id", "ID of the setting.").required(), any("value", "New value.").required()];

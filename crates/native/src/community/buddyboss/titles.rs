@@ -11,7 +11,7 @@ pub(super) const TITLES: &[Wording] = &[
     Wording {
         name: "buddyboss_list_members",
         title: "List members",
-        about: "Returns a page of members, of all or of those with a role, a type or a name.",
+        about: "Returns a page of members, optionally filtered by role, type or name.",
     },
     title("buddyboss_get_member", "Get a member"),
     title("buddyboss_create_member", "Create a member"),

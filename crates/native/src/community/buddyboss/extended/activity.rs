@@ -19,8 +19,8 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_update_activity_pin", "Pin or unpin an activity", "Pins an activity to the top of the feed or unpins it, and returns the activity.",
         [int("id", "ID of the activity.").required(), flag("remove_pin", "Unpin the activity instead of pinning it.")];
         put "/activity/{id}/pin";
-    "buddyboss_update_activity_comments", "Close or open activity comments", "Closes an activity to comments or opens it again, and returns the activity.",
-        [int("id", "ID of the activity.").required(), flag("turn_on_comments", "Open the activity to comments (true) or close it (false).")];
+    "buddyboss_update_activity_comments", "Close or open activity comments", "Allows or stops comments on an activity, and returns the activity.",
+        [int("id", "ID of the activity.").required(), flag("turn_on_comments", "Allow comments (true) or stop them (false).")];
         put "/activity/{id}/close-comments";
     "buddyboss_update_activity_notification", "Mute or unmute an activity", "Mutes or unmutes the caller's notifications about an activity, and returns the activity.",
         [int("id", "ID of the activity.").required(), text("action", "Action to perform.").among(&["mute", "unmute"]).required()];
