@@ -59,7 +59,8 @@ impl Attempts {
         request: AuthorizationRequest,
         address: IpAddr,
     ) -> Result<SignInAttempt, &'static str> {
-        const NO_RANDOMNESS: &str = "Dragoman's operating system gives no random numbers. Try again later.";
+        const NO_RANDOMNESS: &str =
+            "The random number generator of Dragoman's operating system failed. Try again later.";
         let (now, address) = (Instant::now(), address_block(address, IPV6_BITS));
         self.0.retain(|_, attempt| now < attempt.begun + LIFE);
         let own = self.0.values().filter(|attempt| attempt.address == address);

@@ -37,8 +37,7 @@ impl GrantFile {
         let done = done.await.map_err(|error| error.to_string()).and_then(|done| done);
         done.map_err(|why| {
             tracing::error!("cannot use the file of sign-ins: {why}");
-            "Dragoman cannot store sign-ins at the moment; its operator finds the reason in the log"
-                .to_owned()
+            "Dragoman cannot store sign-ins at the moment; its log contains the reason".to_owned()
         })
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn question(
         p { strong { (client.name()) } " wants to use your WordPress site through Dragoman." }
         ul {
             li { "It will be able to do what your account can do there: read, and also change and delete." }
-            li { "Afterwards you return to " strong { (redirect_uri::shown(&request.redirect_uri)) } "." }
+            li { "Then you return to " strong { (redirect_uri::shown(&request.redirect_uri)) } "." }
             @if let Some(publisher) = publisher {
                 li { "This application is published by " strong { (publisher) } "." }
             } @else {

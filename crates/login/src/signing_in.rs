@@ -49,7 +49,7 @@ pub(crate) async fn authorize(server: &AuthorizationServer, query: &str, browser
         Err(why) => return refuse(&sentence(why)),
     };
     let Some(id) = parameters.get("client_id") else {
-        return refuse("The application does not say which one it is.");
+        return refuse("The application did not identify itself.");
     };
     let client = match client_of(server, id, browser.now_ms).await {
         Ok(client) => client,
@@ -231,7 +231,7 @@ pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: B
         Err(NotConfirmed::Rejected | NotConfirmed::Ignored) => {
             return failed(
                 "The site does not accept the password that it has just created. A security plugin, or a web server \
-                that does not pass on the header Authorization, may be the reason.",
+                that does not pass on the Authorization header, may be the reason.",
             );
         }
         Err(NotConfirmed::Forbidden(why) | NotConfirmed::Unavailable(why)) => return failed(&sentence(&why)),

@@ -52,7 +52,7 @@ pub(super) struct Args {
     /// The command that starts the server, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
-    /// A variable of the command's environment; NAME alone stands for NAME=${NAME}; may be repeated
+    /// An environment variable for the command; NAME alone stands for NAME=${NAME}; may be repeated
     #[arg(long, short, value_name = "NAME[=VALUE]", requires = "command")]
     env: Vec<String>,
     /// The folder in which the command starts

@@ -50,7 +50,7 @@ pub(super) fn refuse_open_management(addresses: &[SocketAddr], asks: bool) -> Re
         return Ok(());
     };
     let message = format!(
-        "other machines can reach {open}, and `management` would let anybody who reaches the port start programs"
+        "other machines can reach {open}, and `management` would let anyone who can reach the port start programs"
     );
     Err(Failure::usage(message)
         .help("add `auth` to the configuration, write `management: false`, or listen on loopback"))

@@ -77,9 +77,8 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
     let result =
         args.place.visit(args.words, questions, global, console, async |connection, desk, mut words| {
             if words.is_empty() {
-                return Err(
-                    Failure::usage("which tool?").help("`dragoman list TARGET tools` lists the tools")
-                );
+                return Err(Failure::usage("the tool's name is missing")
+                    .help("`dragoman list TARGET tools` lists the tools"));
             }
             let name = words.remove(0);
             if whole.is_some() && !words.is_empty() {

@@ -20,7 +20,7 @@ pub(super) fn confirmed(question: &str, console: &Console) -> Result<bool, Failu
 /// Fails if nobody can answer.
 pub(super) fn answered(question: &str, console: &Console) -> Result<String, Failure> {
     if !io::stdin().is_terminal() || console.json {
-        let message = "nothing was written, because nobody can be asked here";
+        let message = "nothing was written: there is no terminal on which to confirm the change";
         return Err(Failure::usage(message)
             .help("add --yes to write it, or --dry-run to see only what would be written"));
     }

@@ -26,7 +26,7 @@ const KEY_VARIABLE: &str = "DRAGOMAN_KEY";
 
 const EXAMPLES: &str = "\
 Clients: claude-desktop, claude-code, cursor, vscode, windsurf, zed, gemini, codex, cline, goose, lm-studio.
-`dragoman disconnect CLIENT` takes everything back.
+`dragoman disconnect CLIENT` undoes everything.
 
 Examples:
   dragoman connect cursor                         add Dragoman to Cursor's settings
@@ -131,7 +131,7 @@ impl Gateway {
         };
         let Some(loaded) = file.check(text)?.loaded else {
             let message = format!("{} depends on variables that are not set here", file.shown.display());
-            return Err(Failure::usage(message).help("`dragoman check` names them"));
+            return Err(Failure::usage(message).help("`dragoman check` lists them"));
         };
         Ok(Self { config: loaded.config, file: std::path::absolute(&file.path).ok() })
     }
@@ -241,7 +241,7 @@ fn told(
 ) -> Result<(), Failure> {
     let kept =
         backup.map(|backup| format!(" The old settings are in {}.", backup.display())).unwrap_or_default();
-    console.print(&console.fitted(&format!("{} uses Dragoman now.{kept}", client.title)))?;
+    console.print(&console.fitted(&format!("{} now uses Dragoman.{kept}", client.title)))?;
     console.note(&format!("\n{}", console.err.bold("Next")));
     if let Some(variable) = variable {
         let how =
@@ -249,8 +249,7 @@ fn told(
         console.note(&console.fitted_err(&how, 2));
     }
     console.note(&console.fitted_err(&format!("  {}", client.reload), 2));
-    console
-        .note(&console.fitted_err(&format!("  dragoman disconnect {}    takes this back", client.name), 2));
+    console.note(&console.fitted_err(&format!("  dragoman disconnect {}    undoes this", client.name), 2));
     Ok(())
 }
 
@@ -271,7 +270,7 @@ fn unreachable(client: &ClientApp) -> impl Fn(Unreachable) -> Failure + '_ {
         }
         Unreachable::NeedsKeyItself => {
             let message = format!(
-                "{} takes no key from a variable, so its settings must contain the API key",
+                "{} cannot read a key from a variable, so its settings must contain the API key",
                 client.title
             );
             Failure::usage(message)
@@ -279,7 +278,7 @@ fn unreachable(client: &ClientApp) -> impl Fn(Unreachable) -> Failure + '_ {
         }
         Unreachable::NeedsVariable => {
             let name = if let KeyReference::VariableKey(name) = client.key { name } else { "a variable" };
-            let message = format!("{} takes its key only from a variable ({name})", client.title);
+            let message = format!("{} reads its key only from a variable ({name})", client.title);
             Failure::usage(message)
                 .help(format!("leave out --key, and set {KEY_VARIABLE} where the client starts"))
         }

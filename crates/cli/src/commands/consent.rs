@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
 fn show(all: &Value, console: &Console) -> Result<(), Failure> {
     let consents = all["consents"].as_array().map_or(&[][..], Vec::as_slice);
     if consents.is_empty() {
-        console.note("No server has or wants a consent.");
+        console.note("No server has consent or is waiting for it.");
         return Ok(());
     }
     let mut table = Table::new(&["SERVER", "CALLER", "STATE", "EXPIRES", "SCOPES"]);

@@ -15,8 +15,8 @@ use crate::output::console::Console;
 use crate::output::failure::Failure;
 
 const EXAMPLES: &str = "\
-If nobody changed the settings since, they become what they were, byte for byte. Otherwise only Dragoman's entry is removed, and the servers
-that `connect --only` removed come back.
+If the settings have not changed since `dragoman connect`, they are restored byte for byte. Otherwise only Dragoman's entry
+is removed, and the servers that `connect --only` removed come back.
 
 Examples:
   dragoman disconnect cursor

@@ -66,7 +66,7 @@ fn refused(url: &Uri, status: StatusCode) -> Failure {
     let help = match status {
         StatusCode::NOT_FOUND => "check the name and the version",
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            "this address wants credentials, which this command cannot send"
+            "this address requires credentials, which this command cannot send"
         }
         _ => "try again later",
     };
@@ -90,7 +90,7 @@ fn redirected(from: &Uri, to: Option<&HeaderValue>) -> Result<Uri, Failure> {
             Err(Failure::new(format!("{from} redirects to {uri}, which is not encrypted")))
         }
         Some(uri) => Ok(uri),
-        None => Err(Failure::new(format!("{from} redirects to no valid address"))),
+        None => Err(Failure::new(format!("{from} redirects to an invalid address"))),
     }
 }
 

@@ -20,7 +20,7 @@ Examples:
   dragoman init                                   ask, and write dragoman.yaml
   dragoman init --yes                             use the default answers
   dragoman init --config ~/.config/dragoman/dragoman.yaml
-                                                  write the file that Dragoman finds from every folder";
+                                                  write the file that Dragoman finds from any folder";
 
 /// Write a first configuration file
 #[derive(Debug, clap::Args)]
@@ -86,8 +86,8 @@ fn asked(console: &Console) -> Result<Answers, Failure> {
         .map(|client| client.title)
         .collect();
     let imports = !found.is_empty()
-        && confirmed(&format!("Take the servers from the settings of {}?", found.join(", ")), console)?;
-    let is_shared = !confirmed("Do only clients on this machine use it?", console)?;
+        && confirmed(&format!("Import the servers from the settings of {}?", found.join(", ")), console)?;
+    let is_shared = !confirmed("Will only clients on this machine use Dragoman?", console)?;
     let port = loop {
         match answered(&format!("Which port? [{PORT}] "), console)?.as_str() {
             "" => break PORT,
@@ -98,7 +98,7 @@ fn asked(console: &Console) -> Result<Answers, Failure> {
         }
     };
     let has_admin = confirmed("Serve admin pages, which show servers, tools and calls?", console)?;
-    let has_record = confirmed("Keep a record of calls, with who called what and when?", console)?;
+    let has_record = confirmed("Record who called what, and when?", console)?;
     Ok(Answers { is_shared, port, has_admin, has_record, imports })
 }
 

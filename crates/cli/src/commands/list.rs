@@ -155,7 +155,7 @@ fn unlisted<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Failure {
         },
         |near| format!("did you mean {:?}?", one_line(near)),
     );
-    Failure::usage(format!("the server lists nothing that is named {name:?}")).help(help)
+    Failure::usage(format!("the server lists nothing named {name:?}")).help(help)
 }
 
 impl Args {

@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
             Failure::usage(format!("there is no command {name:?}")).help(help)
         })?,
     };
-    let page = page(wanted).map_err(|e| Failure::new(format!("the page cannot be made: {e}")))?;
+    let page = page(wanted).map_err(|e| Failure::new(format!("cannot generate the page: {e}")))?;
     console.write(&page)
 }
 

@@ -36,9 +36,8 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     let (name, result) =
         args.place.visit(args.words, Questions::Any, global, console, async |connection, desk, words| {
             let Some((name, given)) = words.split_first() else {
-                return Err(
-                    Failure::usage("which prompt?").help("`dragoman list TARGET prompts` lists the prompts")
-                );
+                return Err(Failure::usage("the prompt's name is missing")
+                    .help("`dragoman list TARGET prompts` lists the prompts"));
             };
             let ask = Ask::new(Method::PromptsGet)
                 .about("name", name)

@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     let did = if args.dry_run { "Would remove" } else { "Removed" };
     show_changes(did, &args.name, &file, backup.as_deref(), &lines, console)?;
     if !removal.profiles.is_empty() {
-        console.note(&format!("It is also gone from the profiles {}.", removal.profiles.join(", ")));
+        console.note(&format!("It was also removed from the profiles {}.", removal.profiles.join(", ")));
     }
     if !args.dry_run {
         let told = "A running gateway reads the file within a second, and closes the server when its calls have ended.";

@@ -12,7 +12,7 @@ use upstream::destination::BUNDLE_SETTINGS;
 use crate::output::failure::Failure;
 
 const EXAMPLES: &str = "\
-A configuration names a bundle with `bundle: FILE`; this command is what Dragoman runs then. By hand:
+Dragoman runs this command for a server with `bundle: FILE`. To run it by hand:
   DRAGOMAN_BUNDLE_SETTINGS='{\"key\": [\"value\"]}' dragoman run-bundle FILE";
 
 /// Unpack an MCPB bundle and become its server
@@ -96,5 +96,5 @@ fn become_server(launch: &Launch, folder: Option<&Path>) -> Result<(), Failure> 
         "uv" => "install uv, or put its folder into the PATH of the server's `env`",
         _ => "ask the author of the bundle: its manifest names this program",
     };
-    Err(Failure::new(format!("{} does not start: {error}", launch.program)).help(help))
+    Err(Failure::new(format!("{} cannot be started: {error}", launch.program)).help(help))
 }

@@ -39,7 +39,7 @@ const NARROW: usize = 60;
 const FIGURES: usize = 32;
 
 const EXAMPLES: &str = "\
-On a terminal, q ends it. Elsewhere, it prints a line for each server and interval.
+On a terminal, press q to quit. Elsewhere, it prints one line per server and interval.
 
 Examples:
   dragoman top
@@ -50,7 +50,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The time between two lines, if stdout is no terminal
+    /// The time between two updates, if stdout is not a terminal
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     interval: u64,
     /// End after this many updates
@@ -209,7 +209,7 @@ impl TopState {
         let [rate, errors, p50, p95] = cells(all);
         let lost = if self.lost > 0 { format!("; {} events were lost", self.lost) } else { String::new() };
         let head =
-            format!("{rate} calls/s, {errors} errors, p50 {p50}, p95 {p95} (last minute{lost}); q ends");
+            format!("{rate} calls/s, {errors} errors, p50 {p50}, p95 {p95} (last minute{lost}); q quits");
         let is_narrow = width < NARROW;
         let titles: &[&str] = if is_narrow {
             &["SERVER", "/S", "ERR", "P50", "P95"]

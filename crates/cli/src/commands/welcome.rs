@@ -73,7 +73,7 @@ pub(super) fn welcome(about: &Welcome<'_>) -> String {
     rows(&mut text, "Servers", servers.collect(), paint);
     rows(&mut text, "Connect", clients(about, &first), paint);
     if let Some(link) = about.admin_link {
-        let note = paint.dim("valid once, for 15 minutes; `dragoman admin link` prints another one");
+        let note = paint.dim("works once, within 15 minutes; `dragoman admin link` prints another one");
         rows(&mut text, "Admin pages", vec![(String::new(), paint.cyan(link)), (String::new(), note)], paint);
     }
     let _ = writeln!(text, "\n{}", paint.dim("Press Ctrl-C to stop. `dragoman --help` shows all commands."));

@@ -12,7 +12,7 @@ pub(crate) struct Global {
     /// The configuration file (YAML or JSON)
     #[arg(long, short, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Answer in JSON, for scripts
+    /// Print JSON, for scripts
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Use colours; auto uses them on a terminal

@@ -125,7 +125,7 @@ impl<'c> Desk<'c> {
             _ => Err(Unanswerable {
                 code: code::METHOD_NOT_FOUND,
                 message: format!(
-                    "the server asked for {}, which this client does not offer",
+                    "the server asked for {}, which this client does not support",
                     one_line(method)
                 ),
             }),

@@ -54,7 +54,7 @@ pub(crate) async fn complete(
             further = answers(&frame, &questions, desk).await?;
         }
     }
-    Err(Failure::new(format!("the server asked for input {MAX_ROUNDS} times and gave no answer")))
+    Err(Failure::new(format!("the server asked for input {MAX_ROUNDS} times without giving an answer")))
 }
 
 /// Runs `work` until it is done, or until the user presses Ctrl-C, which cancels the open request.

@@ -21,7 +21,7 @@ const TOOL_CALLS: (&str, &str) = ("dragoman_tool_calls", "Calls of tools.");
 const TOOL_SECONDS: (&str, &str) = ("dragoman_tool_seconds", "The duration of all calls of a tool.");
 const OVERHEAD: (&str, &str) = (
     "dragoman_overhead_seconds",
-    "The gateway's own share of a forwarded request: without waiting, without the server.",
+    "The time that the gateway itself spends on a forwarded request, without waits and without the server.",
 );
 const RATES: (&str, &str) =
     ("dragoman_rate_limit_decisions", "Requests that a rate limit allowed or refused.");

@@ -98,7 +98,7 @@ impl<'a, 'b> Families<'a, 'b> {
             overflow.iter().try_for_each(|(family, count)| series(&[("family", family)], *count))
         })?;
         let left_out = std::mem::take(&mut self.left_out);
-        let about = "Series that this text does not contain, because a family has too many series.";
+        let about = "Series left out of this response, because their family has too many series.";
         self.gauges(("dragoman_series_left_out", about), |series| {
             left_out.iter().try_for_each(|(family, count)| series(&[("family", family)], number(*count)))
         })

@@ -17,7 +17,11 @@ pub(super) fn write(families: &mut Families<'_, '_>, started: SystemTime) -> Res
         ("process_threads", "Threads.", field(&status, "Threads:")),
         ("process_open_fds", "Open file descriptors.", open_files()),
         ("process_max_fds", "The limit of open file descriptors.", most_files()),
-        ("process_start_time_seconds", "The start, in seconds since 1970.", seconds(started)),
+        (
+            "process_start_time_seconds",
+            "The start time of the process, in seconds since 1970.",
+            seconds(started),
+        ),
     ];
     for (name, about, value) in gauges {
         if let Some(value) = value {

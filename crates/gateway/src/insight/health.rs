@@ -146,8 +146,9 @@ fn configuration(shard: &Shard) -> Vec<HealthFinding> {
         findings.push(HealthFinding {
             severity: "warning",
             subject: "stateFolder".to_owned(),
-            message: "there is no state folder, so keys, consents and sessions are lost at the end"
-                .to_owned(),
+            message:
+                "there is no state folder, so keys, consents and sessions are lost when the gateway stops"
+                    .to_owned(),
             help: "set `stateFolder`".to_owned(),
         });
     }

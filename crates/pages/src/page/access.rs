@@ -14,7 +14,7 @@ pub fn access(frame: &PageFrame, data: &AccessPage) -> Markup {
     let head = Head::of(
         Section::Access,
         "Access check",
-        "May this caller use that tool, and which rule decides? Nothing is called.",
+        "Check if a caller may use a tool, and which rule decides. No tool is called.",
     );
     page(
         frame,
@@ -80,7 +80,7 @@ fn steps(steps: &[AccessStep]) -> Markup {
             td.reason data-label="Reason" { (step.why) }
         } }
     };
-    html! { @if !steps.is_empty() { (table("Checks in their order", &[("Check", ""), ("Effect", ""), ("Reason", "")], &rows)) } }
+    html! { @if !steps.is_empty() { (table("Checks, in order", &[("Check", ""), ("Effect", ""), ("Reason", "")], &rows)) } }
 }
 
 fn rules(data: &AccessPage) -> Markup {
@@ -97,11 +97,11 @@ fn rules(data: &AccessPage) -> Markup {
             (empty(&Empty {
                 icon: Glyph::Access,
                 title: "No access rules",
-                text: "Every caller that is let in may use everything in its profiles. Rules are written under access in the configuration.",
+                text: "Every admitted caller may use everything in its profiles. Write rules under access in the configuration.",
                 link: Some((route::CONFIGURATION, "Open the configuration")),
             }))
         } @else {
-            p.quiet { "A rule that denies always wins. If there is a rule with allow, only what such rules allow may be used." }
+            p.quiet { "A deny rule always wins. If there are allow rules, callers may use only what those rules allow." }
             (table("Rules", &[("Rule", ""), ("Effect", ""), ("Items", ""), ("Applies to", "")], &rows))
             (left_out(&data.rules))
         }

@@ -92,7 +92,7 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
     html! {
         (faults("", data.fault.as_slice()))
         @if data.rows.is_empty() {
-            (empty(&Empty { icon: Glyph::Search, title: "No call matches", text: "Widen the period or clear the filter.", link: Some((route::CALLS, "All calls")) }))
+            (empty(&Empty { icon: Glyph::Search, title: "No matching calls", text: "Choose a longer period, or clear the filter.", link: Some((route::CALLS, "All calls")) }))
         } @else {
             (table("Calls", &columns, &rows))
             (pager(route::CALLS, pairs, &data.paging, shown(&data.rows).len()))

@@ -31,8 +31,8 @@ pub fn configuration(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
             }
             section aria-labelledby="difference" {
                 h2 id="difference" { "Changes on top of the file" }
-                @if data.difference.is_empty() { p.quiet { "None: the configuration in force is the file." } } @else {
-                    p.quiet { "These changes were made over the management API or these pages. They are stored in " code { "changes.db" } "." }
+                @if data.difference.is_empty() { p.quiet { "None: the configuration in force matches the file." } } @else {
+                    p.quiet { "These changes were made through the management API or these pages. They are stored in " code { "changes.db" } "." }
                     (diff("Difference between the file and the configuration in force", &data.difference))
                 }
             }

@@ -36,7 +36,7 @@ pub fn connect(frame: &PageFrame, data: &ConnectPage) -> Markup {
                 h2 id="client" { "2. Client" }
                 @match chosen {
                     Some(client) => { (clients(data, client)) (client_snippet(client)) },
-                    None => (empty(&Empty { icon: Glyph::Connect, title: "No snippets", text: "Give your client the URL above; it speaks Streamable HTTP.", link: None })),
+                    None => (empty(&Empty { icon: Glyph::Connect, title: "No snippets", text: "Give your client the URL above, and choose the transport Streamable HTTP.", link: None })),
                 }
             }
             section aria-labelledby="test-title" {
@@ -81,7 +81,7 @@ pub fn connect_test(frame: &PageFrame, test: &SelfTest) -> Markup {
                     (when(frame.now, event.at))
                 }
             } }
-            @if live { p.hint data-stream-state { noscript { "Load the page again to see what has happened since." } } }
+            @if live { p.hint data-stream-state { noscript { "Reload the page to see what has happened since." } } }
             @if test.state == SelfTestState::Over { p.help { "Check that the client uses exactly the URL above, and that it was started after the test." } }
         }
     }

@@ -60,9 +60,9 @@ fn list(frame: &PageFrame, data: &KeysPage) -> Markup {
                 (table("Keys", &columns, &rows))
                 (pager(route::KEYS, &[("q", data.q.raw())], &data.paging, shown(&data.rows).len()))
             } @else if !data.q.is_empty() {
-                (empty(&Empty { icon: Glyph::Search, title: "No key matches", text: "Clear the filter to see all keys.", link: Some((route::KEYS, "All keys")) }))
+                (empty(&Empty { icon: Glyph::Search, title: "No matching keys", text: "Clear the filter to see all keys.", link: Some((route::KEYS, "All keys")) }))
             } @else {
-                (empty(&Empty { icon: Glyph::Key, title: "No keys yet", text: "Make one below for each client or person, so that you can revoke it alone.", link: None }))
+                (empty(&Empty { icon: Glyph::Key, title: "No keys yet", text: "Create one below for each client or person, so that you can revoke each one separately.", link: None }))
             }
         }
     }

@@ -9,11 +9,7 @@ use maud::{Markup, html};
 
 /// The limits.
 pub fn limits(frame: &PageFrame, data: &LimitsPage) -> Markup {
-    let head = Head::of(
-        Section::Limits,
-        "Limits",
-        "How often callers may call, and how much Dragoman keeps, with the use at this moment.",
-    );
+    let head = Head::of(Section::Limits, "Limits", "Rate limits and caps, with their current use.");
     page(
         frame,
         &head,
@@ -24,7 +20,7 @@ pub fn limits(frame: &PageFrame, data: &LimitsPage) -> Markup {
                     (empty(&Empty {
                         icon: Glyph::Limit,
                         title: "No rate limits",
-                        text: "Callers may call as often as they like. Limits are written under rateLimits in the configuration.",
+                        text: "Callers may call as often as they like. To limit them, write rateLimits in the configuration.",
                         link: Some((route::CONFIGURATION, "Open the configuration")),
                     }))
                 } @else { div.cards { @for rate in shown(&data.rates) { (rate_card(rate)) } } (left_out(&data.rates)) }

@@ -12,7 +12,7 @@ pub fn live(frame: &PageFrame, data: &LivePage) -> Markup {
     let head = Head::of(
         Section::Live,
         "Live",
-        "Calls, changes of servers' states, and changes by people as they happen. Nothing of this is kept; the record of calls is under Calls.",
+        "Calls, changes of servers' states, and changes by people, as they happen. This page keeps no events; recorded calls are under Calls.",
     );
     let pairs = [("q", data.q.raw()), ("kind", data.kind.map_or("", LiveEventKind::name))];
     let rows = html! {
@@ -27,7 +27,7 @@ pub fn live(frame: &PageFrame, data: &LivePage) -> Markup {
             div id="list" {
                 div data-stream=(route::with_query(route::LIVE_EVENTS, &pairs)) data-most="200" {
                     div.row.live-bar {
-                        span.state role="status" data-stream-state { noscript { "Without scripts, load the page again to see new events." } }
+                        span.state role="status" data-stream-state { noscript { "Without scripts, reload the page to see new events." } }
                         button.button.plain type="button" data-pause hidden { (Glyph::Pause) span.words { "Pause" } }
                     }
                     (table("Events", &columns, &rows))

@@ -28,7 +28,7 @@ pub fn login(data: &LoginPage) -> Markup {
                     h2 id="link" { "With a one-time link" }
                     p { "On the machine of the gateway, run" }
                     pre.code { "dragoman admin link" }
-                    p.quiet { "and open the printed link. It can be used once, within 15 minutes. The start of the gateway prints one, too." }
+                    p.quiet { "and open the printed link. It can be used once, within 15 minutes. The gateway also prints one when it starts." }
                 }
                 p.quiet { "API keys of clients do not open these pages." }
             }

@@ -37,7 +37,7 @@ pub fn logins(frame: &PageFrame, data: &LoginsPage) -> Markup {
                     (table("Consents", &columns, &rows))
                     (pager(route::LOGINS, &[("q", data.q.raw())], &data.paging, shown(&data.rows).len()))
                 } @else if !data.q.is_empty() {
-                    (empty(&Empty { icon: Glyph::Search, title: "No consent matches", text: "Clear the filter to see all.", link: Some((route::LOGINS, "All consents")) }))
+                    (empty(&Empty { icon: Glyph::Search, title: "No matching consents", text: "Clear the filter to see all.", link: Some((route::LOGINS, "All consents")) }))
                 } @else {
                     (empty(&Empty {
                         icon: Glyph::Login,
@@ -60,7 +60,7 @@ fn sign_ins(frame: &PageFrame, rows: &[SignInRow], filtered: bool) -> Markup {
         h2 { "People who have signed in" }
         @if rows.is_empty() {
             p.quiet {
-                @if filtered { "Nobody matches." } @else { "Nobody has signed in yet. A client offers it when it connects without a token." }
+                @if filtered { "Nobody matches." } @else { "Nobody has signed in yet. A client offers to sign in when it connects without a token." }
             }
         } @else {
             (table("People who have signed in", &columns, &body))

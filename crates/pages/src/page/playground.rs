@@ -62,7 +62,7 @@ pub fn playground_run(frame: &PageFrame, run: &PlaygroundRun) -> Markup {
                 (code("Answer", answer))
             }
             @if !run.messages.is_empty() { h3 { "Messages" } (messages(&run.messages)) }
-            @if live { p.hint data-stream-state { noscript { "Load the page again to see what has happened since." } } }
+            @if live { p.hint data-stream-state { noscript { "Reload the page to see what has happened since." } } }
         }
     }
 }
@@ -98,7 +98,7 @@ fn search(data: &PlaygroundPage) -> Markup {
 fn tools(data: &PlaygroundPage) -> Markup {
     let chosen = data.tool.as_ref().map(|tool| tool.name.raw());
     html! {
-        @if data.tools.is_empty() { p.quiet { "No tool matches." } }
+        @if data.tools.is_empty() { p.quiet { "No matching tools." } }
         ul {
             @for row in shown(&data.tools) {
                 @let pairs = [("profile", data.profile.raw()), ("caller", data.caller.raw()), ("q", data.q.raw()), ("tool", row.client_name.raw())];

@@ -75,7 +75,7 @@ fn patterns(list: &[ForeignText], none: &str) -> Markup {
 }
 
 fn patterns_as_list(list: &[ForeignText]) -> Markup {
-    html! { @if list.is_empty() { "everybody who reaches the address" } @for (at, text) in list.iter().enumerate() { @if at > 0 { "; " } (text) } }
+    html! { @if list.is_empty() { "anyone who can reach the address" } @for (at, text) in list.iter().enumerate() { @if at > 0 { "; " } (text) } }
 }
 
 fn servers(frame: &PageFrame, data: &ProfilePage) -> Markup {

@@ -13,7 +13,7 @@ pub fn profiles(frame: &PageFrame, data: &ProfilesPage) -> Markup {
     let mut head = Head::of(
         Section::Profiles,
         "Profiles",
-        "Each profile is a view of some servers at an address of its own. Its tools take room in the context of every model that uses it.",
+        "Each profile is a view of some servers at an address of its own. Its tools take up room in the context of every model that uses it.",
     );
     if frame.manages {
         head.actions = html! { a.button.main href="#add" { (Glyph::Add) "Add a profile" } };
@@ -93,7 +93,7 @@ fn add(frame: &PageFrame, data: &ProfilesPage) -> Markup {
                     (submit(Button::Main, Glyph::Add, "Add the profile"))
                 }))
             } @else {
-                p { "Changes over these pages are off. Set " code { "management: true" } " in the configuration, or add the profile there." }
+                p { "Changes through these pages are disabled. Set " code { "management: true" } " in the configuration, or add the profile there." }
             }
         }
     }

@@ -12,7 +12,7 @@ pub(super) fn configuration(frame: &PageFrame, data: &ServerPage) -> Markup {
             h2 id="configuration-title" { "Configuration" }
             @if frame.manages { (form(frame, data)) } @else {
                 (code("Configuration of the server", &data.config.text))
-                p.hint { "Changes over these pages are off. Set " code { "management: true" } " in the configuration to allow them." }
+                p.hint { "Changes through these pages are disabled. Set " code { "management: true" } " in the configuration to allow them." }
             }
         }
     }
@@ -30,7 +30,7 @@ fn form(frame: &PageFrame, data: &ServerPage) -> Markup {
             div.field.wide {
                 label for="config-text" { "Entry as JSON" }
                 textarea.mono id="config-text" name="text" rows="10" data-json spellcheck="false" aria-describedby="config-hint" { "\n" (config.text.value()) }
-                p.hint id="config-hint" { "Secrets are shown as " code { "***" } ". Leave them so to keep the stored values." }
+                p.hint id="config-hint" { "Secrets are shown as " code { "***" } ". Leave them unchanged to keep the stored values." }
             }
             (faults("", &config.faults))
             div.row { (submit(Button::Main, Glyph::Check, "Save and apply")) }

@@ -28,7 +28,7 @@ pub fn servers(frame: &PageFrame, data: &ServersPage) -> Markup {
             div id="list" {
                 @if !data.rows.is_empty() { (list(frame, data)) }
                 @else if filtered {
-                    (empty(&Empty { icon: Glyph::Search, title: "No server matches", text: "Clear the filter to see all servers.", link: Some((route::SERVERS, "All servers")) }))
+                    (empty(&Empty { icon: Glyph::Search, title: "No matching servers", text: "Clear the filter to see all servers.", link: Some((route::SERVERS, "All servers")) }))
                 } @else {
                     (empty(&Empty {
                         icon: Glyph::Server,
@@ -112,7 +112,7 @@ fn add(frame: &PageFrame, add: &AddServer) -> Markup {
                         textarea.mono id="add-text" name="text" rows="7" required spellcheck="false" aria-describedby=[(!add.faults.is_empty()).then_some("add-faults")]
                             placeholder="{ \"mcpServers\": { \"files\": { \"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"] } } }" { "\n" (add.text.value()) }
                     }
-                    (field(InputLine { form: "add", name: "name", label: "Name", value: add.name.raw(), example: "files", hint: "Only for a URL. A block has names already.", ..InputLine::default() }))
+                    (field(InputLine { form: "add", name: "name", label: "Name", value: add.name.raw(), example: "files", hint: "Only for a URL. A block already contains names.", ..InputLine::default() }))
                     (faults("add-faults", &add.faults))
                     @if add.preview.is_empty() {
                         (submit(Button::Main, Glyph::Go, "Check"))
@@ -123,7 +123,7 @@ fn add(frame: &PageFrame, add: &AddServer) -> Markup {
                     }
                 }))
             } @else {
-                p { "Changes over these pages are off. Set " code { "management: true" } " in the configuration, or run " code { "dragoman add NAME -- command" } "." }
+                p { "Changes through these pages are disabled. Set " code { "management: true" } " in the configuration, or run " code { "dragoman add NAME -- command" } "." }
             }
         }
     }

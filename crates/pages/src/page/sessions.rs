@@ -13,7 +13,7 @@ pub fn sessions(frame: &PageFrame, data: &SessionsPage) -> Markup {
     let head = Head::of(
         Section::Sessions,
         "Sessions and streams",
-        "Connected clients, and everything that runs or waits at this moment.",
+        "Connected clients, and everything that runs or waits right now.",
     );
     let running: u64 = data.queues.iter().map(|row| row.running).sum();
     let waiting: u64 = data.queues.iter().map(|row| row.waiting).sum();

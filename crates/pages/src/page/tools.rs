@@ -26,7 +26,7 @@ pub fn tools(frame: &PageFrame, data: &ToolsPage) -> Markup {
             div id="list" {
                 @if !data.rows.is_empty() { (list(frame, data)) }
                 @else if filtered {
-                    (empty(&Empty { icon: Glyph::Search, title: "No tool matches", text: "Clear the filter to see all tools.", link: Some((route::TOOLS, "All tools")) }))
+                    (empty(&Empty { icon: Glyph::Search, title: "No matching tools", text: "Clear the filter to see all tools.", link: Some((route::TOOLS, "All tools")) }))
                 } @else {
                     (empty(&Empty {
                         icon: Glyph::Tool,

@@ -145,7 +145,7 @@ async fn a_call_by_hand_belongs_to_its_session() {
     assert!(!foreign.text.contains("id=\"run\""), "another session sees no run");
     let wrong = form.replace("arg.a=2", "arg.a=x");
     let wrong = browser.post("/admin/playground-run", &wrong).await;
-    assert!(wrong.status == 422 && wrong.text.contains("does not fit"), "{}", wrong.text);
+    assert!(wrong.status == 422 && wrong.text.contains("is not a valid value"), "{}", wrong.text);
     let calls = page_with(&mut browser, "/admin/calls?tool=demo__add", "/admin/calls/").await;
     let (_, rest) = calls.split_once("href=\"/admin/calls/").expect("a call");
     let id = rest.split_once('"').expect("its end").0;

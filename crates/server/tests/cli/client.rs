@@ -100,7 +100,7 @@ async fn arguments_come_in_four_ways() {
         (&["call", "demo", "add", "--args", "[1]"], "not an object"),
         (&["call", "demo", "add", "--args", "{", "-"], "use one of them"),
         (&["call", "demo", "add", "a=1", "--args", "{}"], "pass the arguments either"),
-        (&["call", "demo"], "which tool?"),
+        (&["call", "demo"], "the tool's name is missing"),
         (&["call", "demo", "add", "--args", "@none.json"], "cannot read none.json"),
     ] {
         let run = in_folder(&folder, args, "").await;
@@ -191,7 +191,7 @@ async fn refusals_have_words_and_json() {
         (&["list", "dmeo"], 2, "did you mean demo?"),
         (&["call", "demo", "add", "a=1"], 2, "the argument b (number) is missing"),
         (&["read", "demo"], 2, "one resource"),
-        (&["prompt", "demo"], 2, "which prompt?"),
+        (&["prompt", "demo"], 2, "the prompt's name is missing"),
         (&["ping", "demo", "x"], 2, "unexpected argument"),
         (&["ping", "http://"], 2, "http"),
         (&["ping", "ftp://h/"], 1, "http"),

@@ -206,7 +206,7 @@ async fn sessions_are_listed_and_ended() {
     assert_eq!(gone.code, Some(2), "{gone:?}");
     assert_eq!(serving.run(&["session", "list", "--json"]).await.json()["total"], 0);
     let consents = serving.run(&["consent", "list"]).await;
-    assert!(consents.err.contains("No server has or wants a consent."), "{consents:?}");
+    assert!(consents.err.contains("No server has consent or is waiting for it."), "{consents:?}");
     let nothing = serving.run(&["consent", "revoke", "demo"]).await;
     assert_eq!(nothing.code, Some(2), "{nothing:?}");
 }

@@ -54,7 +54,9 @@ pub(super) fn of_url(
     let sum = checksum_of(&bytes);
     if let Some(expected) = expected.filter(|expected| !expected.eq_ignore_ascii_case(&sum)) {
         let message = format!("{url} has the checksum {sum}, but the registry names {expected}");
-        return Err(Failure::new(message).help("do not use this file; tell the people who run the registry"));
+        return Err(
+            Failure::new(message).help("do not use this file; report it to the operators of the registry")
+        );
     }
     let relative = format!("{FOLDER}/{name}-{}.mcpb", &sum[..12]);
     let path = folder.join(&relative);

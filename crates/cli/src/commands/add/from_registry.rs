@@ -74,11 +74,11 @@ fn no_offer(document: &ServerDocument, wanted: &ServerName) -> Failure {
     let why: Vec<String> = document.refused.iter().map(ToString::to_string).collect();
     let message = if known.is_empty() {
         format!(
-            "nothing of {wanted} can be used: {}",
+            "{wanted} offers nothing that Dragoman can use: {}",
             if why.is_empty() { "it has no packages and no address".to_owned() } else { why.join("; ") }
         )
     } else {
-        format!("{wanted} is not offered that way; it is offered as {}", known.join(", "))
+        format!("{wanted} is not available that way; it is available as {}", known.join(", "))
     };
     Failure::new(message).help("add the server by its command or its URL: dragoman add NAME -- COMMAND")
 }

@@ -159,8 +159,9 @@ pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) ->
             }
             Next::Wait(_) | Next::Ask(_) => None,
         };
-        next = then
-            .ok_or_else(|| Fault::gateway("the server's answer about this task leads to no further step"))?;
+        next = then.ok_or_else(|| {
+            Fault::gateway("the gateway cannot continue after the server's answer about this task")
+        })?;
     }
 }
 

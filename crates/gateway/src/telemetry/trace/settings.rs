@@ -45,7 +45,7 @@ fn sampler(variables: &mut Variables<'_>) -> Sampler {
             }
         }
         _ => {
-            let help = "write always_on, always_off or traceidratio, each also with parentbased_ in front";
+            let help = "write always_on, always_off or traceidratio, optionally with parentbased_ in front";
             variables.complain("OTEL_TRACES_SAMPLER", &name, help);
             return usual;
         }

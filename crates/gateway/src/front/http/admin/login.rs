@@ -98,7 +98,8 @@ pub(super) fn enter(visit: &Visit<'_>, secret: &str, method: &Method) -> Respons
         return opened(visit, AdmittedBy::Link, route::ROOT);
     }
     failed(visit, "POST /admin/enter");
-    let message = "This link was used already, or has expired. `dragoman admin link` prints another one.";
+    let message =
+        "This link has already been used, or has expired. `dragoman admin link` prints another one.";
     page_with(visit, StatusCode::FORBIDDEN, LoginEntry::default(), Some(message))
 }
 

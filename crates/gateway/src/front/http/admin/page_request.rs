@@ -116,7 +116,8 @@ impl PageRequest {
         how: impl FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send + 'static,
     ) -> Result<Edited, Refusal> {
         if !self.manages() {
-            let message = "changes over these pages are off; set `management: true` in the configuration";
+            let message =
+                "changes through these pages are disabled; set `management: true` in the configuration";
             return Err(Refusal::new(403, "FORBIDDEN", message));
         }
         self.operator(subject).edit(how).await

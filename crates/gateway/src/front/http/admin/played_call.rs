@@ -244,7 +244,7 @@ async fn run(
             round.insert("requestState".to_owned(), state.clone());
         }
     }
-    error("the server asks again and again")
+    error("the server asked for input too many times")
 }
 
 /// Shows a question, and waits for its answer.

@@ -173,9 +173,9 @@ fn advice(status: u16, has_credentials: bool) -> Option<&'static str> {
             "The credentials are not valid for this profile, or the client's origin or host is not allowed (`allowedOrigins`, `allowedHosts`)."
         }
         (404, _) => {
-            "The client uses another path. Use exactly the URL above. After a restart of Dragoman, an old session is unknown, too: restart the client."
+            "The client uses another path. Use exactly the URL above. If Dragoman was restarted, it may no longer know the client's session: restart the client."
         }
-        (405, _) => "The client tried another way to connect; most clients go on with the right one.",
+        (405, _) => "The client tried another way to connect; most clients then continue with the right one.",
         (406 | 415, _) => {
             "The client does not send the headers of Streamable HTTP. Choose the transport HTTP or Streamable HTTP in its configuration."
         }

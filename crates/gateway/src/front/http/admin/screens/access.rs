@@ -132,7 +132,7 @@ fn shown(shard: &Shard, answer: &AccessAnswer) -> AccessVerdict {
     let rules = rules(shard);
     let decides = answer.rule.map(|rule| super::count(rule) + 1);
     let admission = AccessStep {
-        check: "the tool is in the profile, and the caller may enter it".into(),
+        check: "the tool is in the profile, and the caller may use the profile".into(),
         effect: if answer.server.is_some() { RuleEffect::Allows } else { RuleEffect::Denies },
         why: if answer.server.is_some() { "yes".into() } else { answer.reason.as_str().into() },
         line: None,
@@ -155,11 +155,7 @@ fn shown(shard: &Shard, answer: &AccessAnswer) -> AccessVerdict {
                 )
                 .into(),
                 effect,
-                why: if is_it {
-                    answer.reason.as_str().into()
-                } else {
-                    "it does not decide this call".into()
-                },
+                why: if is_it { answer.reason.as_str().into() } else { "it is not the deciding rule".into() },
                 line: None,
             }
         }));

@@ -128,12 +128,12 @@ fn notes(shard: &Shard, url: &str) -> Vec<ForeignText> {
     let host = parsed.as_ref().and_then(Uri::host).unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
     if is_here {
-        notes.push("Only clients on this machine reach this address. Clients in the web, such as claude.ai or ChatGPT, need a public address with https (`publicUrl`).".into());
+        notes.push("Only clients on this machine can reach this address. Web clients, such as claude.ai or ChatGPT, need a public address with https (`publicUrl`).".into());
     } else if parsed.as_ref().and_then(Uri::scheme_str) == Some("http") {
-        notes.push("This address has no https, so everything that clients send can be read on the way. Configure `tls`, or a proxy with https.".into());
+        notes.push("This address does not use https, so everything that clients send can be read in transit. Configure `tls`, or put a proxy with https in front.".into());
     }
     if !shard.door.asks() {
-        notes.push("Everybody who reaches this address may use its tools. Set `auth: { keys: true }` to admit only clients with a key.".into());
+        notes.push("Anyone who can reach this address may use its tools. Set `auth: { keys: true }` to admit only clients with a key.".into());
     }
     notes
 }

@@ -134,5 +134,5 @@ async fn machine(shard: &Arc<Shard>) -> Vec<CheckRow> {
         href: None,
     };
     let rows: Vec<CheckRow> = checked.unwrap_or_default().into_iter().map(row).collect();
-    if rows.is_empty() { vec![good("Nothing to complain about.")] } else { rows }
+    if rows.is_empty() { vec![good("No problems were found.")] } else { rows }
 }

@@ -80,7 +80,7 @@ fn rate(rate: &RateInUse) -> RateRow {
     RateRow {
         scope: scope.into(),
         quota: rate.rule["rate"].as_str().unwrap_or("unknown").into(),
-        per: per.unwrap_or_else(|| "request, whoever sends it".to_owned()).into(),
+        per: per.unwrap_or_else(|| "request, from any caller".to_owned()).into(),
         refused: rate.refused,
     }
 }

@@ -83,7 +83,7 @@ fn row(event: LiveEvent, id: u64) -> Option<ShownEvent> {
             severity: Severity::Note,
             who: "Dragoman".into(),
             what: format!("{} calls", dropped.number).into(),
-            text: "not shown one by one, because there are too many".into(),
+            text: "too many to show one by one".into(),
             href: None,
         }),
         LiveEvent::Figures(_) => None,

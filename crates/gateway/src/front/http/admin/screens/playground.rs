@@ -203,7 +203,11 @@ pub(in super::super) async fn answer(request: &PageRequest) -> PageResult {
 }
 
 fn no_run() -> Refusal {
-    Refusal::new(404, "RUN_NOT_FOUND", "There is no such run. It may have made room for newer ones.")
+    Refusal::new(
+        404,
+        "RUN_NOT_FOUND",
+        "There is no such run. It may have been removed to make room for newer runs.",
+    )
 }
 
 fn address(run: &PlayedCall) -> String {

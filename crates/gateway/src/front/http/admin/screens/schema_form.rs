@@ -153,7 +153,7 @@ fn value(kind: &FieldKind, all: &[&str]) -> Result<Option<Value>, String> {
         FieldKind::Text => Some(first.replace("\r\n", "\n").into()),
         _ => Some(first.into()),
     };
-    read.map(Some).ok_or_else(|| format!("{first:?} does not fit"))
+    read.map(Some).ok_or_else(|| format!("{first:?} is not a valid value"))
 }
 
 #[cfg(test)]

@@ -18,9 +18,12 @@ use crate::insight::limits::{self, LimitsInUse};
 use crate::management::admin_link::{self, AdminLink};
 
 pub(super) const OPERATIONS: &[Operation] = &[
-    get("/api/health", "getHealth", "Shows what an operator should look at, with what to do.", |request| {
-        now(Ok(show_health(request)))
-    })
+    get(
+        "/api/health",
+        "getHealth",
+        "Shows what an operator should look at, and what to do about it.",
+        |request| now(Ok(show_health(request))),
+    )
     .giving::<GatewayHealth>(),
     get("/api/limits", "getLimits", "Shows limits and how much of each is in use.", |request| {
         Box::pin(show_limits(request))

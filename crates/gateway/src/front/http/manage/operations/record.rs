@@ -38,8 +38,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         Box::pin(list(request))
     })
     .asking(&[
-        query("sinceSeconds", QueryKind::Number(0, LONGEST), "Only calls of this number of seconds before now."),
-        query("untilSeconds", QueryKind::Number(0, LONGEST), "Only calls before this number of seconds before now."),
+        query("sinceSeconds", QueryKind::Number(0, LONGEST), "Only calls in this many seconds up to now."),
+        query("untilSeconds", QueryKind::Number(0, LONGEST), "Only calls more than this many seconds ago."),
         query("principal", QueryKind::Text, "A pattern for the principal."),
         query("profile", QueryKind::Text, "A pattern for the profile."),
         query("server", QueryKind::Text, "A pattern for the server."),
@@ -57,7 +57,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     })
     .asking(&[
         query("by", QueryKind::Word(GROUPS), "The property; `server` if omitted."),
-        query("sinceSeconds", QueryKind::Number(1, LONGEST), "The examined time, in seconds; a day if omitted."),
+        query("sinceSeconds", QueryKind::Number(1, LONGEST), "The length of the period, in seconds; a day if omitted."),
     ])
     .giving::<CallSummary>(),
     get("/api/calls/{call}", "getCall", "Shows one recorded call.", |request| Box::pin(show(request)))
