@@ -35,7 +35,7 @@ pub enum ArchiveError {
         error: io::Error,
     },
     /// The file is not a zip archive, or a damaged one.
-    #[error("it is no valid MCPB bundle: {0}")]
+    #[error("it is not a valid MCPB bundle: {0}")]
     Damaged(String),
     /// The archive is larger than is sensible for a server.
     #[error("it is too large: {0}")]
@@ -108,7 +108,7 @@ impl Archive {
             .read_to_end(&mut text)
             .map_err(|error| ArchiveError::Damaged(error.to_string()))?;
         if text.len() as u64 > MAX_MANIFEST_BYTES {
-            return Err(ArchiveError::TooLarge("its manifest has more than 1 MiB".to_owned()));
+            return Err(ArchiveError::TooLarge("its manifest is larger than 1 MiB".to_owned()));
         }
         Ok(text)
     }
@@ -125,7 +125,7 @@ impl Archive {
             total = total.saturating_add(entry.size());
         }
         if total > MAX_UNPACKED_BYTES {
-            return Err(ArchiveError::TooLarge(format!("its files have {total} bytes")));
+            return Err(ArchiveError::TooLarge(format!("its files total {total} bytes")));
         }
         for index in 0..self.zip.len() {
             let entry = self.zip.by_index(index).map_err(damaged)?;
@@ -159,14 +159,14 @@ const FOLDER: u32 = 0o040_000;
 fn safe_path(name: &str, mode: Option<u32>) -> Result<PathBuf, ArchiveError> {
     let refused = |why| Err(ArchiveError::Unsafe(name.chars().take(200).collect(), why));
     if mode.is_some_and(|mode| !matches!(mode & TYPE_BITS, 0 | PLAIN | FOLDER)) {
-        return refused("only plain files and folders may be in a bundle, no links or devices");
+        return refused("a bundle may contain only plain files and folders, no links or devices");
     }
     if name.contains(['\\', ':', '\0']) {
         return refused("a name must not contain \\, : or NUL");
     }
     let parts: Vec<&str> = name.trim_end_matches('/').split('/').collect();
     if parts.iter().any(|part| matches!(*part, "" | "." | "..")) {
-        return refused("the path must stay inside the folder of the bundle");
+        return refused("the path must stay inside the bundle's folder");
     }
     Ok(parts.iter().collect())
 }

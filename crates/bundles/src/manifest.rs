@@ -13,7 +13,7 @@ pub enum ManifestError {
     #[error("its manifest.json has no valid `{0}`")]
     Invalid(&'static str),
     /// The server is of a type that Dragoman does not know.
-    #[error("its server has the unknown type {0:?}; Dragoman knows node, python, binary and uv")]
+    #[error("its server has the unknown type {0:?}; Dragoman supports node, python, binary and uv")]
     UnknownType(String),
 }
 

@@ -108,7 +108,7 @@ fn what_is_no_bundle_says_so() {
     let folder = folder("none");
     let path = folder.join("x.mcpb");
     fs::write(&path, "<html>Not found</html>").unwrap();
-    assert!(Archive::open(&path).unwrap_err().to_string().contains("no valid MCPB bundle"));
+    assert!(Archive::open(&path).unwrap_err().to_string().contains("not a valid MCPB bundle"));
     assert!(Archive::open(&folder.join("absent")).unwrap_err().to_string().contains("absent"));
     bundle(&path, |zip| file(zip, "other", 0o644, b""));
     assert!(Archive::open(&path).unwrap().manifest().unwrap_err().to_string().contains("manifest.json"));

@@ -46,7 +46,7 @@ pub(crate) fn common(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
             "streamableHttp" | "streamable_http" | "streamable-http" => entry.put("type", "http".into()),
             "http" | "sse" => {}
             "ws" | "websocket" => return Err("it uses WebSockets, which MCP does not define".to_owned()),
-            other => return Err(format!("its type {other:?} is not one that Dragoman knows")),
+            other => return Err(format!("Dragoman does not support its type {other:?}")),
         }
     }
     if let Some(Value::Object(headers)) = entry.members.get_mut("headers") {
@@ -119,7 +119,7 @@ pub(crate) fn goose(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
         "stdio" => {}
         "sse" => entry.put("type", "sse".into()),
         "streamable_http" => entry.put("type", "http".into()),
-        other => return Err(format!("it is a part of Goose ({other:?}), and not a server")),
+        other => return Err(format!("it is part of Goose ({other:?}), not a server")),
     }
     for (theirs, ours) in
         [("cmd", "command"), ("envs", "env"), ("uri", "url"), ("available_tools", "includeTools")]

@@ -88,7 +88,7 @@ pub(super) fn server_name(name: &str) -> Result<(), Flaw> {
     }
     if name == "_OTHER" {
         return Err(Flaw::new(
-            "`_OTHER` means all servers above the cap in the figures at `/metrics`",
+            "`/metrics` uses `_OTHER` for all servers above the cap",
             "write another name",
         ));
     }
@@ -316,7 +316,9 @@ pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
         if host == "localhost" {
             return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
         }
-        let help = format!("write 127.0.0.1:{port} for this machine only, or 0.0.0.0:{port} for everybody");
+        let help = format!(
+            "write 127.0.0.1:{port} for this machine only, or 0.0.0.0:{port} for other machines, too"
+        );
         return Err(Flaw::telling("an address to listen on must be an IP address and a port", help));
     }
     if let Ok(ip) = text.trim_matches(['[', ']']).parse::<IpAddr>() {

@@ -113,7 +113,7 @@ pub(super) fn nothing(reader: &mut Reader<'_>, base: Config) -> Config {
 
 /// Adds a note for a configuration without servers, which is valid but hardly intended.
 fn note_no_servers(reader: &mut Reader<'_>, at: usize) {
-    let help = "add `mcpServers:` with one entry or more";
+    let help = "add `mcpServers:` with at least one entry";
     reader.note(&(at..at), "there are no servers, so there is nothing to serve", help);
 }
 

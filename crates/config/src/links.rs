@@ -133,7 +133,7 @@ section! {
         /// and a password if the proxy needs them; `none`, for no proxy; or `environment`, for the proxy that the environment names.
         "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the server: `ca`, `cert`, `key`.
-        "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the authorities of the system, no client certificate",
+        "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the system's certificate authorities, no client certificate",
             see "[upstreams.md](upstreams.md#certificates)";
     ]
 }
@@ -248,7 +248,7 @@ fn sha256(text: &Text) -> Result<(), check::Flaw> {
         return Ok(());
     }
     Err(check::Flaw::new(
-        "this is no SHA-256 checksum",
+        "this is not a SHA-256 checksum",
         "write 64 hexadecimal digits, as `sha256sum FILE` prints them",
     ))
 }
@@ -257,7 +257,7 @@ fn sha256(text: &Text) -> Result<(), check::Flaw> {
 fn setting(name: &str) -> Result<String, check::Flaw> {
     if name.is_empty() || name.len() > 200 || name.contains(char::is_control) {
         return Err(check::Flaw::new(
-            "this is no name of a setting",
+            "this is not the name of a setting",
             "write a name from the manifest of the bundle",
         ));
     }

@@ -63,7 +63,7 @@ pub fn load_knowing(
         let help =
             "split the servers among several Dragoman processes, or move long strings to files: ${file:path}";
         let broken =
-            Broken { at: 0..0, message: "the file has more than 4MiB".to_owned(), help: help.to_owned() };
+            Broken { at: 0..0, message: "the file is larger than 4 MiB".to_owned(), help: help.to_owned() };
         return Err(refused(&Source::new(""), file, lookup, broken));
     }
     let blanked = without_comments(text);

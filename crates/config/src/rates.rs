@@ -110,7 +110,7 @@ impl Spelling<RequestRate> for Rate {
         };
         if !(self.least..=MOST).contains(&count) || period.is_zero() || period > LONGEST {
             let help = format!("write 1 to {MOST} requests in at most {}", units::show_time(LONGEST));
-            let message = format!("a rate of {} is out of bounds", clip(text.shown()));
+            let message = format!("a rate of {} is out of range", clip(text.shown()));
             reader.fault(&entry.value.at, message, help);
             return None;
         }

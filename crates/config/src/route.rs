@@ -96,7 +96,7 @@ section! {
         /// PEM: certificates of authorities. One of these authorities must have issued the server's certificate. For requests to
         /// the server's authorization server, these authorities are trusted in addition to those of the system. A relative path is
         /// resolved from the configuration's folder.
-        "ca" ca: Option<PathBuf> = Maybe(File), absent "the authorities of the system";
+        "ca" ca: Option<PathBuf> = Maybe(File), absent "the system's certificate authorities";
         /// PEM: the certificate that Dragoman shows to the server, followed by those of intermediate authorities. Dragoman shows
         /// the certificate only to this server.
         "cert" cert: Option<PathBuf> = Maybe(File), absent "none";

@@ -281,7 +281,7 @@ impl Spelling<Duration> for Timeout {
 }
 
 fn read_timeout(reader: &mut Reader<'_>, node: &Node, longest: Duration) -> Option<Duration> {
-    let what = "a time such as 30s, 2m or a number of seconds";
+    let what = "a time such as 30s or 2m, or a number of seconds";
     let text = reader.text(node, what)?;
     let bare = text.expose().parse::<f64>().ok().filter(|number| *number >= BARE_MILLISECONDS_FROM);
     let time = match bare {
@@ -296,7 +296,7 @@ fn read_timeout(reader: &mut Reader<'_>, node: &Node, longest: Duration) -> Opti
     if time.is_zero() || time > longest {
         reader.fault(
             &node.at,
-            format!("a timeout of {shown} is out of bounds"),
+            format!("a timeout of {shown} is out of range"),
             format!("write a time from 1ms to {}", units::show_time(longest)),
         );
         return None;

@@ -170,7 +170,7 @@ fn fault(reader: &mut Reader<'_>, entry: &Entry) {
             .to_owned()
     });
     let message = format!(
-        "`{}` looks like a selection of tools in a form that Dragoman does not know",
+        "`{}` looks like a selection of tools in a form that Dragoman does not support",
         clip(&entry.key)
     );
     reader.fault(&entry.key_at, message, help);

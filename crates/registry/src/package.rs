@@ -66,7 +66,7 @@ pub(crate) fn offer(package: &Value) -> Result<Offer, DocumentError> {
     let word = package["registryType"].as_str().unwrap_or_default();
     let refused = |why: String| DocumentError::Refused(why);
     let origin = OfferOrigin::of_word(word)
-        .ok_or_else(|| refused(format!("Dragoman does not know packages of {word:?}")))?;
+        .ok_or_else(|| refused(format!("Dragoman does not support {word:?} packages")))?;
     let identifier = package["identifier"].as_str().unwrap_or_default();
     match package["transport"]["type"].as_str().unwrap_or("stdio") {
         "stdio" => {}
@@ -80,7 +80,7 @@ pub(crate) fn offer(package: &Value) -> Result<Offer, DocumentError> {
         return bundle(package, identifier);
     }
     let runner = RUNNERS.iter().find(|runner| runner.origin == origin);
-    let runner = runner.ok_or_else(|| refused(format!("packages of {word:?} cannot be run")))?;
+    let runner = runner.ok_or_else(|| refused(format!("Dragoman cannot run {word:?} packages")))?;
     runner.offer(package, identifier)
 }
 

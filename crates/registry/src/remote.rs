@@ -15,14 +15,14 @@ pub(crate) fn offer(remote: &Value, name: &str) -> Result<Offer, DocumentError> 
         Some("streamable-http") => "http",
         Some("sse") => "sse",
         other => {
-            let why = format!("Dragoman does not know the transport {:?}", other.unwrap_or_default());
+            let why = format!("Dragoman does not support the transport {:?}", other.unwrap_or_default());
             return Err(DocumentError::Refused(why));
         }
     };
     let prefix = format!("{}_", variable_name(name));
     let url = remote["url"].as_str().unwrap_or_default();
     if !url.starts_with("https://") && !url.starts_with("http://") {
-        return Err(DocumentError::Refused(format!("{url:?} is no address")));
+        return Err(DocumentError::Refused(format!("{url:?} is not a valid address")));
     }
     let address = template_filled(url, &remote["variables"], &prefix);
     let text = address.text();

@@ -142,7 +142,7 @@ fn hostile_packages_are_refused_with_a_reason() {
         (json!({ "registryType": "oci", "identifier": "example/x:latest" }), "no exact version"),
         (json!({ "registryType": "oci", "identifier": "example/x" }), "no exact version"),
         (json!({ "registryType": "oci", "identifier": "-v/:/host", "version": "1" }), "no valid name"),
-        (json!({ "registryType": "cargo", "identifier": "x", "version": "1.0.0" }), "does not know packages"),
+        (json!({ "registryType": "cargo", "identifier": "x", "version": "1.0.0" }), "does not support"),
         (
             json!({ "registryType": "npm", "identifier": "x", "version": "1.0.0", "registryBaseUrl": "https://evil.example" }),
             "evil.example",

@@ -49,7 +49,7 @@ pub enum Error {
         why: String,
     },
     /// The file was written with another key than the one in its folder.
-    #[error("{} was written with another key than the one in vault.key in the same folder", path.display())]
+    #[error("{} was written with a key other than the one in vault.key in the same folder", path.display())]
     OtherKey {
         /// The path of the file.
         path: PathBuf,
@@ -124,7 +124,7 @@ impl Error {
                 "restore a backup, or recover the readable part with `sqlite3 FILE .recover`, or move the file away (with its -wal and -shm files) to start with an empty one"
             }
             Self::OtherKey { .. } => {
-                "restore the vault.key that belongs to the file from a backup; or move the file away (with its -wal and -shm files), after which all that servers list next is approved"
+                "restore the vault.key that belongs to the file from a backup; or move the file away (with its -wal and -shm files), after which everything that the servers list next is approved"
             }
             Self::Unreadable { .. } => "give this user read access, or name another file",
             Self::Damaged { .. } => {

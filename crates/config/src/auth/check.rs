@@ -61,7 +61,7 @@ pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
         return Ok(());
     }
     let message = format!(
-        "the cost of this hash is out of bounds: at most m={MOST_MEMORY},t={MOST_PASSES},p={MOST_LANES}, and at least m=8 per lane"
+        "the cost of this hash is out of range: at most m={MOST_MEMORY},t={MOST_PASSES},p={MOST_LANES}, and at least m=8 per lane"
     );
     Err(Flaw::new(message, make))
 }

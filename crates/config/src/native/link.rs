@@ -50,7 +50,7 @@ section! {
         /// the proxy needs them; `none`, for no proxy; or `environment`, for the proxy that the environment names.
         "proxy" proxy: ProxyRule = ProxySpelling, absent "the one that the environment names", see "[upstreams.md](upstreams.md#proxies)";
         /// The files for TLS connections to the site or the services: `ca`, `cert`, `key`.
-        "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the authorities of the system, no client certificate",
+        "tls" tls: Option<ClientTls> = Maybe(Afresh), absent "the system's certificate authorities, no client certificate",
             see "[upstreams.md](upstreams.md#certificates)";
     ]
 }

@@ -27,7 +27,7 @@ fn read<T: PartialOrd + Copy>(
     if amount < least || amount > most {
         let shown = if text.hides() { clip(text.shown()) } else { show(amount) };
         let help = format!("write a value from {} to {}", show(least), show(most));
-        reader.fault(&entry.value.at, format!("{shown} is out of bounds"), help);
+        reader.fault(&entry.value.at, format!("{shown} is out of range"), help);
         return None;
     }
     Some(amount)
@@ -41,7 +41,7 @@ pub(crate) struct Time {
 
 impl Spelling<Duration> for Time {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Duration>) -> Option<Duration> {
-        let what = "a time such as 500ms, 30s, 10m, 1h or a number of seconds";
+        let what = "a time such as 500ms, 30s, 10m or 1h, or a number of seconds";
         read(reader, entry, what, units::parse_time, (self.least, self.most), units::show_time)
     }
 

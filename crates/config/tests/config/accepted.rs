@@ -198,7 +198,7 @@ fn every_limit_takes_its_bounds_and_nothing_beyond() {
         let (number, unit) = most.split_at(most.find(char::is_alphabetic).unwrap_or(most.len()));
         let beyond = number.parse::<u64>().expect("a number") + 1;
         let text = format!("mcpServers: {{}}\nlimits: {{ {}: {beyond}{unit} }}", row.key);
-        assert!(rendered(&text).contains("is out of bounds"), "{text}");
+        assert!(rendered(&text).contains("is out of range"), "{text}");
     }
 }
 

@@ -79,6 +79,6 @@ fn the_time_to_start_is_said_per_server_or_for_all() {
     assert_eq!(config.limits.start_timeout, Duration::from_mins(2));
     let text = "mcpServers: { a: { command: x, startTimeout: 2h } }";
     let fault =
-        "1:46 mcpServers.a.startTimeout [2h] a timeout of 2h is out of bounds => write a time from 1ms to 1h";
+        "1:46 mcpServers.a.startTimeout [2h] a timeout of 2h is out of range => write a time from 1ms to 1h";
     same(text, &faults_in_short(text), &[fault]);
 }

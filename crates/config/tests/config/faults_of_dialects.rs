@@ -69,7 +69,7 @@ limits: { batch: 0 }
 endpoints: [ { path: /message, dialect: bb } ]
 ",
         &[
-            r"2:18 limits.batch [0] 0 is out of bounds => write a value from 1 to 1000",
+            r"2:18 limits.batch [0] 0 is out of range => write a value from 1 to 1000",
             r"3:14 endpoints[0] [] the clients of `/sse` send their messages to this path => choose another path, or add an endpoint for `/sse`",
         ],
     ),

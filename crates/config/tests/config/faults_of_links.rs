@@ -270,7 +270,7 @@ listen: '${SECRET}'
 ",
         &[
             r"2:26 mcpServers.a.type ['${SECRET}'] `${SECRET}` is not one of `stdio`, `http`, `streamable-http` or `sse` => write `stdio`, `http`, `streamable-http` or `sse`",
-            r"2:48 mcpServers.a.timeout ['${SECRET}'] expected a time such as 30s, 2m or a number of seconds, found `'${SECRET}'` => write a time such as 30s, 2m or a number of seconds",
+            r"2:48 mcpServers.a.timeout ['${SECRET}'] expected a time such as 30s or 2m, or a number of seconds, found `'${SECRET}'` => write a time such as 30s or 2m, or a number of seconds",
             r"2:71 mcpServers.a.disabled ['${SECRET}'] expected true or false, found `'${SECRET}'` => write true or false",
             r"3:17 limits.line ['${SECRET}'] expected a size in bytes such as 65536, 64KiB or 4MiB, found `'${SECRET}'` => write a size in bytes such as 65536, 64KiB or 4MiB",
             r"4:9 listen ['${SECRET}'] this is not an address to listen on => write an IP address and a port: 127.0.0.1:8808",

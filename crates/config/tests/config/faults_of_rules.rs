@@ -108,8 +108,8 @@ rateLimits: [ {}, 60/1m, { rate: 60 }, { rate: 0/1m }, { rate: 1/25h }, { rate: 
             r"2:15 rateLimits[0] [] there is no `rate` => add it: rate: 60/1m",
             r"2:19 rateLimits[1] [60/1m] expected a mapping with `rate`, found `60/1m` => write a mapping with `rate`",
             r"2:34 rateLimits[2].rate [60] expected a rate such as 60/1m or 10/s, found `60` => write a rate such as 60/1m or 10/s",
-            r"2:48 rateLimits[3].rate [0/1m] a rate of 0/1m is out of bounds => write 1 to 1000000 requests in at most 24h",
-            r"2:64 rateLimits[4].rate [1/25h] a rate of 1/25h is out of bounds => write 1 to 1000000 requests in at most 24h",
+            r"2:48 rateLimits[3].rate [0/1m] a rate of 0/1m is out of range => write 1 to 1000000 requests in at most 24h",
+            r"2:64 rateLimits[4].rate [1/25h] a rate of 1/25h is out of range => write 1 to 1000000 requests in at most 24h",
             r"2:81 rateLimits[5].rate ['1 per minute'] expected a rate such as 60/1m or 10/s, found `'1 per minute'` => write a rate such as 60/1m or 10/s",
         ],
     ),
@@ -133,7 +133,7 @@ rateLimits: [ { rate: 60/1m, per: [ip, ip], burst: 0, methods: all, tools: 'x*' 
         &[
             r"2:15 rateLimits[0] [] this limit counts all requests, but `tools` applies only to calls => remove `tools`, or write methods: calls",
             r"2:40 rateLimits[0].per [ip] this occurs twice => keep one of the two",
-            r"2:52 rateLimits[0].burst [0] 0 is out of bounds => write a value from 1 to 1000000",
+            r"2:52 rateLimits[0].burst [0] 0 is out of range => write a value from 1 to 1000000",
             r"2:115 rateLimits[1].burst ['${SECRET}'] expected a whole number, found `'${SECRET}'` => write a whole number",
         ],
     ),
@@ -161,7 +161,7 @@ audit: { file: '', arguments: 1, redact: [''], keep: 1m, days: 30 }
             r"2:16 audit.file [''] the path is empty => write a path, or remove the key",
             r"2:31 audit.arguments [1] expected true or false, found `1` => write true or false",
             r"2:43 audit.redact[0] [''] this would redact every argument => write part of an argument's name, such as: password",
-            r"2:54 audit.keep [1m] 1m is out of bounds => write a value from 1h to 3650d",
+            r"2:54 audit.keep [1m] 1m is out of range => write a value from 1h to 3650d",
             r"2:58 audit.days [days] unknown key `days` => remove it; known keys: file, arguments, redact, keep",
         ],
     ),
@@ -235,10 +235,10 @@ const NATIVE: &[(&str, &[&str])] = &[
         r"mcpServers: { a: { native: wordpress, site: { url: 'https://h', atOnce: 0, rate: often } }, b: { native: wordpress, site: { url: 'https://h', atOnce: many, rate: 0/1m, privateSites: 7 } } }
 ",
         &[
-            r"1:73 mcpServers.a.site.atOnce [0] 0 is out of bounds => write a value from 1 to 1000",
+            r"1:73 mcpServers.a.site.atOnce [0] 0 is out of range => write a value from 1 to 1000",
             r"1:82 mcpServers.a.site.rate [often] expected a rate such as 60/1m or 10/s, found `often` => write a rate such as 60/1m or 10/s",
             r"1:151 mcpServers.b.site.atOnce [many] expected a whole number, found `many` => write a whole number",
-            r"1:163 mcpServers.b.site.rate [0/1m] a rate of 0/1m is out of bounds => write 1 to 1000000 requests in at most 24h",
+            r"1:163 mcpServers.b.site.rate [0/1m] a rate of 0/1m is out of range => write 1 to 1000000 requests in at most 24h",
             r"1:183 mcpServers.b.site.privateSites [7] expected true or false, found `7` => write true or false",
         ],
     ),
@@ -315,7 +315,7 @@ fn metrics_are_read_with_all_their_faults() {
         &faults_in_short(text),
         &[
             r"2:20 metrics.listen [example.com:1] an address to listen on must be an IP address and a port => write 127.0.0.1:1 for this machine only, or 0.0.0.0:1 for everybody",
-            r"2:43 metrics.series [99] 99 is out of bounds => write a value from 100 to 1000000",
+            r"2:43 metrics.series [99] 99 is out of range => write a value from 100 to 1000000",
             r"2:47 metrics.path [path] unknown key `path` => remove it; known keys: listen, who, series",
         ],
     );
@@ -337,7 +337,7 @@ fn management_is_read_with_all_its_faults() {
         &faults_in_short(text),
         &[
             r"2:20 management.who [{}] this is empty => add an entry, or remove the key",
-            r"2:30 management.rate [0/1m] a rate of 0/1m is out of bounds => write 1 to 1000000 requests in at most 24h",
+            r"2:30 management.rate [0/1m] a rate of 0/1m is out of range => write 1 to 1000000 requests in at most 24h",
             r"2:36 management.path [path] unknown key `path` => remove it; known keys: who, rate",
         ],
     );

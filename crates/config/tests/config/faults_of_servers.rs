@@ -9,11 +9,11 @@ const SERVERS: &[(&str, &[&str])] = &[
 profiles: { x: { tools: { overrides: { a__b: { cache: {}, atOnce: 0, timeout: 2d }, a__c: { cache: { for: 0s, public: true } } } } } }
 ",
         &[
-            r"2:33 mcpServers.a.maxResult [1KiB] 1KiB is out of bounds => write a value from 4KiB to 1GiB",
+            r"2:33 mcpServers.a.maxResult [1KiB] 1KiB is out of range => write a value from 4KiB to 1GiB",
             r"3:48 profiles.x.tools.overrides.a__b.cache [cache] there is no `for` => add it: for: 5m",
-            r"3:67 profiles.x.tools.overrides.a__b.atOnce [0] 0 is out of bounds => write a value from 1 to 1000000",
-            r"3:79 profiles.x.tools.overrides.a__b.timeout [2d] a timeout of 2d is out of bounds => write a time from 1ms to 24h",
-            r"3:107 profiles.x.tools.overrides.a__c.cache.for [0s] 0ms is out of bounds => write a value from 1s to 24h",
+            r"3:67 profiles.x.tools.overrides.a__b.atOnce [0] 0 is out of range => write a value from 1 to 1000000",
+            r"3:79 profiles.x.tools.overrides.a__b.timeout [2d] a timeout of 2d is out of range => write a time from 1ms to 24h",
+            r"3:107 profiles.x.tools.overrides.a__c.cache.for [0s] 0ms is out of range => write a value from 1s to 24h",
             r"3:111 profiles.x.tools.overrides.a__c.cache.public [public] unknown key `public` => remove it; known keys: for",
         ],
     ),
@@ -37,7 +37,7 @@ profiles: { x: { tools: { overrides: { a__b: { cache: {}, atOnce: 0, timeout: 2d
   _OTHER: { native: demo }
 ",
         &[
-            r"2:3 mcpServers._OTHER [_OTHER] `_OTHER` means all servers above the cap in the figures at `/metrics` => write another name",
+            r"2:3 mcpServers._OTHER [_OTHER] `/metrics` uses `_OTHER` for all servers above the cap => write another name",
         ],
     ),
     (
@@ -292,20 +292,20 @@ profiles: { x: { tools: { overrides: { a__b: { cache: {}, atOnce: 0, timeout: 2d
         r"mcpServers:
   a: { command: x, timeout: 0 }
 ",
-        &[r"2:29 mcpServers.a.timeout [0] a timeout of 0ms is out of bounds => write a time from 1ms to 1h"],
+        &[r"2:29 mcpServers.a.timeout [0] a timeout of 0ms is out of range => write a time from 1ms to 1h"],
     ),
     (
         r"mcpServers:
   a: { command: x, timeout: 2h }
 ",
-        &[r"2:29 mcpServers.a.timeout [2h] a timeout of 2h is out of bounds => write a time from 1ms to 1h"],
+        &[r"2:29 mcpServers.a.timeout [2h] a timeout of 2h is out of range => write a time from 1ms to 1h"],
     ),
     (
         r"mcpServers:
   a: { command: x, timeout: 7200000 }
 ",
         &[
-            r"2:29 mcpServers.a.timeout [7200000] a timeout of 2h is out of bounds => write a time from 1ms to 1h",
+            r"2:29 mcpServers.a.timeout [7200000] a timeout of 2h is out of range => write a time from 1ms to 1h",
         ],
     ),
     (
@@ -313,7 +313,7 @@ profiles: { x: { tools: { overrides: { a__b: { cache: {}, atOnce: 0, timeout: 2d
   a: { command: x, timeout: soon }
 ",
         &[
-            r"2:29 mcpServers.a.timeout [soon] expected a time such as 30s, 2m or a number of seconds, found `soon` => write a time such as 30s, 2m or a number of seconds",
+            r"2:29 mcpServers.a.timeout [soon] expected a time such as 30s or 2m, or a number of seconds, found `soon` => write a time such as 30s or 2m, or a number of seconds",
         ],
     ),
     (

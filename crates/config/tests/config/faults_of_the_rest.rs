@@ -157,11 +157,11 @@ limits: { lines: 1, request_body: 1, wat: 1 }
 limits: { requestBody: 1, line: 1TiB, result: -1, jsonDepth: 1.5, batch: 0, sessions: many }
 ",
         &[
-            r"2:24 limits.requestBody [1] 1B is out of bounds => write a value from 1KiB to 256MiB",
+            r"2:24 limits.requestBody [1] 1B is out of range => write a value from 1KiB to 256MiB",
             r"2:33 limits.line [1TiB] expected a size in bytes such as 65536, 64KiB or 4MiB, found `1TiB` => write a size in bytes such as 65536, 64KiB or 4MiB",
             r"2:47 limits.result [-1] expected a size in bytes such as 65536, 64KiB or 4MiB, found `-1` => write a size in bytes such as 65536, 64KiB or 4MiB",
             r"2:62 limits.jsonDepth [1.5] expected a whole number, found `1.5` => write a whole number",
-            r"2:74 limits.batch [0] 0 is out of bounds => write a value from 1 to 1000",
+            r"2:74 limits.batch [0] 0 is out of range => write a value from 1 to 1000",
             r"2:87 limits.sessions [many] expected a whole number, found `many` => write a whole number",
         ],
     ),
@@ -170,9 +170,9 @@ limits: { requestBody: 1, line: 1TiB, result: -1, jsonDepth: 1.5, batch: 0, sess
 limits: { connectTimeout: 3m, drainTimeout: 1 day, sessionIdle: [1] }
 ",
         &[
-            r"2:27 limits.connectTimeout [3m] 3m is out of bounds => write a value from 100ms to 2m",
-            r"2:45 limits.drainTimeout [1 day] expected a time such as 500ms, 30s, 10m, 1h or a number of seconds, found `1 day` => write a time such as 500ms, 30s, 10m, 1h or a number of seconds",
-            r"2:65 limits.sessionIdle [[1]] expected a time such as 500ms, 30s, 10m, 1h or a number of seconds, found a list => write a time such as 500ms, 30s, 10m, 1h or a number of seconds",
+            r"2:27 limits.connectTimeout [3m] 3m is out of range => write a value from 100ms to 2m",
+            r"2:45 limits.drainTimeout [1 day] expected a time such as 500ms, 30s, 10m or 1h, or a number of seconds, found `1 day` => write a time such as 500ms, 30s, 10m or 1h, or a number of seconds",
+            r"2:65 limits.sessionIdle [[1]] expected a time such as 500ms, 30s, 10m or 1h, or a number of seconds, found a list => write a time such as 500ms, 30s, 10m or 1h, or a number of seconds",
         ],
     ),
     (

@@ -47,7 +47,7 @@ fn nesting_is_bounded() {
 #[test]
 fn a_huge_file_is_refused_unread() {
     let text = "#".repeat(MAX_FILE_BYTES + 1);
-    assert!(rendered(&text).contains("the file has more than 4MiB"));
+    assert!(rendered(&text).contains("the file is larger than 4 MiB"));
     assert!(try_load(&text[1..]).is_ok());
 }
 

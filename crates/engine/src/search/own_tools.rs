@@ -117,7 +117,7 @@ impl FindTools {
         let mut keys =
             members.iter().map(|member| std::str::from_utf8(member.key.of(text)).unwrap_or_default());
         if !keys.all(is_known) {
-            return Err(fault("there are only the arguments \"query\" and \"limit\""));
+            return Err(fault("the only arguments are \"query\" and \"limit\""));
         }
         Ok(Self { query, limit })
     }

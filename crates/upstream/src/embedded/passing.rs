@@ -57,7 +57,7 @@ impl ArrivingBody for Arriving {
             }
             match frame {
                 Err(error) => {
-                    let words = format!("its server broke off: {error}");
+                    let words = format!("its server interrupted the transfer: {error}");
                     return Poll::Ready(Some(Err(fault(HttpFaultKind::Broken, &words))));
                 }
                 Ok(frame) => {

@@ -57,7 +57,7 @@ struct Pieces {
 impl ArrivingBody for Pieces {
     fn poll_piece(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
         if self.at >= self.breaks_at {
-            let message = "its server broke off".to_owned();
+            let message = "its server interrupted the transfer".to_owned();
             return Poll::Ready(Some(Err(HttpFault { kind: HttpFaultKind::Broken, message })));
         }
         let length = PIECE.min(self.size - self.at);
@@ -174,7 +174,7 @@ fn a_file_that_breaks_off_is_not_sent() {
             let (answer, site) = uploaded(Between { breaks_at, ..Between::new(3 * MIB, stated) });
             let (_, words, condition) = refused(&answer);
             assert_eq!(condition, "toolFailed");
-            assert!(words.contains("its server broke off") && words.contains(says), "{words}");
+            assert!(words.contains("its server interrupted the transfer") && words.contains(says), "{words}");
             assert!(site.lines().is_empty());
         }
     }

@@ -127,7 +127,7 @@ impl Client {
             params["inputResponses"] = answers;
             params["requestState"] = result["requestState"].clone();
         }
-        Err(Failure::Lost("the server asks again and again".to_owned()))
+        Err(Failure::Lost("the server asked for input too many times".to_owned()))
     }
 
     fn notify(&self, method: &str, deadline: Instant) -> Result<(), Failure> {

@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     exactly("median", 1, "(median [a ...])", |v| Value::float(quantile(&sorted(&v[0])?, 50.0))),
     between("variance", 1, 1, "(variance [a b ...]), of a sample", |v| Value::float(variance(&v[0])?)),
     exactly("stdev", 1, "(stdev [a b ...]), of a sample", |v| Value::float(variance(&v[0])?.sqrt())),
-    exactly("range", 1, "(range [a ...]): the largest less the smallest", |v| {
+    exactly("range", 1, "(range [a ...]): the largest value minus the smallest", |v| {
         let numbers = sorted(&v[0])?;
         Value::float(numbers[numbers.len() - 1] - numbers[0])
     }),
