@@ -40,7 +40,7 @@ pub enum ArchiveError {
     /// The archive is larger than is sensible for a server.
     #[error("it is too large: {0}")]
     TooLarge(String),
-    /// An entry would be written outside of the folder, or is no plain file or folder.
+    /// An entry would be written outside of the folder, or is not a plain file or folder.
     #[error("it contains {0:?}, which must not be unpacked: {1}")]
     Unsafe(String, &'static str),
     /// There is no manifest.

@@ -1,5 +1,5 @@
 //! Adapts the entries of each client: its keys, words and units become those that Dragoman reads. This module must not know
-//! where an entry comes from, or what becomes of it.
+//! where an entry comes from, or what happens to it.
 
 use serde_json::{Map, Value};
 
@@ -112,7 +112,7 @@ pub(crate) fn codex(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     common(entry)
 }
 
-/// Goose: its own words for everything; extensions inside Goose are no servers.
+/// Goose: its own words for everything; extensions inside Goose are not servers.
 pub(crate) fn goose(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     let kind = entry.take_text("type").unwrap_or_default();
     match kind.as_str() {

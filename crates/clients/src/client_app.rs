@@ -75,7 +75,7 @@ pub struct RemoteForm {
 pub enum ProgramForm {
     /// `command` and `args`.
     Plain,
-    /// `cmd` and `args`; every entry also has its type, its name, and the word that it is enabled.
+    /// `cmd` and `args`; every entry also has its type, its name, and a flag that enables it.
     Explicit,
 }
 

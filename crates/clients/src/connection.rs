@@ -1,5 +1,6 @@
-//! Changes a client's settings for `connect`, and takes the change back for `disconnect`. If nobody changed the file since, it becomes what it was,
-//! byte for byte. Otherwise only Dragoman's entry goes, and the servers that it replaced come back. This module must not know files.
+//! Changes a client's settings for `connect`, and takes the change back for `disconnect`. If the file has not changed
+//! since, it is restored byte for byte. Otherwise only Dragoman's entry is removed, and the servers that it replaced come
+//! back. This module must not know files.
 
 use config::EditFault;
 use serde::{Deserialize, Serialize};

@@ -181,8 +181,8 @@ impl AuthorizationServer {
     }
 }
 
-/// Returns the last answer of a site that cannot be asked now, for a while: its tools fail as well, and nobody has to sign in again
-/// because of that.
+/// Returns the last answer of a site that cannot be asked now, if that answer is recent. The site's tools fail in any case,
+/// and an outage must not make anybody sign in again.
 fn trusted(
     known: Option<Confirmation>,
     grant: &StoredGrant,

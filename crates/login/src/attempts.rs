@@ -80,7 +80,7 @@ impl Attempts {
         Ok(attempt)
     }
 
-    /// Returns the sign-in with this name, if the browser is its own.
+    /// Returns the sign-in with this name, if it began in this browser.
     pub(crate) fn of(&self, entry: &str, cookies: &[&str], is_secure: bool) -> Option<&SignInAttempt> {
         let attempt = self.0.get(entry).filter(|attempt| attempt.is_alive())?;
         attempt.is_of(cookies, is_secure).then_some(attempt)
@@ -93,7 +93,7 @@ impl Attempts {
         }
     }
 
-    /// Returns the name of the sign-in that left for a site with this state.
+    /// Returns the name of the sign-in whose browser was sent to a site with this state.
     pub(crate) fn left_with(&self, state: &str) -> Option<&str> {
         let is_it = |attempt: &&SignInAttempt| matches!(&attempt.stage, Stage::AtSite { state: own, .. } if random::is_same(own, state));
         self.0.values().filter(|attempt| attempt.is_alive()).find(is_it).map(|attempt| attempt.entry.as_str())

@@ -1,4 +1,4 @@
-//! A client: what it says about itself (RFC 7591, 2), checked. This module must not know where it says so.
+//! A client's metadata (RFC 7591, 2), checked. This module must not know where the metadata comes from.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! Codes: what a client gets by way of the browser, and exchanges for tokens (OAuth 2.1, 4.1.2 and 4.1.3). This module must not
-//! know tokens.
+//! Authorization codes, which a client gets through the browser and exchanges for tokens (OAuth 2.1, 4.1.2 and 4.1.3). This
+//! module must not know tokens.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -81,8 +81,8 @@ impl Codes {
         Ok(text)
     }
 
-    /// Exchanges a code. Each code can be exchanged once, also if the proof is wrong: whoever has the code without the proof may
-    /// try only once.
+    /// Exchanges a code. Each code can be exchanged once, even if the proof is wrong: somebody who has the code but not the
+    /// proof gets only one attempt.
     pub(crate) fn exchange(&mut self, proof: CodeProof<'_>) -> Exchanged {
         let Some(code) = self.0.get_mut(&random::digest_of(proof.code)) else { return Exchanged::Invalid };
         if code.client != proof.client {

@@ -117,13 +117,13 @@ impl AuthorizationServer {
         self.ended.lock().known.contains(&digest)
     }
 
-    /// Returns a number that grows when a grant ends in this process; results about tokens that are older may be wrong.
+    /// Returns a number that grows when a grant ends in this process; an older result about a token may be wrong.
     pub fn endings(&self) -> u64 {
         self.endings.load(Ordering::Acquire)
     }
 
-    /// Ends idle grants, and deletes the passwords of ended ones at their sites, in the background. To be called each second; does
-    /// nothing if nothing is due, or if the last run still goes on.
+    /// Ends idle grants, and deletes the passwords of ended ones at their sites, in the background. Call this every second;
+    /// it does nothing if nothing is due, or if the previous run has not finished.
     pub fn tick(self: &Arc<Self>, now_ms: u64) {
         let now = Instant::now();
         let mut next = self.next_tidying.lock();

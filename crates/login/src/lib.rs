@@ -12,7 +12,7 @@
 //! | `client_document`, `registration` | clients that publish their metadata, and clients that register (RFC 7591) |
 //! | `authorization_request` | the request with which a client sends a browser here (RFC 6749, 4.1.1; RFC 7636) |
 //! | `attempts` | sign-ins that are under way, each bound to one browser |
-//! | `signing_in` | the way of a browser: our page, the site's page, back to the client |
+//! | `signing_in` | the path of a browser: our page, the site's page, back to the client |
 //! | `site_address`, `site` | the site: its address, its approval page, its account, its password |
 //! | `codes`, `tokens` | codes and tokens (RFC 6749, 4.1.3 and 6; RFC 7009) |
 //! | `accounts` | the account behind an access token, and whether its password is still valid |

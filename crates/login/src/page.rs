@@ -1,4 +1,5 @@
-//! The pages that people see. They load nothing, and no other page may frame them. This module must not know how a sign-in goes on.
+//! The pages that people see. They load nothing, and no other page may frame them. This module must not know how a sign-in
+//! continues.
 
 use std::sync::LazyLock;
 

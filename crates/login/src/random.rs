@@ -42,7 +42,7 @@ pub(crate) fn challenge_of(verifier: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(digest_of(verifier))
 }
 
-/// Returns six characters that say nothing about a text, but differ from those of most other texts.
+/// Returns six characters that reveal nothing about a text, but differ from those of most other texts.
 pub(crate) fn short_of(text: &str) -> String {
     digest_of(&format!("short {text}"))[..3].iter().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -50,7 +50,7 @@ pub(crate) fn short_of(text: &str) -> String {
     })
 }
 
-/// Compares a secret with a text, in a time that tells nothing about either.
+/// Compares a secret with a text, in a time that reveals nothing about either.
 pub(crate) fn is_same(secret: &SecretString, text: &str) -> bool {
     secret.expose_secret().as_bytes().ct_eq(text.as_bytes()).into()
 }

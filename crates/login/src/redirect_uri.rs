@@ -88,7 +88,7 @@ fn on_this_machine(uri: &str) -> Option<(String, String)> {
     Some((host.to_ascii_lowercase(), path))
 }
 
-/// Returns the words that tell a person where the browser goes in the end.
+/// Returns a description, for people, of the place where the browser goes in the end.
 pub(crate) fn shown(uri: &str) -> String {
     let parsed = uri.parse::<Uri>().ok().filter(|uri| matches!(uri.scheme_str(), Some("http" | "https")));
     match parsed.as_ref().and_then(Uri::host) {

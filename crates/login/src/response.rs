@@ -45,7 +45,8 @@ pub(crate) fn only(method: &'static str) -> Reply {
     reply
 }
 
-/// Adds a redirect. The address that is left may contain a password or a code, so nobody learns it.
+/// Adds a redirect. The current address may contain a password or a code, so browsers must not store the answer or
+/// send the address as the referrer.
 pub(crate) fn redirecting(mut reply: Reply, to: &str) -> Option<Reply> {
     let mut to = HeaderValue::from_str(to).ok()?;
     to.set_sensitive(true);

@@ -1,4 +1,4 @@
-//! The way of a browser: from the client to our page, to the site's page, back here, and back to the client.
+//! The path of a browser: from the client to our page, to the site's page, back here, and back to the client.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A WordPress site, as far as signing in needs it (WordPress REST API: the index, users, application passwords). This module must
-//! not know clients or tokens.
+//! The parts of a WordPress site that signing in needs (WordPress REST API: the index, users, application passwords). This
+//! module must not know clients or tokens.
 
 use engine::credential::authorization;
 use http::{Method, StatusCode, Uri};

@@ -84,7 +84,8 @@ pub struct HttpRequest {
     /// address that was checked. Loopback, link-local, private, shared, reserved and multicast addresses are refused,
     /// and so are IPv6 forms that contain such an IPv4 address.
     pub public_only: bool,
-    /// True if the configuration, and no caller, chose the host. Only such a host may see the server's client certificate.
+    /// True if the configuration chose the host, and not a caller. Only such a host may see the server's client
+    /// certificate.
     pub is_fixed_host: bool,
     /// The deadline for the last byte of the answer.
     pub patience: Duration,
@@ -181,7 +182,7 @@ pub enum HttpFaultKind {
     TooOften,
     /// Requests to this address are not allowed.
     Refused,
-    /// The address is none that a caller may name; the reason is not told.
+    /// A caller may not name this address; the reason is not revealed.
     NotAllowed,
     /// The connection broke, or the answer is not HTTP.
     Broken,

@@ -37,8 +37,8 @@ pub fn call_line(row: &CallRow) -> String {
     line
 }
 
-/// A text as one cell. Spreadsheets take `=`, `+`, `-` and `@` for the start of a formula, also behind spaces and control characters, and
-/// in their full-width forms. A quote before the text makes it a text. Control characters become spaces.
+/// A text as one cell. Spreadsheets treat `=`, `+`, `-` and `@` as the start of a formula, even after spaces and control
+/// characters, and in their full-width forms. A quote before the text makes it a text. Control characters become spaces.
 pub fn cell(text: &str) -> String {
     let flat: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let starts = |c: char| matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠' | '\'' | '%' | '|');

@@ -16,7 +16,7 @@ const BLOCK: usize = 32 * 1024;
 /// More accents on one letter would cover the lines above and below.
 const MOST_ACCENTS: usize = 4;
 
-/// Text that Dragoman did not write. It has no `Display`, so that no page shows it as it is by accident.
+/// Text that Dragoman did not write. It has no `Display`, so that no page shows it unchanged by accident.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ForeignText {
     text: String,

@@ -218,8 +218,9 @@ pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
     url
 }
 
-/// A name as one part of a path, in percent-encoding. Browsers remove the parts `.` and `..` from a path, also if their dots are encoded,
-/// and an empty part would be lost; so `~` comes before a name that is empty, or that begins with `.` or `~`.
+/// A name as one part of a path, in percent-encoding. Browsers remove the parts `.` and `..` from a path, even if their
+/// dots are encoded, and an empty part would be lost; so `~` comes before a name that is empty, or that begins with `.` or
+/// `~`.
 pub fn segment(name: &str) -> String {
     let mark = if name.is_empty() || name.starts_with(['.', '~']) { "~" } else { "" };
     format!("{mark}{}", encoded(name))

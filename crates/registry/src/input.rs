@@ -14,7 +14,7 @@ pub(crate) struct Filled {
 /// A piece of a value.
 #[derive(Debug, Clone, PartialEq)]
 enum Piece {
-    /// Text of the document; it may look like a variable, but is none.
+    /// Text of the document; it may look like a variable, but is not one.
     Text(String),
     /// The name of a variable.
     Variable(String),

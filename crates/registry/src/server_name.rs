@@ -13,7 +13,8 @@ pub struct ServerName {
 }
 
 impl ServerName {
-    /// Reads a name; `None` if the text does not look like one. A namespace contains a dot, so a path such as `./x` is none.
+    /// Reads a name; `None` if the text does not look like one. A namespace contains a dot, so a path such as `./x` is not
+    /// a name.
     pub fn parse(text: &str) -> Option<Self> {
         let (name, version) = match text.split_once('@') {
             Some((name, version)) => (name, Some(version)),

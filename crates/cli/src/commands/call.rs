@@ -144,7 +144,8 @@ async fn call(
     }
 }
 
-/// Refuses a name that resembles a listed one: a slip must not call another tool, which a server may have without listing it.
+/// Refuses a name that resembles a listed one: a mistyped name must not call an unlisted tool that the server may have
+/// under this name.
 fn refuse_mistyped(name: &str, names: &[String]) -> Result<(), Failure> {
     let Some(near) = nearest(name, names.iter().map(String::as_str)) else { return Ok(()) };
     let shown = |name: &str| cut(&one_line(name), LONGEST);

@@ -21,7 +21,7 @@ const STAND_IN: &str = "1";
 /// The value of such a variable if the other one does not suit: it suits addresses.
 const ADDRESS: &str = "http://127.0.0.1:1";
 
-/// A configuration file, which nobody else edits as long as this value exists.
+/// A configuration file, locked so that no other command edits it while this value exists.
 pub(super) struct ConfigFile(TextFile);
 
 impl Deref for ConfigFile {
@@ -68,8 +68,8 @@ impl ConfigFile {
         Ok(Self(TextFile::open(shown)?))
     }
 
-    /// Checks a text as the content of this file. The file is often edited where the gateway does not run, so a variable that
-    /// is not set here is no fault, and a value that contains it is not checked.
+    /// Checks a text as the content of this file. The file is often edited where the gateway does not run, so a variable
+    /// that is not set here is not a fault, and a value that contains it is not checked.
     ///
     /// # Errors
     /// Fails if the text is no valid configuration.

@@ -157,7 +157,7 @@ pub(super) enum Questions {
     None,
     /// Questions that the user can answer on stdin.
     Any,
-    /// Questions, but the command itself reads stdin, so the user cannot answer there.
+    /// Questions are possible, but the command itself reads stdin, so the user cannot answer there.
     WithoutStdin,
 }
 

@@ -10,7 +10,7 @@ use config::MAX_FILE_BYTES;
 
 use crate::output::failure::Failure;
 
-/// A text file, which nobody else edits as long as this value exists.
+/// A text file, locked so that no other command edits it while this value exists.
 pub(super) struct TextFile {
     /// The file as the user knows it.
     pub(super) shown: PathBuf,

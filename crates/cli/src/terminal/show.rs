@@ -194,7 +194,7 @@ fn elements(text: &[u8], list: Option<Span>) -> Vec<Span> {
 }
 
 /// Returns true if structured content only wraps the texts of the content: `{"result": …}`, as some SDKs wrap every value
-/// that is no object. A list has one text for each item.
+/// that is not an object. A list has one text for each item.
 fn is_wrapped(blocks: &[&[u8]], structured: &[u8]) -> bool {
     let Ok(Value::Object(members)) = serde_json::from_slice::<Value>(structured) else { return false };
     let Some(result) = members.get("result").filter(|_| members.len() == 1) else { return false };

@@ -30,7 +30,7 @@ pub(crate) enum Target {
         transport: HttpTransport,
         /// The proxy and the TLS settings on the way there.
         route: Route,
-        /// The way to a token, for a server where Dragoman is a client of its own.
+        /// The grant that supplies the token, for a server at which Dragoman is an OAuth client.
         grant: Option<Arc<Grant>>,
     },
     /// A server that runs as a child process.

@@ -86,7 +86,8 @@ fn answered(name: &str, status: u16, body: &str) -> String {
     format!("{name} answered HTTP {status}{gap}{told}")
 }
 
-/// Returns the failure for a server that wants credentials, or other ones: how to send them depends on the challenge.
+/// Returns the failure for a server that requires credentials, or rejected those that were sent. The challenge
+/// decides how to send them.
 fn credentials_refused(
     name: &str,
     status: u16,

@@ -35,7 +35,7 @@ pub(super) struct Container<'t> {
 }
 
 impl<'t> Container<'t> {
-    /// Returns the container of a node; `None` if the node is no container, or is written in another place.
+    /// Returns the container of a node; `None` if the node is not a container, or is written in another place.
     pub(super) fn of(text: &'t str, node: &Rc<Node>) -> Option<Self> {
         let (mut elements, is_list): (Vec<Range<usize>>, bool) = match &node.kind {
             Kind::Map(entries) => {
@@ -361,7 +361,7 @@ fn end_of_entry(text: &str, entry: &Entry) -> usize {
     end_of(text, &entry.value, entry.key_at.end)
 }
 
-/// Returns the end of the last text of a node that begins at `least` or later. The parser's own end of a block is behind it,
+/// Returns the end of the last text of a node that begins at `least` or later. The parser's own end of a block is after it,
 /// at the next token.
 fn end_of(text: &str, node: &Node, least: usize) -> usize {
     let own = text.get(node.at.clone()).unwrap_or_default();

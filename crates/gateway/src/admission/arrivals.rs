@@ -1,5 +1,5 @@
-//! Requests as they arrive, also refused ones, for operators who connect a client. While nobody watches, a request costs one look at a
-//! number. This module must not know HTTP's types, or how events are shown.
+//! Requests as they arrive, including refused ones, for operators who connect a client. While nobody watches, a request
+//! only reads one number. This module must not know HTTP's types, or how events are shown.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! The capture of messages, for operators who look for a fault: for some minutes the messages of all calls, and the messages of calls that
-//! an operator makes. Captured messages stay in memory only, with caps. This module must not know how messages are shown.
+//! The capture of messages, for operators who look for a fault: of all calls for some minutes, and of the calls that an
+//! operator makes. Captured messages stay in memory only, with caps. This module must not know how messages are shown.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -130,7 +130,7 @@ pub(crate) struct Capture {
     kept: Mutex<KeptCalls>,
 }
 
-/// The following of the calls of one principal; it ends when this value is dropped.
+/// The capture of the calls of one principal, which ends when this value is dropped.
 pub(crate) struct FollowedCalls<'c> {
     capture: &'c Capture,
     key: usize,
@@ -154,7 +154,7 @@ fn now_ms() -> u64 {
 }
 
 impl Capture {
-    /// Returns true if messages of some calls are captured. This is on the way of every request.
+    /// Returns true if messages of some calls are captured. Every request calls this.
     pub(crate) fn is_on(&self) -> bool {
         self.until_ms.load(Ordering::Relaxed) != 0 || self.followed.load(Ordering::Relaxed) != 0
     }
@@ -176,7 +176,8 @@ impl Capture {
         (until != 0).then_some(until)
     }
 
-    /// Captures the messages of calls with this very principal: it is the pointer that counts, so that an operator's calls do not mix.
+    /// Captures the messages of calls with exactly this principal. Principals are compared by their pointers, so that two
+    /// calls of the same operator are not mixed up.
     pub(crate) fn follow(&self, principal: &Arc<Principal>) -> FollowedCalls<'_> {
         let (key, messages) = (key(principal), SharedMessages::default());
         self.followers.lock().insert(key, messages.clone());

@@ -38,7 +38,7 @@ pub(crate) struct Record {
     facts: RecordedFacts,
     /// The entry in the record of calls, still without the facts; `None` if calls are not recorded.
     entry: Option<AuditEntry>,
-    /// The request's way into the figures; `None` if requests are not counted.
+    /// The meter that counts the request; `None` if requests are not counted.
     meter: Option<RequestMeter>,
     /// The facts for the request's spans; `None` if the request is not traced.
     traced: Option<Box<TracedRequest>>,
@@ -341,7 +341,7 @@ fn kind(condition: Option<Condition>) -> OperationOutcome {
     }
 }
 
-/// Returns a request's way into the figures, if requests are counted.
+/// Returns the meter that counts a request, if requests are counted.
 fn meter(context: &CallContext, frame: &Frame, target: Option<RecordedTarget<'_>>) -> Option<RequestMeter> {
     let figures = &context.state.figures;
     if !figures.is_on() {

@@ -1,5 +1,5 @@
-//! The answer of the rules to whether a caller may use an item, and the rule that decides. This is about rules only: no consent of the caller
-//! is used, and nothing is sent to a server. This module must not know HTTP.
+//! Checks if the rules let a caller use an item, and finds the rule that decides. This is about rules only: no consent of
+//! the caller is used, and nothing is sent to a server. This module must not know HTTP.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -98,7 +98,7 @@ pub(crate) struct LiveEvents {
     pub(crate) looked: u32,
     /// The number of changes of each server's state that were seen.
     pub(crate) seen: HashMap<UpstreamId, u64>,
-    /// The counts at the previous figures, and the number of calls of which the reader knows that they were left out.
+    /// The counts at the previous figures, and the number of omitted calls that the reader has been told.
     pub(crate) counted: WatchedCounts,
     pub(crate) told: u64,
     pub(crate) share: WatchedShare,

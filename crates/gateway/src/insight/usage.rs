@@ -39,7 +39,7 @@ impl CallCount {
         self.durations.push(figures.duration_us);
     }
 
-    /// Computes the percentiles, and forgets the single durations.
+    /// Computes the percentiles, and forgets the individual durations.
     fn finish(&mut self) {
         let mut durations = std::mem::take(&mut self.durations);
         durations.sort_unstable();

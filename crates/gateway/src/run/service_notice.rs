@@ -14,8 +14,8 @@ pub(super) fn ready(addresses: &str) {
     tell(&format!("READY=1\nSTATUS=listening at {addresses}"));
 }
 
-/// Tells that the gateway stops, once it does; until then, that it is alive, if the service manager wants to know. This runs on a thread that
-/// serves, so a gateway that no longer serves does not seem alive.
+/// Reports that the gateway is alive, if the service manager asks for this, and finally that the gateway is stopping. This
+/// runs on a thread that serves, so a gateway that no longer serves does not appear to be alive.
 pub(super) fn report(stop: Stop) {
     let pause = watchdog().map(|within| (within / 2).max(Duration::from_millis(10)));
     transport::task::spawn(async move {

@@ -42,7 +42,7 @@ pub(crate) struct ProcessFigures {
 }
 
 impl ProcessFigures {
-    /// Creates figures of which nothing is counted yet; `metrics` is the configuration.
+    /// Creates figures in which nothing is counted yet; `metrics` is the configuration.
     pub(crate) fn new(metrics: Option<&Metrics>) -> Self {
         let most = metrics.map_or(0, |metrics| metrics.series);
         Self {

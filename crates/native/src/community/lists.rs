@@ -1,6 +1,6 @@
-//! The entries of the lists of communities, as compact answers show them: what one needs to choose an entry, and nothing
-//! that only a web page shows. BuddyBoss and both versions of BuddyPress's API name some members differently. This module
-//! must not know any tool.
+//! The entries of the lists of communities, as compact answers show them: with everything that helps to choose an entry,
+//! and nothing that only a web page needs. BuddyBoss and both versions of BuddyPress's API name some members differently.
+//! This module must not know any tool.
 
 use crate::rest::From::{Count, Each, Excerpt, First};
 use crate::rest::{From, Pick, Shape, pick};

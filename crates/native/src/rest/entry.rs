@@ -89,7 +89,8 @@ impl World {
         Ok(second)
     }
 
-    /// Checks that the site that takes routes as a parameter is the one of this URL. A site that does not tell its address passes.
+    /// Checks that the site that takes routes as a parameter is the one of this URL. A site that does not report its
+    /// address passes.
     ///
     /// # Errors
     /// Fails if another site answers there.

@@ -1,4 +1,5 @@
-//! Values that expire: what sites have answered, each for a time, and so many at most. This module must not know what they mean.
+//! Values that expire: answers of sites, each kept for a limited time, and limited in number. This module must not know
+//! what they mean.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -6,7 +7,7 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The largest number of entries. Forgetting them costs only further questions.
+/// The maximum number of entries. A forgotten entry only costs another question to a site.
 const MOST: usize = 4096;
 
 /// Values that expire.
@@ -28,7 +29,8 @@ impl<K: Hash + Eq, V: Clone> ExpiringMap<K, V> {
         all.get(key).filter(|(_, until)| *until > now).map(|(value, _)| value.clone())
     }
 
-    /// Sets the value of a key until a time. If the map is full, expired entries are removed, and if none is, all.
+    /// Sets the value of a key until a time. If the map is full, expired entries are removed; if there are none, all
+    /// entries are removed.
     pub(super) fn put(&self, key: K, value: V, now: Duration, until: Duration) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST && !all.contains_key(&key) {

@@ -24,7 +24,7 @@ impl PlainSites {
         self.0.put(site.to_owned(), (), now, now + COUNTS);
     }
 
-    /// The URL in the form that its site takes; `None` if that is the form that it has.
+    /// The URL in the form that its site accepts; `None` if it already has that form.
     pub(super) fn rewritten(&self, url: &str, now: Duration) -> Option<String> {
         let (site, _) = split(url)?;
         self.0.get(site, now)?;

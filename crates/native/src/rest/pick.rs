@@ -91,8 +91,8 @@ pub(super) fn head(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }
 
-/// The members at these paths with dots, at the places where the entry has them. The ID is always among them: further
-/// calls need it.
+/// The members at these dotted paths, in the same places as in the entry. The ID is always among them: further calls
+/// need it.
 pub(super) fn only(entry: &Value, paths: &[String]) -> Value {
     let mut out = Map::new();
     for path in std::iter::once("id").chain(paths.iter().map(String::as_str)) {

@@ -167,7 +167,7 @@ pub(crate) struct RequestTarget {
     pub(crate) authorization: Option<SecretString>,
     /// Allows requests to public addresses only.
     pub(crate) public_only: bool,
-    /// True if the configuration, and no caller, chose the host.
+    /// True if the configuration chose the host, and not a caller.
     pub(crate) is_fixed_host: bool,
     /// The request that checks the credentials first, if there is one.
     pub(crate) entry: Option<EntryCheck>,

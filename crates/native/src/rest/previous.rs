@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// The time for which content is kept.
 const COUNTS: Duration = Duration::from_hours(24);
-/// The largest number of kept contents, their largest size in all, and the largest size of one, in bytes.
+/// The maximum number of kept contents, their maximum total size, and the maximum size of one of them, in bytes.
 const MOST: usize = 512;
 const MOST_BYTES: usize = 32 << 20;
 const LARGEST: usize = 4 << 20;
@@ -26,7 +26,7 @@ pub(crate) struct PreviousContents(Mutex<VecDeque<PreviousContent>>);
 /// One replaced content.
 #[derive(Clone)]
 pub(super) struct PreviousContent {
-    /// The part of its address behind [`ADDRESS`], which nobody can guess.
+    /// The part of its address after [`ADDRESS`], which nobody can guess.
     pub(super) id: String,
     /// The digest that identifies the account and its site.
     pub(super) account: [u8; 32],
@@ -46,7 +46,8 @@ impl PreviousContent {
 }
 
 impl PreviousContents {
-    /// Keeps a content; the oldest ones make room. A content that is too large is not kept.
+    /// Keeps the content of an item; the oldest contents are removed to make room. Content that is too large is not
+    /// kept.
     pub(super) fn put(&self, content: PreviousContent) -> bool {
         if content.content.len() > LARGEST {
             return false;

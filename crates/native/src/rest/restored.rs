@@ -20,8 +20,8 @@ pub(crate) const DRY_RUN: ToolArgument =
 
 /// Texts that are longer than this, in bytes, or that have line breaks, are compared line by line.
 const SHORT: usize = 200;
-/// The largest number of lines that are compared one by one: the time grows with the square of it. Longer texts are compared
-/// as a whole.
+/// The largest number of lines that are compared one by one: the time grows with the square of this number. Longer texts
+/// are compared as a whole.
 const MOST_LINES: usize = 4000;
 /// The largest difference to show, in bytes.
 const LONGEST: usize = 20_000;

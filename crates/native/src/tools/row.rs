@@ -25,7 +25,7 @@ pub(crate) struct ToolRow {
     pub(crate) phase: &'static str,
 }
 
-/// A title, and perhaps another description, of a tool whose row is as a preset wants it.
+/// A title, and optionally another description, for a tool whose row has the form that a preset requires.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wording {
     /// The tool's name.

@@ -39,7 +39,7 @@ pub(crate) struct Family {
     pub(crate) name: &'static str,
     /// The server's title in `serverInfo`.
     pub(crate) title: &'static str,
-    /// Titles of tools whose rows are as presets want them, for compact answers.
+    /// Titles, for compact answers, of tools whose rows have the form that presets require.
     pub(crate) titles: &'static [Wording],
     /// Instructions for models that use the tools.
     pub(crate) instructions: &'static str,

@@ -28,7 +28,7 @@ pub const REDACTED: &[&str] = &[
     "payment_url",
 ];
 
-/// Members that contain the words of people, or fields of plugins with any content.
+/// Members that contain free text by people, or fields of plugins with any content.
 const OF_PEOPLE: &[&str] = &["meta_data"];
 /// The member that lists what is missing.
 const MISSING: &str = "redacted";

@@ -20,7 +20,7 @@ pub struct RateRow {
     pub quota: ForeignText,
     /// The requests that share a count: `caller`, `address`, `everyone`.
     pub per: ForeignText,
-    /// The requests that were refused since this configuration is in force.
+    /// The number of requests that were refused since this configuration came into force.
     pub refused: u64,
 }
 

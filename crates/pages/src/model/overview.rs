@@ -1,4 +1,4 @@
-//! The first page: is everything well, what happened, what to do.
+//! The first page: the health of the gateway, what happened, and what to do.
 
 use super::{CallRow, ForeignText, Millis, ServerRow, Severity};
 

@@ -2,9 +2,9 @@
 
 use super::ForeignText;
 
-/// The rows of a list that a page shows at most. Lists with [`Paging`] should come in parts of [`ROWS`].
+/// The maximum number of rows of a list that a page shows. Lists with [`Paging`] should come in parts of [`ROWS`].
 pub const MOST_ROWS: usize = 500;
-/// The rows of one part of a list.
+/// The number of rows in one part of a list.
 pub const ROWS: usize = 100;
 
 /// The position of the shown rows in a longer list. The values of `previous` and `next` go into the query parameter `at`.

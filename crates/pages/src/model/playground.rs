@@ -42,7 +42,7 @@ pub struct PlaygroundTool {
     pub arguments: ForeignText,
     /// True if the form shows one JSON field instead of `fields`.
     pub as_json: bool,
-    /// The answer to the question whether the chosen caller may call the tool.
+    /// The access decision for the chosen caller and the tool.
     pub verdict: Option<AccessVerdict>,
 }
 

@@ -152,7 +152,7 @@ pub struct ConnectionCounts {
     pub waiting: u64,
     /// Calls that run.
     pub running: u64,
-    /// The times that a client had to move to another connection.
+    /// The number of times that a client had to move to another connection.
     pub moves: u64,
 }
 

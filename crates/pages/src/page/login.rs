@@ -36,7 +36,8 @@ pub fn login(data: &LoginPage) -> Markup {
     )
 }
 
-/// The page of a one-time link. The form uses the link up, because programs that preview links only read pages.
+/// The page of a one-time link. Submitting the form uses up the link, because programs that preview links only read
+/// pages.
 pub fn enter() -> Markup {
     document(
         "Open the admin pages",

@@ -1,4 +1,4 @@
-//! The overview: is everything well, what happened, what to do.
+//! The overview: the health of the gateway, what happened, and what to do.
 
 use crate::model::{
     Advice, CallRow, Millis, OverviewPage, PageFrame, ServerRow, ServerState, TrafficTotals, UsageRow, Window,

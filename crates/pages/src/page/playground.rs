@@ -67,7 +67,7 @@ pub fn playground_run(frame: &PageFrame, run: &PlaygroundRun) -> Markup {
     }
 }
 
-/// The choices that everything below depends on, also the form with its hidden fields.
+/// The choices that everything below depends on, including the form with its hidden fields.
 fn choices(data: &PlaygroundPage) -> Markup {
     let profiles: Vec<_> = data.profiles.iter().map(|name| (name.raw(), name.label())).collect();
     chooser(
@@ -81,7 +81,7 @@ fn choices(data: &PlaygroundPage) -> Markup {
     )
 }
 
-/// The filter of the tools. It leaves the form alone, and what was typed there.
+/// The filter of the tools. It does not change the form, or what was typed there.
 fn search(data: &PlaygroundPage) -> Markup {
     filter(
         route::PLAYGROUND,

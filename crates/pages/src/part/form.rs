@@ -147,7 +147,7 @@ pub(crate) struct Confirmed<'a> {
     pub(crate) fields: &'a [(&'a str, &'a str)],
 }
 
-/// A form that removes something. It opens above the page, and asks to type the name.
+/// A form that removes something. It opens above the page, and the operator has to type the name.
 pub(crate) fn confirmed(frame: &PageFrame, action: &str, ask: Confirmed<'_>) -> Markup {
     let id = format!("{}-confirm", ask.form);
     let sheet = format!("{}-sheet", ask.form);

@@ -7,7 +7,7 @@ use crate::model::{MOST_ROWS, Paging};
 use crate::route::with_query;
 use maud::{Markup, html};
 
-/// The rows of a list that a page shows. Lists are longer only if nobody has split them into pages; [`left_out`] then says so.
+/// The rows of a list that a page shows. Only a list that is not split into pages has more rows; [`left_out`] then says so.
 pub(crate) fn shown<T>(rows: &[T]) -> &[T] {
     &rows[..rows.len().min(MOST_ROWS)]
 }

@@ -7,8 +7,8 @@ use crate::model::{Notice, PageFrame};
 use crate::route;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Settings of htmx: it adds no style, animates nothing, and asks no other origin. Only the policy of [`crate::asset`] keeps it from
-/// evaluating texts. That it shows an answer with the status 422, too, is its default.
+/// Settings of htmx: it adds no style, animates nothing, and asks no other origin. Only the policy of [`crate::asset`]
+/// keeps it from evaluating texts. By default, it also shows answers with the status 422.
 const HTMX_CONFIG: &str = r#"{"includeIndicatorCSS":false,"mode":"same-origin","transitions":false}"#;
 
 /// A page of the navigation.
@@ -31,7 +31,7 @@ pub(crate) enum Section {
     Doctor,
 }
 
-/// A page of the navigation, its words, its icon and its address.
+/// A page of the navigation, with its label, its icon and its address.
 type NavigationItem = (Section, &'static str, Glyph, &'static str);
 
 /// The navigation: groups of pages.

@@ -41,7 +41,8 @@ fn signed_in(account: Account, site: &Site) -> Result<SiteLogin, String> {
     }
 }
 
-/// Returns true if two addresses are the same site, with or without a slash at the end; letters of scheme and host count alike.
+/// Returns true if two addresses are the same site, with or without a slash at the end; the case of scheme and host does
+/// not matter.
 fn is_same_site(one: &str, other: &str) -> bool {
     let parts = |url: &str| {
         let uri: http::Uri = url.parse().ok()?;

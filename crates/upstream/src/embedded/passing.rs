@@ -119,7 +119,7 @@ impl Passage {
         outcome.map_err(|fault| lock(&self.progress).broken.take().unwrap_or(fault))
     }
 
-    /// The fault of a success that was answered before the whole file was sent: the site cannot have the file.
+    /// The fault for a success status that arrived before the whole file was sent: the site cannot have the file.
     pub(super) fn unfinished(&self) -> Option<HttpFault> {
         let mut progress = lock(&self.progress);
         if progress.is_complete {

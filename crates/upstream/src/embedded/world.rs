@@ -31,8 +31,8 @@ const KEPT_FOR: Duration = Duration::from_secs(30);
 /// Sends requests on behalf of embedded servers.
 pub(super) struct World {
     requests: Clients,
-    /// For files that are read while another request runs, which may go to the same server. With the same limit for both, each
-    /// of many such requests could wait for the end of another.
+    /// The clients for files that are read while another request runs, which may go to the same server. If both shared one
+    /// limit, many such requests could wait for each other.
     files: Clients,
     routes: Routes,
     start: Instant,

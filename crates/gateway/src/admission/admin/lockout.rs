@@ -51,7 +51,7 @@ impl Lockout {
         failures.number == FAILURES
     }
 
-    /// Forgets the failures of an address, because it showed the right thing.
+    /// Forgets the failures of an address, because it showed a valid password or link.
     pub(crate) fn succeeded(&mut self, address: IpAddr) {
         self.0.remove(&address_block(address, IPV6_BITS));
     }

@@ -1,4 +1,4 @@
-//! Admission to the operators' pages: for whoever holds a one-time link, and for operators with a password. A client's
+//! Admission to the operators' pages, for holders of a one-time link and for operators with a password. A client's
 //! credential never opens them. This module must not know HTTP, or what is on a page.
 //!
 //! | file | is for |
@@ -32,7 +32,7 @@ pub(crate) struct AdminDoor {
 }
 
 impl AdminDoor {
-    /// Creates the door that the configuration describes; `None` if there are no pages.
+    /// Sets up the admission that the configuration describes; `None` if there are no pages.
     ///
     /// # Errors
     /// Returns the operator whose hash is invalid, and the reason.

@@ -7,7 +7,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::secret::{SecretDigest, random};
 
-/// The maximum number of sessions; a further one replaces the one that was not used for the longest time.
+/// The maximum number of sessions; a further one replaces the least recently used one.
 const MOST: usize = 64;
 
 /// The way in which an operator was admitted.

@@ -16,7 +16,7 @@ const LAG: usize = 1024;
 /// The length of a window of the pace, in milliseconds.
 const WINDOW: u64 = 250;
 
-/// The number of entries that are passed on within a window: of calls that went well, and again of all others.
+/// The number of entries that are passed on within a window: this many successful calls, and this many other entries.
 const PER_WINDOW: u64 = 5;
 
 /// The entries that a reader wants.
@@ -55,7 +55,7 @@ impl ReaderGroup {
     }
 }
 
-/// The numbers of entries since the start, as far as anybody watched.
+/// The numbers of entries since the start, counted only while somebody watched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct WatchedCounts {
     pub(crate) calls: u64,

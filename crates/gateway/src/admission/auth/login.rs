@@ -91,7 +91,7 @@ impl Authenticator {
 }
 
 impl AuthMethods {
-    /// Forgets cached results if a sign-in has ended since the last look.
+    /// Forgets cached results if a sign-in has ended since the last check.
     pub(super) fn forget_ended_logins(&self) {
         let Some(login) = &self.login else { return };
         let endings = login.server.endings();

@@ -170,7 +170,7 @@ pub(crate) async fn send_until_stopped<T: Export>(
 }
 
 impl Collector {
-    /// Sends a batch. If the gateway stops meanwhile, the batch gets two more seconds; returns false then.
+    /// Sends a batch. If the gateway stops in the meantime, the batch gets two more seconds, and this returns false.
     async fn send_unless_late<T: Export>(
         &mut self,
         queue: &ExportQueue<T>,
@@ -189,7 +189,7 @@ impl Collector {
         false
     }
 
-    /// Sends everything that still waits, when the process ends: one attempt for each batch, within two seconds.
+    /// Sends everything that is still waiting when the process ends: one attempt for each batch, within two seconds.
     pub(crate) async fn send_rest<T: Export>(&mut self, queue: &ExportQueue<T>) {
         let rest = async {
             loop {

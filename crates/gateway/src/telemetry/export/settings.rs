@@ -14,9 +14,9 @@ pub(in crate::telemetry) struct Signal {
     pub(in crate::telemetry) path: &'static str,
     /// The beginning of the names of its variables about batches.
     pub(in crate::telemetry) batches: &'static str,
-    /// The longest time that an item waits for others, in milliseconds, unless a variable says otherwise.
+    /// The maximum time that an item waits for further items, in milliseconds, unless a variable sets another time.
     pub(in crate::telemetry) delay: u64,
-    /// True if it is exported as soon as an endpoint is named; otherwise `OTEL_…_EXPORTER=otlp` turns it on.
+    /// True if the signal is exported as soon as an endpoint is named; otherwise `OTEL_…_EXPORTER=otlp` turns it on.
     pub(in crate::telemetry) is_on: bool,
     /// The word for its items in messages.
     pub(in crate::telemetry) items: &'static str,

@@ -13,7 +13,7 @@ use crate::telemetry::export::AttributeValue;
 /// The longest text of an attribute, in bytes.
 const LONGEST: usize = 1024;
 
-/// The error codes that are the client's own fault, so that the span of the server side is no error.
+/// The error codes that are the client's own fault, so that the span of the server side is not an error.
 const FAULTS_OF_CLIENTS: [i64; 5] = [-32700, -32600, -32601, -32602, -32002];
 
 /// A side of an operation.
@@ -57,7 +57,7 @@ impl SpanTexts {
     }
 }
 
-/// Returns the spans of a request: that of the client's request, and, if the request was sent to a server, the one of this.
+/// Returns the spans of a request: one for the client's request and, if the request was sent to a server, one for that.
 pub(super) fn spans<'a>(request: &'a TracedRequest, texts: &'a SpanTexts) -> Vec<TracedSpan<'a>> {
     let Some(end) = &request.end else { return Vec::new() };
     let served = served(request, end, texts);

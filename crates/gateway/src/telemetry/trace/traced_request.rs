@@ -31,7 +31,7 @@ pub(crate) struct TracedRequest {
     pub(crate) parent: Option<TraceContext>,
     /// The `tracestate` beside it.
     pub(crate) trace_state: Option<Box<str>>,
-    /// The span that the transport's headers name, if it is another one.
+    /// The span that the transport's headers name, if it differs from the parent.
     pub(crate) link: Option<TraceContext>,
     /// The method.
     pub(crate) method: Cow<'static, str>,

@@ -19,8 +19,8 @@ impl Tracer {
         Self { sampler: settings.sampler, queue: Arc::new(ExportQueue::new(&settings.exporter)) }
     }
 
-    /// Decides whether a request is traced. `carried` is the context in the message itself, `outer` the one in the transport's
-    /// headers: without the first, the second is the parent; with both, the second becomes a link.
+    /// Decides whether a request is traced. `carried` is the context in the message itself, and `outer` is the one in the
+    /// transport's headers. Without `carried`, `outer` is the parent; with both, `outer` becomes a link.
     pub(crate) fn begin(
         &self,
         carried: Option<TraceContext>,

@@ -1,5 +1,5 @@
-//! One request for a page: over which transport it came, whether one of our own pages sent it, and whose session it is in.
-//! This module must not know what is on a page.
+//! One request for a page: its transport, its session, and whether one of our own pages sent it. This module must not know
+//! what is on a page.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ const PROXIES: [HeaderName; 6] = [
     HeaderName::from_static("x-real-ip"),
 ];
 
-/// The properties of a connection that decide about its transport.
+/// The properties of a connection that determine whether its transport is acceptable.
 struct VisitorConnection<'a> {
     has_tls: bool,
     /// The configured public address.
@@ -106,8 +106,8 @@ fn is_loopback(authority: &str) -> bool {
         || inner.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-/// Returns true if a browser sent the form from one of our own pages. Because of our referrer policy, browsers hide the
-/// origin of our pages from us, and send `null`; the statement `same-origin` cannot be made by other pages.
+/// Returns true if a browser sent the form from one of our own pages. Because of our referrer policy, browsers may send
+/// `null` as the origin of our own pages; but requests from other pages never carry `same-origin`.
 fn is_own_page(headers: &HeaderMap, authority: Option<&str>) -> bool {
     let is_own = |origin: &HeaderValue| {
         let host = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, host)| host);

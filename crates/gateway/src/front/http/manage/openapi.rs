@@ -1,6 +1,6 @@
 //! The `OpenAPI` document of the management API. It is written from the table that routes the requests, published as
-//! `dragoman.openapi.json`, and held against the table by a test; the program contains the published file. This module must not know any
-//! operation.
+//! `dragoman.openapi.json`, and compared with the table by a test; the program contains the published file. This module
+//! must not know any operation.
 
 use std::io::Read as _;
 use std::sync::OnceLock;

@@ -61,7 +61,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     page_reply::ok(page::call(&request.frame(), &data))
 }
 
-/// Returns the rule that stops such a call, if the call was denied and a rule still does.
+/// Returns the rule that denies such a call now, if this call was denied.
 async fn rule(request: &PageRequest, row: &CallRow) -> Option<String> {
     if row.outcome != Outcome::Denied {
         return None;
@@ -72,7 +72,7 @@ async fn rule(request: &PageRequest, row: &CallRow) -> Option<String> {
     (!verdict.allowed).then(|| verdict.reason.raw().to_owned())
 }
 
-/// Returns what happened, as far as it is recorded or was captured.
+/// Returns the steps of the call that were recorded or captured.
 fn steps(row: &CallRow, captured: &[CapturedMessage]) -> Vec<ExchangeStep> {
     let step = |after_us, text: String| ExchangeStep { after_us, text: text.into() };
     let mut steps = vec![step(0, "the request arrived".to_owned())];

@@ -31,7 +31,7 @@ impl SnippetValues<'_> {
     }
 }
 
-/// A client: where the snippet goes, how it is written, what to do then.
+/// One client: the place of its snippet, the form of the snippet, and the next step.
 struct ClientRow {
     id: &'static str,
     name: &'static str,

@@ -17,7 +17,8 @@ use crate::insight::moment::PointInTime;
 /// The number of events that the page begins with.
 const LATEST: u32 = 50;
 
-/// Methods of clients have a name with a slash, or are one of these; other entries of the record are changes by people.
+/// The names of clients' methods contain a slash, or are listed here; all other entries of the record are changes by
+/// people.
 const MCP: [&str; 3] = ["initialize", "ping", "server/discover"];
 
 /// The events that an operator wants to see.

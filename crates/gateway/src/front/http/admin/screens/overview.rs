@@ -1,4 +1,4 @@
-//! The overview: is everything well, what happened, what to do.
+//! The overview: the health of the gateway, what happened, and what to do.
 
 use std::sync::Arc;
 use std::time::Duration;

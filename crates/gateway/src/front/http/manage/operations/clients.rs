@@ -1,4 +1,4 @@
-//! The operations on what clients have here: sessions, API keys, consents, sign-ins, and the question whether a caller may use a
+//! The operations on what clients have here: sessions, API keys, consents, sign-ins, and checks of a caller's access to a
 //! tool. This module must not know how any of these is kept.
 
 use std::time::Instant;
