@@ -73,8 +73,8 @@ fn is_loopback(host: &str) -> bool {
         || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Returns true if a client that registered one address may receive the browser at the other: they are equal, or differ only
-/// in the port on the person's own machine, which programs choose anew at each start (RFC 8252, 7.3).
+/// Returns true if a client that registered one address may receive the browser at the other: they are equal, or differ
+/// only in the port on the person's own machine, which programs choose again at each start (RFC 8252, 7.3).
 pub(crate) fn is_same(registered: &str, requested: &str) -> bool {
     registered == requested
         || matches!((on_this_machine(registered), on_this_machine(requested)), (Some(a), Some(b)) if a == b)

@@ -106,7 +106,7 @@ impl FileStream {
         self.state().poll_piece(self.most, cx)
     }
 
-    /// Stops reading the file; whoever awaits a piece gets an error.
+    /// Stops reading the file; code that awaits a piece gets an error.
     pub fn abandon(&self) {
         let mut state = self.state();
         state.is_abandoned = true;

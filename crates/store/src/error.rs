@@ -48,7 +48,7 @@ pub enum Error {
         /// The damage that was found.
         why: String,
     },
-    /// The file was written with another key than the one in its folder.
+    /// The file was written with a key other than the one in its folder.
     #[error("{} was written with a key other than the one in vault.key in the same folder", path.display())]
     OtherKey {
         /// The path of the file.

@@ -160,7 +160,7 @@ impl Ear {
         self.revive().await;
     }
 
-    /// Waits; returns `false` if the gateway stops meanwhile.
+    /// Waits; returns `false` if the gateway stops in the meantime.
     async fn pause(&self, wait: Duration) -> bool {
         let stopped = self.egress.stop().clone();
         tokio::select! {

@@ -32,7 +32,7 @@ enum ServerCommand {
         #[command(flatten)]
         place: StateOptions,
     },
-    /// End a server's connections and processes, and open them anew
+    /// Close a server's connections and end its processes, and open them again
     Restart {
         /// The server's name
         #[arg(value_name = "SERVER")]

@@ -28,7 +28,7 @@ pub(crate) enum Target {
         headers: HeaderMap,
         /// The HTTP transport to use.
         transport: HttpTransport,
-        /// The proxy and the TLS settings on the way there.
+        /// The proxy and the TLS settings for the connection.
         route: Route,
         /// The grant that supplies the token, for a server at which Dragoman is an OAuth client.
         grant: Option<Arc<Grant>>,

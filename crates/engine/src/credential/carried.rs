@@ -34,7 +34,7 @@ pub struct Carried {
     pub signed_in: Option<Account>,
 }
 
-/// A site with an account, as named by headers, or as the caller has signed in.
+/// A site with an account: named by headers, or the account with which the caller has signed in.
 #[derive(Clone)]
 pub struct Account {
     /// The URL of the site.

@@ -40,7 +40,7 @@ pub(crate) struct ListedConsent {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConsentPage {
-    /// The address to open in a browser. Whoever opens it gives the consent.
+    /// The address to open in a browser. The person who opens it gives the consent.
     pub(crate) url: String,
 }
 

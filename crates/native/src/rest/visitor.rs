@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::expiring::ExpiringMap;
 
-/// The time for which a verdict is valid: the site's owner may repair the site meanwhile.
+/// The time for which a verdict is valid: the site's owner may repair the site in the meantime.
 const COUNTS: Duration = Duration::from_mins(10);
 
 /// The questions that show whether a site treats the caller as a visitor, and the hint for callers whom it does.

@@ -43,8 +43,8 @@ pub struct Examined {
 }
 
 impl Log {
-    /// Passes the newest calls that arrived at this time or later to `take`, at most 300 000 of them. Changes and operations, which are
-    /// recorded without a request, are no calls.
+    /// Passes the newest calls that arrived at this time or later to `take`, at most 300 000 of them. Changes and
+    /// operations, which are recorded without a request, are not calls.
     ///
     /// # Errors
     /// If the file cannot be used.

@@ -16,7 +16,7 @@ impl Group {
         i32::try_from(leader).ok().and_then(Pid::from_raw).map(Self)
     }
 
-    /// Sends a signal to every member. It is no error if the group no longer exists.
+    /// Sends a signal to every member. It is not an error if the group no longer exists.
     pub(super) fn signal(self, signal: Signal) {
         if let Err(error) = kill_process_group(self.0, signal)
             && error != rustix::io::Errno::SRCH

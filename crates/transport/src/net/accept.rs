@@ -164,7 +164,7 @@ impl Acceptor {
         }
     }
 
-    /// Orders connections that have exceeded their time to end, for as long as this future is polled.
+    /// Orders the end of connections that have exceeded their time, for as long as this future is polled.
     pub(super) async fn sweep(&self) {
         sweep(&self.roster, &self.limits).await;
     }

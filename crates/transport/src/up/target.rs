@@ -62,7 +62,7 @@ pub struct HttpTarget {
     pub credential: Arc<Credential>,
     /// The caps on data from the upstream.
     pub limits: SharedHttpLimits,
-    /// The proxy and the TLS settings on the way there.
+    /// The proxy and the TLS settings for the connection.
     pub route: Route,
 }
 

@@ -10,7 +10,7 @@ use proto::rpc::{Frame, FrameKind, FrameLimits, RpcError};
 
 use super::links::{links_in, written};
 
-/// The depth to which results in results are looked at: the result of a task contains the result of its call.
+/// The maximum depth of nested results that are searched: the result of a task contains the result of its call.
 const NESTED: u32 = 2;
 
 /// The URIs to replace in a message.

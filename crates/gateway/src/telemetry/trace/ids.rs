@@ -1,5 +1,5 @@
-//! Random numbers for traces and spans. They are unlikely to repeat, but they are no secrets. This module must not know what they
-//! identify.
+//! Random numbers for traces and spans. They are unlikely to repeat, but they are not secrets. This module must not know
+//! what they identify.
 
 use std::cell::Cell;
 

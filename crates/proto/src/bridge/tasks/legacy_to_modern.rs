@@ -286,7 +286,7 @@ impl LegacyToModern {
         about(TaskMethod::Get, &self.task)
     }
 
-    /// Sends the answers that have arrived meanwhile. If there are none, waits at most `most` milliseconds.
+    /// Sends the answers that have arrived in the meantime. If there are none, waits at most `most` milliseconds.
     fn pause(&mut self, most: u64) -> Next {
         if let Some(tell) = self.tell() {
             return tell;

@@ -170,7 +170,7 @@ pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     Some(unrelated(&flat).unwrap_or(flat))
 }
 
-/// Translates a task notification of the extension to the experiment; `None` if `notice` is none.
+/// Translates a task notification of the extension to the experiment; `None` if `notice` is not a task notification.
 pub fn status_notice(notice: &Frame) -> Option<Bytes> {
     let (text, params) = (notice.text(), notice.params()?);
     if notice.method() != NOTICE {

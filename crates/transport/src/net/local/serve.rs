@@ -38,8 +38,8 @@ pub async fn serve_local(
     .await
 }
 
-/// Serves the socket for whoever the rights of its file let in, as other addresses are served: with their limits, and counted together
-/// with their connections.
+/// Serves the socket to everybody whom the permissions of its file admit. Its connections have the same limits as those of
+/// other addresses, and are counted together with them.
 pub async fn serve_local_clients(
     socket: LocalSocket,
     handler: impl Handler,

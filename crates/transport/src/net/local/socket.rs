@@ -1,5 +1,5 @@
-//! The listening socket of a folder. At most one process listens in a folder: the one that holds the lock. Whoever
-//! holds the lock may replace a socket that an earlier process left behind. This module must not know what is served.
+//! The listening socket of a folder. At most one process listens in a folder: the one that holds the lock. This
+//! process may replace a socket that an earlier process left behind. This module must not know what is served.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
