@@ -88,7 +88,7 @@ pub(super) enum QueryKind {
     Text,
     /// `true` or `1`.
     Flag,
-    /// A number from the least to the most.
+    /// A number from the minimum to the maximum, both included.
     Number(u64, u64),
     /// One of these words.
     Word(&'static [&'static str]),
