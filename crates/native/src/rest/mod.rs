@@ -22,6 +22,7 @@
 //! | `references`, `stored` | IDs that a change refers to; what a change has stored |
 //! | `plugin_fields` | fields that plugins add to content |
 //! | `visitor`, `explained` | accounts that a site treats as visitors, and how sites are asked about them |
+//! | `false_failure` | failures that services report although a request had its effect |
 //! | `pick` | the members of a shown answer |
 //! | `settled` | values that name a route, in the form in which they are sent |
 //! | `open` | requests whose route the call chooses |
@@ -42,6 +43,7 @@ mod encode;
 mod entry;
 mod expiring;
 mod explained;
+mod false_failure;
 mod fetch;
 mod file;
 mod known;
@@ -89,8 +91,8 @@ pub use shape::AnswerStyle;
 pub(crate) use shape::{CallAnswer, Shape, told};
 pub(crate) use source::{ALLOW_MARKUP_LOSS, RENDERED};
 pub(crate) use step::{
-    Bind, CallerRequest, Check, Encoding, Field, FieldSource, Missing, Step, StepCondition, content, delete,
-    edit, fixed, get, patch, post, purge, put, query, value,
+    Bind, CallerRequest, Check, Encoding, FalseFailure, Field, FieldSource, Missing, Step, StepCondition,
+    content, delete, edit, fixed, get, patch, post, purge, put, query, value,
 };
 pub(crate) use stored::{NOT_STORED, STORED, may_tell};
 pub(crate) use unread::{UnreadableKind, json};

@@ -73,6 +73,19 @@ pub(crate) struct RestRequest {
     pub(crate) brings_file: bool,
     /// Shows content in the answer as source, if the caller may edit it.
     pub(crate) shows_content: bool,
+    /// The failure that may be reported although the request had its effect, if there is one.
+    pub(crate) false_failure: Option<FalseFailure>,
+}
+
+/// A failure that some versions of a service report although the request had its effect.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FalseFailure {
+    /// The failure's status.
+    pub(crate) status: u16,
+    /// The failure's code.
+    pub(crate) code: &'static str,
+    /// Returns true if the state that the same route then shows has the effect that the call asked for.
+    pub(crate) has_effect: fn(&Value, &Values) -> bool,
 }
 
 /// A check of what a call is about to change, which may refuse the change.
@@ -175,6 +188,7 @@ const fn ask(verb: Verb, base: &'static str, route: &'static str) -> RestRequest
         acts_as: verb,
         brings_file: false,
         shows_content: false,
+        false_failure: None,
     }
 }
 
@@ -269,6 +283,12 @@ impl RestRequest {
     /// Marks the answer as a file.
     pub(crate) const fn bringing_file(mut self) -> Self {
         self.brings_file = true;
+        self
+    }
+
+    /// Sets the failure that may be reported although the request had its effect.
+    pub(crate) const fn verifying(mut self, failure: FalseFailure) -> Self {
+        self.false_failure = Some(failure);
         self
     }
 

@@ -36,7 +36,7 @@ impl Run<'_> {
                 }
                 Step::Ask(ask) if self.is_due(ask.when) => {
                     self.refer(ask).await?;
-                    outcome.last = self.asked(ask).await?;
+                    outcome.last = self.verified(ask).await?;
                     if let Some(instead) = self.bound(ask.binds, &outcome.last)? {
                         outcome.last = instead;
                         break;

@@ -3,10 +3,10 @@
 use super::arguments::{
     AFTER, BEFORE, BILLING, EXCLUDE, FOR_GOOD, INCLUDE, META, ORDER, PAGE, PER_PAGE, SEARCH, SHIPPING, id,
 };
-use super::rows::rows;
+use super::rows::{WRITE, rows};
 use crate::rest::From::{Excerpt, First};
-use crate::rest::{Pick, Shape, pick};
-use crate::tools::{ToolArgument, ToolRow, flag, int, integers, list, raw, text};
+use crate::rest::{FalseFailure, Pick, Shape, delete, pick};
+use crate::tools::{ToolArgument, ToolRow, flag, int, integers, list, raw, text, titled};
 
 const CUSTOMERS: Shape = Shape::Rows(
     "customers",
@@ -71,7 +71,7 @@ const MOST: ToolArgument = text("maximum_amount", "Maximum amount of the order, 
 const ONLY_FOR: ToolArgument =
     list("email_restrictions", "Email addresses of the customers who can use the coupon.");
 
-pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
+const LISTED: &[ToolRow] = rows! {
     "woo_list_customers", "List customers", "Returns a page of customers.",
         [PAGE, PER_PAGE, SEARCH, EMAIL.saying("Return only the customer with this email address."),
          text("role", "Return only customers with this role.").among(&["all", "administrator", "editor", "author", "contributor", "subscriber", "customer", "shop_manager"]),
@@ -101,6 +101,26 @@ pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
         [id("ID of the coupon."), text("code", "Code that customers enter."), AMOUNT, DISCOUNT, ABOUT, EXPIRES, ALONE, PRODUCTS, NOT_PRODUCTS, CATEGORIES,
          USES, USES_EACH, FREE_SHIPPING, NOT_SALES, LEAST, MOST, ONLY_FOR, META];
         edit "/coupons/{id}" => COUPON;
-    "woo_delete_coupon", "Delete a coupon", "Moves a coupon to the trash, or deletes it permanently with `force`.", [id("ID of the coupon."), FOR_GOOD];
-        delete "/coupons/{id}" => Shape::One("id code status");
-}];
+};
+
+/// Before version 9.0, `WooCommerce` moves a coupon to the trash and then reports that it cannot be deleted
+/// (`WC_Coupon_Data_Store_CPT::delete` does not set the status that `WC_REST_CRUD_Controller::delete_item` looks at).
+const NOT_IN_TRASH: FalseFailure = FalseFailure {
+    status: 500,
+    code: "woocommerce_rest_cannot_delete",
+    has_effect: |coupon, values| {
+        !values.flag("force") && coupon.get("status").is_some_and(|status| status == "trash")
+    },
+};
+
+const DELETED: &[ToolRow] = &[titled(
+    "woo_delete_coupon",
+    "Delete a coupon",
+    "Moves a coupon to the trash, or deletes it permanently with `force`.",
+    &[id("ID of the coupon."), FOR_GOOD],
+    &[delete("woocommerce", "/coupons/{id}").verifying(NOT_IN_TRASH).step()],
+    Shape::One("id code status"),
+)
+.phase(WRITE)];
+
+pub(super) const TOOLS: &[&[ToolRow]] = &[LISTED, DELETED];

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{REDACTED, ShopSettings, server};
 use crate::ToolServer;
+use crate::port::Verb;
 use crate::rest::tests::{Fake, asked, content, login, refused, reply, request, shown};
 use crate::site::SiteSettings;
 
@@ -166,6 +167,36 @@ fn a_refund_moves_money_only_if_the_call_says_so() {
 }
 
 #[test]
+fn a_coupon_in_the_trash_counts_as_deleted_whatever_the_shop_reports() {
+    let none = json!({"code": "woocommerce_rest_cannot_delete", "message": "The shop_coupon cannot be deleted.", "data": {"status": 500}});
+    let shop_with = |status: &'static str, failure: u16| {
+        let none = none.clone();
+        let fake = Fake::new(move |request| {
+            Ok(if request.method == Verb::Delete {
+                reply(failure, &none)
+            } else {
+                reply(200, &json!({"id": 4, "code": "tea", "status": status}))
+            })
+        });
+        (all(false, fake.clone()), fake)
+    };
+    let (server, fake) = shop_with("trash", 500);
+    let coupon = shown(&asked(&server, "woo_delete_coupon", &json!({"id": 4})));
+    assert_eq!(coupon, json!({"id": 4, "code": "tea", "status": "trash"}));
+    let lines = fake.lines();
+    assert!(lines.iter().any(|line| line.starts_with("GET ") && line.contains("/coupons/4")), "{lines:?}");
+    for (status, failure, arguments) in [
+        ("publish", 500, json!({"id": 4})),
+        ("trash", 500, json!({"id": 4, "force": true})),
+        ("trash", 403, json!({"id": 4})),
+    ] {
+        let (server, _) = shop_with(status, failure);
+        let (text, is_error) = content(&asked(&server, "woo_delete_coupon", &arguments));
+        assert!(is_error && text.contains("cannot be deleted"), "{arguments} {status} {failure}: {text}");
+    }
+}
+
+#[test]
 fn stock_is_set_where_it_is_counted() {
     let fake = Fake::json(json!({"id": 1, "stock_quantity": 4}));
     let server = all(false, fake.clone());
@@ -191,6 +222,16 @@ fn a_site_without_the_shop_says_so() {
     });
     let (_, words, condition) = refused(&asked(&all(false, fake), "woo_list_orders", &json!({})));
     assert_eq!((words.as_str(), condition.as_str()), ("WooCommerce not available", "platformMissing"));
+    let old = json!({"code": "rest_no_route", "message": "No route was found.", "data": {"status": 404}});
+    let fake = Fake::new(move |request| {
+        Ok(if request.url.contains("_fields=namespaces") {
+            reply(200, &json!({"namespaces": ["wp/v2", "wc/v3"]}))
+        } else {
+            reply(404, &old)
+        })
+    });
+    let (text, is_error) = content(&asked(&all(false, fake), "woo_get_coupon_totals", &json!({})));
+    assert!(is_error && text.contains("WooCommerce does not offer this: it may be too old"), "{text}");
     let broken = Fake::json(json!("no list"));
     let (text, is_error) = content(&asked(&all(false, broken), "woo_list_tags", &json!({})));
     assert!(is_error && text.contains("instead of a list"), "{text}");

@@ -1,0 +1,29 @@
+//! Failures that a service may report although a request had its effect. This module must not know any service.
+
+use serde_json::Value;
+
+use super::step::{FalseFailure, RestRequest, get};
+use super::world::Run;
+use crate::tools::Trouble;
+
+impl Run<'_> {
+    /// The answer to a request. After a failure that may be false, the current state is the answer if it shows the request's
+    /// effect.
+    pub(super) async fn verified(&mut self, ask: &RestRequest) -> Result<Value, Trouble> {
+        let outcome = self.asked(ask).await;
+        let (Err(trouble), Some(failure)) = (&outcome, ask.false_failure) else { return outcome };
+        if !may_be(&failure, trouble) {
+            return outcome;
+        }
+        match self.asked(&get(ask.base, ask.route).alone()).await {
+            Ok(state) if (failure.has_effect)(&state, &self.values) => Ok(state),
+            _ => outcome,
+        }
+    }
+}
+
+fn may_be(failure: &FalseFailure, trouble: &Trouble) -> bool {
+    let has =
+        |name, wanted: &Value| trouble.detail.iter().any(|(given, value)| *given == name && value == wanted);
+    has("status", &failure.status.into()) && has("code", &failure.code.into())
+}
