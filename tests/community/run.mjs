@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { faults } from '../list-sizes.mjs';
 import { measured } from './lists.mjs';
+import { refunds } from './refunds.mjs';
 
 const SECONDS = 60;
 const world = JSON.parse(readFileSync(process.argv[2], 'utf8'));
@@ -98,7 +99,8 @@ for (const login of ['admin', 'subscriber']) {
     console.log(JSON.stringify(result));
   }
   if (login !== 'admin') continue;
-  if (world.tools !== 'woocommerce') await roles(ask, people[login].id);
+  if (world.tools === 'woocommerce') await refunds(ask);
+  else await roles(ask, people[login].id);
   const lists = [];
   for (const tool of offered.filter(({ name }) => good.has(name))) {
     const me = people[login].id;

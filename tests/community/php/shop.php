@@ -30,6 +30,25 @@ function made_order( $user ) {
 	return array( 'id' => $order->get_id(), 'item' => $item );
 }
 
+// Two payment methods that can pay back: one does, the other's bank declines.
+add_filter(
+	'woocommerce_payment_gateways',
+	static function ( $gateways ) {
+		foreach ( array( 'made', 'declining' ) as $id ) {
+			$gateway = new class() extends WC_Payment_Gateway {
+				public function process_refund( $order_id, $amount = null, $reason = '' ) {
+					return 'made' === $this->id ? true : new WP_Error( 'declined', "The bank declines $amount." );
+				}
+			};
+
+			$gateway->id       = $id;
+			$gateway->supports = array( 'products', 'refunds' );
+			$gateways[]        = $gateway;
+		}
+		return $gateways;
+	}
+);
+
 add_filter(
 	'made_thing',
 	static function ( $thing, $what, $user ) {
