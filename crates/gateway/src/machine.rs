@@ -1,7 +1,7 @@
 //! Checks of the machine on which the gateway runs: the certificate, the clock, and the state folder with its files. The command
 //! `doctor` and the page of that name show them. This module must not know who asks.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -126,7 +126,8 @@ fn state_folder(folder: &Path) -> Vec<MachineFinding> {
                 Some(help),
             ));
         }
-        if found.is_file() && OpenOptions::new().read(true).open(entry.path()).is_err() {
+        // Opening a database and closing it again would release the locks of this process on it (fcntl(2)).
+        if found.is_file() && access(entry.path(), Access::READ_OK).is_err() {
             let file = entry.path().display().to_string();
             let help = format!(
                 "it belongs to the user {}: run Dragoman as that user, or change its owner",
@@ -192,5 +193,18 @@ mod tests {
         assert_eq!(gravity(NO_SPACE), Some(Gravity::Doubtful));
         assert_eq!(gravity(LITTLE_SPACE - 1), Some(Gravity::Doubtful));
         assert_eq!(gravity(LITTLE_SPACE), None);
+    }
+
+    #[test]
+    fn looking_at_the_state_folder_keeps_the_locks_of_its_databases() {
+        let folder = std::env::temp_dir().join(format!("dragoman-machine-{}", std::process::id()));
+        let keys = store::keys::Keys::open(&folder).unwrap();
+        let inode = format!(":{} ", fs::metadata(keys.path()).unwrap().ino());
+        let locks = || fs::read_to_string("/proc/locks").unwrap().matches(&inode).count();
+        let before = locks();
+        assert!(before > 0, "an open database is locked");
+        assert!(state_folder(&folder).iter().all(|finding| finding.gravity != Gravity::Wrong));
+        assert_eq!(locks(), before);
+        fs::remove_dir_all(&folder).unwrap();
     }
 }
