@@ -12,6 +12,7 @@ use super::admin::Admin;
 use super::audit::Audit;
 use super::auth::Auth;
 use super::check::{allowed_host, allowed_origin};
+use super::cluster::Cluster;
 use super::columns::DialectDifference;
 use super::consent::site;
 use super::endpoints::{Endpoint, EndpointAuth};
@@ -138,6 +139,9 @@ section! {
         /// share the file accept each other's data.
         "keyRing" key_ring: Option<Text> = Maybe(path()), absent "`keyring` in the state folder",
             see "[keyring.md](keyring.md)";
+        /// Lets several Dragomans share sessions and API keys through a store (Valkey or Redis).
+        "cluster" cluster: Option<Cluster> = Maybe(Within), absent "none; this Dragoman works alone",
+            see "[cluster.md](cluster.md)";
         /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Users return there
         /// after they have given consent to a server.
         "publicUrl" public_url: Option<String> = Maybe(Parsed("a URL", site)),

@@ -4,6 +4,7 @@ use super::access::{AccessRule, When, Who};
 use super::admin::Admin;
 use super::audit::Audit;
 use super::auth::{Auth, Jwt, Login, OAuth, SiteCheck};
+use super::cluster::Cluster;
 use super::consent::OAuthClient;
 use super::endpoints::Endpoint;
 use super::limits::Limits;
@@ -62,6 +63,7 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("management", documented::<Management>()),
         ("admin", documented::<Admin>()),
         ("metrics", documented::<Metrics>()),
+        ("cluster", documented::<Cluster>()),
         ("oauth of a server", documented::<OAuthClient>()),
     ]
 }

@@ -82,7 +82,8 @@ pub(crate) fn user_folder() -> Result<PathBuf, Failure> {
 
 /// Returns the file of the key ring that the configuration names.
 pub(crate) fn key_ring(settings: &Settings) -> Option<PathBuf> {
-    settings.config.key_ring.as_ref().map(|named| beside(settings, named))
+    let of_cluster = settings.config.cluster.as_ref().map(|cluster| &cluster.key_ring);
+    of_cluster.or(settings.config.key_ring.as_ref()).map(|named| beside(settings, named))
 }
 
 /// Returns the path that a setting names; a relative path starts at the configuration's folder.

@@ -137,7 +137,7 @@ fn credentials(text: &str) -> Result<(Option<SecretString>, Option<SecretString>
 }
 
 /// The text without percent-encoding (RFC 3986, 2.1); `None` if an escape is incomplete, or the result is not UTF-8.
-fn decoded(text: &str) -> Option<String> {
+pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut out = Vec::with_capacity(text.len());
     while let Some(byte) = bytes.next() {

@@ -14,6 +14,7 @@ mod exemptions;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use address::decoded;
 pub use address::{ForwardProxy, ProxyUrlFault};
 pub use environment::{EnvironmentProxies, UnusableProxy};
 pub use exemptions::{ProxyExemptions, is_loopback_host};

@@ -198,6 +198,9 @@ impl ProcessState {
         self.egress.supervisor.set_max(limits.children);
         self.consents.set_connect_timeout(limits.connect_timeout);
         self.key_ring.keep_for(limits.session_lifetime);
+        if let Some(cluster) = self.session.cluster.get() {
+            cluster.keep_sessions_for(limits.session_lifetime);
+        }
         if let Some(sessions) = &self.sessions {
             sessions.keep_for(limits.session_lifetime);
         }

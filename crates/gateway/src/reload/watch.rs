@@ -58,6 +58,7 @@ pub(crate) enum Restart {
     KeyRing,
     LogFormat,
     ListenSocket,
+    Cluster,
 }
 
 impl Restart {
@@ -74,6 +75,8 @@ impl Restart {
         note(Self::KeyRing, old.key_ring != new.key_ring);
         note(Self::LogFormat, old.log_format != new.log_format);
         note(Self::ListenSocket, old.listen_socket != new.listen_socket);
+        note(Self::Cluster, old.cluster != new.cluster);
+        new.cluster.clone_from(&old.cluster);
         new.listen_socket.clone_from(&old.listen_socket);
         new.tls.clone_from(&old.tls);
         new.state_folder.clone_from(&old.state_folder);
@@ -92,6 +95,7 @@ impl fmt::Display for Restart {
             Self::KeyRing => "keyRing",
             Self::LogFormat => "logFormat",
             Self::ListenSocket => "listenSocket",
+            Self::Cluster => "cluster",
         })
     }
 }

@@ -11,6 +11,7 @@
 //! | `service_notice` | notices to the service manager that started this process |
 //! | `open_files` | the limit of open files |
 
+mod cluster;
 mod control;
 mod exports;
 mod local_address;

@@ -17,7 +17,7 @@ use super::exports::Exports;
 use super::local_address::LocalAddress;
 use super::shutdown::ShutdownBarrier;
 use super::sweep::{evict, supervise, sweep, watch_definitions, watch_keys};
-use super::{control, server_sessions, service_notice};
+use super::{cluster, control, server_sessions, service_notice};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
@@ -117,6 +117,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
         async move {
             let first = shard.index == 0;
             if first {
+                cluster::join(&thread).await.inspect_err(|_| stop.stop())?;
                 look_after(&thread, stop.clone(), sources.unwrap_or_default());
                 control::serve(thread.clone());
             }
@@ -124,6 +125,9 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
             let sockets = (&*serving, sockets, &*local_address);
             let outcome = serve_all(&thread, sockets, metrics_serving.as_deref(), &stop).await;
             barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
+            if first {
+                cluster::leave(&thread).await;
+            }
             sending.finish().await;
             outcome
         }

@@ -1,8 +1,9 @@
 //! The context for making sessions. This module must not know transports.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use cluster::Cluster;
 use config::Limits;
 use engine::catalogue::UpstreamId;
 use parking_lot::Mutex;
@@ -36,6 +37,8 @@ pub(crate) struct SessionState {
     pub(crate) ages: EventAges,
     /// The store of sessions for the next process; `None` if nothing is stored.
     pub(super) store: Option<Arc<dyn SessionStore>>,
+    /// The cluster that shares sessions; empty if this Dragoman works alone.
+    pub(crate) cluster: OnceLock<Arc<Cluster>>,
     /// The sessions that have ended for good.
     pub(super) ended: Mutex<EndedSessions>,
     /// The turns for restoring sessions: one request at a time for each session.
@@ -52,6 +55,7 @@ impl SessionState {
             tidying: Tidying::default(),
             ages: EventAges::default(),
             store,
+            cluster: OnceLock::new(),
             ended: Mutex::default(),
             turns: Turns::default(),
         }

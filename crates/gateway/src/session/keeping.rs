@@ -1,6 +1,7 @@
 //! Stores sessions for the next process: decides when to write a session, and what to write; and ends sessions for
 //! good. This module must not know files.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use store::sessions::{OpenRow, SessionKey, SessionRow};
 
 use super::context::SessionState;
-use super::kept::{RowSource, introduction_of, millis, now_ms};
+use super::kept::{ClusterRow, RowSource, introduction_of, millis, now_ms};
 use super::session::Session;
 
 /// The maximum time between two writes of a session that is in use.
@@ -21,15 +22,19 @@ const MOST_INTRODUCTION: usize = 4 << 10;
 impl SessionState {
     /// Stores a session in its current state.
     pub(crate) fn note_change(&self, session: &Arc<Session>) {
-        if let (Some(store), Some(kept)) = (&self.store, &session.kept) {
+        let Some(kept) = &session.kept else { return };
+        if let Some(store) = &self.store {
             store.changed(kept.key, session.clone());
+        }
+        if let Some(cluster) = self.cluster.get() {
+            cluster.session_changed(kept.key, Arc::new(ClusterRow(session.clone())));
         }
     }
 
     /// Stores the times of last use, for sessions that were used some time after they were last stored. Ids that are
     /// not used for the time `lifetime` are forgotten.
     pub(super) fn note_uses(&self, lifetime: Duration) {
-        if self.store.is_none() {
+        if self.store.is_none() && self.cluster.get().is_none() {
             return;
         }
         let refreshed = millis(REFRESHED.min(lifetime / 4));
@@ -48,6 +53,41 @@ impl SessionState {
         self.ended.lock().insert(kept.key);
         if let Some(store) = &self.store {
             store.ended(kept.key);
+        }
+        if let Some(cluster) = self.cluster.get() {
+            cluster.session_ended(kept.key);
+        }
+    }
+
+    /// Notes that sessions have ended at another replica. Returns those that this one has in memory.
+    pub(crate) fn ended_elsewhere(&self, keys: &[SessionKey]) -> Vec<Arc<Session>> {
+        let keys: HashSet<_> = keys.iter().copied().collect();
+        let mut ended = self.ended.lock();
+        for key in &keys {
+            ended.insert(*key);
+        }
+        drop(ended);
+        if let Some(store) = &self.store {
+            keys.iter().for_each(|key| store.ended(*key));
+        }
+        self.sessions.those(|session| session.kept.as_ref().is_some_and(|kept| keys.contains(&kept.key)))
+    }
+
+    /// Returns the keys of the sessions in memory that can be stored.
+    pub(crate) fn kept_keys(&self) -> Vec<SessionKey> {
+        self.sessions.all().iter().filter_map(|session| Some(session.kept.as_ref()?.key)).collect()
+    }
+
+    /// Shares all sessions in memory and all known ends again.
+    pub(crate) fn share_again(&self) {
+        let Some(cluster) = self.cluster.get() else { return };
+        for key in self.ended.lock().all() {
+            cluster.session_ended(key);
+        }
+        for session in self.sessions.all() {
+            if let Some(kept) = &session.kept {
+                cluster.session_changed(kept.key, Arc::new(ClusterRow(session.clone())));
+            }
         }
     }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use cluster::OpenSession;
 use proto::bridge::input::Askable;
 use proto::era::Era;
 use proto::json::quote;
-use store::sessions::{SessionKey, SessionRow};
+use store::sessions::{OpenRow, SessionKey, SessionRow};
 
 /// The maximum number of ended sessions that are remembered in memory; a store remembers more.
 const MOST_ENDED: usize = 1 << 16;
@@ -46,6 +47,18 @@ pub(crate) struct KeptState {
     pub(super) returned: AtomicBool,
 }
 
+/// A session, for the cluster.
+pub(super) struct ClusterRow(pub(super) Arc<dyn RowSource>);
+
+impl OpenSession for ClusterRow {
+    fn row(&self) -> Option<OpenRow> {
+        match self.0.row() {
+            SessionRow::Open(row) => Some(row),
+            SessionRow::Ended(_) => None,
+        }
+    }
+}
+
 impl KeptState {
     pub(super) fn new(key: SessionKey) -> Self {
         let no = || AtomicBool::new(false);
@@ -63,6 +76,11 @@ pub(crate) struct EndedSessions {
 impl EndedSessions {
     pub(super) fn has(&self, key: &SessionKey) -> bool {
         self.all.contains(key)
+    }
+
+    /// Returns the keys of all sessions.
+    pub(super) fn all(&self) -> impl Iterator<Item = SessionKey> {
+        self.order.iter().copied()
     }
 
     pub(super) fn insert(&mut self, key: SessionKey) {

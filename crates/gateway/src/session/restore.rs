@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use cluster::SharedSession;
 use proto::era::ClientHello;
 use proto::json::quote;
 use proto::mcp::{Method, Notice};
@@ -81,8 +82,31 @@ async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
     if state.has_ended(&key) {
         return Some(SessionRow::Ended(SessionEnd { at_ms: 0, was_stored: true }));
     }
-    let store = state.store.clone()?;
-    transport::task::spawn_blocking(move || store.load(&key)).await.ok().flatten()
+    let own = async {
+        let store = state.store.clone()?;
+        transport::task::spawn_blocking(move || store.load(&key)).await.ok().flatten()
+    };
+    let shared = async {
+        let found = state.cluster.get()?.session(&key).await;
+        found
+            .inspect_err(|e| tracing::warn!("a session is restored from what this Dragoman knows: {e}"))
+            .ok()
+            .flatten()
+    };
+    latest(tokio::join!(own, shared))
+}
+
+/// Returns the later of the two states of a session. An end is final.
+fn latest(known: (Option<SessionRow>, Option<SharedSession>)) -> Option<SessionRow> {
+    match known {
+        (own, None) => own,
+        (own @ Some(SessionRow::Ended(_)), Some(_)) => own,
+        (_, Some(SharedSession::Ended)) => Some(SessionRow::Ended(SessionEnd { at_ms: 0, was_stored: true })),
+        (Some(SessionRow::Open(own)), Some(SharedSession::Open(shared))) if own.used_ms > shared.used_ms => {
+            Some(SessionRow::Open(own))
+        }
+        (_, Some(SharedSession::Open(shared))) => Some(SessionRow::Open(shared)),
+    }
 }
 
 /// Returns the client's introduction: the stored one, or else one that contains what the session's id says about the

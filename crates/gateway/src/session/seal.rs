@@ -34,6 +34,7 @@ struct RingKeys {
     sessions: PurposeKeys,
     states: PurposeKeys,
     tasks: PurposeKeys,
+    shared: PurposeKeys,
     sealing: Option<RingKeyId>,
 }
 
@@ -43,6 +44,7 @@ impl RingKeys {
             sessions: ring.keys_for(Purpose::Session, now_ms),
             states: ring.keys_for(Purpose::State, now_ms),
             tasks: ring.keys_for(Purpose::Task, now_ms),
+            shared: ring.keys_for(Purpose::Shared, now_ms),
             sealing: ring.sealing_id(Role::Seals, now_ms),
         }
     }
@@ -111,6 +113,21 @@ impl Seal {
         let keys = self.keys.load();
         // Each text contains the id of its key, so at most one of the two can open it.
         keys.states.open(&bytes, bound).or_else(|| keys.tasks.open(&bytes, bound))
+    }
+}
+
+impl cluster::ValueSealer for Seal {
+    fn seal(&self, plain: &[u8], context: &[u8]) -> Option<Vec<u8>> {
+        let nonce = self.nonce().ok()?;
+        self.keys.load().shared.seal(plain, context, nonce)
+    }
+
+    fn open(&self, sealed: &[u8], context: &[u8]) -> Option<Vec<u8>> {
+        self.keys.load().shared.open(sealed, context)
+    }
+
+    fn generation(&self) -> String {
+        format!("{:?}", self.keys.load().sealing)
     }
 }
 

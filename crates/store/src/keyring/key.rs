@@ -24,6 +24,8 @@ pub enum Purpose {
     State,
     /// Names of tasks.
     Task,
+    /// Values that several machines share through a store.
+    Shared,
 }
 
 impl Purpose {
@@ -32,13 +34,14 @@ impl Purpose {
             Self::Session => "session",
             Self::State => "state",
             Self::Task => "task",
+            Self::Shared => "shared",
         }
     }
 
     /// The role of the keys that texts of this purpose are sealed with.
     pub const fn role(self) -> Role {
         match self {
-            Self::Session | Self::State => Role::Seals,
+            Self::Session | Self::State | Self::Shared => Role::Seals,
             Self::Task => Role::Names,
         }
     }

@@ -227,6 +227,22 @@ impl Keys {
     }
 }
 
+impl Keys {
+    pub(super) fn file(&self) -> &Database {
+        &self.0
+    }
+
+    pub(super) fn file_mut(&mut self) -> &mut Database {
+        &mut self.0
+    }
+}
+
+/// Returns true for a text that can be the name of a key of another machine. It may have the prefix as an addition.
+pub(super) fn is_name(name: &str) -> bool {
+    let count = name.chars().count();
+    (1..=2 * MAX_NAME).contains(&count) && !name.chars().any(char::is_control)
+}
+
 /// The first key that matches `condition`.
 fn one(file: &Connection, condition: &str, value: &str) -> rusqlite::Result<Option<ApiKey>> {
     file.query_row(&format!("SELECT {COLUMNS} FROM keys WHERE {condition}"), [value], read).optional()

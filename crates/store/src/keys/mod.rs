@@ -5,6 +5,7 @@
 //! | `text` | a key as its owner holds it: prefix, random body, checksum; pure |
 //! | `checksum` | CRC-32, and numbers in base 62 |
 //! | `book` | the file: adding, listing, finding, revoking |
+//! | `merge` | keys that several machines share |
 //! | `uses` | times of last use, collected between writes |
 //!
 //! A key's text is never stored, only its SHA-256: 256 random bits cannot be guessed, so a slow hash would only burden
@@ -12,6 +13,7 @@
 
 mod book;
 mod checksum;
+mod merge;
 mod text;
 mod uses;
 
@@ -19,5 +21,6 @@ mod uses;
 mod tests;
 
 pub use book::{ApiKey, KeyState, Keys, MAX_NAME, MAX_PROFILES, NewKey, Revocation};
+pub use merge::KeyRecord;
 pub use text::{Digest, KEY_LEN, KeyText, KeyTextError, MARK, PREFIX_LEN};
 pub use uses::LastUses;

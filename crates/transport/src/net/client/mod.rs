@@ -19,10 +19,12 @@
 //! | `answer` | an answer's body, which returns the connection to the pool |
 //! | `limits` | limits for one origin, and its HTTP version |
 //! | `error` | failures |
+//! | `byte_stream` | a connection for another protocol than HTTP |
 //! | `tls` | trusted authorities, and the certificate of the client |
 //! | `public` | addresses of the public network |
 
 mod answer;
+mod byte_stream;
 mod connect;
 mod error;
 pub mod http1;
@@ -48,6 +50,7 @@ use http::{HeaderName, HeaderValue, Request, Response, Uri};
 use tokio::time::{Instant, timeout_at};
 
 pub use answer::ResponseBody;
+pub use byte_stream::{ByteStream, connect_bytes};
 pub use error::{ClientError, WireError};
 pub use http1::Template;
 pub use limits::{ClientLimits, Protocol, Replay};

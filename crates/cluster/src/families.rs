@@ -1,0 +1,72 @@
+//! The keys of the store: one row for each family of keys. Every value is sealed under the key ring, and bound to the
+//! key under which it is stored. This module must not know connections.
+//!
+//! | family | holds | expires |
+//! |---|---|---|
+//! | `epoch` | a random number, written by the replica that finds an empty store | never |
+//! | `log` | a stream of notices between replicas, at most [`MOST_NOTICES`] | with later notices |
+//! | `replicas` | the ids of replicas, by the time of their last beat | [`REPLICA_LIFE`] after it |
+//! | `replica:ID` | what a replica says about itself | [`REPLICA_LIFE`] after its last beat |
+//! | `keys` | the API keys, by their digests | never |
+//! | `session:ID` | what a client has sent in its session | with the session |
+//! | `ended:ID` | the end of a session | an hour after the session would have expired |
+
+use std::time::Duration;
+
+/// The maximum number of notices that the store keeps. A replica that was away for more notices compares everything.
+pub(crate) const MOST_NOTICES: usize = 100_000;
+
+/// The time after its last beat after which a replica counts as gone.
+pub(crate) const REPLICA_LIFE: Duration = Duration::from_secs(10);
+
+/// The keys of one cluster.
+#[derive(Debug, Clone)]
+pub(crate) struct StoreKeys {
+    prefix: Box<str>,
+}
+
+impl StoreKeys {
+    /// Creates the keys with this prefix, so that several clusters can use one store.
+    pub(crate) fn new(prefix: &str) -> Self {
+        Self { prefix: prefix.into() }
+    }
+
+    /// The key of the random number.
+    pub(crate) fn epoch(&self) -> String {
+        self.key("epoch")
+    }
+
+    /// The key of the stream of notices; also the name of the channel on which new notices are announced.
+    pub(crate) fn log(&self) -> String {
+        self.key("log")
+    }
+
+    /// The key of the replicas' ids.
+    pub(crate) fn replicas(&self) -> String {
+        self.key("replicas")
+    }
+
+    /// The key of one replica.
+    pub(crate) fn replica(&self, id: &str) -> String {
+        self.key(&format!("replica:{id}"))
+    }
+
+    /// The key of the API keys.
+    pub(crate) fn api_keys(&self) -> String {
+        self.key("keys")
+    }
+
+    /// The key of an open session.
+    pub(crate) fn session(&self, id: &str) -> String {
+        self.key(&format!("session:{id}"))
+    }
+
+    /// The key of the end of a session.
+    pub(crate) fn ended(&self, id: &str) -> String {
+        self.key(&format!("ended:{id}"))
+    }
+
+    fn key(&self, rest: &str) -> String {
+        format!("{}:{rest}", self.prefix)
+    }
+}

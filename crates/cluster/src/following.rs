@@ -1,0 +1,200 @@
+//! The task that follows the other replicas: it reads their notices, compares API keys, says every few seconds that
+//! this replica is alive, and notices if the store has lost its data. This module must not know connections.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use crate::api_keys::KeyExchange;
+use crate::cluster::{Membership, WRITE, now_ms};
+use crate::notices::{self, Notice};
+use crate::replicas::{self, Replica};
+use crate::resp::{Command, Reply};
+use crate::sessions;
+use crate::valkey::StoreError;
+
+/// The time between two signs of life.
+const BEAT: Duration = Duration::from_secs(3);
+
+/// The time between two looks at the replica's own API keys, which other processes may change.
+const KEYS_EVERY: Duration = Duration::from_millis(250);
+
+/// The time for a command whose reply may be large.
+const WHOLE: Duration = Duration::from_secs(5);
+
+/// The number of sessions whose ends are looked up at once.
+const ENDS_AT_ONCE: usize = 1000;
+
+/// The position of a replica in the history of its cluster.
+#[derive(Default)]
+struct Position {
+    /// The random number of the store's data; another number means that the store has lost its data.
+    epoch: Option<String>,
+    /// The last notice that was read.
+    notice: String,
+}
+
+/// Follows the other replicas until its owner ends it.
+pub(crate) async fn follow(membership: Arc<Membership>) {
+    let mut follower = Follower {
+        exchange: membership.api_keys.clone().map(KeyExchange::new),
+        position: Position::default(),
+        is_joined: false,
+        has_news: false,
+        next_beat: Instant::now(),
+        membership,
+    };
+    let mut ticks = interval(KEYS_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let store = &follower.membership.store;
+        tokio::select! {
+            () = store.announced.notified() => follower.has_news = true,
+            () = store.changed.notified() => follower.is_joined = false,
+            _ = ticks.tick() => {}
+        }
+        if !follower.membership.store.health().is_ready() {
+            follower.membership.replicas.store(Arc::default());
+            continue;
+        }
+        if let Err(error) = follower.step().await {
+            tracing::debug!("cannot follow the cluster for a moment: {error}");
+        }
+    }
+}
+
+struct Follower {
+    membership: Arc<Membership>,
+    exchange: Option<KeyExchange>,
+    position: Position,
+    /// True once everything was compared over the current connection.
+    is_joined: bool,
+    /// True if there may be notices to read.
+    has_news: bool,
+    next_beat: Instant,
+}
+
+impl Follower {
+    async fn step(&mut self) -> Result<(), StoreError> {
+        if !self.is_joined {
+            self.join().await?;
+            self.is_joined = true;
+            self.next_beat = Instant::now();
+        }
+        if Instant::now() >= self.next_beat {
+            self.beat().await?;
+            self.next_beat = Instant::now() + BEAT;
+            // An announcement can be lost.
+            self.has_news = true;
+        }
+        if self.has_news {
+            self.read_notices().await?;
+            self.has_news = false;
+        }
+        self.write_keys().await
+    }
+
+    /// Compares everything with the store.
+    async fn join(&mut self) -> Result<(), StoreError> {
+        let Membership { store, keys, values, sessions, me, .. } = &*self.membership;
+        let mut commands = vec![
+            // The first replica to find an empty store numbers it.
+            Command::new("SET").arg(keys.epoch()).arg(format!("{}-{}", me.id, now_ms())).arg("NX"),
+            Command::new("GET").arg(keys.epoch()),
+            notices::read_first(keys),
+            notices::read_last(keys),
+        ];
+        commands.extend(self.exchange.as_ref().map(|_| KeyExchange::read_all(keys)));
+        let replies = store.run(commands, WHOLE).await?;
+        let [_, epoch, first, last, ..] = &replies[..] else { return Ok(()) };
+        let epoch = epoch.text().map(str::to_owned);
+        let was_emptied = self.position.epoch.as_ref().is_some_and(|known| epoch.as_ref() != Some(known));
+        let missed = notices::first_id(first).is_some_and(|first| {
+            !self.position.notice.is_empty() && notices::is_later(first, &self.position.notice)
+        });
+        if let (Some(exchange), Some(reply)) = (&mut self.exchange, replies.get(4)) {
+            exchange.take_all(keys, values, reply).await;
+        }
+        if was_emptied {
+            tracing::warn!("the cluster's store has lost its data; this Dragoman stores what it knows again");
+            sessions.store_again();
+        }
+        if was_emptied || missed {
+            self.check_sessions().await?;
+        }
+        if self.position.epoch.is_none() || was_emptied || missed {
+            self.position.notice = notices::first_id(last).unwrap_or("0-0").to_owned();
+        }
+        self.position.epoch = epoch;
+        Ok(())
+    }
+
+    /// Says that this replica is alive, and learns which others are.
+    async fn beat(&mut self) -> Result<(), StoreError> {
+        let Membership { store, keys, values, me, sessions, .. } = &*self.membership;
+        let me = Replica { sessions: sessions.open().len(), ..me.clone() };
+        let Some(beat) = replicas::beat(keys, values, &me, now_ms()) else { return Ok(()) };
+        let mut commands: Vec<_> = beat.into();
+        commands.push(Command::new("GET").arg(keys.epoch()));
+        let replies = store.run(commands, WRITE).await?;
+        if replies.get(4).and_then(Reply::text) != self.position.epoch.as_deref() {
+            self.is_joined = false;
+            return Ok(());
+        }
+        let ids = replicas::ids(replies.get(2).unwrap_or(&Reply::Nil));
+        if !ids.is_empty() {
+            let read = store.one(replicas::read(keys, &ids), WRITE).await?;
+            self.membership.replicas.store(Arc::new(replicas::alive(keys, values, &ids, &read)));
+        }
+        Ok(())
+    }
+
+    async fn read_notices(&mut self) -> Result<(), StoreError> {
+        let Membership { store, keys, values, sessions, .. } = &*self.membership;
+        loop {
+            let reply = store.one(notices::read_after(keys, &self.position.notice), WRITE).await?;
+            let read = notices::notices(keys, values, &reply);
+            for notice in read.notices {
+                match notice {
+                    Notice::SessionsEnded(ids) => {
+                        let ended: Vec<_> = ids.iter().filter_map(|id| sessions::key(id)).collect();
+                        sessions.end(&ended);
+                    }
+                    Notice::Keys(records) => {
+                        if let Some(exchange) = &mut self.exchange {
+                            exchange.take(records).await;
+                        }
+                    }
+                }
+            }
+            if let Some(last) = read.last {
+                self.position.notice = last;
+            }
+            if !read.is_full {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn write_keys(&mut self) -> Result<(), StoreError> {
+        let Membership { store, keys, values, .. } = &*self.membership;
+        let Some(exchange) = &mut self.exchange else { return Ok(()) };
+        let Some(changed) = exchange.changed(values).await else { return Ok(()) };
+        for commands in KeyExchange::commands(keys, values, &changed.keys) {
+            store.run(commands, WRITE).await?;
+        }
+        exchange.written(changed);
+        Ok(())
+    }
+
+    /// Ends the sessions in memory that have ended elsewhere while this replica could not hear of it.
+    async fn check_sessions(&self) -> Result<(), StoreError> {
+        let Membership { store, keys, values, sessions, .. } = &*self.membership;
+        for part in sessions.open().chunks(ENDS_AT_ONCE) {
+            let replies = store.run(sessions::look_up_ends(keys, part), WHOLE).await?;
+            sessions.end(&sessions::ends(keys, values, part, &replies));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! Several Dragomans that work as one: what they share goes through a store (Valkey, or Redis from version 7.0), which
+//! is never on the path of a call. This crate must not know clients, servers or calls.
+//!
+//! | module | is for |
+//! |---|---|
+//! | `cluster` | a replica's membership: what the gateway tells and asks |
+//! | `following` | the task that reads notices, compares API keys, and says that the replica is alive |
+//! | `publishing` | the task that writes changes of sessions |
+//! | `settings` | the settings of a replica |
+//! | `member` | what the gateway provides |
+//! | `sessions`, `api_keys`, `replicas`, `notices` | what is shared: each as commands and replies (pure) |
+//! | `families` | the names in the store, as a table |
+//! | `sealed` | values under the key ring |
+//! | `valkey` | the connection to the store |
+//! | `resp` | the store's protocol (pure) |
+
+mod api_keys;
+mod cluster;
+mod families;
+mod following;
+mod member;
+mod notices;
+mod publishing;
+mod replicas;
+mod resp;
+mod sealed;
+mod sessions;
+mod settings;
+mod valkey;
+
+pub use cluster::{Cluster, Members};
+pub use member::{SharedKeys, SharedSessions};
+pub use replicas::Replica;
+pub use sealed::ValueSealer;
+pub use sessions::{OpenSession, SharedSession};
+pub use settings::ClusterSettings;
+pub use valkey::{StoreError, StoreHealth, StoreState, UnfitStore};

@@ -1,0 +1,54 @@
+//! The task that writes a replica's changes of sessions into the store. This module must not know what a session means.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::cluster::{Membership, WRITE};
+use crate::resp::Command;
+use crate::valkey::StoreError;
+
+/// The time between two writes: changes in between are written together.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The time after a failure until the next attempt.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// Writes changes until its owner ends it.
+pub(crate) async fn publish(membership: Arc<Membership>) {
+    loop {
+        if membership.outbox.lock().is_empty() {
+            membership.waiting.notified().await;
+        }
+        let pause = if membership.publish_once().await.is_ok() { PAUSE } else { AGAIN };
+        sleep(pause).await;
+    }
+}
+
+impl Membership {
+    /// Writes some of the waiting changes. If that fails, they wait again.
+    pub(crate) async fn publish_once(&self) -> Result<(), StoreError> {
+        let batch = self.outbox.lock().take();
+        let life = *self.session_life.lock();
+        let commands = batch.commands(&self.keys, &self.values, life);
+        if commands.is_empty() {
+            return Ok(());
+        }
+        let written = self.store.run(commands, WRITE).await;
+        if written.is_err() {
+            self.outbox.lock().put_back(batch);
+        }
+        written.map(|_| ())
+    }
+
+    /// Deletes what the replica says about itself.
+    pub(crate) async fn sign_off(&self) {
+        let gone = vec![
+            Command::new("DEL").arg(self.keys.replica(&self.me.id)),
+            Command::new("ZREM").arg(self.keys.replicas()).arg(&self.me.id),
+        ];
+        // Otherwise the store forgets the replica a little later.
+        let _ = self.store.run(gone, WRITE).await;
+    }
+}

@@ -1,0 +1,18 @@
+//! RESP, version 3: the protocol of Redis and Valkey, as far as a cluster needs it. Pure; this module must not know
+//! connections or keys.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `command` | commands as bytes |
+//! | `decoder` | replies from bytes, in pieces of any size |
+//! | `reply` | the value of a reply |
+
+mod command;
+mod decoder;
+mod reply;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use command::Command;
+pub(crate) use decoder::{Decoder, RespFault};
+pub(crate) use reply::Reply;

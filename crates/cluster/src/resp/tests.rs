@@ -1,0 +1,122 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// Reads all replies from bytes that arrive in pieces of this size.
+fn read(bytes: &[u8], piece: usize) -> Result<Vec<Reply>, RespFault> {
+    let (mut decoder, mut replies) = (Decoder::default(), Vec::new());
+    for piece in bytes.chunks(piece.max(1)) {
+        decoder.buffer().extend_from_slice(piece);
+        while let Some(reply) = decoder.next()? {
+            replies.push(reply);
+        }
+    }
+    Ok(replies)
+}
+
+fn text(text: &str) -> Reply {
+    Reply::Bytes(text.as_bytes().to_vec().into())
+}
+
+#[test]
+fn each_form_of_a_value_is_read() {
+    let bytes = b"+OK\r\n:-7\r\n$3\r\na\r\n\r\n$-1\r\n_\r\n#t\r\n-ERR no\r\n*2\r\n:1\r\n*0\r\n%1\r\n+a\r\n:1\r\n,1.5\r\n=5\r\ntxt:a\r\n~1\r\n:1\r\n>2\r\n+message\r\n+x\r\n";
+    let expected = vec![
+        text("OK"),
+        Reply::Integer(-7),
+        text("a\r\n"),
+        Reply::Nil,
+        Reply::Nil,
+        Reply::Integer(1),
+        Reply::Error("ERR no".to_owned()),
+        Reply::List(vec![Reply::Integer(1), Reply::List(vec![])]),
+        Reply::List(vec![text("a"), Reply::Integer(1)]),
+        text("1.5"),
+        text("txt:a"),
+        Reply::List(vec![Reply::Integer(1)]),
+        Reply::Push(vec![text("message"), text("x")]),
+    ];
+    for piece in [1, 2, 3, 7, 1000] {
+        // `$3` announces three bytes: "a", CR and LF.
+        assert_eq!(read(bytes, piece).as_ref(), Ok(&expected), "in pieces of {piece}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_reply_are_faults() {
+    for bytes in [
+        &b"HTTP/1.1 400 Bad Request\r\n"[..],
+        b"\r\n",
+        b":x\r\n",
+        b"$2\r\nabc\r\n",
+        b"+no end\n",
+        b"$-2\r\n",
+        b"#x\r\n",
+    ] {
+        assert_eq!(read(bytes, 1000), Err(RespFault::Malformed), "{}", String::from_utf8_lossy(bytes));
+    }
+}
+
+#[test]
+fn replies_without_measure_are_refused_early() {
+    assert_eq!(read(b"$17000000\r\n", 99), Err(RespFault::TooLarge));
+    assert_eq!(read(b"*9000000\r\n", 99), Err(RespFault::TooLarge));
+    assert_eq!(read(&b"*1\r\n".repeat(9), 99), Err(RespFault::TooLarge));
+    assert_eq!(read(&[b'+'; 70_000], 1000), Err(RespFault::TooLarge));
+    let many = [
+        b"*5\r\n".to_vec(),
+        [b"$16000000\r\n".to_vec(), vec![b'x'; 16_000_000], b"\r\n".to_vec()].concat().repeat(5),
+    ];
+    assert_eq!(read(&many.concat(), 1 << 20), Err(RespFault::TooLarge));
+}
+
+fn any_reply() -> impl Strategy<Value = Reply> {
+    let leaf = prop_oneof![
+        Just(Reply::Nil),
+        any::<i64>().prop_map(Reply::Integer),
+        prop::collection::vec(any::<u8>(), 0..40).prop_map(|bytes| Reply::Bytes(bytes.into())),
+        "[A-Z]{3,8} [a-z ]{0,20}".prop_map(Reply::Error),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| prop::collection::vec(inner, 0..6).prop_map(Reply::List))
+}
+
+fn written(reply: &Reply, out: &mut Vec<u8>) {
+    match reply {
+        Reply::Nil => out.extend_from_slice(b"_\r\n"),
+        Reply::Integer(number) => out.extend_from_slice(format!(":{number}\r\n").as_bytes()),
+        Reply::Bytes(bytes) => {
+            out.extend_from_slice(format!("${}\r\n", bytes.len()).as_bytes());
+            out.extend_from_slice(bytes);
+            out.extend_from_slice(b"\r\n");
+        }
+        Reply::Error(why) => out.extend_from_slice(format!("-{why}\r\n").as_bytes()),
+        Reply::List(values) | Reply::Push(values) => {
+            out.extend_from_slice(format!("*{}\r\n", values.len()).as_bytes());
+            values.iter().for_each(|value| written(value, out));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_is_read_in_pieces_of_any_size(replies in prop::collection::vec(any_reply(), 1..6), piece in 1_usize..64) {
+        let mut bytes = Vec::new();
+        replies.iter().for_each(|reply| written(reply, &mut bytes));
+        prop_assert_eq!(read(&bytes, piece), Ok(replies));
+    }
+
+    #[test]
+    fn any_bytes_are_replies_or_a_fault(bytes in prop::collection::vec(any::<u8>(), 0..300), piece in 1_usize..64) {
+        let whole = read(&bytes, bytes.len());
+        prop_assert_eq!(read(&bytes, piece).is_ok(), whole.is_ok());
+    }
+
+    #[test]
+    fn commands_are_arrays_of_texts(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..30), 0..5)) {
+        let command = parts.iter().fold(Command::new("SET"), Command::arg);
+        let mut bytes = Vec::new();
+        command.write(&mut bytes);
+        let expected = std::iter::once(b"SET".to_vec()).chain(parts).map(|part| Reply::Bytes(part.into())).collect();
+        prop_assert_eq!(read(&bytes, 5), Ok(vec![Reply::List(expected)]));
+    }
+}

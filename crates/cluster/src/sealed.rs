@@ -1,0 +1,45 @@
+//! Values of the store, sealed under the key ring: whoever can write to the store can neither read nor make one. Each
+//! value is bound to the name under which it is stored. This module must not know what a value means.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Seals and opens under the current keys of the key ring.
+pub trait ValueSealer: Send + Sync {
+    /// Seals bytes for this context; `None` if the random number generator fails.
+    fn seal(&self, plain: &[u8], context: &[u8]) -> Option<Vec<u8>>;
+
+    /// Opens bytes that were sealed for the same context; `None` for anything else.
+    fn open(&self, sealed: &[u8], context: &[u8]) -> Option<Vec<u8>>;
+
+    /// Returns a text that changes whenever the ring seals with another key.
+    fn generation(&self) -> String;
+}
+
+/// Writes and reads the values of one cluster.
+#[derive(Clone)]
+pub(crate) struct SealedValues(Arc<dyn ValueSealer>);
+
+impl SealedValues {
+    pub(crate) fn new(sealer: Arc<dyn ValueSealer>) -> Self {
+        Self(sealer)
+    }
+
+    /// Returns a value as sealed bytes, for the place `name`.
+    pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Option<Vec<u8>> {
+        let plain = serde_json::to_vec(value).ok()?;
+        self.0.seal(&plain, name.as_bytes())
+    }
+
+    /// Reads a value from the place `name`; `None` if it was not written there by a member of the cluster.
+    pub(crate) fn read<T: DeserializeOwned>(&self, name: &str, sealed: &[u8]) -> Option<T> {
+        serde_json::from_slice(&self.0.open(sealed, name.as_bytes())?).ok()
+    }
+
+    /// Returns a text that changes whenever the ring seals with another key.
+    pub(crate) fn generation(&self) -> String {
+        self.0.generation()
+    }
+}

@@ -1,0 +1,215 @@
+//! Sessions in the store: what a client has sent in an open session, and the ends of sessions. This module must not
+//! know what the data of a session means.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use store::sessions::{OpenRow, SessionKey};
+
+use crate::families::StoreKeys;
+use crate::notices::{self, Notice};
+use crate::resp::{Command, Reply};
+use crate::sealed::SealedValues;
+
+/// The maximum number of changes that wait for the store. Further open sessions are not stored, and the oldest ends are
+/// forgotten.
+const MOST_WAITING: usize = 100_000;
+
+/// The number of sessions that are written at once.
+const AT_ONCE: usize = 256;
+
+/// The time for which an end is stored after the session would have expired.
+const LONGER: Duration = Duration::from_hours(1);
+
+/// An open session that can describe itself.
+pub trait OpenSession: Send + Sync {
+    /// Returns the session's current data; `None` if there is nothing to share.
+    fn row(&self) -> Option<OpenRow>;
+}
+
+/// A session in the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SharedSession {
+    /// The session can continue.
+    Open(OpenRow),
+    /// The session has ended permanently.
+    Ended,
+}
+
+/// The data of an open session.
+#[derive(Serialize, Deserialize)]
+struct SharedRow {
+    introduction: String,
+    level: Option<String>,
+    subscriptions: String,
+    used_ms: i64,
+}
+
+impl SharedRow {
+    fn of(row: OpenRow) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap_or_default();
+        Self {
+            introduction: text(row.introduction),
+            level: row.level.map(text),
+            subscriptions: row.subscriptions,
+            used_ms: row.used_ms,
+        }
+    }
+
+    fn row(self) -> OpenRow {
+        OpenRow {
+            introduction: self.introduction.into_bytes(),
+            level: self.level.map(String::into_bytes),
+            subscriptions: self.subscriptions,
+            used_ms: self.used_ms,
+        }
+    }
+}
+
+/// Returns the id of a session, as names in the store contain it.
+pub(crate) fn id(key: &SessionKey) -> String {
+    format!("{:032x}", u128::from_be_bytes(*key))
+}
+
+/// Reads an id; `None` for any other text.
+pub(crate) fn key(id: &str) -> Option<SessionKey> {
+    let fits = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u128::from_str_radix(id, 16).ok().filter(|_| fits).map(u128::to_be_bytes)
+}
+
+/// Changes that wait to be written: at most one for each session. A session that has ended stays ended.
+#[derive(Default)]
+pub(crate) struct SessionOutbox {
+    open: HashMap<SessionKey, Arc<dyn OpenSession>>,
+    ended: HashSet<SessionKey>,
+}
+
+/// Changes that are being written.
+#[derive(Default)]
+pub(crate) struct SessionBatch {
+    pub(crate) open: Vec<(SessionKey, Arc<dyn OpenSession>)>,
+    pub(crate) ended: Vec<SessionKey>,
+}
+
+impl SessionOutbox {
+    /// Notes a change of an open session.
+    pub(crate) fn changed(&mut self, key: SessionKey, session: Arc<dyn OpenSession>) {
+        let is_full = self.open.len() >= MOST_WAITING;
+        if self.ended.contains(&key) {
+            return;
+        }
+        match self.open.entry(key) {
+            Entry::Occupied(mut known) => drop(known.insert(session)),
+            Entry::Vacant(new) if !is_full => drop(new.insert(session)),
+            Entry::Vacant(_) => {
+                tracing::debug!("a session is not shared: too many wait for the cluster's store")
+            }
+        }
+    }
+
+    /// Notes the end of a session.
+    pub(crate) fn ended(&mut self, key: SessionKey) {
+        self.open.remove(&key);
+        if self.ended.len() < MOST_WAITING {
+            self.ended.insert(key);
+        }
+    }
+
+    /// Takes the next changes; ends come first.
+    pub(crate) fn take(&mut self) -> SessionBatch {
+        let ended: Vec<_> = self.ended.iter().copied().take(AT_ONCE).collect();
+        for key in &ended {
+            self.ended.remove(key);
+        }
+        let keys: Vec<_> = self.open.keys().copied().take(AT_ONCE).collect();
+        let open = keys.into_iter().filter_map(|key| self.open.remove_entry(&key)).collect();
+        SessionBatch { open, ended }
+    }
+
+    /// Puts changes back that could not be written, unless there are newer ones.
+    pub(crate) fn put_back(&mut self, batch: SessionBatch) {
+        for key in batch.ended {
+            self.ended(key);
+        }
+        for (key, session) in batch.open {
+            if !self.open.contains_key(&key) {
+                self.changed(key, session);
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.ended.is_empty()
+    }
+}
+
+impl SessionBatch {
+    /// Returns the commands that write the changes. A session expires after the time `life` without use.
+    pub(crate) fn commands(&self, keys: &StoreKeys, values: &SealedValues, life: Duration) -> Vec<Command> {
+        let mut commands = Vec::new();
+        for (key, session) in &self.open {
+            let name = keys.session(&id(key));
+            let row = session.row().map(SharedRow::of);
+            if let Some(sealed) = row.and_then(|row| values.write(&name, &row)) {
+                commands.push(Command::new("SET").arg(&name).arg(sealed).arg("PX").number(life.as_millis()));
+            }
+        }
+        for key in &self.ended {
+            let (name, id) = (keys.ended(&id(key)), id(key));
+            if let Some(sealed) = values.write(&name, &true) {
+                let longer = life.saturating_add(LONGER).as_millis();
+                commands.push(Command::new("SET").arg(&name).arg(sealed).arg("PX").number(longer));
+                commands.push(Command::new("DEL").arg(keys.session(&id)));
+            }
+        }
+        let ids: Vec<_> = self.ended.iter().map(id).collect();
+        if !ids.is_empty() {
+            commands.extend(notices::send(keys, values, &Notice::SessionsEnded(ids)).into_iter().flatten());
+        }
+        commands
+    }
+}
+
+/// Returns the commands that look up a session.
+pub(crate) fn look_up(keys: &StoreKeys, key: &SessionKey) -> [Command; 2] {
+    let id = id(key);
+    [Command::new("GET").arg(keys.ended(&id)), Command::new("GET").arg(keys.session(&id))]
+}
+
+/// Reads a session from the replies to [`look_up`]; `None` if the store does not know the session.
+pub(crate) fn found(
+    keys: &StoreKeys,
+    values: &SealedValues,
+    key: &SessionKey,
+    replies: &[Reply],
+) -> Option<SharedSession> {
+    let [ended, open] = replies else { return None };
+    let id = id(key);
+    let has_ended = |sealed| values.read::<bool>(&keys.ended(&id), sealed);
+    if ended.bytes().and_then(|sealed| has_ended(sealed)) == Some(true) {
+        return Some(SharedSession::Ended);
+    }
+    let row: SharedRow = values.read(&keys.session(&id), open.bytes()?)?;
+    Some(SharedSession::Open(row.row()))
+}
+
+/// Returns the commands that look up the ends of sessions.
+pub(crate) fn look_up_ends(keys: &StoreKeys, all: &[SessionKey]) -> Vec<Command> {
+    all.iter().map(|key| Command::new("GET").arg(keys.ended(&id(key)))).collect()
+}
+
+/// Returns the sessions of [`look_up_ends`] that have ended.
+pub(crate) fn ends(
+    keys: &StoreKeys,
+    values: &SealedValues,
+    all: &[SessionKey],
+    replies: &[Reply],
+) -> Vec<SessionKey> {
+    let has_ended = |(key, reply): &(&SessionKey, &Reply)| {
+        reply.bytes().and_then(|sealed| values.read::<bool>(&keys.ended(&id(key)), sealed)) == Some(true)
+    };
+    all.iter().zip(replies).filter(has_ended).map(|(key, _)| *key).collect()
+}

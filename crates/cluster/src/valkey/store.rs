@@ -1,0 +1,149 @@
+//! The handle with which commands are sent, and the task that keeps the connection. This module must not know what is
+//! stored.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::{sleep, timeout};
+
+use super::breaker::Breaker;
+use super::connection::Batch;
+use super::{StoreAddress, StoreError, StoreHealth, StoreState};
+use crate::resp::{Command, Reply};
+
+/// The number of batches that may wait to be sent.
+const WAITING: usize = 256;
+
+/// The shortest and the longest pause before a lost connection is opened again.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// The store, as it is used.
+pub(crate) struct Store {
+    batches: mpsc::Sender<Batch>,
+    breaker: Mutex<Breaker>,
+    health: ArcSwap<StoreHealth>,
+    /// Notified of each message that another replica announces.
+    pub(crate) announced: Notify,
+    /// Notified when a connection has been opened or lost.
+    pub(crate) changed: Notify,
+}
+
+impl Store {
+    /// Creates the handle, and the task that keeps the connection.
+    pub(crate) fn new(address: StoreAddress) -> (Arc<Self>, impl Future<Output = ()> + Send + 'static) {
+        let (batches, received) = mpsc::channel(WAITING);
+        let store = Arc::new(Self {
+            batches,
+            breaker: Mutex::default(),
+            health: ArcSwap::from_pointee(StoreHealth::new(StoreState::Connecting)),
+            announced: Notify::new(),
+            changed: Notify::new(),
+        });
+        let kept = keep(store.clone(), address, received);
+        (store, kept)
+    }
+
+    /// Returns the state of the connection.
+    pub(crate) fn health(&self) -> Arc<StoreHealth> {
+        self.health.load_full()
+    }
+
+    /// Sends commands together, and returns their replies.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be reached, does not answer within this time, or refuses one of the commands.
+    pub(crate) async fn run(
+        &self,
+        commands: Vec<Command>,
+        within: Duration,
+    ) -> Result<Vec<Reply>, StoreError> {
+        let health = self.health();
+        if let StoreState::Unreachable(why) = &health.state {
+            return Err(StoreError::Unreachable(why.clone()));
+        }
+        if !health.is_ready() {
+            return Err(StoreError::Unreachable("there is no connection yet".to_owned()));
+        }
+        if !self.breaker.lock().admits(Instant::now()) {
+            return Err(StoreError::Paused);
+        }
+        let result = self.answered(commands, within).await;
+        let mut breaker = self.breaker.lock();
+        match &result {
+            Ok(_) | Err(StoreError::Refused(_)) => breaker.succeeded(),
+            Err(_) => breaker.failed(Instant::now()),
+        }
+        result
+    }
+
+    /// Sends one command, and returns its reply.
+    ///
+    /// # Errors
+    /// The same as for [`Store::run`].
+    pub(crate) async fn one(&self, command: Command, within: Duration) -> Result<Reply, StoreError> {
+        let mut replies = self.run(vec![command], within).await?;
+        Ok(replies.pop().unwrap_or(Reply::Nil))
+    }
+
+    async fn answered(&self, commands: Vec<Command>, within: Duration) -> Result<Vec<Reply>, StoreError> {
+        let (done, answer) = oneshot::channel();
+        let batch = Batch { commands, done };
+        let answered = async {
+            let lost = || StoreError::Unreachable("the connection was lost".to_owned());
+            self.batches.send(batch).await.map_err(|_| lost())?;
+            answer.await.map_err(|_| lost())
+        };
+        let replies = timeout(within, answered).await.map_err(|_| StoreError::Slow(within))??;
+        for reply in &replies {
+            if let Reply::Error(why) = reply {
+                return Err(StoreError::Refused(why.clone()));
+            }
+        }
+        Ok(replies)
+    }
+
+    fn set(&self, state: StoreState) {
+        let before = self.health.load();
+        if before.state == state {
+            return;
+        }
+        match &state {
+            StoreState::Ready(version) => tracing::info!(version, "connected to the cluster's store"),
+            StoreState::Connecting => {}
+            StoreState::Unreachable(why) => {
+                tracing::warn!(
+                    "the cluster's store cannot be reached; this Dragoman works with what it knows: {why}"
+                );
+            }
+            StoreState::Unfit(unfit) => {
+                tracing::error!(help = unfit.help(), "the cluster's store cannot be used: {unfit}");
+            }
+        }
+        self.health.store(Arc::new(StoreHealth::new(state)));
+        self.changed.notify_one();
+    }
+}
+
+/// Keeps a connection open. The task ends with its owner.
+async fn keep(store: Arc<Store>, address: StoreAddress, mut batches: mpsc::Receiver<Batch>) {
+    let mut pause = PAUSES.0;
+    loop {
+        match address.connect().await {
+            Ok((connection, version)) => {
+                pause = PAUSES.0;
+                store.breaker.lock().succeeded();
+                // Their senders have stopped waiting.
+                while batches.try_recv().is_ok() {}
+                store.set(StoreState::Ready(version));
+                let Some(lost) = connection.serve(&mut batches, &store.announced).await else { return };
+                store.set(StoreState::Unreachable(lost.to_string()));
+            }
+            Err(unconnected) => store.set(unconnected.state()),
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(PAUSES.1);
+    }
+}

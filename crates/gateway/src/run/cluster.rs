@@ -1,0 +1,121 @@
+//! Joins the cluster, and connects it with this gateway's sessions and API keys. This module must not know the store.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cluster::{Cluster, ClusterSettings, Members, SharedKeys, SharedSessions};
+use config::StoreUrl;
+use parking_lot::Mutex;
+use store::keys::{KeyRecord, Keys};
+use store::sessions::SessionKey;
+use transport::net::BoxError;
+use transport::net::client::{TlsFiles, Trust};
+
+use crate::process::{Gateway, Thread};
+
+/// The time for which the start waits for the store. Without the store, the gateway begins with what it knows itself.
+const FIRST_CONTACT: Duration = Duration::from_secs(3);
+
+/// Joins the configured cluster, if there is one. Requires a runtime.
+///
+/// # Errors
+/// Fails if the store can be reached but cannot hold the data of a cluster.
+pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
+    let gateway = thread.now().gateway.clone();
+    let Some(settings) = settings(&gateway)? else { return Ok(()) };
+    let keys = match (&gateway.process.folder, gateway.standing.config().auth.keys) {
+        (Some(folder), true) => Some(ClusterKeys::open(folder)?),
+        _ => None,
+    };
+    let sessions = Arc::new(ClusterSessions(thread.clone()));
+    let members = Members { sessions, keys };
+    let cluster = Cluster::join(settings, gateway.process.key_ring.seal.clone(), members);
+    cluster
+        .first_contact(FIRST_CONTACT)
+        .await
+        .map_err(|unfit| format!("cluster.store: the store cannot be used: {unfit}; {}", unfit.help()))?;
+    tracing::info!(replica = %cluster.me().name, id = %cluster.me().id, "joined the cluster");
+    // This is the only place that sets it.
+    let _ = gateway.process.session.cluster.set(Arc::new(cluster));
+    Ok(())
+}
+
+/// Leaves the cluster, so that the other replicas know everything that happened here.
+pub(super) async fn leave(thread: &Thread) {
+    if let Some(cluster) = thread.now().gateway.process.session.cluster.get() {
+        cluster.leave().await;
+    }
+}
+
+fn settings(gateway: &Gateway) -> Result<Option<ClusterSettings>, BoxError> {
+    let config = gateway.standing.config();
+    let Some(cluster) = &config.cluster else { return Ok(None) };
+    let url = StoreUrl::parse(cluster.store.expose())?;
+    let files = cluster.tls.as_ref().map(|tls| TlsFiles {
+        ca: tls.ca.clone(),
+        system_too: false,
+        identity: tls.cert.clone().zip(tls.key.clone()),
+    });
+    let name = cluster.name.clone().unwrap_or_else(machine);
+    Ok(Some(ClusterSettings {
+        url,
+        trust: files.map_or_else(Trust::default, Trust::from_files),
+        prefix: cluster.prefix.clone(),
+        id: gateway.process.seed,
+        name,
+        session_life: config.limits.session_lifetime,
+    }))
+}
+
+/// Returns the name of this machine.
+fn machine() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// The sessions of this gateway.
+struct ClusterSessions(Arc<Thread>);
+
+impl SharedSessions for ClusterSessions {
+    fn end(&self, keys: &[SessionKey]) {
+        let shard = self.0.now();
+        for session in shard.session.state.ended_elsewhere(keys) {
+            if let Some(session) = shard.session.state.sessions.remove(&session.id) {
+                let shard = shard.clone();
+                upstream::closing::beside(async move { session.end(&shard.session).await });
+            }
+        }
+    }
+
+    fn open(&self) -> Vec<SessionKey> {
+        self.0.now().session.state.kept_keys()
+    }
+
+    fn store_again(&self) {
+        self.0.now().session.state.share_again();
+    }
+}
+
+/// The file of API keys, opened for the cluster alone: the changes of this connection are those of other replicas.
+struct ClusterKeys(Mutex<Keys>);
+
+impl ClusterKeys {
+    fn open(folder: &Path) -> Result<Arc<dyn SharedKeys>, BoxError> {
+        let keys = Keys::open(folder).map_err(|e| format!("{e}; {}", e.help()))?;
+        Ok(Arc::new(Self(Mutex::new(keys))))
+    }
+}
+
+impl SharedKeys for ClusterKeys {
+    fn version(&self) -> Result<i64, String> {
+        self.0.lock().changes().map_err(|error| error.to_string())
+    }
+
+    fn all(&self) -> Result<Vec<KeyRecord>, String> {
+        self.0.lock().records().map_err(|error| error.to_string())
+    }
+
+    fn merge(&self, keys: &[KeyRecord]) -> Result<bool, String> {
+        self.0.lock().merge(keys).map_err(|error| error.to_string())
+    }
+}
