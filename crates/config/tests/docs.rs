@@ -185,6 +185,7 @@ fn every_dependency_is_explained() {
         "bundles",
         "cli",
         "clients",
+        "cluster",
         "config",
         "engine",
         "gateway",

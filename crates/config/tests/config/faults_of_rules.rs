@@ -314,7 +314,7 @@ fn metrics_are_read_with_all_their_faults() {
         text,
         &faults_in_short(text),
         &[
-            r"2:20 metrics.listen [example.com:1] an address to listen on must be an IP address and a port => write 127.0.0.1:1 for this machine only, or 0.0.0.0:1 for everybody",
+            r"2:20 metrics.listen [example.com:1] an address to listen on must be an IP address and a port => write 127.0.0.1:1 for this machine only, or 0.0.0.0:1 for other machines, too",
             r"2:43 metrics.series [99] 99 is out of range => write a value from 100 to 1000000",
             r"2:47 metrics.path [path] unknown key `path` => remove it; known keys: listen, who, series",
         ],
@@ -325,6 +325,22 @@ fn metrics_are_read_with_all_their_faults() {
         &faults_in_short(text),
         &[
             r"2:26 metrics.who [who] `who` has no effect at an address of its own, because nobody authenticates there => remove `who` and restrict who can reach the address, or remove `listen`",
+        ],
+    );
+}
+
+#[test]
+fn a_cluster_is_read_with_all_its_faults() {
+    let text = "mcpServers: {}\ncluster: { store: http://store, prefix: a b, name: '', address: x }\n";
+    same(
+        text,
+        &faults_in_short(text),
+        &[
+            r"2:1 cluster [cluster] there is no `keyRing` => add it: keyRing: /run/secrets/dragoman-keyring",
+            r"2:19 cluster.store [http://store] the URL of the store must begin with redis:// or rediss:// => write redis://user:password@host:6379/0, or rediss:// for TLS",
+            r"2:41 cluster.prefix [a b] a prefix has up to 64 letters, digits and the characters - _ . => write prefix: dragoman",
+            r"2:52 cluster.name [''] a name has up to 64 visible ASCII characters and no space => write, for example, name: gateway-1",
+            r"2:56 cluster.address [address] unknown key `address` => remove it; known keys: store, keyRing, prefix, name, tls",
         ],
     );
 }

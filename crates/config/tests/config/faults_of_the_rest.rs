@@ -25,7 +25,7 @@ foo: bar
         &[
             r"1:1 mcp_servers [mcp_servers] unknown key `mcp_servers` => did you mean `mcpServers`?",
             r"2:1 listen_on [listen_on] unknown key `listen_on` => did you mean `listen`?",
-            r"3:1 foo [foo] unknown key `foo` => remove it; known keys: listen, listenSocket, tls, mcpServers, profiles, endpoints, limits, allowedHosts, allowedOrigins, auth, access, rateLimits, audit, ready, management, admin, metrics, logFormat, definitions, dialect, dialects, stateFolder, keyRing, publicUrl, trustForwardedFor, $schema",
+            r"3:1 foo [foo] unknown key `foo` => remove it; known keys: listen, listenSocket, tls, mcpServers, profiles, endpoints, limits, allowedHosts, allowedOrigins, auth, access, rateLimits, audit, ready, management, admin, metrics, logFormat, definitions, dialect, dialects, stateFolder, keyRing, cluster, publicUrl, trustForwardedFor, $schema",
         ],
     ),
     (
@@ -61,8 +61,8 @@ listen: nowhere
 listen: [':8808', 'example.com:80', '127.0.0.1', '[::1]', '127.0.0.1:99999', 70000]
 ",
         &[
-            r"2:10 listen [':8808'] an address to listen on must be an IP address and a port => write 127.0.0.1:8808 for this machine only, or 0.0.0.0:8808 for everybody",
-            r"2:19 listen ['example.com:80'] an address to listen on must be an IP address and a port => write 127.0.0.1:80 for this machine only, or 0.0.0.0:80 for everybody",
+            r"2:10 listen [':8808'] an address to listen on must be an IP address and a port => write 127.0.0.1:8808 for this machine only, or 0.0.0.0:8808 for other machines, too",
+            r"2:19 listen ['example.com:80'] an address to listen on must be an IP address and a port => write 127.0.0.1:80 for this machine only, or 0.0.0.0:80 for other machines, too",
             r"2:37 listen ['127.0.0.1'] the port is missing => write 127.0.0.1:8808",
             r"2:50 listen ['[::1]'] the port is missing => write [::1]:8808",
             r"2:59 listen ['127.0.0.1:99999'] this is not an address to listen on => write an IP address and a port: 127.0.0.1:8808",

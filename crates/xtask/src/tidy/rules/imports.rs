@@ -17,7 +17,11 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("pages", &[]),
     ("upstream", &["proto", "config", "engine", "transport", "native", "store"]),
     ("login", &["config", "engine", "transport", "store", "upstream"]),
-    ("gateway", &["proto", "config", "engine", "transport", "store", "pages", "upstream", "login"]),
+    ("cluster", &["config", "transport", "store"]),
+    (
+        "gateway",
+        &["proto", "config", "engine", "transport", "store", "pages", "upstream", "login", "cluster"],
+    ),
     (
         "cli",
         &[
