@@ -45,6 +45,18 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
         }
         Ok(())
     })?;
+    if let Some(cluster) = process.session.cluster.get() {
+        let is_ready = u64::from(cluster.health().is_ready());
+        families.gauges(
+            ("dragoman_cluster_store_up", "1 if the store of the cluster can be used, otherwise 0."),
+            |series| series(&[], number(is_ready)),
+        )?;
+        let count = cluster.replicas().len() as u64;
+        families.gauges(
+            ("dragoman_cluster_replicas", "Gateways of the cluster that are alive, among them this one."),
+            |series| series(&[], number(count)),
+        )?;
+    }
     if let Some(tracer) = &process.call.tracer {
         families.counters::<u64>(
             ("dragoman_traces_lost", "Traced requests whose spans were lost."),

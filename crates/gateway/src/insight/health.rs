@@ -10,6 +10,7 @@ use upstream::health::HealthWord;
 use super::configuration::Reload;
 use super::limits::counted;
 use super::moment::PointInTime;
+use super::replicas;
 use super::servers::DefinitionState;
 use crate::process::{Shard, VERSION};
 
@@ -74,6 +75,7 @@ pub(crate) fn health(shard: &Arc<Shard>) -> GatewayHealth {
     let mut findings = servers(shard);
     findings.extend(configuration(shard));
     findings.extend(limits(shard));
+    findings.extend(replicas::finding(shard));
     let uptime = process.started.elapsed();
     let addresses = process.serving.as_ref().map(|serving| serving.addresses()).unwrap_or_default();
     GatewayHealth {

@@ -12,6 +12,7 @@
 //! | [`sessions`], [`keys`], [`consents`], [`sign_ins`] | sessions and streams; API keys; consents of callers to servers; people who have signed in |
 //! | [`access`] | whether the rules let a caller use a tool |
 //! | [`limits`] | limits and their use |
+//! | [`replicas`] | the gateways of the cluster |
 //! | [`configuration`] | the configuration in force, and changes made at run time |
 //! | [`health`] | what an operator should look at |
 
@@ -28,6 +29,7 @@ pub(crate) mod links;
 pub(crate) mod live;
 pub(crate) mod moment;
 pub(crate) mod profiles;
+pub(crate) mod replicas;
 pub(crate) mod servers;
 pub(crate) mod sessions;
 pub(crate) mod sign_ins;

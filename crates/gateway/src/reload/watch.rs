@@ -303,12 +303,12 @@ mod tests {
     #[test]
     fn what_cannot_change_stays_as_it_was_and_is_named() {
         let old = config("listen: 127.0.0.1:1\nmcpServers: {}\n");
-        let text = "listen: 127.0.0.1:2\ntls: { cert: /c, key: /k }\nlimits: { batch: 7 }\nstateFolder: /x\nkeyRing: /k\nlogFormat: json\nlistenSocket: /s\n\
+        let text = "listen: 127.0.0.1:2\ntls: { cert: /c, key: /k }\nlimits: { batch: 7 }\nstateFolder: /x\nkeyRing: /k\nlogFormat: json\nlistenSocket: /s\ncluster: { store: redis://h, keyRing: /k }\n\
                     mcpServers: { a: { native: demo } }\n";
         let mut new = config(text);
         let waiting = Restart::keep(&old, &mut new);
         let names: Vec<String> = waiting.iter().map(ToString::to_string).collect();
-        assert_eq!(names, ["tls", "stateFolder", "keyRing", "logFormat", "listenSocket"]);
+        assert_eq!(names, ["tls", "stateFolder", "keyRing", "logFormat", "listenSocket", "cluster"]);
         assert_eq!(Restart::keep(&old, &mut new), []);
         assert!(new.mcp_servers.contains_key("a") && new.limits.batch == 7 && new.listen != old.listen);
     }

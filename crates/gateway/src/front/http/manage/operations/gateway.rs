@@ -15,6 +15,7 @@ use super::super::table::{Answered, Operation, get, now, post};
 use crate::insight::configuration::{self, ConfigurationInForce, Reload, RuntimeChanges};
 use crate::insight::health::{self, GatewayHealth};
 use crate::insight::limits::{self, LimitsInUse};
+use crate::insight::replicas::{self, ReplicaList};
 use crate::management::admin_link::{self, AdminLink};
 
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -29,6 +30,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
         Box::pin(show_limits(request))
     })
     .giving::<LimitsInUse>(),
+    get(
+        "/api/replicas",
+        "listReplicas",
+        "Lists the gateways of the cluster, and shows the state of the store that they share.",
+        |request| now(replicas::replicas(&request.shard).map(|list| ok(&list)).map_err(Into::into)),
+    )
+    .giving::<ReplicaList>(),
     get(
         "/api/configuration",
         "getConfiguration",
