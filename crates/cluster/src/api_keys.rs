@@ -124,3 +124,148 @@ fn is_news(own: &KeyRecord, shared: &KeyRecord) -> bool {
 fn place(keys: &StoreKeys, digest: &str) -> String {
     format!("{}/{digest}", keys.api_keys())
 }
+
+#[cfg(test)]
+mod tests {
+    use parking_lot::Mutex;
+
+    use super::*;
+    use crate::testing::{OpenSealer, cluster, parts, text};
+
+    /// Keys in memory.
+    #[derive(Default)]
+    struct OwnKeys(Mutex<(i64, Vec<KeyRecord>)>);
+
+    impl OwnKeys {
+        /// Changes the keys, as another process does.
+        fn change(&self, change: impl FnOnce(&mut Vec<KeyRecord>)) {
+            let mut own = self.0.lock();
+            own.0 += 1;
+            change(&mut own.1);
+        }
+    }
+
+    impl SharedKeys for OwnKeys {
+        fn version(&self) -> Result<i64, String> {
+            Ok(self.0.lock().0)
+        }
+
+        fn all(&self) -> Result<Vec<KeyRecord>, String> {
+            Ok(self.0.lock().1.clone())
+        }
+
+        fn merge(&self, keys: &[KeyRecord]) -> Result<bool, String> {
+            self.0.lock().1.extend_from_slice(keys);
+            Ok(true)
+        }
+    }
+
+    fn key(digest: &str) -> KeyRecord {
+        KeyRecord {
+            digest: digest.to_owned(),
+            prefix: "dgm_00000000".to_owned(),
+            name: digest.to_owned(),
+            profiles: None,
+            created_ms: 1,
+            expires_ms: None,
+            revoked_ms: None,
+        }
+    }
+
+    fn digests(changed: &ChangedKeys) -> Vec<&str> {
+        changed.keys.iter().map(|key| key.digest.as_str()).collect()
+    }
+
+    #[tokio::test]
+    async fn a_key_is_written_once_and_again_when_it_is_revoked() {
+        let (_, values) = cluster();
+        let own = Arc::new(OwnKeys::default());
+        let mut exchange = KeyExchange::new(own.clone());
+        own.change(|keys| keys.push(key("a")));
+        let changed = exchange.changed(&values).await.unwrap();
+        assert_eq!(digests(&changed), ["a"]);
+        // It could not be written.
+        let changed = exchange.changed(&values).await.unwrap();
+        assert_eq!(digests(&changed), ["a"]);
+        exchange.written(changed);
+        assert!(exchange.changed(&values).await.is_none(), "nothing has changed");
+        own.change(|keys| keys[0].revoked_ms = Some(9));
+        let changed = exchange.changed(&values).await.unwrap();
+        assert_eq!(digests(&changed), ["a"]);
+        exchange.written(changed);
+        own.change(|keys| keys[0].name = "another".to_owned());
+        assert!(digests(&exchange.changed(&values).await.unwrap()).is_empty(), "names are no news");
+    }
+
+    #[tokio::test]
+    async fn keys_of_others_are_taken_over_and_not_written_back() {
+        let (keys, values) = cluster();
+        let own = Arc::new(OwnKeys::default());
+        let mut exchange = KeyExchange::new(own.clone());
+        let sealed = |digest: &str, at: &str| text(values.write(&place(&keys, at), &key(digest)).unwrap());
+        let reply = Reply::List(vec![
+            text("a"),
+            sealed("a", "a"),
+            text("b"),
+            text("garbage"),
+            text("c"),
+            sealed("a", "a"),
+            text("d"),
+            sealed("a", "d"),
+            text("alone"),
+        ]);
+        exchange.take_all(&keys, &values, &reply).await;
+        assert_eq!(own.all().unwrap(), [key("a")]);
+        own.change(|keys| keys.push(key("own")));
+        assert_eq!(digests(&exchange.changed(&values).await.unwrap()), ["own"]);
+    }
+
+    #[tokio::test]
+    async fn all_keys_are_written_again_when_the_store_has_lost_them_or_the_ring_has_a_new_key() {
+        let keys = StoreKeys::new("test");
+        let sealer = Arc::new(OpenSealer::default());
+        let values = SealedValues::new(sealer.clone());
+        let own = Arc::new(OwnKeys::default());
+        let mut exchange = KeyExchange::new(own.clone());
+        own.change(|keys| keys.extend([key("a"), key("b")]));
+        let changed = exchange.changed(&values).await.unwrap();
+        exchange.written(changed);
+        exchange.take_all(&keys, &values, &Reply::List(Vec::new())).await;
+        let changed = exchange.changed(&values).await.unwrap();
+        assert_eq!(digests(&changed), ["a", "b"]);
+        exchange.written(changed);
+        *sealer.generation.lock() = "2".to_owned();
+        let changed = exchange.changed(&values).await.unwrap();
+        assert_eq!(digests(&changed), ["a", "b"]);
+        exchange.written(changed);
+        assert!(exchange.changed(&values).await.is_none());
+    }
+
+    #[test]
+    fn many_keys_are_written_in_parts_with_a_notice_each() {
+        let (keys, values) = cluster();
+        let all: Vec<_> = (0..AT_ONCE + 1).map(|number| key(&number.to_string())).collect();
+        let written = KeyExchange::commands(&keys, &values, &all);
+        assert_eq!(written.iter().map(Vec::len).collect::<Vec<_>>(), [AT_ONCE + 2, 3]);
+        let last: Vec<_> = written[1].iter().map(parts).collect();
+        assert_eq!(last[0][..3], ["HSET".to_owned(), "test:keys".to_owned(), AT_ONCE.to_string()]);
+        let read: KeyRecord = values.read(&place(&keys, &last[0][2]), last[0][3].as_bytes()).unwrap();
+        assert_eq!((read.digest, last[1][0].as_str()), (AT_ONCE.to_string(), "XADD"));
+        assert!(KeyExchange::commands(&keys, &values, &[]).is_empty());
+    }
+
+    #[test]
+    fn only_an_earlier_revocation_is_news() {
+        let revoked = |revoked_ms| KeyRecord { revoked_ms, ..key("a") };
+        for (own, shared, expected) in [
+            (None, None, false),
+            (None, Some(1), false),
+            (Some(1), None, true),
+            (Some(1), Some(2), true),
+            (Some(2), Some(1), false),
+            (Some(1), Some(1), false),
+        ] {
+            assert_eq!(is_news(&revoked(own), &revoked(shared)), expected, "{own:?} {shared:?}");
+        }
+    }
+}

@@ -26,6 +26,8 @@ mod resp;
 mod sealed;
 mod sessions;
 mod settings;
+#[cfg(test)]
+mod testing;
 mod valkey;
 
 pub use cluster::{Cluster, Members};

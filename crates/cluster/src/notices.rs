@@ -90,3 +90,68 @@ pub(crate) fn is_later(id: &str, than: &str) -> bool {
     };
     parts(id) > parts(than)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{cluster, parts, text};
+
+    fn entry(id: &str, fields: &[Reply]) -> Reply {
+        Reply::List(vec![text(id), Reply::List(fields.to_vec())])
+    }
+
+    #[test]
+    fn a_notice_is_read_as_it_was_sent() {
+        let (keys, values) = cluster();
+        let notice = Notice::SessionsEnded(vec!["00".to_owned()]);
+        let [add, publish] = send(&keys, &values, &notice).unwrap();
+        let added = parts(&add);
+        assert_eq!(added[..6], ["XADD", "test:log", "MAXLEN", "~", "100000", "*"]);
+        assert_eq!(parts(&publish)[..2], ["PUBLISH", "test:log"]);
+        let reply = Reply::List(vec![entry("5-0", &[text(&added[6]), text(&added[7])])]);
+        let read = notices(&keys, &values, &reply);
+        assert_eq!(read, ReadNotices { notices: vec![notice], last: Some("5-0".to_owned()), is_full: false });
+    }
+
+    #[test]
+    fn entries_of_strangers_are_skipped_and_not_read_again() {
+        let (keys, values) = cluster();
+        let sealed = |name: &str| text(values.write(name, &Notice::SessionsEnded(Vec::new())).unwrap());
+        let field = || text(FIELD);
+        let reply = Reply::List(vec![
+            entry("1-0", &[field(), text("garbage")]),
+            entry("2-0", &[text("other"), sealed("test:log")]),
+            entry("3-0", &[field(), sealed("test:session:0")]),
+            entry("4-0", &[]),
+            entry("5-0", &[field(), sealed("test:log"), field(), sealed("test:log")]),
+            Reply::Nil,
+            entry("6-0", &[field(), Reply::Integer(1)]),
+            entry("7-0", &[field(), sealed("test:log")]),
+            entry("8-0", &[field()]),
+        ]);
+        let read = notices(&keys, &values, &reply);
+        assert_eq!((read.notices.len(), read.last.as_deref()), (1, Some("8-0")));
+        assert_eq!(notices(&keys, &values, &Reply::Nil), ReadNotices::default());
+    }
+
+    #[test]
+    fn a_full_page_means_that_there_may_be_more() {
+        let (keys, values) = cluster();
+        let page = |count| Reply::List(vec![entry("1-0", &[text("other"), text("x")]); count]);
+        assert!(!notices(&keys, &values, &page(PAGE - 1)).is_full);
+        assert!(notices(&keys, &values, &page(PAGE)).is_full);
+        assert_eq!(first_id(&page(1)), Some("1-0"));
+        assert_eq!(first_id(&page(0)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_ordered_by_time_and_number(one: (u64, u64), other: (u64, u64)) {
+            let written = |(time, number): (u64, u64)| format!("{time}-{number}");
+            prop_assert_eq!(is_later(&written(one), &written(other)), one > other);
+            prop_assert!(!is_later("", &written(one)));
+        }
+    }
+}

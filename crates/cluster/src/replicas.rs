@@ -67,3 +67,57 @@ pub(crate) fn alive(keys: &StoreKeys, values: &SealedValues, ids: &[String], rep
     replicas.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
     replicas
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{cluster, parts, text};
+
+    fn replica(id: &str, name: &str) -> Replica {
+        let (id, name) = (id.to_owned(), name.to_owned());
+        Replica { id, name, version: "1".to_owned(), started_ms: 1, sessions: 2 }
+    }
+
+    #[test]
+    fn a_beat_is_read_by_others() {
+        let (keys, values) = cluster();
+        let me = replica("00000000000000aa", "one");
+        let beat = beat(&keys, &values, &me, 500_000).unwrap().map(|command| parts(&command));
+        assert_eq!(beat[0][..2], ["SET", "test:replica:00000000000000aa"]);
+        assert_eq!(beat[0][3..], ["PX", "10000"]);
+        assert_eq!(beat[1], ["ZADD", "test:replicas", "500000", "00000000000000aa"]);
+        assert_eq!(beat[2], ["ZRANGE", "test:replicas", "0", "999"]);
+        assert_eq!(beat[3], ["ZREMRANGEBYSCORE", "test:replicas", "-inf", "380000"]);
+        let read = Reply::List(vec![text(&beat[0][2])]);
+        assert_eq!(alive(&keys, &values, std::slice::from_ref(&me.id), &read), [me]);
+    }
+
+    #[test]
+    fn texts_that_cannot_be_ids_are_skipped() {
+        let ids_of = |texts: &[&str]| ids(&Reply::List(texts.iter().map(text).collect()));
+        assert_eq!(
+            ids_of(&["00000000000000aa", "../../etc/passwd", "", "zz00000000000000", "00000000000000aab"]),
+            ["00000000000000aa"]
+        );
+        assert_eq!(ids(&Reply::Nil), [""; 0]);
+    }
+
+    #[test]
+    fn only_living_members_count_in_the_order_of_their_names() {
+        let (keys, values) = cluster();
+        let all = ["00000000000000aa", "00000000000000bb", "00000000000000cc", "00000000000000dd"];
+        let ids = all.map(str::to_owned);
+        let sealed =
+            |place: &str, replica: &Replica| text(values.write(&keys.replica(place), replica).unwrap());
+        let replies = Reply::List(vec![
+            sealed(all[0], &replica(all[0], "two")),
+            sealed(all[1], &replica(all[1], "one")),
+            // A copy of another replica's value, and a value that names another replica.
+            sealed(all[0], &replica(all[2], "copy")),
+            sealed(all[3], &replica(all[0], "other")),
+        ]);
+        let names: Vec<_> = alive(&keys, &values, &ids, &replies).into_iter().map(|one| one.name).collect();
+        assert_eq!(names, ["one", "two"]);
+        assert_eq!(alive(&keys, &values, &ids, &Reply::List(vec![Reply::Nil, text("x")])), []);
+    }
+}

@@ -43,3 +43,20 @@ impl SealedValues {
         self.0.generation()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::cluster;
+
+    #[test]
+    fn a_value_is_read_only_at_its_own_place_and_as_it_was_written() {
+        let (_, values) = cluster();
+        let sealed = values.write("a", &7_u32).unwrap();
+        assert_eq!(values.read::<u32>("a", &sealed), Some(7));
+        assert_eq!(values.read::<u32>("b", &sealed), None, "another place");
+        assert_eq!(values.read::<u32>("a", &sealed[..sealed.len() - 1]), None, "truncated");
+        assert_eq!(values.read::<bool>("a", &sealed), None, "another type");
+        assert_eq!(values.read::<u32>("a", b"7"), None, "not sealed");
+        assert_eq!(values.read::<u32>("a", b""), None);
+    }
+}

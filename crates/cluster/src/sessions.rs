@@ -213,3 +213,182 @@ pub(crate) fn ends(
     };
     all.iter().zip(replies).filter(has_ended).map(|(key, _)| *key).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{cluster, parts, text};
+
+    /// A session with this introduction; without one, it has nothing to share.
+    struct Introduced(Option<&'static str>);
+
+    impl OpenSession for Introduced {
+        fn row(&self) -> Option<OpenRow> {
+            self.0.map(row)
+        }
+    }
+
+    fn row(introduction: &str) -> OpenRow {
+        OpenRow {
+            introduction: introduction.into(),
+            level: Some(b"error".to_vec()),
+            subscriptions: "[]".to_owned(),
+            used_ms: 7,
+        }
+    }
+
+    fn session(introduction: &'static str) -> Arc<dyn OpenSession> {
+        Arc::new(Introduced(Some(introduction)))
+    }
+
+    fn number(number: usize) -> SessionKey {
+        u128::try_from(number).unwrap().to_be_bytes()
+    }
+
+    fn introductions(batch: &SessionBatch) -> Vec<Vec<u8>> {
+        batch.open.iter().filter_map(|(_, session)| session.row()).map(|row| row.introduction).collect()
+    }
+
+    #[test]
+    fn only_the_latest_change_of_a_session_waits() {
+        let mut outbox = SessionOutbox::default();
+        outbox.changed(number(1), session("old"));
+        outbox.changed(number(1), session("new"));
+        let batch = outbox.take();
+        assert_eq!((introductions(&batch), outbox.is_empty()), (vec![b"new".to_vec()], true));
+    }
+
+    #[test]
+    fn a_session_that_has_ended_stays_ended() {
+        let mut outbox = SessionOutbox::default();
+        outbox.changed(number(1), session("before"));
+        outbox.ended(number(1));
+        outbox.changed(number(1), session("after"));
+        let batch = outbox.take();
+        assert!(batch.open.is_empty());
+        assert_eq!(batch.ended, [number(1)]);
+        // The end could not be written, and meanwhile the session has changed.
+        outbox.changed(number(1), session("meanwhile"));
+        outbox.put_back(batch);
+        let batch = outbox.take();
+        assert_eq!((batch.open.len(), batch.ended), (0, vec![number(1)]));
+    }
+
+    #[test]
+    fn changes_that_could_not_be_written_do_not_replace_newer_ones() {
+        let mut outbox = SessionOutbox::default();
+        outbox.changed(number(1), session("old"));
+        outbox.changed(number(2), session("other"));
+        let batch = outbox.take();
+        outbox.changed(number(1), session("new"));
+        outbox.put_back(batch);
+        let mut waiting = introductions(&outbox.take());
+        waiting.sort();
+        assert_eq!(waiting, [b"new".to_vec(), b"other".to_vec()]);
+    }
+
+    #[test]
+    fn changes_are_taken_in_parts_and_none_is_lost() {
+        let mut outbox = SessionOutbox::default();
+        for count in 0..3 * AT_ONCE {
+            outbox.changed(number(count), session("open"));
+            outbox.ended(number(10_000 + count));
+        }
+        let mut seen = HashSet::new();
+        while !outbox.is_empty() {
+            let batch = outbox.take();
+            assert!(batch.open.len() <= AT_ONCE && batch.ended.len() <= AT_ONCE);
+            seen.extend(batch.ended);
+            seen.extend(batch.open.into_iter().map(|(key, _)| key));
+        }
+        assert_eq!(seen.len(), 6 * AT_ONCE);
+    }
+
+    #[test]
+    fn a_store_that_is_away_for_long_costs_bounded_memory() {
+        let mut outbox = SessionOutbox::default();
+        let open = session("open");
+        for count in 0..MOST_WAITING + 10 {
+            outbox.changed(number(count), open.clone());
+            outbox.ended(number(1_000_000 + count));
+        }
+        assert_eq!((outbox.open.len(), outbox.ended.len()), (MOST_WAITING, MOST_WAITING));
+        outbox.changed(number(0), session("new"));
+        assert_eq!(
+            outbox.open[&number(0)].row().unwrap().introduction,
+            b"new",
+            "those that wait go on changing"
+        );
+    }
+
+    #[test]
+    fn open_sessions_expire_and_ends_outlive_them() {
+        let (keys, values) = cluster();
+        let open = vec![(number(1), session("hi")), (number(2), Arc::new(Introduced(None)) as _)];
+        let batch = SessionBatch { open, ended: vec![number(3)] };
+        let commands = batch.commands(&keys, &values, Duration::from_secs(10));
+        let commands: Vec<_> = commands.iter().map(parts).collect();
+        let named = |count: usize, family: &str| format!("test:{family}:{}", id(&number(count)));
+        assert_eq!(
+            (commands[0][1].as_str(), &commands[0][3..]),
+            (named(1, "session").as_str(), &["PX".to_owned(), "10000".to_owned()][..])
+        );
+        assert_eq!(
+            (commands[1][1].as_str(), commands[1][4].as_str()),
+            (named(3, "ended").as_str(), "3610000")
+        );
+        assert_eq!(commands[2], ["DEL".to_owned(), named(3, "session")]);
+        let names: Vec<_> = commands.iter().map(|command| command[0].as_str()).collect();
+        assert_eq!(names, ["SET", "SET", "DEL", "XADD", "PUBLISH"]);
+    }
+
+    #[test]
+    fn a_session_is_found_as_it_was_written_unless_it_has_ended() {
+        let (keys, values) = cluster();
+        let (one, other) = (id(&number(1)), id(&number(2)));
+        let sealed = |name: &str| text(values.write(name, &SharedRow::of(row("hi"))).unwrap());
+        let end = |name: &str| text(values.write(name, &true).unwrap());
+        let found = |ended: Reply, open: Reply| found(&keys, &values, &number(1), &[ended, open]);
+        let open = sealed(&keys.session(&one));
+        assert_eq!(found(Reply::Nil, open.clone()), Some(SharedSession::Open(row("hi"))));
+        assert_eq!(found(end(&keys.ended(&one)), open.clone()), Some(SharedSession::Ended));
+        assert_eq!(found(Reply::Nil, Reply::Nil), None);
+        // Whoever can write to the store can neither end nor change a session.
+        assert_eq!(found(end(&keys.ended(&other)), open.clone()), Some(SharedSession::Open(row("hi"))));
+        assert_eq!(found(text("true"), open), Some(SharedSession::Open(row("hi"))));
+        assert_eq!(found(Reply::Nil, sealed(&keys.session(&other))), None);
+        assert_eq!(found(Reply::Nil, text("garbage")), None);
+    }
+
+    #[test]
+    fn only_true_ends_end_sessions() {
+        let (keys, values) = cluster();
+        let all = [number(1), number(2), number(3), number(4)];
+        assert_eq!(parts(&look_up_ends(&keys, &all)[1]), ["GET".to_owned(), keys.ended(&id(&number(2)))]);
+        let end = |name: String, value: bool| text(values.write(&name, &value).unwrap());
+        let replies = [
+            end(keys.ended(&id(&number(1))), true),
+            end(keys.ended(&id(&number(1))), true),
+            end(keys.ended(&id(&number(3))), false),
+            Reply::Nil,
+        ];
+        assert_eq!(ends(&keys, &values, &all, &replies), [number(1)]);
+        assert_eq!(ends(&keys, &values, &all, &[]), [[0; 16]; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_read_as_they_were_written(bytes: [u8; 16]) {
+            prop_assert_eq!(key(&id(&bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn no_other_text_is_an_id(text in ".{0,40}") {
+            if let Some(read) = key(&text) {
+                prop_assert_eq!(id(&read), text.to_ascii_lowercase());
+            }
+        }
+    }
+}
