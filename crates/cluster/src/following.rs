@@ -35,6 +35,36 @@ struct Position {
     notice: String,
 }
 
+/// The part of the history that a replica may have missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gap {
+    /// Nothing: the replica goes on with the next notice.
+    None,
+    /// Some notices.
+    Notices,
+    /// The store has lost its data.
+    Everything,
+}
+
+impl Position {
+    /// Compares the position with the number of the store's data, and with the ids of its first and its last notice.
+    fn gap(&self, epoch: Option<&str>, first: Option<&str>, last: Option<&str>) -> Gap {
+        match &self.epoch {
+            // Before the first contact, the replica may have restored sessions that have ended.
+            None => Gap::Notices,
+            Some(known) if epoch != Some(known) => Gap::Everything,
+            Some(_) if first.is_some_and(|first| notices::is_later(first, &self.notice)) => Gap::Notices,
+            Some(_) if self.is_ahead_of(last) => Gap::Notices,
+            Some(_) => Gap::None,
+        }
+    }
+
+    /// Returns true if the stream of notices has lost its end: the replica would wait for an id that comes late or never.
+    fn is_ahead_of(&self, last: Option<&str>) -> bool {
+        notices::is_later(&self.notice, last.unwrap_or("0-0"))
+    }
+}
+
 /// Follows the other replicas until its owner ends it.
 pub(crate) async fn follow(membership: Arc<Membership>) {
     let mut follower = Follower {
@@ -108,25 +138,26 @@ impl Follower {
         commands.extend(self.exchange.as_ref().map(|_| KeyExchange::read_all(keys)));
         let replies = store.run(commands, WHOLE).await?;
         let [_, epoch, first, last, ..] = &replies[..] else { return Ok(()) };
-        let epoch = epoch.text().map(str::to_owned);
-        let was_emptied = self.position.epoch.as_ref().is_some_and(|known| epoch.as_ref() != Some(known));
-        let missed = notices::first_id(first).is_some_and(|first| {
-            !self.position.notice.is_empty() && notices::is_later(first, &self.position.notice)
-        });
+        let (epoch, last) = (epoch.text(), notices::first_id(last));
+        let gap = self.position.gap(epoch, notices::first_id(first), last);
+        let position = Position {
+            epoch: epoch.map(str::to_owned),
+            notice: match gap {
+                Gap::None => self.position.notice.clone(),
+                Gap::Notices | Gap::Everything => last.unwrap_or("0-0").to_owned(),
+            },
+        };
         if let (Some(exchange), Some(reply)) = (&mut self.exchange, replies.get(4)) {
             exchange.take_all(keys, values, reply).await;
         }
-        if was_emptied {
+        if gap == Gap::Everything {
             tracing::warn!("the cluster's store has lost its data; this Dragoman stores what it knows again");
             sessions.store_again();
         }
-        if was_emptied || missed {
+        if gap != Gap::None {
             self.check_sessions().await?;
         }
-        if self.position.epoch.is_none() || was_emptied || missed {
-            self.position.notice = notices::first_id(last).unwrap_or("0-0").to_owned();
-        }
-        self.position.epoch = epoch;
+        self.position = position;
         Ok(())
     }
 
@@ -136,9 +167,10 @@ impl Follower {
         let me = Replica { sessions: sessions.open().len(), ..me.clone() };
         let Some(beat) = replicas::beat(keys, values, &me, now_ms()) else { return Ok(()) };
         let mut commands: Vec<_> = beat.into();
-        commands.push(Command::new("GET").arg(keys.epoch()));
+        commands.extend([Command::new("GET").arg(keys.epoch()), notices::read_last(keys)]);
         let replies = store.run(commands, WRITE).await?;
-        if replies.get(4).and_then(Reply::text) != self.position.epoch.as_deref() {
+        let lost_data = replies.get(4).and_then(Reply::text) != self.position.epoch.as_deref();
+        if lost_data || self.position.is_ahead_of(replies.get(5).and_then(notices::first_id)) {
             self.is_joined = false;
             return Ok(());
         }
@@ -196,5 +228,40 @@ impl Follower {
             sessions.end(&sessions::ends(keys, values, part, &replies));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(notice: &str) -> Position {
+        Position { epoch: Some("a".to_owned()), notice: notice.to_owned() }
+    }
+
+    #[test]
+    fn a_position_within_the_stream_has_missed_nothing() {
+        for (notice, first, last) in [
+            ("0-0", None, None),
+            ("5-1", Some("5-1"), Some("5-1")),
+            ("5-1", Some("3-0"), Some("10-0")),
+            ("9-9", Some("9-9"), Some("9-10")),
+        ] {
+            assert_eq!(at(notice).gap(Some("a"), first, last), Gap::None, "{notice}");
+        }
+    }
+
+    #[test]
+    fn a_position_outside_of_the_stream_has_missed_notices() {
+        assert_eq!(at("5-1").gap(Some("a"), Some("5-2"), Some("8-0")), Gap::Notices, "the beginning is gone");
+        assert_eq!(at("5-1").gap(Some("a"), Some("4-0"), Some("5-0")), Gap::Notices, "the end is gone");
+        assert_eq!(at("5-1").gap(Some("a"), None, None), Gap::Notices, "the stream is gone");
+        assert_eq!(Position::default().gap(Some("a"), None, None), Gap::Notices, "nothing was read before");
+    }
+
+    #[test]
+    fn another_number_means_that_everything_is_gone() {
+        assert_eq!(at("5-1").gap(Some("b"), Some("5-1"), Some("5-1")), Gap::Everything);
+        assert_eq!(at("5-1").gap(None, Some("5-1"), Some("5-1")), Gap::Everything);
     }
 }
