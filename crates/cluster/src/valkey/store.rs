@@ -18,7 +18,11 @@ use crate::resp::{Command, Reply};
 const WAITING: usize = 256;
 
 /// The shortest and the longest pause before a lost connection is opened again.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+/// The target of messages that are logged at every level: whoever was told that the store cannot be reached must learn
+/// that it can be reached again.
+const STATE: &str = "dragoman::state";
 
 /// The store, as it is used.
 pub(crate) struct Store {
@@ -111,7 +115,9 @@ impl Store {
             return;
         }
         match &state {
-            StoreState::Ready(version) => tracing::info!(version, "connected to the cluster's store"),
+            StoreState::Ready(version) => {
+                tracing::info!(target: STATE, version, "connected to the cluster's store");
+            }
             StoreState::Connecting => {}
             StoreState::Unreachable(why) => {
                 tracing::warn!(
