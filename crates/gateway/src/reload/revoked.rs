@@ -12,21 +12,30 @@ use crate::process::threads::Thread;
 use crate::session::session::Face;
 use crate::session::until::Until;
 
-/// The interval between two checks.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// The interval between two looks for revoked keys, which read only a counter if no key has changed. A key that is
+/// revoked at one gateway of a cluster must be refused at all of them within a second.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// The number of looks after which all sessions and streams are checked, also if no key was revoked.
+const CHECK_AFTER: u32 = 4;
 
 /// Ends sessions and streams whose credentials have ended, until the gateway stops.
 pub(crate) fn watch(thread: Arc<Thread>) {
     transport::task::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
+        let mut looks = 0;
         loop {
             tokio::select! {
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(LOOK_EVERY) => looks += 1,
                 () = stop.stopped() => return,
             }
             let shard = thread.now();
+            let has_news = shard.door.takes_what_ends() && shard.door.look_again().await;
+            if !has_news && looks < CHECK_AFTER {
+                continue;
+            }
+            looks = 0;
             if shard.door.takes_what_ends() {
-                shard.door.look_again().await;
                 end_all(&shard);
             }
         }

@@ -180,14 +180,15 @@ impl Authenticator {
         keys.is_some() || !issuers.is_empty() || site.is_some() || login.is_some()
     }
 
-    /// Looks up the keys that were revoked since the last look-up.
-    pub(crate) async fn look_again(&self) {
-        if let Some(keys) = &self.methods.keys
-            && keys.look_again().await
-        {
+    /// Looks up the keys that were revoked since the last look-up; returns true if there are any.
+    pub(crate) async fn look_again(&self) -> bool {
+        let Some(keys) = &self.methods.keys else { return false };
+        let has_news = keys.look_again().await;
+        if has_news {
             self.methods.results.known.clear();
             self.methods.results.near.forget();
         }
+        has_news
     }
 
     /// Returns true if the key of this principal was revoked, as of the last look-up, or if its sign-in has ended.
