@@ -2,15 +2,12 @@
 
 use super::contestant::Contestant;
 use super::options::Options;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use crate::tools::NotStarted;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The path in Debian, which is not always in a user's `PATH`.
 const NGINX: &str = "/usr/sbin/nginx";
-/// Debian's switch that prevents the start of installed services.
-const POLICY: &str = "/usr/sbin/policy-rc.d";
 
 /// The paths of all programs.
 #[derive(Clone, Debug)]
@@ -101,27 +98,4 @@ fn apt(args: &[&str]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("`apt-get {}` failed: {}", args.join(" "), String::from_utf8_lossy(&done.stderr).trim()))
-}
-
-/// Prevents packages from starting their services until it is dropped: nginx would take port 80.
-struct NotStarted {
-    ours: bool,
-}
-
-impl NotStarted {
-    fn new() -> Self {
-        let policy = Path::new(POLICY);
-        let ours = !policy.exists()
-            && fs::write(policy, "#!/bin/sh\nexit 101\n").is_ok()
-            && fs::set_permissions(policy, fs::Permissions::from_mode(0o755)).is_ok();
-        Self { ours }
-    }
-}
-
-impl Drop for NotStarted {
-    fn drop(&mut self) {
-        if self.ours {
-            let _ = fs::remove_file(POLICY);
-        }
-    }
 }
