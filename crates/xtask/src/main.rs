@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | soak | size | routes | package | docs | clients`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | apps | pages | corpus | first-contact | peers | auth | reach | sites | community | bench | chaos | cluster | soak | size | routes | package | docs | clients`.
 //!
 //! It knows the repository and how to run its tools. This module must not know the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -10,6 +10,7 @@ mod auth;
 mod bench;
 mod book;
 mod chaos;
+mod cluster;
 mod community;
 mod conformance;
 mod corpus;
@@ -45,6 +46,7 @@ cargo xtask COMMAND
   conformance          the official MCP suite through Dragoman (--help for more)
   bench                the cost of a call, compared with nginx (--help for more)
   chaos                upstreams that fail in every known way, under clients of all versions (--help for more)
+  cluster              several Dragomans with a shared store, which are killed, stopped and deceived (--help for more)
   size                 the size of the released binary by crate, compared with docs/performance.md
   soak                 an hour of sessions that open and close, with the gateway's memory (--help for more)
   docs                 the documentation as a site, by mdBook
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "chaos" => chaos::run(rest),
         "clients" => real_clients::CLIENTS.run(rest),
+        "cluster" => cluster::run(rest),
         "community" => community::run(rest),
         "conformance" => conformance::run(rest),
         "corpus" => corpus::CORPUS.run(rest),

@@ -41,6 +41,11 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
+    /// Returns whether it succeeded; `None` while it has not ended.
+    pub(crate) fn success(&mut self) -> Option<bool> {
+        self.child.try_wait().ok().flatten().map(|status| status.success())
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         signal_to(self.child.id(), signal);
     }

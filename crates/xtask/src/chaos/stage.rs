@@ -185,8 +185,30 @@ impl<'a> Stage<'a> {
         format!("c{}", self.named.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
+    /// Creates a client that has introduced itself at another address than the gateway's, with an API key if there is
+    /// one.
+    pub(crate) fn client_at(
+        &self,
+        address: SocketAddr,
+        era: Era,
+        key: Option<&str>,
+    ) -> Result<Arc<Client>, String> {
+        self.opened(address, Hearing::new(&self.next_name()), era, &json!({}), key)
+    }
+
     fn open(&self, hearing: Hearing, era: Era, capabilities: &Value) -> Result<Arc<Client>, String> {
-        match Client::open(self.address, hearing, era, capabilities.clone(), SOON) {
+        self.opened(self.address, hearing, era, capabilities, None)
+    }
+
+    fn opened(
+        &self,
+        address: SocketAddr,
+        hearing: Hearing,
+        era: Era,
+        capabilities: &Value,
+        key: Option<&str>,
+    ) -> Result<Arc<Client>, String> {
+        match Client::open(address, hearing, era, capabilities.clone(), key, SOON) {
             Ok(client) => {
                 self.heard.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&client.hearing));
                 Ok(client)

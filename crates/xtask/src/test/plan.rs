@@ -6,8 +6,8 @@ use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
 use crate::{
-    apps, auth, chaos, corpus, deploy, package, pages, peers, reach, real_clients, schema_families, sites,
-    size, telemetry, tidy,
+    apps, auth, chaos, cluster, corpus, deploy, package, pages, peers, reach, real_clients, schema_families,
+    sites, size, telemetry, tidy,
 };
 use std::time::Duration;
 
@@ -145,6 +145,8 @@ fn counterparts() -> Vec<Step> {
         beside(with_peers("clients", 10, |context, log| {
             real_clients::with_clients(context.tools()?, &Context::programs(), &[], log)
         })),
+        // Not beside another step, because it measures times.
+        after_build(step("cluster", 5, |_, log| cluster::short(&Context::programs(), log))),
         with_peers("corpus", 15, |context, log| {
             corpus::with_corpus(context.tools()?, &Context::programs(), &[], log)
         }),

@@ -5,6 +5,7 @@
 mod apps;
 mod apt;
 mod cargo;
+mod cluster;
 mod deploy;
 mod gungraun;
 mod install;
@@ -19,6 +20,7 @@ mod wordpress;
 
 pub(crate) use apps::for_apps;
 pub(crate) use cargo::mdbook;
+pub(crate) use cluster::for_cluster;
 pub(crate) use deploy::for_deploy;
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;

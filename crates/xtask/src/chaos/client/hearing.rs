@@ -31,7 +31,7 @@ struct Heard {
     /// Answers that arrived over the stream of a session, by id.
     answers: BTreeMap<u64, Value>,
     answered: HashSet<u64>,
-    /// True if the stream for answers has ended.
+    /// True if a stream of the session has ended.
     ended: bool,
     faults: Vec<String>,
 }
@@ -101,10 +101,15 @@ impl Hearing {
         self.wait(within, found).flatten()
     }
 
-    /// Records that no further answer will arrive over the session's stream.
+    /// Records that a stream of the session has ended: in HTTP+SSE, no further answer will arrive.
     pub(crate) fn end(&self) {
         self.lock().ended = true;
         self.news.notify_all();
+    }
+
+    /// Waits for the end of a stream of the session.
+    pub(crate) fn ends(&self, within: Duration) -> bool {
+        self.wait(within, |heard| heard.ended.then_some(())).is_some()
     }
 
     fn wait<T>(&self, within: Duration, mut found: impl FnMut(&mut Heard) -> Option<T>) -> Option<T> {

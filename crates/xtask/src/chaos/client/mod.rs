@@ -48,7 +48,10 @@ pub(crate) struct Client {
     capabilities: Value,
     /// The session's id or, in HTTP+SSE, the path to post to.
     session: Option<String>,
-    last: AtomicU64,
+    /// The value of the header `Authorization`.
+    authorization: Option<String>,
+    /// The last id of a request; clients that continue the same session share it.
+    last: Arc<AtomicU64>,
     /// The connections of streams, which are shut down at the end.
     streams: Mutex<Vec<TcpStream>>,
 }
@@ -56,12 +59,13 @@ pub(crate) struct Client {
 const PATH: &str = "/mcp";
 
 impl Client {
-    /// Creates a client that has introduced itself.
+    /// Creates a client that has introduced itself, with an API key if there is one.
     pub(crate) fn open(
         address: SocketAddr,
         hearing: Hearing,
         era: Era,
         capabilities: Value,
+        key: Option<&str>,
         within: Duration,
     ) -> Result<Arc<Self>, Failure> {
         let mut client = Self {
@@ -70,7 +74,8 @@ impl Client {
             address,
             capabilities,
             session: None,
-            last: AtomicU64::new(0),
+            authorization: key.map(|key| format!("Bearer {key}")),
+            last: Arc::default(),
             streams: Mutex::default(),
         };
         let deadline = Instant::now() + within;
@@ -92,7 +97,7 @@ impl Client {
         Ok(Arc::new(client))
     }
 
-    /// Creates a client that continues an earlier session.
+    /// Creates a client that continues this one's session, at this address.
     pub(crate) fn resumed(&self, address: SocketAddr) -> Arc<Self> {
         Arc::new(Self {
             era: self.era,
@@ -100,8 +105,8 @@ impl Client {
             address,
             capabilities: self.capabilities.clone(),
             session: self.session.clone(),
-            // Ids continue, too.
-            last: AtomicU64::new(self.last.load(Ordering::Relaxed)),
+            authorization: self.authorization.clone(),
+            last: Arc::clone(&self.last),
             streams: Mutex::default(),
         })
     }
@@ -201,6 +206,7 @@ impl Client {
         deadline: Instant,
     ) -> Result<Reply, Failure> {
         let mut all = headers.to_vec();
+        all.extend(self.authorization.as_deref().map(|value| ("Authorization", value)));
         if self.era.way != Way::Sse {
             all.push(("MCP-Protocol-Version", self.era.version));
             all.extend(self.session.as_deref().map(|id| ("Mcp-Session-Id", id)));
@@ -263,6 +269,7 @@ impl Client {
                     let _ = client.send(&answer, Instant::now() + Duration::from_secs(10));
                 }
             }
+            hearing.end();
         });
     }
 

@@ -1,0 +1,118 @@
+//! nginx and HAProxy in front of the replicas: each request goes to the next replica, whatever session it belongs to.
+
+use crate::chaos::process::{MARK, Process, until};
+use crate::chaos::stage::{SOON, Stage, free_address};
+use std::fs;
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::Command;
+
+/// A running balancer.
+#[derive(Debug)]
+pub(super) struct Balancer {
+    pub(super) address: SocketAddr,
+    _process: Process,
+}
+
+impl Balancer {
+    /// Starts nginx in front of these addresses.
+    pub(super) fn nginx(stage: &Stage<'_>, replicas: &[SocketAddr]) -> Result<Self, String> {
+        let folder = stage.folder.join("nginx");
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let file = folder.join("nginx.conf");
+        let mut command = Command::new("/usr/sbin/nginx");
+        command.arg("-e").arg("stderr").arg("-c").arg(&file);
+        Self::start(stage, "nginx", &file, &mut command, |listen| nginx_config(&folder, listen, replicas))
+    }
+
+    /// Starts HAProxy in front of these addresses.
+    pub(super) fn haproxy(stage: &Stage<'_>, replicas: &[SocketAddr]) -> Result<Self, String> {
+        let file = stage.folder.join("haproxy.cfg");
+        let mut command = Command::new("haproxy");
+        command.args(["-db", "-f"]).arg(&file);
+        Self::start(stage, "haproxy", &file, &mut command, |listen| haproxy_config(listen, replicas))
+    }
+
+    fn start(
+        stage: &Stage<'_>,
+        name: &str,
+        file: &Path,
+        command: &mut Command,
+        config: impl Fn(SocketAddr) -> String,
+    ) -> Result<Self, String> {
+        let address = free_address()?;
+        fs::write(file, config(address)).map_err(|error| format!("{}: {error}", file.display()))?;
+        let log = stage.folder.join(format!("{name}.log"));
+        let mut process = Process::start(command.env(MARK, &stage.mark), &log)?;
+        let listens = until(SOON, || {
+            if !process.runs() {
+                return Some(false);
+            }
+            TcpStream::connect(address).is_ok().then_some(true)
+        });
+        match listens {
+            Some(true) => Ok(Self { address, _process: process }),
+            _ => Err(format!("{name} does not listen: {}", process.words())),
+        }
+    }
+}
+
+fn nginx_config(folder: &Path, listen: SocketAddr, replicas: &[SocketAddr]) -> String {
+    // A replica that is away is tried again with each request, so that it gets its share as soon as it is back.
+    let servers: String = replicas.iter().map(|address| format!("server {address} max_fails=0; ")).collect();
+    let folder = folder.display();
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .iter()
+        .map(|name| format!("{name}_temp_path {folder}/{name}; "))
+        .collect();
+    format!(
+        "daemon off; master_process off; pid {folder}/nginx.pid; error_log stderr warn;
+         events {{ worker_connections 1024; }}
+         http {{
+             access_log off; {temporary}
+             upstream replicas {{ {servers} keepalive 32; }}
+             server {{
+                 listen {listen};
+                 location / {{
+                     proxy_pass http://replicas;
+                     proxy_http_version 1.1;
+                     proxy_set_header Connection \"\";
+                     proxy_set_header Host $http_host;
+                     proxy_buffering off;
+                     proxy_request_buffering off;
+                     proxy_read_timeout 1h;
+                     client_max_body_size 0;
+                 }}
+             }}
+         }}\n"
+    )
+}
+
+fn haproxy_config(listen: SocketAddr, replicas: &[SocketAddr]) -> String {
+    let servers: String = replicas
+        .iter()
+        .enumerate()
+        .map(|(number, address)| format!("    server gw{number} {address}\n"))
+        .collect();
+    format!(
+        "global
+    maxconn 1000
+
+defaults
+    mode http
+    timeout connect 2s
+    timeout client 1h
+    timeout server 1h
+    option redispatch 1
+    retries 3
+    retry-on conn-failure
+
+frontend mcp
+    bind {listen}
+    default_backend replicas
+
+backend replicas
+    balance roundrobin
+{servers}"
+    )
+}

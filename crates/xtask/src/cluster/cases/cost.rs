@@ -1,0 +1,72 @@
+//! The commands that the store gets while clients call.
+
+use super::Case;
+use crate::chaos::client::Era;
+use crate::chaos::stage::SOON;
+use crate::cluster::rig::{Rig, all_go_on, each};
+use serde_json::json;
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) const ALL: &[Case] = &[Case {
+    name: "cost",
+    title: "calls cause no command at the store: there are only the signs of life of the replicas",
+    run,
+}];
+
+/// The number of calls with sessions, and the number of those without.
+const CALLS: usize = 2000;
+
+/// The number of clients that make these calls.
+const CLIENTS: usize = 6;
+
+/// The time between two signs of life of a replica, and the maximum number of commands of one.
+const BEAT: (f64, f64) = (3.0, 8.0);
+
+/// The commands of a sign of life, and of what it may cause.
+const OF_A_BEAT: [&str; 8] =
+    ["set", "zadd", "zrange", "zremrangebyscore", "get", "xrevrange", "mget", "xrange"];
+
+fn run(rig: &mut Rig<'_>) -> Result<String, String> {
+    rig.start(false)?;
+    let addresses = rig.addresses();
+    let mut told = Vec::new();
+    for era in [Era::STATELESS, Era::NEWEST_SESSION] {
+        let clients = rig.clients(CLIENTS, &[era], &addresses, None)?;
+        all_go_on(&clients, &addresses)?;
+        // The sessions are written a little later.
+        thread::sleep(Duration::from_millis(500));
+        let (before, begun) = (rig.store.commands()?, Instant::now());
+        each(&clients, |client| {
+            for number in 0..CALLS / CLIENTS + 1 {
+                let at = client.resumed(addresses[number % addresses.len()]);
+                at.call("up__read", json!({}), SOON).text()?;
+            }
+            Ok(())
+        })?;
+        let (after, seconds) = (rig.store.commands()?, begun.elapsed().as_secs_f64());
+        let mut sum = 0;
+        for (name, count) in after {
+            let known = before.iter().find(|(its, _)| *its == name).map_or(0, |(_, count)| *count);
+            let more = count - known;
+            if name == "info" || more == 0 {
+                continue;
+            }
+            if !OF_A_BEAT.contains(&name.as_str()) {
+                return Err(format!("{CALLS} calls of {} caused {more} commands `{name}`", era.version));
+            }
+            sum += more;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let (sum, replicas) = (sum as f64, addresses.len() as f64);
+        let most = replicas * BEAT.1 * (seconds / BEAT.0 + 1.0);
+        if sum > most {
+            return Err(format!(
+                "{sum} commands in {seconds:.1} s with calls of {}; at most {most:.0} were expected",
+                era.version
+            ));
+        }
+        told.push(format!("{sum} commands in {seconds:.1} s with {CALLS} calls of {}", era.version));
+    }
+    Ok(told.join(", "))
+}

@@ -1,0 +1,163 @@
+//! Someone else writes to the store: garbage, truncated values, values of other names, entries of strangers.
+
+use super::Case;
+use crate::chaos::client::{Client, Era};
+use crate::chaos::stage::SOON;
+use crate::cluster::redis::Redis;
+use crate::cluster::replica::{Replica, Told};
+use crate::cluster::rig::{KNOWN, Rig, all_go_on, each, ends_at, goes_on, session_eras};
+use serde_json::json;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+pub(super) const ALL: &[Case] = &[Case {
+    name: "hostile-store",
+    title: "garbage, truncated and copied values in the store end no session, show nobody the data of others, and stop nothing",
+    run,
+}];
+
+/// A time that is longer than one between two signs of life.
+const BEATS: Duration = Duration::from_millis(3500);
+
+/// Cuts the end of every value that matches a pattern off.
+const TRUNCATE: &str = "for _, name in ipairs(redis.call('KEYS', ARGV[1])) do \
+    redis.call('SET', name, string.sub(redis.call('GET', name), 1, -4), 'KEEPTTL') end return 'done'";
+
+/// The names of the sessions of a client who wants no log messages, and of one who wants them.
+struct Names {
+    quiet: String,
+    open: String,
+}
+
+fn run(rig: &mut Rig<'_>) -> Result<String, String> {
+    rig.start(false)?;
+    let addresses = rig.addresses();
+    let quiet = rig.stage.client_at(addresses[0], Era::NEWEST_SESSION, None)?;
+    let quiet_name = new_session(&rig.store, &[])?;
+    let open = rig.stage.client_at(addresses[0], Era::NEWEST_SESSION, None)?;
+    let names = Names { open: new_session(&rig.store, &[&quiet_name])?, quiet: quiet_name };
+    let others = rig.clients(6, &session_eras(), &addresses, None)?;
+    all_go_on(&others, &addresses)?;
+    quiet
+        .request("logging/setLevel", &json!({ "level": "emergency" }), SOON)
+        .map_err(|why| format!("{why:?}"))?;
+    foreign_values(rig, &quiet, &open, &names)?;
+    garbage(rig, &open, &names)?;
+    strangers(rig)?;
+    all_go_on(&others, &addresses)?;
+    goes_on(&quiet, &addresses)?;
+    goes_on(&open, &addresses)?;
+    // An honest end still arrives, and an honest new session is shared.
+    others[0].close();
+    let took = ends_at(&others[0], &addresses, KNOWN)?;
+    each(&others[1..], |client| goes_on(client, &addresses))?;
+    Ok(format!("an honest end arrives after {} ms", took.as_millis()))
+}
+
+/// The name of the session in the store that is not one of these.
+fn new_session(store: &Redis, known: &[&String]) -> Result<String, String> {
+    let found = || store.names("dragoman:session:*").ok()?.into_iter().find(|name| !known.contains(&name));
+    crate::chaos::process::until(KNOWN, found).ok_or_else(|| "a new session is not in the store".to_owned())
+}
+
+/// Starts the last replica again, without anything that it has stored itself.
+fn renew(rig: &mut Rig<'_>) -> Result<(), String> {
+    let last = rig.replicas.last_mut().ok_or("no replica")?;
+    last.end()?;
+    last.forget()?;
+    last.start()
+}
+
+/// Values that members of the cluster have written, below the names of others.
+fn foreign_values(
+    rig: &mut Rig<'_>,
+    quiet: &Arc<Client>,
+    open: &Arc<Client>,
+    names: &Names,
+) -> Result<(), String> {
+    let addresses = rig.addresses();
+    let doomed = rig.stage.client_at(addresses[0], Era::NEWEST_SESSION, None)?;
+    goes_on(&doomed, &addresses)?;
+    doomed.close();
+    ends_at(&doomed, &addresses, KNOWN)?;
+    let ended = rig.store.names("dragoman:ended:*")?.pop().ok_or("no end is in the store")?;
+    let end_of_open = names.open.replace(":session:", ":ended:");
+    for (from, to) in [(&names.quiet, &names.open), (&ended, &end_of_open)] {
+        if rig.store.cli(&["COPY", from, to, "REPLACE"])? != "1" {
+            return Err(format!("{from} could not be copied to {to}"));
+        }
+    }
+    renew(rig)?;
+    let last = addresses[addresses.len() - 1];
+    // With the settings of the other client, this one would get no log messages.
+    let before = open.hearing.count("notifications/message");
+    open.resumed(last).call("up__talk", json!({ "notes": 3 }), SOON).text()?;
+    let heard = open.hearing.count("notifications/message") - before;
+    quiet.resumed(last).call("up__talk", json!({ "notes": 3 }), SOON).text()?;
+    let not_heard = quiet.hearing.count("notifications/message");
+    if (heard, not_heard) != (3, 0) {
+        return Err(format!(
+            "3 log messages were expected where {heard} came, and none where {not_heard} came"
+        ));
+    }
+    goes_on(open, &addresses)
+}
+
+/// Values that nobody in the cluster has written.
+fn garbage(rig: &mut Rig<'_>, open: &Arc<Client>, names: &Names) -> Result<(), String> {
+    let store = &rig.store;
+    store.cli(&["SET", &names.open, "garbage"])?;
+    store.cli(&["SET", &names.open.replace(":session:", ":ended:"), "true"])?;
+    store.cli(&["EVAL", TRUNCATE, "0", "dragoman:session:*"])?;
+    store.cli(&["EVAL", TRUNCATE, "0", "dragoman:replica:*"])?;
+    store.cli(&[
+        "ZADD",
+        "dragoman:replicas",
+        "9999999999999",
+        "../../x",
+        "9999999999999",
+        "00000000deadbeef",
+    ])?;
+    store.cli(&["SET", "dragoman:replica:00000000deadbeef", "{}"])?;
+    store.cli(&["HSET", "dragoman:keys", "digest", "garbage"])?;
+    store.cli(&["XADD", "dragoman:log", "*", "other", "field"])?;
+    store.cli(&["XADD", "dragoman:log", "*", "notice", "garbage"])?;
+    store.cli(&["XADD", "dragoman:log", "*", "notice", "a", "more", "b"])?;
+    store.cli(&["PUBLISH", "dragoman:log", "garbage"])?;
+    let addresses = rig.addresses();
+    renew(rig)?;
+    goes_on(open, &addresses)?;
+    // Values of another type, and another number of the store's data, until the next sign of life.
+    rig.store.cli(&["DEL", "dragoman:replicas", "dragoman:keys", &names.open])?;
+    rig.store.cli(&["SET", "dragoman:replicas", "garbage"])?;
+    rig.store.cli(&["LPUSH", &names.open, "garbage"])?;
+    rig.store.cli(&["SET", "dragoman:epoch", "another"])?;
+    // No later notice gets a lower id than this one, until the stream is deleted.
+    rig.store.cli(&["XADD", "dragoman:log", "99999999999999-1", "other", "field"])?;
+    renew(rig)?;
+    goes_on(open, &addresses)?;
+    thread::sleep(BEATS);
+    rig.store.cli(&["DEL", "dragoman:replicas", "dragoman:log"])?;
+    thread::sleep(BEATS);
+    goes_on(open, &addresses)
+}
+
+/// A gateway with another key ring, which uses the same store and the same names.
+fn strangers(rig: &Rig<'_>) -> Result<(), String> {
+    let (store, ring) = (rig.store.url(), rig.stage.folder.join("other-keyring"));
+    let servers = json!({ "up": rig.up.over_http() });
+    let told = Told { name: "stranger", store: &store, key_ring: &ring, servers: &servers, keys: false };
+    let mut stranger = Replica::new(&rig.stage.folder, rig.stage.programs, &rig.stage.mark, &told)?;
+    stranger.start()?;
+    let client = rig.stage.client_at(stranger.address, Era::NEWEST_SESSION, None)?;
+    goes_on(&client, &[stranger.address])?;
+    // Nobody else knows its sessions.
+    ends_at(&client, &rig.addresses(), KNOWN)?;
+    client.close();
+    ends_at(&client, &[stranger.address], KNOWN)?;
+    for replica in &rig.replicas {
+        replica.says("skipped an entry of the cluster's store", 0, BEATS)?;
+    }
+    stranger.end()
+}

@@ -1,0 +1,45 @@
+//! The cases, a small file for each event.
+
+mod anywhere;
+mod api_keys;
+mod cost;
+mod crash;
+mod ends;
+mod hostile;
+mod lost_store;
+mod rotation;
+mod stopped_store;
+mod store_user;
+mod unfit;
+
+use super::case::Case;
+
+/// All cases: the long ones first.
+pub(super) fn all() -> Vec<Case> {
+    [
+        lost_store::ALL,
+        cost::ALL,
+        rotation::ALL,
+        stopped_store::ALL,
+        crash::ALL,
+        hostile::ALL,
+        api_keys::ALL,
+        unfit::ALL,
+        store_user::ALL,
+        anywhere::ALL,
+        ends::ALL,
+    ]
+    .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<_> = all().iter().map(|case| case.name).collect();
+        assert_eq!(names.len(), all().len());
+    }
+}
