@@ -110,7 +110,7 @@ pub async fn serve(
         () = stop.stopped() => Ok(()),
         () = acceptor.sweep() => Ok(()),
     };
-    acceptor.accept_waiting(listener).await;
+    acceptor.accept_waiting(listener);
     acceptor.drain().await;
     result
 }
@@ -215,10 +215,20 @@ impl Acceptor {
     }
 
     /// Accepts the connections in the kernel's queue. Their clients already consider them connected, so they are
-    /// served before the listener closes.
-    async fn accept_waiting(&self, listener: tokio::net::TcpListener) {
-        while let Ok(Ok((stream, peer))) = timeout(Duration::ZERO, listener.accept()).await {
-            self.start(stream, peer);
+    /// served before the listener closes. The queue is asked directly, because the runtime knows only of connections that
+    /// it saw in its last turn.
+    fn accept_waiting(&self, listener: tokio::net::TcpListener) {
+        let Ok(listener) = listener.into_std() else { return };
+        loop {
+            match listener.accept() {
+                Ok((stream, peer)) => {
+                    let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
+                    // A connection that cannot be served is as good as one that was never accepted.
+                    let _ = stream.map(|stream| self.start(stream, peer));
+                }
+                Err(error) if matches!(after_error(&error, 0), AfterError::Next) => {}
+                Err(_) => return,
+            }
         }
     }
 
@@ -263,6 +273,10 @@ impl Acceptor {
             // Data on connections that were just accepted is seen only in the next turn of the event loop.
             sleep(SETTLE).await;
         }
+        let last = Instant::now() + FIRST_REQUEST;
+        while self.roster.order_used(Order::Drain) > 0 && Instant::now() < last {
+            sleep(SETTLE).await;
+        }
         self.roster.order_all(Order::Drain);
         if timeout(self.limits.get().drain_timeout, self.roster.emptied()).await.is_err() {
             tracing::warn!(open = self.roster.len(), "stopped with requests still running");
@@ -273,8 +287,13 @@ impl Acceptor {
     }
 }
 
-/// The time within which the last accepted connections must start their requests; after that, they count as idle.
+/// The time for which connections are left alone before those are closed that have no request in progress.
 const SETTLE: Duration = Duration::from_millis(20);
+
+/// The time within which the last accepted connections must start their first requests; after that, they count as idle.
+/// A balancer on a busy machine may need a while between the connection and the request, and does not repeat a request
+/// whose connection was closed without an answer.
+const FIRST_REQUEST: Duration = Duration::from_millis(250);
 
 /// The maximum number of connections over the cap that receive an answer at the same time; further ones are closed
 /// without one.

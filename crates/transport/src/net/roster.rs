@@ -270,6 +270,15 @@ impl Roster {
         }
     }
 
+    /// Gives an order to the connections that have begun a request; returns the number of the others.
+    pub(super) fn order_used(&self, order: Order) -> usize {
+        let entries = lock(&self.0.entries);
+        let (used, fresh): (Vec<_>, Vec<_>) =
+            entries.by_id.values().partition(|entry| entry.progress.requests.load(Relaxed) > 0);
+        used.iter().for_each(|entry| entry.progress.give(order));
+        fresh.len()
+    }
+
     pub(super) fn len(&self) -> usize {
         lock(&self.0.entries).by_id.len()
     }
@@ -301,4 +310,22 @@ impl Drop for RosterPlace {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Code under these locks cannot panic halfway, so the data behind a poisoned lock is sound.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_without_a_request_get_no_order_of_the_others() {
+        let roster = Roster::default();
+        let (used, fresh) = (roster.enter(Instant::now()), roster.enter(Instant::now()));
+        used.progress.request_begins();
+        used.progress.request_ends();
+        assert_eq!(roster.order_used(Order::Drain), 1);
+        assert_eq!((used.progress.order(), fresh.progress.order()), (Order::Drain, Order::Serve));
+        fresh.progress.request_begins();
+        assert_eq!(roster.order_used(Order::Drain), 0);
+        assert_eq!(fresh.progress.order(), Order::Drain);
+    }
 }

@@ -155,6 +155,21 @@ async fn stopping_finishes_what_has_begun() {
 }
 
 #[tokio::test]
+async fn stopping_serves_connections_that_the_runtime_has_not_seen() {
+    let served = Served::start(ServerLimits::default(), 10, echo);
+    get(&mut served.connect().await, "/").await;
+    // The runtime has no turn between these connections and the stop.
+    let waiting: Vec<_> = (0..3).map(|_| std::net::TcpStream::connect(served.addr).unwrap()).collect();
+    served.stop.stop();
+    for stream in waiting {
+        stream.set_nonblocking(true).unwrap();
+        let (head, _) = get(&mut tokio::net::TcpStream::from_std(stream).unwrap(), "/").await;
+        assert!(head.starts_with("http/1.1 200 "), "{head}");
+    }
+    served.finish().await;
+}
+
+#[tokio::test]
 async fn stopping_does_not_wait_for_ever() {
     let (came, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let limits = ServerLimits { drain_timeout: Duration::from_millis(50), ..ServerLimits::default() };
