@@ -58,7 +58,8 @@ impl Balancer {
 }
 
 fn nginx_config(folder: &Path, listen: SocketAddr, replicas: &[SocketAddr]) -> String {
-    // A replica that is away is tried again with each request, so that it gets its share as soon as it is back.
+    // A replica that is away is tried again with each request, so that it gets its share as soon as it is back. No
+    // connection is kept: nginx does not repeat a POST whose kept connection a replica closes at the same moment.
     let servers: String = replicas.iter().map(|address| format!("server {address} max_fails=0; ")).collect();
     let folder = folder.display();
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -70,7 +71,7 @@ fn nginx_config(folder: &Path, listen: SocketAddr, replicas: &[SocketAddr]) -> S
          events {{ worker_connections 1024; }}
          http {{
              access_log off; {temporary}
-             upstream replicas {{ {servers} keepalive 32; }}
+             upstream replicas {{ {servers}}}
              server {{
                  listen {listen};
                  location / {{
