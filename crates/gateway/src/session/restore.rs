@@ -69,6 +69,11 @@ pub(crate) async fn restore(
     let pending = PendingSession::new(context, session);
     pending.session().find_view(&context.view).await;
     state.sessions.add(pending.session(), Some(permit));
+    if state.has_ended(&claims.key) {
+        // It has ended at another replica meanwhile, where nobody could see it in the memory of this one.
+        state.sessions.remove(&pending.session().id);
+        return Ok(None);
+    }
     let session = pending.keep();
     session.touch();
     session.resume_resources(context, serde_json::from_str(&subscriptions).unwrap_or_default());
