@@ -275,7 +275,9 @@ impl Roster {
         let entries = lock(&self.0.entries);
         let (used, fresh): (Vec<_>, Vec<_>) =
             entries.by_id.values().partition(|entry| entry.progress.requests.load(Relaxed) > 0);
-        used.iter().for_each(|entry| entry.progress.give(order));
+        for entry in used {
+            entry.progress.give(order);
+        }
         fresh.len()
     }
 

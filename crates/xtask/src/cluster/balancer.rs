@@ -1,4 +1,4 @@
-//! nginx and HAProxy in front of the replicas: each request goes to the next replica, whatever session it belongs to.
+//! nginx and `HAProxy` in front of the replicas: each request goes to the next replica, whatever session it belongs to.
 
 use crate::chaos::process::{MARK, Process, until};
 use crate::chaos::stage::{SOON, Stage, free_address};
@@ -25,7 +25,7 @@ impl Balancer {
         Self::start(stage, "nginx", &file, &mut command, |listen| nginx_config(&folder, listen, replicas))
     }
 
-    /// Starts HAProxy in front of these addresses.
+    /// Starts `HAProxy` in front of these addresses.
     pub(super) fn haproxy(stage: &Stage<'_>, replicas: &[SocketAddr]) -> Result<Self, String> {
         let file = stage.folder.join("haproxy.cfg");
         let mut command = Command::new("haproxy");
@@ -60,12 +60,10 @@ impl Balancer {
 fn nginx_config(folder: &Path, listen: SocketAddr, replicas: &[SocketAddr]) -> String {
     // A replica that is away is tried again with each request, so that it gets its share as soon as it is back. No
     // connection is kept: nginx does not repeat a POST whose kept connection a replica closes at the same moment.
-    let servers: String = replicas.iter().map(|address| format!("server {address} max_fails=0; ")).collect();
+    let servers = joined(replicas.iter().map(|address| format!("server {address} max_fails=0; ")));
     let folder = folder.display();
-    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .iter()
-        .map(|name| format!("{name}_temp_path {folder}/{name}; "))
-        .collect();
+    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let temporary = joined(temporary.iter().map(|name| format!("{name}_temp_path {folder}/{name}; ")));
     format!(
         "daemon off; master_process off; pid {folder}/nginx.pid; error_log stderr warn;
          events {{ worker_connections 1024; }}
@@ -90,11 +88,13 @@ fn nginx_config(folder: &Path, listen: SocketAddr, replicas: &[SocketAddr]) -> S
 }
 
 fn haproxy_config(listen: SocketAddr, replicas: &[SocketAddr]) -> String {
-    let servers: String = replicas
-        .iter()
-        .enumerate()
-        .map(|(number, address)| format!("    server gw{number} {address}\n"))
-        .collect();
+    let servers = replicas.iter().enumerate();
+    let servers = joined(servers.map(|(number, address)| {
+        format!(
+            "    server gw{number} {address}
+"
+        )
+    }));
     format!(
         "global
     maxconn 1000
@@ -116,4 +116,8 @@ backend replicas
     balance roundrobin
 {servers}"
     )
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().concat()
 }

@@ -76,7 +76,7 @@ pub(super) fn judged(
         }
         match &called.end {
             End::Answered(_) if times == 0 => {
-                faults.push(format!("{} was answered, not executed", called.nonce))
+                faults.push(format!("{} was answered, not executed", called.nonce));
             }
             End::Answered(_) => {}
             End::Failed(_) | End::Lost(_)

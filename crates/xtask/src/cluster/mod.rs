@@ -1,4 +1,4 @@
-//! `cargo xtask cluster`: several Dragomans that share a store (Debian's `redis-server`), with nginx and HAProxy in front
+//! `cargo xtask cluster`: several Dragomans that share a store (Debian's `redis-server`), with nginx and `HAProxy` in front
 //! of them, while replicas and the store are killed, stopped, emptied and filled with garbage.
 //!
 //! Each case has its own store, replicas, upstream and clients. Some conditions hold in all of them: no answer is lost,
@@ -11,7 +11,7 @@
 //! | `rig` | a store, replicas, an upstream and clients |
 //! | `replica` | one Dragoman of a cluster, and its command line |
 //! | `redis` | the store |
-//! | `balancer` | nginx and HAProxy |
+//! | `balancer` | nginx and `HAProxy` |
 //! | `load` | clients that call without a pause, and the judgement on their calls |
 
 mod balancer;

@@ -88,7 +88,7 @@ impl<'a> Rig<'a> {
         self.replicas.iter().map(|replica| replica.address).collect()
     }
 
-    /// Starts nginx and HAProxy in front of the replicas.
+    /// Starts nginx and `HAProxy` in front of the replicas.
     pub(super) fn balancers(&self) -> Result<[Balancer; 2], String> {
         let replicas = self.addresses();
         Ok([Balancer::nginx(&self.stage, &replicas)?, Balancer::haproxy(&self.stage, &replicas)?])

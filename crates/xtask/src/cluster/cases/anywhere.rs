@@ -35,7 +35,9 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     }
     let replicas = rig.addresses();
     all_go_on(&clients, &replicas)?;
-    clients.iter().for_each(|client| client.close());
+    for client in &clients {
+        client.close();
+    }
     Ok(format!(
         "{} clients, {calls} calls through balancers, {} at single replicas",
         clients.len(),

@@ -38,7 +38,7 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
         thread::sleep(Duration::from_millis(500));
         let (before, begun) = (rig.store.commands()?, Instant::now());
         each(&clients, |client| {
-            for number in 0..CALLS / CLIENTS + 1 {
+            for number in 0..=(CALLS / CLIENTS) {
                 let at = client.resumed(addresses[number % addresses.len()]);
                 at.call("up__read", json!({}), SOON).text()?;
             }

@@ -39,8 +39,8 @@ fn run(rig: &mut Rig<'_>) -> Result<String, String> {
     let doomed = rig.clients(2 * sessions.len(), &sessions, &addresses, Some(&key))?;
     let (before, during) = doomed.split_at(sessions.len());
     all_go_on(&doomed, &addresses)?;
-    before.iter().for_each(|client| client.close());
     for client in before {
+        client.close();
         ends_at(client, &addresses, KNOWN)?;
     }
     let (found, made) = under_load(&clients, || lose(rig, during, &key))?;
@@ -94,7 +94,9 @@ fn lose(rig: &mut Rig<'_>, ending: &[Arc<Client>], key: &str) -> Result<Meanwhil
     rig.store.kill();
     let lost = Instant::now();
     thread::sleep(Duration::from_millis(500));
-    ending.iter().for_each(|client| client.close());
+    for client in ending {
+        client.close();
+    }
     let (addresses, sessions) = (rig.addresses(), session_eras());
     let fresh = rig.clients(sessions.len(), &sessions, &addresses, Some(key))?;
     all_go_on(&fresh, &addresses)?;
