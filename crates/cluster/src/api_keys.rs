@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn many_keys_are_written_in_parts_with_a_notice_each() {
         let (keys, values) = cluster();
-        let all: Vec<_> = (0..AT_ONCE + 1).map(|number| key(&number.to_string())).collect();
+        let all: Vec<_> = (0..=AT_ONCE).map(|number| key(&number.to_string())).collect();
         let written = KeyExchange::commands(&keys, &values, &all);
         assert_eq!(written.iter().map(Vec::len).collect::<Vec<_>>(), [AT_ONCE + 2, 3]);
         let last: Vec<_> = written[1].iter().map(parts).collect();

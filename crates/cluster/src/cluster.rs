@@ -64,7 +64,7 @@ impl Cluster {
     ///
     /// # Panics
     /// Outside of a runtime.
-    pub fn join(settings: ClusterSettings, sealer: Arc<dyn ValueSealer>, members: Members) -> Self {
+    pub fn join(settings: &ClusterSettings, sealer: Arc<dyn ValueSealer>, members: Members) -> Self {
         let keys = StoreKeys::new(&settings.prefix);
         let (store, kept) = Store::new(settings.address(keys.log()));
         let membership = Arc::new(Membership {

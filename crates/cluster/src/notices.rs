@@ -71,11 +71,12 @@ pub(crate) fn notices(keys: &StoreKeys, values: &SealedValues, reply: &Reply) ->
         read.last = id.text().map(str::to_owned).or(read.last);
         let [name, sealed] = fields.list() else { continue };
         let notice = sealed.bytes().filter(|_| name.text() == Some(FIELD));
-        match notice.and_then(|sealed| values.read(&log, sealed)) {
-            Some(notice) => read.notices.push(notice),
-            None => tracing::warn!(
+        if let Some(notice) = notice.and_then(|sealed| values.read(&log, sealed)) {
+            read.notices.push(notice);
+        } else {
+            tracing::warn!(
                 "skipped an entry of the cluster's store that no member of the cluster has written"
-            ),
+            );
         }
     }
     read.is_full = reply.list().len() >= PAGE;

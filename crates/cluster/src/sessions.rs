@@ -105,7 +105,7 @@ impl SessionOutbox {
             Entry::Occupied(mut known) => drop(known.insert(session)),
             Entry::Vacant(new) if !is_full => drop(new.insert(session)),
             Entry::Vacant(_) => {
-                tracing::debug!("a session is not shared: too many wait for the cluster's store")
+                tracing::debug!("a session is not shared: too many wait for the cluster's store");
             }
         }
     }
@@ -340,8 +340,8 @@ mod tests {
             (named(3, "ended").as_str(), "3610000")
         );
         assert_eq!(commands[2], ["DEL".to_owned(), named(3, "session")]);
-        let names: Vec<_> = commands.iter().map(|command| command[0].as_str()).collect();
-        assert_eq!(names, ["SET", "SET", "DEL", "XADD", "PUBLISH"]);
+        let order: Vec<_> = commands.iter().map(|command| command[0].as_str()).collect();
+        assert_eq!(order, ["SET", "SET", "DEL", "XADD", "PUBLISH"]);
     }
 
     #[test]

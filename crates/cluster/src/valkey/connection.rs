@@ -61,7 +61,9 @@ impl Connection {
     /// Sends the first commands of a connection, and waits for their replies.
     pub(super) async fn ask<const N: usize>(&mut self, commands: &[Command; N]) -> Result<[Reply; N], Lost> {
         let mut bytes = Vec::new();
-        commands.iter().for_each(|command| command.write(&mut bytes));
+        for command in commands {
+            command.write(&mut bytes);
+        }
         self.stream.write_all(&bytes).await?;
         let mut replies = Vec::with_capacity(N);
         while replies.len() < N {

@@ -63,8 +63,8 @@ impl ServerFacts {
         let mut facts = Self::default();
         for (key, value) in info.lines().filter_map(|line| line.trim_end().split_once(':')) {
             match key {
-                "redis_version" => facts.version = value.to_owned(),
-                "maxmemory_policy" => facts.eviction = value.to_owned(),
+                "redis_version" => value.clone_into(&mut facts.version),
+                "maxmemory_policy" => value.clone_into(&mut facts.eviction),
                 "role" => facts.is_replica = value != "master",
                 "cluster_enabled" => facts.is_divided = value == "1",
                 _ => {}

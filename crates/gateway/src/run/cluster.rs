@@ -30,7 +30,7 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     };
     let sessions = Arc::new(ClusterSessions(thread.clone()));
     let members = Members { sessions, keys };
-    let cluster = Cluster::join(settings, gateway.process.key_ring.seal.clone(), members);
+    let cluster = Cluster::join(&settings, gateway.process.key_ring.seal.clone(), members);
     cluster
         .first_contact(FIRST_CONTACT)
         .await
