@@ -10,7 +10,7 @@ use transport::task::spawn_blocking;
 use crate::families::StoreKeys;
 use crate::member::SharedKeys;
 use crate::notices::{self, Notice};
-use crate::resp::{Command, Reply};
+use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
 /// The number of keys that are written, or announced, at once.
@@ -40,12 +40,12 @@ impl KeyExchange {
     }
 
     /// Returns the command that reads all keys.
-    pub(crate) fn read_all(keys: &StoreKeys) -> Command {
-        Command::new("HGETALL").arg(keys.api_keys())
+    pub(crate) fn read_all(keys: &StoreKeys) -> StoreCommand {
+        StoreCommand::new("HGETALL").arg(keys.api_keys())
     }
 
     /// Takes over all keys in the store, and forgets what it knew about the store.
-    pub(crate) async fn take_all(&mut self, keys: &StoreKeys, values: &SealedValues, reply: &Reply) {
+    pub(crate) async fn take_all(&mut self, keys: &StoreKeys, values: &SealedValues, reply: &StoreReply) {
         let (fields, _) = reply.list().as_chunks::<2>();
         let read = fields.iter().filter_map(|[digest, sealed]| {
             let digest = digest.text()?;
@@ -94,11 +94,11 @@ impl KeyExchange {
         keys: &StoreKeys,
         values: &SealedValues,
         changed: &[KeyRecord],
-    ) -> Vec<Vec<Command>> {
+    ) -> Vec<Vec<StoreCommand>> {
         let parts = changed.chunks(AT_ONCE).map(|part| {
             let write = part.iter().filter_map(|key| {
                 let sealed = values.write(&place(keys, &key.digest), key)?;
-                Some(Command::new("HSET").arg(keys.api_keys()).arg(&key.digest).arg(sealed))
+                Some(StoreCommand::new("HSET").arg(keys.api_keys()).arg(&key.digest).arg(sealed))
             });
             let notice = notices::send(keys, values, &Notice::Keys(part.to_vec()));
             write.chain(notice.into_iter().flatten()).collect()
@@ -203,7 +203,7 @@ mod tests {
         let own = Arc::new(OwnKeys::default());
         let mut exchange = KeyExchange::new(own.clone());
         let sealed = |digest: &str, at: &str| text(values.write(&place(&keys, at), &key(digest)).unwrap());
-        let reply = Reply::List(vec![
+        let reply = StoreReply::List(vec![
             text("a"),
             sealed("a", "a"),
             text("b"),
@@ -230,7 +230,7 @@ mod tests {
         own.change(|keys| keys.extend([key("a"), key("b")]));
         let changed = exchange.changed(&values).await.unwrap();
         exchange.written(changed);
-        exchange.take_all(&keys, &values, &Reply::List(Vec::new())).await;
+        exchange.take_all(&keys, &values, &StoreReply::List(Vec::new())).await;
         let changed = exchange.changed(&values).await.unwrap();
         assert_eq!(digests(&changed), ["a", "b"]);
         exchange.written(changed);

@@ -52,7 +52,7 @@ pub struct Cluster {
 }
 
 /// The parts of a gateway that are shared.
-pub struct Members {
+pub struct ClusterMembers {
     /// The sessions.
     pub sessions: Arc<dyn SharedSessions>,
     /// The API keys; `None` if no API key is accepted.
@@ -64,7 +64,7 @@ impl Cluster {
     ///
     /// # Panics
     /// Outside of a runtime.
-    pub fn join(settings: &ClusterSettings, sealer: Arc<dyn ValueSealer>, members: Members) -> Self {
+    pub fn join(settings: &ClusterSettings, sealer: Arc<dyn ValueSealer>, members: ClusterMembers) -> Self {
         let keys = StoreKeys::new(&settings.prefix);
         let (store, kept) = Store::new(settings.address(keys.log()));
         let membership = Arc::new(Membership {

@@ -10,7 +10,7 @@ use crate::api_keys::KeyExchange;
 use crate::cluster::{Membership, WRITE, now_ms};
 use crate::notices::{self, Notice};
 use crate::replicas::{self, Replica};
-use crate::resp::{Command, Reply};
+use crate::resp::{StoreCommand, StoreReply};
 use crate::sessions;
 use crate::valkey::StoreError;
 
@@ -67,7 +67,7 @@ impl Position {
 
 /// Follows the other replicas until its owner ends it.
 pub(crate) async fn follow(membership: Arc<Membership>) {
-    let mut follower = Follower {
+    let mut follower = ClusterFollower {
         exchange: membership.api_keys.clone().map(KeyExchange::new),
         position: Position::default(),
         is_joined: false,
@@ -94,7 +94,7 @@ pub(crate) async fn follow(membership: Arc<Membership>) {
     }
 }
 
-struct Follower {
+struct ClusterFollower {
     membership: Arc<Membership>,
     exchange: Option<KeyExchange>,
     position: Position,
@@ -105,7 +105,7 @@ struct Follower {
     next_beat: Instant,
 }
 
-impl Follower {
+impl ClusterFollower {
     async fn step(&mut self) -> Result<(), StoreError> {
         if !self.is_joined {
             self.join().await?;
@@ -130,8 +130,8 @@ impl Follower {
         let Membership { store, keys, values, sessions, me, .. } = &*self.membership;
         let mut commands = vec![
             // The first replica to find an empty store numbers it.
-            Command::new("SET").arg(keys.epoch()).arg(format!("{}-{}", me.id, now_ms())).arg("NX"),
-            Command::new("GET").arg(keys.epoch()),
+            StoreCommand::new("SET").arg(keys.epoch()).arg(format!("{}-{}", me.id, now_ms())).arg("NX"),
+            StoreCommand::new("GET").arg(keys.epoch()),
             notices::read_first(keys),
             notices::read_last(keys),
         ];
@@ -167,14 +167,14 @@ impl Follower {
         let me = Replica { sessions: sessions.open().len(), ..me.clone() };
         let Some(beat) = replicas::beat(keys, values, &me, now_ms()) else { return Ok(()) };
         let mut commands: Vec<_> = beat.into();
-        commands.extend([Command::new("GET").arg(keys.epoch()), notices::read_last(keys)]);
+        commands.extend([StoreCommand::new("GET").arg(keys.epoch()), notices::read_last(keys)]);
         let replies = store.run(commands, WRITE).await?;
-        let lost_data = replies.get(4).and_then(Reply::text) != self.position.epoch.as_deref();
+        let lost_data = replies.get(4).and_then(StoreReply::text) != self.position.epoch.as_deref();
         if lost_data || self.position.is_ahead_of(replies.get(5).and_then(notices::first_id)) {
             self.is_joined = false;
             return Ok(());
         }
-        let ids = replicas::ids(replies.get(2).unwrap_or(&Reply::Nil));
+        let ids = replicas::ids(replies.get(2).unwrap_or(&StoreReply::Nil));
         if !ids.is_empty() {
             let read = store.one(replicas::read(keys, &ids), WRITE).await?;
             self.membership.replicas.store(Arc::new(replicas::alive(keys, values, &ids, &read)));

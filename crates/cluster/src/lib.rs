@@ -30,7 +30,7 @@ mod settings;
 mod testing;
 mod valkey;
 
-pub use cluster::{Cluster, Members};
+pub use cluster::{Cluster, ClusterMembers};
 pub use member::{SharedKeys, SharedSessions};
 pub use replicas::Replica;
 pub use sealed::ValueSealer;

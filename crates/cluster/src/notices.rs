@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use store::keys::KeyRecord;
 
 use crate::families::{MOST_NOTICES, StoreKeys};
-use crate::resp::{Command, Reply};
+use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
 /// The name of the field of an entry that contains the notice.
@@ -36,35 +36,35 @@ pub(crate) struct ReadNotices {
 }
 
 /// Returns the commands that send a notice; `None` if it cannot be sealed.
-pub(crate) fn send(keys: &StoreKeys, values: &SealedValues, notice: &Notice) -> Option<[Command; 2]> {
+pub(crate) fn send(keys: &StoreKeys, values: &SealedValues, notice: &Notice) -> Option<[StoreCommand; 2]> {
     let log = keys.log();
     let sealed = values.write(&log, notice)?;
-    let add = Command::new("XADD").arg(&log).arg("MAXLEN").arg("~").number(MOST_NOTICES);
-    Some([add.arg("*").arg(FIELD).arg(sealed), Command::new("PUBLISH").arg(&log).arg("")])
+    let add = StoreCommand::new("XADD").arg(&log).arg("MAXLEN").arg("~").number(MOST_NOTICES);
+    Some([add.arg("*").arg(FIELD).arg(sealed), StoreCommand::new("PUBLISH").arg(&log).arg("")])
 }
 
 /// Returns the command that reads the notices after an entry.
-pub(crate) fn read_after(keys: &StoreKeys, last: &str) -> Command {
-    Command::new("XRANGE").arg(keys.log()).arg(format!("({last}")).arg("+").arg("COUNT").number(PAGE)
+pub(crate) fn read_after(keys: &StoreKeys, last: &str) -> StoreCommand {
+    StoreCommand::new("XRANGE").arg(keys.log()).arg(format!("({last}")).arg("+").arg("COUNT").number(PAGE)
 }
 
 /// Returns the command that reads the last entry.
-pub(crate) fn read_last(keys: &StoreKeys) -> Command {
-    Command::new("XREVRANGE").arg(keys.log()).arg("+").arg("-").arg("COUNT").arg("1")
+pub(crate) fn read_last(keys: &StoreKeys) -> StoreCommand {
+    StoreCommand::new("XREVRANGE").arg(keys.log()).arg("+").arg("-").arg("COUNT").arg("1")
 }
 
 /// Returns the command that reads the first entry.
-pub(crate) fn read_first(keys: &StoreKeys) -> Command {
-    Command::new("XRANGE").arg(keys.log()).arg("-").arg("+").arg("COUNT").arg("1")
+pub(crate) fn read_first(keys: &StoreKeys) -> StoreCommand {
+    StoreCommand::new("XRANGE").arg(keys.log()).arg("-").arg("+").arg("COUNT").arg("1")
 }
 
 /// Returns the id of the first entry of a reply.
-pub(crate) fn first_id(reply: &Reply) -> Option<&str> {
+pub(crate) fn first_id(reply: &StoreReply) -> Option<&str> {
     reply.list().first()?.list().first()?.text()
 }
 
 /// Reads notices from a reply. Entries that no member of the cluster has written are skipped.
-pub(crate) fn notices(keys: &StoreKeys, values: &SealedValues, reply: &Reply) -> ReadNotices {
+pub(crate) fn notices(keys: &StoreKeys, values: &SealedValues, reply: &StoreReply) -> ReadNotices {
     let (log, mut read) = (keys.log(), ReadNotices::default());
     for entry in reply.list() {
         let [id, fields] = entry.list() else { continue };
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
     use crate::testing::{cluster, parts, text};
 
-    fn entry(id: &str, fields: &[Reply]) -> Reply {
-        Reply::List(vec![text(id), Reply::List(fields.to_vec())])
+    fn entry(id: &str, fields: &[StoreReply]) -> StoreReply {
+        StoreReply::List(vec![text(id), StoreReply::List(fields.to_vec())])
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         let added = parts(&add);
         assert_eq!(added[..6], ["XADD", "test:log", "MAXLEN", "~", "100000", "*"]);
         assert_eq!(parts(&publish)[..2], ["PUBLISH", "test:log"]);
-        let reply = Reply::List(vec![entry("5-0", &[text(&added[6]), text(&added[7])])]);
+        let reply = StoreReply::List(vec![entry("5-0", &[text(&added[6]), text(&added[7])])]);
         let read = notices(&keys, &values, &reply);
         assert_eq!(read, ReadNotices { notices: vec![notice], last: Some("5-0".to_owned()), is_full: false });
     }
@@ -121,26 +121,26 @@ mod tests {
         let (keys, values) = cluster();
         let sealed = |name: &str| text(values.write(name, &Notice::SessionsEnded(Vec::new())).unwrap());
         let field = || text(FIELD);
-        let reply = Reply::List(vec![
+        let reply = StoreReply::List(vec![
             entry("1-0", &[field(), text("garbage")]),
             entry("2-0", &[text("other"), sealed("test:log")]),
             entry("3-0", &[field(), sealed("test:session:0")]),
             entry("4-0", &[]),
             entry("5-0", &[field(), sealed("test:log"), field(), sealed("test:log")]),
-            Reply::Nil,
-            entry("6-0", &[field(), Reply::Integer(1)]),
+            StoreReply::Nil,
+            entry("6-0", &[field(), StoreReply::Integer(1)]),
             entry("7-0", &[field(), sealed("test:log")]),
             entry("8-0", &[field()]),
         ]);
         let read = notices(&keys, &values, &reply);
         assert_eq!((read.notices.len(), read.last.as_deref()), (1, Some("8-0")));
-        assert_eq!(notices(&keys, &values, &Reply::Nil), ReadNotices::default());
+        assert_eq!(notices(&keys, &values, &StoreReply::Nil), ReadNotices::default());
     }
 
     #[test]
     fn a_full_page_means_that_there_may_be_more() {
         let (keys, values) = cluster();
-        let page = |count| Reply::List(vec![entry("1-0", &[text("other"), text("x")]); count]);
+        let page = |count| StoreReply::List(vec![entry("1-0", &[text("other"), text("x")]); count]);
         assert!(!notices(&keys, &values, &page(PAGE - 1)).is_full);
         assert!(notices(&keys, &values, &page(PAGE)).is_full);
         assert_eq!(first_id(&page(1)), Some("1-0"));

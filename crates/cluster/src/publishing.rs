@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::cluster::{Membership, WRITE};
-use crate::resp::Command;
+use crate::resp::StoreCommand;
 use crate::valkey::StoreError;
 
 /// The time between two writes: changes in between are written together.
@@ -45,8 +45,8 @@ impl Membership {
     /// Deletes what the replica says about itself.
     pub(crate) async fn sign_off(&self) {
         let gone = vec![
-            Command::new("DEL").arg(self.keys.replica(&self.me.id)),
-            Command::new("ZREM").arg(self.keys.replicas()).arg(&self.me.id),
+            StoreCommand::new("DEL").arg(self.keys.replica(&self.me.id)),
+            StoreCommand::new("ZREM").arg(self.keys.replicas()).arg(&self.me.id),
         ];
         // Otherwise the store forgets the replica a little later.
         let _ = self.store.run(gone, WRITE).await;

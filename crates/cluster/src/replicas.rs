@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::families::{REPLICA_LIFE, StoreKeys};
-use crate::resp::{Command, Reply};
+use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
 /// The time after which the id of a replica that is gone is deleted, in milliseconds. It is longer than the clocks of
@@ -32,14 +32,14 @@ pub(crate) fn beat(
     values: &SealedValues,
     me: &Replica,
     now_ms: u64,
-) -> Option<[Command; 4]> {
+) -> Option<[StoreCommand; 4]> {
     let own = keys.replica(&me.id);
     let sealed = values.write(&own, me)?;
     Some([
-        Command::new("SET").arg(&own).arg(sealed).arg("PX").number(REPLICA_LIFE.as_millis()),
-        Command::new("ZADD").arg(keys.replicas()).number(now_ms).arg(&me.id),
-        Command::new("ZRANGE").arg(keys.replicas()).arg("0").arg("999"),
-        Command::new("ZREMRANGEBYSCORE")
+        StoreCommand::new("SET").arg(&own).arg(sealed).arg("PX").number(REPLICA_LIFE.as_millis()),
+        StoreCommand::new("ZADD").arg(keys.replicas()).number(now_ms).arg(&me.id),
+        StoreCommand::new("ZRANGE").arg(keys.replicas()).arg("0").arg("999"),
+        StoreCommand::new("ZREMRANGEBYSCORE")
             .arg(keys.replicas())
             .arg("-inf")
             .number(now_ms.saturating_sub(FORGOTTEN_MS)),
@@ -47,18 +47,23 @@ pub(crate) fn beat(
 }
 
 /// Returns the ids of replicas in a reply, without those that cannot be ids.
-pub(crate) fn ids(reply: &Reply) -> Vec<String> {
+pub(crate) fn ids(reply: &StoreReply) -> Vec<String> {
     let is_id = |id: &&str| id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    reply.list().iter().filter_map(Reply::text).filter(is_id).map(str::to_owned).collect()
+    reply.list().iter().filter_map(StoreReply::text).filter(is_id).map(str::to_owned).collect()
 }
 
 /// Returns the command that reads these replicas.
-pub(crate) fn read(keys: &StoreKeys, ids: &[String]) -> Command {
-    ids.iter().fold(Command::new("MGET"), |command, id| command.arg(keys.replica(id)))
+pub(crate) fn read(keys: &StoreKeys, ids: &[String]) -> StoreCommand {
+    ids.iter().fold(StoreCommand::new("MGET"), |command, id| command.arg(keys.replica(id)))
 }
 
 /// Reads the replicas that are alive, in the order of their names.
-pub(crate) fn alive(keys: &StoreKeys, values: &SealedValues, ids: &[String], reply: &Reply) -> Vec<Replica> {
+pub(crate) fn alive(
+    keys: &StoreKeys,
+    values: &SealedValues,
+    ids: &[String],
+    reply: &StoreReply,
+) -> Vec<Replica> {
     let read = ids.iter().zip(reply.list()).filter_map(|(id, sealed)| {
         let replica: Replica = values.read(&keys.replica(id), sealed.bytes()?)?;
         (replica.id == *id).then_some(replica)
@@ -88,18 +93,18 @@ mod tests {
         assert_eq!(beat[1], ["ZADD", "test:replicas", "500000", "00000000000000aa"]);
         assert_eq!(beat[2], ["ZRANGE", "test:replicas", "0", "999"]);
         assert_eq!(beat[3], ["ZREMRANGEBYSCORE", "test:replicas", "-inf", "380000"]);
-        let read = Reply::List(vec![text(&beat[0][2])]);
+        let read = StoreReply::List(vec![text(&beat[0][2])]);
         assert_eq!(alive(&keys, &values, std::slice::from_ref(&me.id), &read), [me]);
     }
 
     #[test]
     fn texts_that_cannot_be_ids_are_skipped() {
-        let ids_of = |texts: &[&str]| ids(&Reply::List(texts.iter().map(text).collect()));
+        let ids_of = |texts: &[&str]| ids(&StoreReply::List(texts.iter().map(text).collect()));
         assert_eq!(
             ids_of(&["00000000000000aa", "../../etc/passwd", "", "zz00000000000000", "00000000000000aab"]),
             ["00000000000000aa"]
         );
-        assert_eq!(ids(&Reply::Nil), [""; 0]);
+        assert_eq!(ids(&StoreReply::Nil), [""; 0]);
     }
 
     #[test]
@@ -109,7 +114,7 @@ mod tests {
         let ids = all.map(str::to_owned);
         let sealed =
             |place: &str, replica: &Replica| text(values.write(&keys.replica(place), replica).unwrap());
-        let replies = Reply::List(vec![
+        let replies = StoreReply::List(vec![
             sealed(all[0], &replica(all[0], "two")),
             sealed(all[1], &replica(all[1], "one")),
             // A copy of another replica's value, and a value that names another replica.
@@ -118,6 +123,6 @@ mod tests {
         ]);
         let names: Vec<_> = alive(&keys, &values, &ids, &replies).into_iter().map(|one| one.name).collect();
         assert_eq!(names, ["one", "two"]);
-        assert_eq!(alive(&keys, &values, &ids, &Reply::List(vec![Reply::Nil, text("x")])), []);
+        assert_eq!(alive(&keys, &values, &ids, &StoreReply::List(vec![StoreReply::Nil, text("x")])), []);
     }
 }

@@ -11,7 +11,7 @@ use store::sessions::{OpenRow, SessionKey};
 
 use crate::families::StoreKeys;
 use crate::notices::{self, Notice};
-use crate::resp::{Command, Reply};
+use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
 /// The maximum number of changes that wait for the store. Further open sessions are not stored, and the oldest ends are
@@ -148,21 +148,27 @@ impl SessionOutbox {
 
 impl SessionBatch {
     /// Returns the commands that write the changes. A session expires after the time `life` without use.
-    pub(crate) fn commands(&self, keys: &StoreKeys, values: &SealedValues, life: Duration) -> Vec<Command> {
+    pub(crate) fn commands(
+        &self,
+        keys: &StoreKeys,
+        values: &SealedValues,
+        life: Duration,
+    ) -> Vec<StoreCommand> {
         let mut commands = Vec::new();
         for (key, session) in &self.open {
             let name = keys.session(&id(key));
             let row = session.row().map(SharedRow::of);
             if let Some(sealed) = row.and_then(|row| values.write(&name, &row)) {
-                commands.push(Command::new("SET").arg(&name).arg(sealed).arg("PX").number(life.as_millis()));
+                commands
+                    .push(StoreCommand::new("SET").arg(&name).arg(sealed).arg("PX").number(life.as_millis()));
             }
         }
         for key in &self.ended {
             let (name, id) = (keys.ended(&id(key)), id(key));
             if let Some(sealed) = values.write(&name, &true) {
                 let longer = life.saturating_add(LONGER).as_millis();
-                commands.push(Command::new("SET").arg(&name).arg(sealed).arg("PX").number(longer));
-                commands.push(Command::new("DEL").arg(keys.session(&id)));
+                commands.push(StoreCommand::new("SET").arg(&name).arg(sealed).arg("PX").number(longer));
+                commands.push(StoreCommand::new("DEL").arg(keys.session(&id)));
             }
         }
         let ids: Vec<_> = self.ended.iter().map(id).collect();
@@ -174,9 +180,9 @@ impl SessionBatch {
 }
 
 /// Returns the commands that look up a session.
-pub(crate) fn look_up(keys: &StoreKeys, key: &SessionKey) -> [Command; 2] {
+pub(crate) fn look_up(keys: &StoreKeys, key: &SessionKey) -> [StoreCommand; 2] {
     let id = id(key);
-    [Command::new("GET").arg(keys.ended(&id)), Command::new("GET").arg(keys.session(&id))]
+    [StoreCommand::new("GET").arg(keys.ended(&id)), StoreCommand::new("GET").arg(keys.session(&id))]
 }
 
 /// Reads a session from the replies to [`look_up`]; `None` if the store does not know the session.
@@ -184,7 +190,7 @@ pub(crate) fn found(
     keys: &StoreKeys,
     values: &SealedValues,
     key: &SessionKey,
-    replies: &[Reply],
+    replies: &[StoreReply],
 ) -> Option<SharedSession> {
     let [ended, open] = replies else { return None };
     let id = id(key);
@@ -197,8 +203,8 @@ pub(crate) fn found(
 }
 
 /// Returns the commands that look up the ends of sessions.
-pub(crate) fn look_up_ends(keys: &StoreKeys, all: &[SessionKey]) -> Vec<Command> {
-    all.iter().map(|key| Command::new("GET").arg(keys.ended(&id(key)))).collect()
+pub(crate) fn look_up_ends(keys: &StoreKeys, all: &[SessionKey]) -> Vec<StoreCommand> {
+    all.iter().map(|key| StoreCommand::new("GET").arg(keys.ended(&id(key)))).collect()
 }
 
 /// Returns the sessions of [`look_up_ends`] that have ended.
@@ -206,9 +212,9 @@ pub(crate) fn ends(
     keys: &StoreKeys,
     values: &SealedValues,
     all: &[SessionKey],
-    replies: &[Reply],
+    replies: &[StoreReply],
 ) -> Vec<SessionKey> {
-    let has_ended = |(key, reply): &(&SessionKey, &Reply)| {
+    let has_ended = |(key, reply): &(&SessionKey, &StoreReply)| {
         reply.bytes().and_then(|sealed| values.read::<bool>(&keys.ended(&id(key)), sealed)) == Some(true)
     };
     all.iter().zip(replies).filter(has_ended).map(|(key, _)| *key).collect()
@@ -350,16 +356,16 @@ mod tests {
         let (one, other) = (id(&number(1)), id(&number(2)));
         let sealed = |name: &str| text(values.write(name, &SharedRow::of(row("hi"))).unwrap());
         let end = |name: &str| text(values.write(name, &true).unwrap());
-        let found = |ended: Reply, open: Reply| found(&keys, &values, &number(1), &[ended, open]);
+        let found = |ended: StoreReply, open: StoreReply| found(&keys, &values, &number(1), &[ended, open]);
         let open = sealed(&keys.session(&one));
-        assert_eq!(found(Reply::Nil, open.clone()), Some(SharedSession::Open(row("hi"))));
+        assert_eq!(found(StoreReply::Nil, open.clone()), Some(SharedSession::Open(row("hi"))));
         assert_eq!(found(end(&keys.ended(&one)), open.clone()), Some(SharedSession::Ended));
-        assert_eq!(found(Reply::Nil, Reply::Nil), None);
+        assert_eq!(found(StoreReply::Nil, StoreReply::Nil), None);
         // Whoever can write to the store can neither end nor change a session.
         assert_eq!(found(end(&keys.ended(&other)), open.clone()), Some(SharedSession::Open(row("hi"))));
         assert_eq!(found(text("true"), open), Some(SharedSession::Open(row("hi"))));
-        assert_eq!(found(Reply::Nil, sealed(&keys.session(&other))), None);
-        assert_eq!(found(Reply::Nil, text("garbage")), None);
+        assert_eq!(found(StoreReply::Nil, sealed(&keys.session(&other))), None);
+        assert_eq!(found(StoreReply::Nil, text("garbage")), None);
     }
 
     #[test]
@@ -372,7 +378,7 @@ mod tests {
             end(keys.ended(&id(&number(1))), true),
             end(keys.ended(&id(&number(1))), true),
             end(keys.ended(&id(&number(3))), false),
-            Reply::Nil,
+            StoreReply::Nil,
         ];
         assert_eq!(ends(&keys, &values, &all, &replies), [number(1)]);
         assert_eq!(ends(&keys, &values, &all, &[]), [[0; 16]; 0]);

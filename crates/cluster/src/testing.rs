@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::families::StoreKeys;
-use crate::resp::{Command, Decoder, Reply};
+use crate::resp::{Decoder, StoreCommand, StoreReply};
 use crate::sealed::{SealedValues, ValueSealer};
 
 /// A sealer that only binds values to their contexts.
@@ -38,7 +38,7 @@ pub(crate) fn cluster() -> (StoreKeys, SealedValues) {
 }
 
 /// Returns the parts of a command.
-pub(crate) fn parts(command: &Command) -> Vec<String> {
+pub(crate) fn parts(command: &StoreCommand) -> Vec<String> {
     let mut decoder = Decoder::default();
     let mut bytes = Vec::new();
     command.write(&mut bytes);
@@ -48,6 +48,6 @@ pub(crate) fn parts(command: &Command) -> Vec<String> {
 }
 
 /// Returns a reply with this text.
-pub(crate) fn text(text: impl AsRef<[u8]>) -> Reply {
-    Reply::Bytes(text.as_ref().to_vec().into())
+pub(crate) fn text(text: impl AsRef<[u8]>) -> StoreReply {
+    StoreReply::Bytes(text.as_ref().to_vec().into())
 }

@@ -2,13 +2,13 @@
 
 /// A command, written as it will be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Command {
+pub(crate) struct StoreCommand {
     parts: usize,
     /// The parts, each with its length.
     body: Vec<u8>,
 }
 
-impl Command {
+impl StoreCommand {
     /// Begins a command with its name.
     pub(crate) fn new(name: &str) -> Self {
         Self { parts: 0, body: Vec::with_capacity(64) }.arg(name)

@@ -3,7 +3,7 @@
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
-use super::Reply;
+use super::StoreReply;
 
 /// The longest line, in bytes: a number, an error or a short text.
 const LONGEST_LINE: usize = 64 << 10;
@@ -35,7 +35,7 @@ pub(crate) enum RespFault {
 #[derive(Debug)]
 struct OpenList {
     missing: usize,
-    values: Vec<Reply>,
+    values: Vec<StoreReply>,
     is_push: bool,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Decoder {
 
 /// What the head of a value says about the value.
 enum Head {
-    Done(Reply),
+    Done(StoreReply),
     Text(usize),
     List(usize, bool),
 }
@@ -69,7 +69,7 @@ impl Decoder {
     ///
     /// # Errors
     /// Returns the fault of the bytes.
-    pub(crate) fn next(&mut self) -> Result<Option<Reply>, RespFault> {
+    pub(crate) fn next(&mut self) -> Result<Option<StoreReply>, RespFault> {
         loop {
             let Some(value) = self.value()? else { return Ok(None) };
             if let Some(reply) = self.placed(value) {
@@ -80,7 +80,7 @@ impl Decoder {
     }
 
     /// Returns the next value that is complete; lists are opened until then.
-    fn value(&mut self) -> Result<Option<Reply>, RespFault> {
+    fn value(&mut self) -> Result<Option<StoreReply>, RespFault> {
         loop {
             if let Some(length) = self.text {
                 if self.bytes.len() < length + 2 {
@@ -92,7 +92,7 @@ impl Decoder {
                 }
                 self.bytes.advance(2);
                 self.text = None;
-                return Ok(Some(Reply::Bytes(text)));
+                return Ok(Some(StoreReply::Bytes(text)));
             }
             let Some(line) = self.line()? else { return Ok(None) };
             match head(&line)? {
@@ -117,7 +117,7 @@ impl Decoder {
     }
 
     /// Puts a value into the innermost open list; returns it once no list is open.
-    fn placed(&mut self, mut value: Reply) -> Option<Reply> {
+    fn placed(&mut self, mut value: StoreReply) -> Option<StoreReply> {
         while let Some(mut list) = self.lists.pop() {
             list.values.push(value);
             list.missing -= 1;
@@ -154,8 +154,8 @@ impl Decoder {
     }
 }
 
-fn closed(values: Vec<Reply>, is_push: bool) -> Reply {
-    if is_push { Reply::Push(values) } else { Reply::List(values) }
+fn closed(values: Vec<StoreReply>, is_push: bool) -> StoreReply {
+    if is_push { StoreReply::Push(values) } else { StoreReply::List(values) }
 }
 
 fn head(line: &Bytes) -> Result<Head, RespFault> {
@@ -168,12 +168,12 @@ fn head(line: &Bytes) -> Result<Head, RespFault> {
         Err(_) => Err(RespFault::Malformed),
     };
     Ok(match kind {
-        b'+' | b'(' | b',' => Head::Done(Reply::Bytes(line.slice(1..))),
-        b'-' => Head::Done(Reply::Error(String::from_utf8_lossy(rest).into_owned())),
-        b':' => Head::Done(Reply::Integer(number()?)),
-        b'#' if rest == b"t" || rest == b"f" => Head::Done(Reply::Integer((rest == b"t").into())),
-        b'_' if rest.is_empty() => Head::Done(Reply::Nil),
-        b'$' | b'*' if rest == b"-1" => Head::Done(Reply::Nil),
+        b'+' | b'(' | b',' => Head::Done(StoreReply::Bytes(line.slice(1..))),
+        b'-' => Head::Done(StoreReply::Error(String::from_utf8_lossy(rest).into_owned())),
+        b':' => Head::Done(StoreReply::Integer(number()?)),
+        b'#' if rest == b"t" || rest == b"f" => Head::Done(StoreReply::Integer((rest == b"t").into())),
+        b'_' if rest.is_empty() => Head::Done(StoreReply::Nil),
+        b'$' | b'*' if rest == b"-1" => Head::Done(StoreReply::Nil),
         b'$' | b'=' => Head::Text(bounded(LONGEST_TEXT)?),
         b'*' | b'~' => Head::List(bounded(MOST_VALUES)?, false),
         b'>' => Head::List(bounded(MOST_VALUES)?, true),

@@ -13,6 +13,6 @@ mod reply;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use command::Command;
+pub(crate) use command::StoreCommand;
 pub(crate) use decoder::{Decoder, RespFault};
-pub(crate) use reply::Reply;
+pub(crate) use reply::StoreReply;

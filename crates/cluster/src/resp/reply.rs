@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 /// A reply, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub(crate) enum StoreReply {
     /// There is no value.
     Nil,
     /// A whole number, or a truth value as 0 or 1.
@@ -19,7 +19,7 @@ pub(crate) enum Reply {
     Push(Vec<Self>),
 }
 
-impl Reply {
+impl StoreReply {
     /// Returns the bytes of a text; `None` for any other value.
     pub(crate) fn bytes(&self) -> Option<&Bytes> {
         match self {

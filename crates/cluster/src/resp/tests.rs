@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// Reads all replies from bytes that arrive in pieces of this size.
-fn read(bytes: &[u8], piece: usize) -> Result<Vec<Reply>, RespFault> {
+fn read(bytes: &[u8], piece: usize) -> Result<Vec<StoreReply>, RespFault> {
     let (mut decoder, mut replies) = (Decoder::default(), Vec::new());
     for piece in bytes.chunks(piece.max(1)) {
         decoder.buffer().extend_from_slice(piece);
@@ -14,8 +14,8 @@ fn read(bytes: &[u8], piece: usize) -> Result<Vec<Reply>, RespFault> {
     Ok(replies)
 }
 
-fn text(text: &str) -> Reply {
-    Reply::Bytes(text.as_bytes().to_vec().into())
+fn text(text: &str) -> StoreReply {
+    StoreReply::Bytes(text.as_bytes().to_vec().into())
 }
 
 #[test]
@@ -23,18 +23,18 @@ fn each_form_of_a_value_is_read() {
     let bytes = b"+OK\r\n:-7\r\n$3\r\na\r\n\r\n$-1\r\n_\r\n#t\r\n-ERR no\r\n*2\r\n:1\r\n*0\r\n%1\r\n+a\r\n:1\r\n,1.5\r\n=5\r\ntxt:a\r\n~1\r\n:1\r\n>2\r\n+message\r\n+x\r\n";
     let expected = vec![
         text("OK"),
-        Reply::Integer(-7),
+        StoreReply::Integer(-7),
         text("a\r\n"),
-        Reply::Nil,
-        Reply::Nil,
-        Reply::Integer(1),
-        Reply::Error("ERR no".to_owned()),
-        Reply::List(vec![Reply::Integer(1), Reply::List(vec![])]),
-        Reply::List(vec![text("a"), Reply::Integer(1)]),
+        StoreReply::Nil,
+        StoreReply::Nil,
+        StoreReply::Integer(1),
+        StoreReply::Error("ERR no".to_owned()),
+        StoreReply::List(vec![StoreReply::Integer(1), StoreReply::List(vec![])]),
+        StoreReply::List(vec![text("a"), StoreReply::Integer(1)]),
         text("1.5"),
         text("txt:a"),
-        Reply::List(vec![Reply::Integer(1)]),
-        Reply::Push(vec![text("message"), text("x")]),
+        StoreReply::List(vec![StoreReply::Integer(1)]),
+        StoreReply::Push(vec![text("message"), text("x")]),
     ];
     for piece in [1, 2, 3, 7, 1000] {
         // `$3` announces three bytes: "a", CR and LF.
@@ -70,27 +70,27 @@ fn replies_without_measure_are_refused_early() {
     assert_eq!(read(&many.concat(), 1 << 20), Err(RespFault::TooLarge));
 }
 
-fn any_reply() -> impl Strategy<Value = Reply> {
+fn any_reply() -> impl Strategy<Value = StoreReply> {
     let leaf = prop_oneof![
-        Just(Reply::Nil),
-        any::<i64>().prop_map(Reply::Integer),
-        prop::collection::vec(any::<u8>(), 0..40).prop_map(|bytes| Reply::Bytes(bytes.into())),
-        "[A-Z]{3,8} [a-z ]{0,20}".prop_map(Reply::Error),
+        Just(StoreReply::Nil),
+        any::<i64>().prop_map(StoreReply::Integer),
+        prop::collection::vec(any::<u8>(), 0..40).prop_map(|bytes| StoreReply::Bytes(bytes.into())),
+        "[A-Z]{3,8} [a-z ]{0,20}".prop_map(StoreReply::Error),
     ];
-    leaf.prop_recursive(4, 40, 6, |inner| prop::collection::vec(inner, 0..6).prop_map(Reply::List))
+    leaf.prop_recursive(4, 40, 6, |inner| prop::collection::vec(inner, 0..6).prop_map(StoreReply::List))
 }
 
-fn written(reply: &Reply, out: &mut Vec<u8>) {
+fn written(reply: &StoreReply, out: &mut Vec<u8>) {
     match reply {
-        Reply::Nil => out.extend_from_slice(b"_\r\n"),
-        Reply::Integer(number) => out.extend_from_slice(format!(":{number}\r\n").as_bytes()),
-        Reply::Bytes(bytes) => {
+        StoreReply::Nil => out.extend_from_slice(b"_\r\n"),
+        StoreReply::Integer(number) => out.extend_from_slice(format!(":{number}\r\n").as_bytes()),
+        StoreReply::Bytes(bytes) => {
             out.extend_from_slice(format!("${}\r\n", bytes.len()).as_bytes());
             out.extend_from_slice(bytes);
             out.extend_from_slice(b"\r\n");
         }
-        Reply::Error(why) => out.extend_from_slice(format!("-{why}\r\n").as_bytes()),
-        Reply::List(values) | Reply::Push(values) => {
+        StoreReply::Error(why) => out.extend_from_slice(format!("-{why}\r\n").as_bytes()),
+        StoreReply::List(values) | StoreReply::Push(values) => {
             out.extend_from_slice(format!("*{}\r\n", values.len()).as_bytes());
             for value in values {
                 written(value, out);
@@ -117,10 +117,10 @@ proptest! {
 
     #[test]
     fn commands_are_arrays_of_texts(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..30), 0..5)) {
-        let command = parts.iter().fold(Command::new("SET"), Command::arg);
+        let command = parts.iter().fold(StoreCommand::new("SET"), StoreCommand::arg);
         let mut bytes = Vec::new();
         command.write(&mut bytes);
-        let expected = std::iter::once(b"SET".to_vec()).chain(parts).map(|part| Reply::Bytes(part.into())).collect();
-        prop_assert_eq!(read(&bytes, 5), Ok(vec![Reply::List(expected)]));
+        let expected = std::iter::once(b"SET".to_vec()).chain(parts).map(|part| StoreReply::Bytes(part.into())).collect();
+        prop_assert_eq!(read(&bytes, 5), Ok(vec![StoreReply::List(expected)]));
     }
 }

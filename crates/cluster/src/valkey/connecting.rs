@@ -9,10 +9,10 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::time::timeout;
 use transport::net::client::{ByteStream, Trust, connect_bytes};
 
-use super::connection::{Connection, Lost};
+use super::connection::{Lost, StoreConnection};
 use super::server_facts::ServerFacts;
 use super::{StoreState, UnfitStore};
-use crate::resp::{Command, Reply};
+use crate::resp::{StoreCommand, StoreReply};
 
 /// The time for a connection, and for the answers to its first commands.
 const WITHIN: Duration = Duration::from_secs(2);
@@ -54,7 +54,7 @@ impl Unconnected {
 
 impl StoreAddress {
     /// Opens a connection that listens to the channel. Also returns the version of the store.
-    pub(super) async fn connect(&self) -> Result<(Connection, String), Unconnected> {
+    pub(super) async fn connect(&self) -> Result<(StoreConnection, String), Unconnected> {
         let StoreUrl { is_secure, host, port, .. } = &self.url;
         let trust = is_secure.then_some(&self.trust);
         let stream = connect_bytes((host, *port), trust, WITHIN).await;
@@ -64,9 +64,9 @@ impl StoreAddress {
         })?
     }
 
-    async fn greet(&self, stream: Box<dyn ByteStream>) -> Result<(Connection, String), Unconnected> {
-        let mut connection = Connection::new(stream);
-        let hello = Command::new("HELLO").arg("3");
+    async fn greet(&self, stream: Box<dyn ByteStream>) -> Result<(StoreConnection, String), Unconnected> {
+        let mut connection = StoreConnection::new(stream);
+        let hello = StoreCommand::new("HELLO").arg("3");
         let hello = match &self.url.password {
             None => hello,
             Some(password) => {
@@ -76,27 +76,27 @@ impl StoreAddress {
         };
         let first = [
             hello,
-            Command::new("SELECT").number(self.url.database),
-            Command::new("INFO"),
-            Command::new("TIME"),
+            StoreCommand::new("SELECT").number(self.url.database),
+            StoreCommand::new("INFO"),
+            StoreCommand::new("TIME"),
         ];
         let [greeting, selected, info, time] = connection.ask(&first).await?;
         for reply in [&greeting, &selected, &info, &time] {
-            if let Reply::Error(why) = reply {
+            if let StoreReply::Error(why) = reply {
                 return Err(Unconnected::Unreachable(format!("{} refused the connection: {why}", self.url)));
             }
         }
         let facts = ServerFacts::parse(info.text().unwrap_or_default());
         facts.check(skew_ms(&time))?;
         let mut subscribe = Vec::new();
-        Command::new("SUBSCRIBE").arg(&self.channel).write(&mut subscribe);
+        StoreCommand::new("SUBSCRIBE").arg(&self.channel).write(&mut subscribe);
         connection.stream.write_all(&subscribe).await.map_err(Lost::from)?;
         Ok((connection, facts.version))
     }
 }
 
 /// Returns how far the store's clock is ahead of this machine's, in milliseconds.
-fn skew_ms(time: &Reply) -> i64 {
+fn skew_ms(time: &StoreReply) -> i64 {
     let [seconds, micros] = time.list() else { return 0 };
     let (Some(seconds), Some(micros)) = (seconds.integer(), micros.integer()) else { return 0 };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

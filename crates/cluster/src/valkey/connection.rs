@@ -10,7 +10,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::timeout;
 use transport::net::client::ByteStream;
 
-use crate::resp::{Command, Decoder, Reply, RespFault};
+use crate::resp::{Decoder, RespFault, StoreCommand, StoreReply};
 
 /// The time after which a connection is given up if the store owes an answer and sends nothing.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -34,32 +34,35 @@ pub(super) enum Lost {
 }
 
 /// Commands that are sent together, and the receiver of their replies.
-pub(super) struct Batch {
-    pub(super) commands: Vec<Command>,
-    pub(super) done: oneshot::Sender<Vec<Reply>>,
+pub(super) struct CommandBatch {
+    pub(super) commands: Vec<StoreCommand>,
+    pub(super) done: oneshot::Sender<Vec<StoreReply>>,
 }
 
 /// A batch that was sent.
-struct Pending {
+struct PendingBatch {
     missing: usize,
-    replies: Vec<Reply>,
-    done: oneshot::Sender<Vec<Reply>>,
+    replies: Vec<StoreReply>,
+    done: oneshot::Sender<Vec<StoreReply>>,
 }
 
 /// An open connection.
-pub(crate) struct Connection {
+pub(crate) struct StoreConnection {
     pub(super) stream: Box<dyn ByteStream>,
     decoder: Decoder,
-    pending: VecDeque<Pending>,
+    pending: VecDeque<PendingBatch>,
 }
 
-impl Connection {
+impl StoreConnection {
     pub(super) fn new(stream: Box<dyn ByteStream>) -> Self {
         Self { stream, decoder: Decoder::default(), pending: VecDeque::new() }
     }
 
     /// Sends the first commands of a connection, and waits for their replies.
-    pub(super) async fn ask<const N: usize>(&mut self, commands: &[Command; N]) -> Result<[Reply; N], Lost> {
+    pub(super) async fn ask<const N: usize>(
+        &mut self,
+        commands: &[StoreCommand; N],
+    ) -> Result<[StoreReply; N], Lost> {
         let mut bytes = Vec::new();
         for command in commands {
             command.write(&mut bytes);
@@ -68,7 +71,7 @@ impl Connection {
         let mut replies = Vec::with_capacity(N);
         while replies.len() < N {
             match self.decoder.next()? {
-                Some(Reply::Push(_)) => {}
+                Some(StoreReply::Push(_)) => {}
                 Some(reply) => replies.push(reply),
                 None => self.read().await?,
             }
@@ -80,7 +83,7 @@ impl Connection {
     /// message in a channel.
     pub(super) async fn serve(
         mut self,
-        batches: &mut mpsc::Receiver<Batch>,
+        batches: &mut mpsc::Receiver<CommandBatch>,
         announced: &Notify,
     ) -> Option<Lost> {
         loop {
@@ -112,11 +115,15 @@ impl Connection {
         }
     }
 
-    async fn send(&mut self, batch: Batch) -> Result<(), Lost> {
+    async fn send(&mut self, batch: CommandBatch) -> Result<(), Lost> {
         let mut bytes = Vec::with_capacity(batch.commands.iter().map(|command| command.size() + 16).sum());
         batch.commands.iter().for_each(|command| command.write(&mut bytes));
         let missing = batch.commands.len();
-        self.pending.push_back(Pending { missing, replies: Vec::with_capacity(missing), done: batch.done });
+        self.pending.push_back(PendingBatch {
+            missing,
+            replies: Vec::with_capacity(missing),
+            done: batch.done,
+        });
         timeout(SILENCE, self.stream.write_all(&bytes)).await.map_err(|_| Lost::Silent)??;
         Ok(())
     }
@@ -124,8 +131,8 @@ impl Connection {
     /// Hands over all replies that have arrived.
     fn take(&mut self, announced: &Notify) -> Result<(), Lost> {
         while let Some(reply) = self.decoder.next()? {
-            if let Reply::Push(values) = &reply {
-                if values.first().and_then(Reply::text) == Some("message") {
+            if let StoreReply::Push(values) = &reply {
+                if values.first().and_then(StoreReply::text) == Some("message") {
                     announced.notify_one();
                 }
                 continue;

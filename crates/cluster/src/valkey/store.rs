@@ -10,9 +10,9 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::breaker::Breaker;
-use super::connection::Batch;
+use super::connection::CommandBatch;
 use super::{StoreAddress, StoreError, StoreHealth, StoreState};
-use crate::resp::{Command, Reply};
+use crate::resp::{StoreCommand, StoreReply};
 
 /// The number of batches that may wait to be sent.
 const WAITING: usize = 256;
@@ -26,7 +26,7 @@ const STATE: &str = "dragoman::state";
 
 /// The store, as it is used.
 pub(crate) struct Store {
-    batches: mpsc::Sender<Batch>,
+    batches: mpsc::Sender<CommandBatch>,
     breaker: Mutex<Breaker>,
     health: ArcSwap<StoreHealth>,
     /// Notified of each message that another replica announces.
@@ -61,9 +61,9 @@ impl Store {
     /// Fails if the store cannot be reached, does not answer within this time, or refuses one of the commands.
     pub(crate) async fn run(
         &self,
-        commands: Vec<Command>,
+        commands: Vec<StoreCommand>,
         within: Duration,
-    ) -> Result<Vec<Reply>, StoreError> {
+    ) -> Result<Vec<StoreReply>, StoreError> {
         let health = self.health();
         if let StoreState::Unreachable(why) = &health.state {
             return Err(StoreError::Unreachable(why.clone()));
@@ -87,14 +87,22 @@ impl Store {
     ///
     /// # Errors
     /// The same as for [`Store::run`].
-    pub(crate) async fn one(&self, command: Command, within: Duration) -> Result<Reply, StoreError> {
+    pub(crate) async fn one(
+        &self,
+        command: StoreCommand,
+        within: Duration,
+    ) -> Result<StoreReply, StoreError> {
         let mut replies = self.run(vec![command], within).await?;
-        Ok(replies.pop().unwrap_or(Reply::Nil))
+        Ok(replies.pop().unwrap_or(StoreReply::Nil))
     }
 
-    async fn answered(&self, commands: Vec<Command>, within: Duration) -> Result<Vec<Reply>, StoreError> {
+    async fn answered(
+        &self,
+        commands: Vec<StoreCommand>,
+        within: Duration,
+    ) -> Result<Vec<StoreReply>, StoreError> {
         let (done, answer) = oneshot::channel();
-        let batch = Batch { commands, done };
+        let batch = CommandBatch { commands, done };
         let answered = async {
             let lost = || StoreError::Unreachable("the connection was lost".to_owned());
             self.batches.send(batch).await.map_err(|_| lost())?;
@@ -102,7 +110,7 @@ impl Store {
         };
         let replies = timeout(within, answered).await.map_err(|_| StoreError::Slow(within))??;
         for reply in &replies {
-            if let Reply::Error(why) = reply {
+            if let StoreReply::Error(why) = reply {
                 return Err(StoreError::Refused(why.clone()));
             }
         }
@@ -134,7 +142,7 @@ impl Store {
 }
 
 /// Keeps a connection open. The task ends with its owner.
-async fn keep(store: Arc<Store>, address: StoreAddress, mut batches: mpsc::Receiver<Batch>) {
+async fn keep(store: Arc<Store>, address: StoreAddress, mut batches: mpsc::Receiver<CommandBatch>) {
     let mut pause = PAUSES.0;
     loop {
         match address.connect().await {

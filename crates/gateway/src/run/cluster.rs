@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Cluster, ClusterSettings, Members, SharedKeys, SharedSessions};
+use cluster::{Cluster, ClusterMembers, ClusterSettings, SharedKeys, SharedSessions};
 use config::StoreUrl;
 use parking_lot::Mutex;
 use store::keys::{KeyRecord, Keys};
@@ -29,7 +29,7 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
         _ => None,
     };
     let sessions = Arc::new(ClusterSessions(thread.clone()));
-    let members = Members { sessions, keys };
+    let members = ClusterMembers { sessions, keys };
     let cluster = Cluster::join(&settings, gateway.process.key_ring.seal.clone(), members);
     cluster
         .first_contact(FIRST_CONTACT)
