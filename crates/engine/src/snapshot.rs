@@ -18,8 +18,8 @@ use crate::call_rules::CallRules;
 use crate::catalogue::{NameLimit, UpstreamId};
 use crate::places::{ServedPath, ServedPaths};
 use crate::schema_family::SchemaFamily;
-pub use upstream_spec::UpstreamSpec;
 use upstream_spec::upstreams;
+pub use upstream_spec::{UpstreamSpec, gives_own_consent};
 
 /// A profile with its servers looked up.
 #[derive(Debug, Clone)]

@@ -15,6 +15,7 @@
 //! | `process` | the gateway under one configuration, the state that outlives it, and each thread's handle to both |
 //! | `exposition` | the figures of the process, in the text formats of Prometheus |
 //! | `management` | the operations of the management API, and their record |
+//! | [`KeyNames`] | the names of API keys, for lists of callers |
 //! | `insight` | what an operator can see of a running gateway, as plain data |
 //! | `front` | transports for clients: HTTP, event streams, lines, dialects |
 //! | [`machine`] | checks of the machine: certificate, clock, state folder |
@@ -36,6 +37,7 @@ mod dialect_session;
 mod exposition;
 mod front;
 mod insight;
+mod key_names;
 pub mod machine;
 mod management;
 mod process;
@@ -46,5 +48,6 @@ mod telemetry;
 pub mod tls;
 mod view;
 
+pub use key_names::KeyNames;
 pub use reload::{Origin, UnreadConfig};
 pub use run::{ListeningPlaces, Options, Ready, may_open_files, serve, stdio};

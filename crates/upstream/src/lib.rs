@@ -9,7 +9,7 @@
 //! | [`embedded`] | servers that live in the binary |
 //! | [`health`] | the state of a server, the time at which it began, and the reason |
 //! | [`definitions`] | the record of a server's tool definitions: first seen, changed, approved |
-//! | [`server`], [`destination`], [`bulletin`] | one configured server: the facts about it, its address, its log lines |
+//! | [`server`], [`destination`], [`bulletin`], `separation` | one configured server: the facts about it, its address, its log lines; whether callers are separated |
 //! | `liveness`, [`roots_habit`], [`server_shutdown`] | the time when a server last answered; whether it asks for roots right after a link opens; its shutdown |
 //! | [`egress`] | the means by which a thread reaches servers |
 //! | [`link`] | one open link: its requests, and the messages that it receives |
@@ -48,6 +48,7 @@ pub mod pool;
 pub mod quota;
 pub mod roots_habit;
 pub mod route;
+mod separation;
 pub mod server;
 pub mod server_shutdown;
 pub mod starts;

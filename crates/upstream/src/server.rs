@@ -2,7 +2,7 @@
 //! links, or what the server offers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use config::{Link as LinkConfig, QuestionPolicy};
@@ -22,25 +22,17 @@ use crate::concurrency::Concurrency;
 use crate::definitions::DefinitionRecord;
 use crate::destination::Destination;
 use crate::drain::Drain;
-use crate::health::{Failure, HealthCause, HealthEvent, ReasonClass, ServerHealth};
+use crate::health::{Failure, HealthCause, HealthEvent, HealthWord, ReasonClass, ServerHealth};
 use crate::liveness::Liveness;
 use crate::mask::Mask;
 use crate::negotiation::negotiator::{Negotiator, TransportChoice};
 use crate::oauth::{CallerId, Consents, Grant};
 use crate::roots_habit::RootsHabit;
+use crate::separation::CallerSeparation;
 use crate::server_shutdown::ServerShutdown;
 
 /// The maximum number of characters that are shown of a server's last stderr line.
 const LAST_WORDS: usize = 300;
-
-/// The record of whether callers have separate upstreams for a server, because each caller gives its own consent.
-#[derive(Default)]
-pub struct CallerSeparation {
-    /// True once the server has required consent.
-    wants: AtomicBool,
-    /// True if callers that were connected before the separation have not been separated yet.
-    is_news: AtomicBool,
-}
 
 /// One configured server.
 pub struct Server {
@@ -92,10 +84,9 @@ impl Server {
         let at = Destination::of(&spec, snapshot, consents)?;
         let asks_consent = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
         let passes = !spec.passed_headers().is_empty();
-        let wants = spec.own_links || passes || (spec.own_consent && asks_consent);
-        let separation = spec
-            .per_caller()
-            .then(|| CallerSeparation { wants: AtomicBool::new(wants), ..CallerSeparation::default() });
+        let offers_consent = spec.own_consent && asks_consent;
+        let wants = spec.own_links || passes || offers_consent;
+        let separation = spec.per_caller().then(|| CallerSeparation::new(wants, offers_consent));
         let concurrency = Concurrency::new(spec.calls.concurrent, spec.calls.waiting);
         let definitions = DefinitionRecord::new(spec.definitions);
         let (drain, roots, meters) = (Arc::default(), Arc::default(), Arc::default());
@@ -186,17 +177,23 @@ impl Server {
         if let Some(grant) = &self.grant {
             return grant.answer(refusal).await;
         }
-        if let Some(separation) = &self.separation
-            && !separation.wants.swap(true, Ordering::SeqCst)
-        {
-            separation.is_news.store(true, Ordering::SeqCst);
+        if let Some(separation) = &self.separation {
+            separation.note(&refusal.challenge);
         }
         false
     }
 
     /// Returns true if each caller has its own upstream for the server.
     pub fn is_per_caller(&self) -> bool {
-        self.separation.as_ref().is_some_and(|separation| separation.wants.load(Ordering::Relaxed))
+        self.separation.as_ref().is_some_and(CallerSeparation::is_wanted)
+    }
+
+    /// Returns true if each caller gives its own consent, so that a refusal of the gateway's own requests is no fault. `is_known`
+    /// is true if a caller was asked for consent already.
+    pub fn awaits_callers(&self, is_known: bool) -> bool {
+        let offers = || self.separation.as_ref().is_some_and(CallerSeparation::offers_consent);
+        let is_refused = || self.health.report().word == HealthWord::AuthRequired;
+        self.spec.own_consent && self.grant.is_none() && (is_known || offers()) && is_refused()
     }
 
     /// Returns true if the server's answers to the gateway's own requests also show the server's state for callers.
@@ -206,7 +203,7 @@ impl Server {
 
     /// Returns true once after callers have become separated.
     pub fn take_news(&self) -> bool {
-        self.separation.as_ref().is_some_and(|separation| separation.is_news.swap(false, Ordering::SeqCst))
+        self.separation.as_ref().is_some_and(CallerSeparation::take_news)
     }
 
     /// Returns true if requests to the server are HTTP requests with headers.

@@ -53,11 +53,37 @@ pub(crate) struct Wishes {
     pub(crate) may_ask: bool,
 }
 
+/// The reason why a connection could not be opened.
+pub(crate) struct Unconnected {
+    /// The failure for people.
+    pub(crate) failure: Failure,
+    /// The challenge of a server that refused a request without suitable credentials.
+    pub(crate) challenge: Option<String>,
+}
+
+impl From<Failure> for Unconnected {
+    fn from(failure: Failure) -> Self {
+        Self { failure, challenge: None }
+    }
+}
+
 /// Connects to a server. Error messages never contain the secrets that `mask` covers.
 ///
 /// # Errors
 /// Fails if the server cannot be reached or supports no era that this client knows.
 pub(crate) async fn connect(target: &Target, mask: Mask, wishes: Wishes) -> Result<Connection, Failure> {
+    try_to_connect(target, mask, wishes).await.map_err(|unconnected| unconnected.failure)
+}
+
+/// Does the same as [`connect`].
+///
+/// # Errors
+/// Fails in the same cases, with the server's challenge.
+pub(crate) async fn try_to_connect(
+    target: &Target,
+    mask: Mask,
+    wishes: Wishes,
+) -> Result<Connection, Unconnected> {
     let Wishes { era, patience, start, may_ask } = wishes;
     let program = if let Target::Child(spec) = target { &spec.program } else { "" };
     let keys = AtomicU64::new(0);
@@ -73,7 +99,7 @@ pub(crate) async fn connect(target: &Target, mask: Mask, wishes: Wishes) -> Resu
             let why =
                 format!("this command cannot connect to the embedded server `{}` directly", other.name());
             let help = "start `dragoman serve`, and use the URL of the profile that has the server";
-            return Err(Failure::usage(why).help(help));
+            return Err(Failure::usage(why).help(help).into());
         }
         Target::Http { uri, headers, transport, route, grant } => {
             let credential = grant.as_ref().map(|grant| grant.credential()).unwrap_or_default();
@@ -81,7 +107,11 @@ pub(crate) async fn connect(target: &Target, mask: Mask, wishes: Wishes) -> Resu
             let (uri, headers, route) = (uri.clone(), headers.clone(), route.clone());
             let target = Arc::new(HttpTarget { uri, headers, credential, limits, route });
             let opened = guest.over_http(&client, target.clone(), *transport, grant.as_ref()).await;
-            (opened.map_err(|e| unmet(&target.uri.to_string(), &e, &mask, era))?, None)
+            let unconnected = |e: LinkError| Unconnected {
+                failure: unmet(&target.uri.to_string(), &e, &mask, era),
+                challenge: challenge(&e),
+            };
+            (opened.map_err(unconnected)?, None)
         }
         Target::Child(spec) => {
             let supervisor = Supervisor::new(2);
@@ -92,6 +122,13 @@ pub(crate) async fn connect(target: &Target, mask: Mask, wishes: Wishes) -> Resu
     tracing::info!("connected, protocol version {}", connected.hello.era);
     let last = guest.next_key();
     Ok(Connection::new(connected, client, supervisor, mask, patience, last))
+}
+
+fn challenge(error: &LinkError) -> Option<String> {
+    match error.cause() {
+        LinkError::Unauthorized(refusal) => Some(refusal.challenge.clone()),
+        _ => None,
+    }
 }
 
 fn embedded(spoken: &'static Era) -> Connected {

@@ -133,16 +133,40 @@ impl Rules {
 
     /// Returns false if the rules certainly deny askers of this class every item of a server. The items themselves are unknown
     /// here; each pattern in `like` covers texts by which rules can refer to them.
-    pub fn opens_server(&self, class: &Class, (profile, server): (&str, &str), like: &[Glob]) -> bool {
+    pub fn opens_server(&self, class: &Class, place: (&str, &str), like: &[Glob]) -> bool {
+        self.opens_where(class, place, like, |glob| like.iter().any(|like| glob.meets(like)))
+    }
+
+    /// Returns false if the rules certainly give askers of this class nothing of a server whose items are unknown. `own` covers the
+    /// items' identities. Rules can also refer to an item by the server's own name for it, except for names that begin like the
+    /// identities of other servers, which the patterns in `others` cover.
+    pub fn opens_unlisted_server(
+        &self,
+        class: &Class,
+        place: (&str, &str),
+        own: &Glob,
+        others: &[Glob],
+    ) -> bool {
+        let is_about_other = |glob: &Glob| others.iter().any(|other| other.covers(glob));
+        let allows = |glob: &Glob| glob.meets(own) || !is_about_other(glob);
+        self.opens_where(class, place, std::slice::from_ref(own), allows)
+    }
+
+    fn opens_where(
+        &self,
+        class: &Class,
+        (profile, server): (&str, &str),
+        like: &[Glob],
+        allows: impl Fn(&Glob) -> bool,
+    ) -> bool {
         let there = |effect| {
             self.about(class, effect, profile).filter(|rule| matches(rule.servers.as_deref(), server))
         };
         let covers = |glob: &Glob| like.iter().any(|like| glob.covers(like));
         let denies = |rule: &AccessRule| rule.when.is_empty() && rule.what().iter().any(covers);
-        let meets = |glob: &Glob| like.iter().any(|like| glob.meets(like));
         class.may_enter(profile)
             && !there(Effect::Deny).any(denies)
-            && (!self.closed || there(Effect::Allow).any(|rule| rule.what().iter().any(meets)))
+            && (!self.closed || there(Effect::Allow).any(|rule| rule.what().iter().any(&allows)))
     }
 
     /// Returns true if a rule can deny askers of this class any item of a server.

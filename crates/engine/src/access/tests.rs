@@ -75,6 +75,33 @@ fn one_rule_that_allows_closes_the_rest() {
 }
 
 #[test]
+fn rules_about_other_servers_open_no_unlisted_one() {
+    let opens = |access: &str| {
+        let (rules, ann) = (rules(access), named(Scheme::Basic, "ann"));
+        let glob = |text: &str| Glob::parse(text).unwrap();
+        let (own, others) = (glob("docs__*"), [glob("blog__*")]);
+        rules.opens_unlisted_server(&rules.class(&asker(&ann)), ("default", "docs"), &own, &others)
+    };
+    for access in [
+        "  - { allow: '*', who: { user: ann } }",
+        "  - { allow: docs__read }",
+        "  - { allow: read* }",
+        "  []",
+    ] {
+        assert!(opens(access), "{access}");
+    }
+    for access in [
+        "  - { allow: ['blog__*', blog__read], who: { user: ann } }",
+        "  - { allow: '*', servers: blog }",
+        "  - { deny: 'docs__*' }",
+        "  - { allow: '*', profiles: editors }",
+        "  - { allow: '*', who: { user: bob } }",
+    ] {
+        assert!(!opens(access), "{access}");
+    }
+}
+
+#[test]
 fn a_credential_may_be_good_for_some_profiles_only() {
     let rules = rules("  - { deny: '*', profiles: editors, unless: { user: ann } }");
     let ann = Principal { profiles: Some(Arc::new(["editors".into()])), ..named(Scheme::Basic, "ann") };

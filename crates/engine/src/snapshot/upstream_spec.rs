@@ -111,7 +111,7 @@ pub(super) fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamS
     let mut next = before.next;
     let mut upstreams = Vec::new();
     for (name, server) in config.mcp_servers.iter().filter(|(_, server)| !server.disabled) {
-        let own_consent = config.auth.asks() && takes_own_consent(&server.link);
+        let own_consent = gives_own_consent(config, &server.link);
         let own_links = config.auth.asks() && server.affinity != Affinity::Shared && !is_native(&server.link);
         let (name, link) = (name.as_str().into(), server.link.clone());
         let start_timeout = server.start_timeout.unwrap_or(config.limits.start_timeout);
@@ -149,6 +149,11 @@ fn known_connections(server: &Server) -> Option<usize> {
 /// Returns true for a server that runs in this process, so that it has no connections.
 fn is_native(link: &Link) -> bool {
     matches!(link, Link::Native(_))
+}
+
+/// Returns true if a server may require the consent of its users, and each caller gives its own.
+pub fn gives_own_consent(config: &Config, link: &Link) -> bool {
+    config.auth.asks() && takes_own_consent(link)
 }
 
 /// Returns true if a server may require the consent of its users, and one user's consent does not count for all.

@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
+use config::{AccessRule, Glob};
+use engine::access::Asker;
+use engine::snapshot::ProfileSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
+use upstream::Server;
 use upstream::oauth::{CallerId, KnownConsent};
 
+use super::keys::key_names;
 use super::moment::PointInTime;
 use crate::changes::Refusal;
+use crate::key_names::KeyNames;
 use crate::process::Shard;
 
 /// The consents that are known since the gateway was started.
@@ -24,6 +30,8 @@ pub(crate) struct ListedConsent {
     pub(crate) server: String,
     /// The caller that gave it; `null` if it counts for all callers.
     pub(crate) caller: Option<String>,
+    /// The name of the caller's API key, if it has one.
+    pub(crate) caller_name: Option<String>,
     /// True if there are tokens.
     pub(crate) given: bool,
     /// True if the server refuses requests until a user gives consent.
@@ -44,9 +52,11 @@ pub(crate) struct ConsentPage {
     pub(crate) url: String,
 }
 
-fn listed(known: KnownConsent) -> ListedConsent {
+fn listed(names: &KeyNames, known: KnownConsent) -> ListedConsent {
+    let name = known.caller.as_ref().and_then(|caller| names.name_of(&caller.id));
     ListedConsent {
         server: known.server.to_string(),
+        caller_name: name.map(str::to_owned),
         caller: known.caller.map(|caller| caller.id.to_string()),
         given: known.status.given,
         wanted: known.status.wanted,
@@ -57,13 +67,57 @@ fn listed(known: KnownConsent) -> ListedConsent {
     }
 }
 
-/// Returns the known consents: those that are needed, and those that were given.
+/// Returns the known consents: those that were given, and those that are needed by callers that may use the server.
 pub(crate) async fn consents(shard: &Arc<Shard>) -> ConsentList {
-    let mut consents: Vec<ListedConsent> =
-        shard.gateway.process.consents.list().await.into_iter().map(listed).collect();
-    consents.retain(|consent| consent.given || consent.wanted);
+    let names = key_names(shard).await;
+    let all = shard.gateway.process.consents.list().await.into_iter();
+    let mut consents: Vec<ListedConsent> = all.map(|known| listed(&names, known)).collect();
+    consents.retain(|consent| consent.given || (consent.wanted && may_use(shard, &names, consent)));
     consents.sort_by(|one, other| (&one.server, &one.caller).cmp(&(&other.server, &other.caller)));
     ConsentList { consents }
+}
+
+/// The state of a server at which each caller gives its own consent. The gateway's own requests are refused there, which is no
+/// fault.
+pub(crate) const PER_CALLER: &str = "per_caller";
+
+/// Returns the state of consents in words, if each caller of a server gives its own consent and only this is missing.
+pub(crate) fn of_each_caller(shard: &Shard, server: &Server) -> Option<String> {
+    let (given, known) = shard.gateway.process.consents.callers(server.name());
+    server.awaits_callers(known > 0).then(|| in_words(given))
+}
+
+fn in_words(given: usize) -> String {
+    match given {
+        0 => "each caller gives its own consent; its lists are known after the first".to_owned(),
+        1 => "each caller gives its own consent; 1 caller has given it".to_owned(),
+        given => format!("each caller gives its own consent; {given} callers have given it"),
+    }
+}
+
+/// Returns false if the access rules certainly let the caller use nothing of the server, so that its consent would be useless.
+fn may_use(shard: &Shard, names: &KeyNames, consent: &ListedConsent) -> bool {
+    let snapshot = &shard.gateway.snapshot;
+    let (Some(id), Some(rules)) = (&consent.caller, &snapshot.rules) else { return true };
+    let Some(principal) = names.principal(id, PointInTime::now().0) else { return !KeyNames::is_key(id) };
+    let looks_at_address =
+        |rule: &AccessRule| [&rule.who, &rule.unless].into_iter().flatten().any(|who| !who.ip.is_empty());
+    if shard.gateway.standing.config().access.iter().any(looks_at_address) {
+        return true;
+    }
+    let items_of = |server: &str| Glob::parse(&format!("{server}__*")).unwrap_or_else(|_| Glob::any());
+    let others = snapshot.upstreams.iter().filter(|spec| *spec.name != *consent.server);
+    let (own, others) =
+        (items_of(&consent.server), others.map(|spec| items_of(&spec.name)).collect::<Vec<_>>());
+    let class = rules.class(&Asker { principal: &principal, address: None });
+    let server = snapshot.upstreams.iter().find(|spec| *spec.name == *consent.server).map(|spec| spec.id);
+    let has_it = |profile: &&ProfileSpec| {
+        profile.is_there && server.is_some_and(|server| profile.upstreams.contains(&server))
+    };
+    let opens = |profile: &ProfileSpec| {
+        rules.opens_unlisted_server(&class, (&profile.slug, &consent.server), &own, &others)
+    };
+    snapshot.profiles.iter().filter(has_it).any(opens)
 }
 
 /// Returns the owner of the consent to a server that is shown with this caller.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use upstream::health::HealthWord;
 
 use super::configuration::Reload;
+use super::consents;
 use super::limits::counted;
 use super::moment::PointInTime;
 use super::replicas;
@@ -57,7 +58,8 @@ impl TroubleCounts {
         for spec in &shard.gateway.snapshot.upstreams {
             let server = shard.view.state.upstreams.get(spec.id).server.clone();
             let word = server.health.report().word;
-            counts.failing_servers += u32::from(word.is_trouble() && word != HealthWord::Degraded);
+            let fails = word.is_trouble() && word != HealthWord::Degraded;
+            counts.failing_servers += u32::from(fails && consents::of_each_caller(shard, &server).is_none());
             let pending = u32::try_from(DefinitionState::of(&server.definitions).pending());
             counts.pending_definitions =
                 counts.pending_definitions.saturating_add(pending.unwrap_or(u32::MAX));
@@ -95,7 +97,7 @@ fn servers(shard: &Shard) -> Vec<HealthFinding> {
         let server = shard.view.state.upstreams.get(spec.id).server.clone();
         let subject = format!("server {}", spec.name);
         let report = server.health.report();
-        if report.word.is_trouble() {
+        if report.word.is_trouble() && consents::of_each_caller(shard, &server).is_none() {
             let severity = if report.word == HealthWord::Degraded { "warning" } else { "error" };
             let message = format!("{}: {}", report.word, report.cause.detail);
             let help = advice_for(report.word.name()).unwrap_or("wait until the server is ready").to_owned();

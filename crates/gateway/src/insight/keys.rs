@@ -9,6 +9,7 @@ use store::keys::{ApiKey, KeyState, KeyText, Keys, NewKey, Revocation};
 
 use super::moment::PointInTime;
 use crate::changes::Refusal;
+use crate::key_names::KeyNames;
 use crate::process::Shard;
 
 /// All keys.
@@ -113,6 +114,12 @@ pub(crate) async fn keys(shard: &Arc<Shard>) -> Result<KeyList, Refusal> {
     let read = move || Keys::open_existing(&folder)?.map_or_else(|| Ok(Vec::new()), |keys| keys.list());
     let keys = blocking(read).await?.into_iter().map(listed).collect();
     Ok(KeyList { accepted, keys })
+}
+
+/// Returns the names of all keys; none if they cannot be read.
+pub(crate) async fn key_names(shard: &Arc<Shard>) -> KeyNames {
+    let Ok(folder) = folder(shard) else { return KeyNames::default() };
+    blocking(move || KeyNames::read(&folder)).await.unwrap_or_default()
 }
 
 /// Creates a key.

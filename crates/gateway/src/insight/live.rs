@@ -13,6 +13,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::calls::RecordedCall;
+use super::consents;
 use super::limits::{LimitInUse, counted};
 use super::moment::PointInTime;
 use crate::admission::audit::{AuditEntry, WatchedCalls, WatchedCounts, WatchedShare};
@@ -159,10 +160,11 @@ impl LiveEvents {
                 continue;
             }
             let health = server.health.report();
+            let per_caller = consents::of_each_caller(shard, server);
             self.ready.push(LiveEvent::State(LiveState {
                 server: one.common.name().to_string(),
-                state: health.word.name(),
-                reason: Some(health.cause.detail).filter(|detail| !detail.is_empty()),
+                state: if per_caller.is_some() { consents::PER_CALLER } else { health.word.name() },
+                reason: per_caller.or(Some(health.cause.detail)).filter(|detail| !detail.is_empty()),
                 since: PointInTime::at(health.since),
             }));
         }

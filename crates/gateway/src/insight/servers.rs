@@ -15,6 +15,7 @@ use upstream::health::HealthWord;
 use upstream::pool::PoolFigures;
 
 use super::catalogue::{FamilyRefusals, ServerTokens, refused};
+use super::consents;
 use super::moment::PointInTime;
 use crate::admission::identity::Identity;
 use crate::changes::ListedTool;
@@ -28,7 +29,7 @@ const ADVICE: &str = "clients were moved to another connection and lost the stat
                       `affinity: session` if the server keeps such state, or raise `dedicatedConnections`";
 
 /// The state of one server. `status` and `error` keep the values that they had in earlier releases; `state` is the same
-/// state of health as in the log.
+/// state of health as in the log, or `per_caller`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerStatus {
@@ -131,7 +132,7 @@ pub(crate) fn era(upstream: &Upstream) -> &'static Era {
 /// Returns the state of one server.
 pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> ServerStatus {
     match upstream(shard, identity, name) {
-        Some(upstream) => of(&upstream, name),
+        Some(upstream) => of(shard, &upstream, name),
         None => disabled(name),
     }
 }
@@ -160,8 +161,9 @@ fn disabled(name: &str) -> ServerStatus {
     }
 }
 
-fn of(upstream: &Upstream, name: &str) -> ServerStatus {
+fn of(shard: &Shard, upstream: &Upstream, name: &str) -> ServerStatus {
     let health = upstream.server.health.report();
+    let per_caller = consents::of_each_caller(shard, &upstream.server);
     let freshness = upstream.catalogue.freshness(era(upstream), Instant::now());
     let known = upstream.catalogue.tools(era(upstream));
     let TokenCost { tools, tokens } = known
@@ -170,8 +172,11 @@ fn of(upstream: &Upstream, name: &str) -> ServerStatus {
     let refusals =
         known.ok().filter(|catalogue| catalogue.has_refusals()).map(|catalogue| catalogue.refusals());
     let refusals: Vec<String> = refusals.iter().flat_map(|all| all.iter()).map(ToString::to_string).collect();
-    let status = status_of(health.word);
-    let reason = Some(health.cause.detail).filter(|detail| !detail.is_empty());
+    let (status, state) = match per_caller {
+        Some(_) => ("connected", consents::PER_CALLER),
+        None => (status_of(health.word), health.word.name()),
+    };
+    let reason = per_caller.or(Some(health.cause.detail)).filter(|detail| !detail.is_empty());
     let figures = upstream.links.figures();
     let PoolFigures { links: dedicated, waiting, moves } = figures.dedicated;
     let spoken = super::links::spoken(upstream);
@@ -181,7 +186,7 @@ fn of(upstream: &Upstream, name: &str) -> ServerStatus {
         error: reason.clone().filter(|_| matches!(status, "error" | "auth_required")),
         tools,
         tokens,
-        state: health.word.name(),
+        state,
         reason,
         since: Some(PointInTime::at(health.since).to_the_second()),
         next_try: health.next_try.map(|at| PointInTime::at(at).to_the_second()),

@@ -40,6 +40,8 @@ pub enum ServerState {
     Unreachable,
     /// The server requires a credential.
     AuthRequired,
+    /// Each caller gives the server its own consent, and nothing else is missing.
+    PerCaller,
     /// The server is no longer configured.
     Leaving,
     /// The server is switched off.
@@ -48,7 +50,7 @@ pub enum ServerState {
 
 impl ServerState {
     /// All states.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Starting,
         Self::Listing,
         Self::Ready,
@@ -57,6 +59,7 @@ impl ServerState {
         Self::BackingOff,
         Self::Unreachable,
         Self::AuthRequired,
+        Self::PerCaller,
         Self::Leaving,
         Self::Disabled,
     ];
@@ -72,6 +75,7 @@ impl ServerState {
             Self::BackingOff => "backing_off",
             Self::Unreachable => "unreachable",
             Self::AuthRequired => "auth_required",
+            Self::PerCaller => "per_caller",
             Self::Leaving => "leaving",
             Self::Disabled => "disabled",
         }

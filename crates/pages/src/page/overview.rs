@@ -112,8 +112,8 @@ fn advice_item(item: &Advice) -> Markup {
 }
 
 fn all_well(servers: &[ServerRow]) -> String {
-    let usable =
-        servers.iter().filter(|row| matches!(row.state, ServerState::Ready | ServerState::Resting)).count();
+    use ServerState::{PerCaller, Ready, Resting};
+    let usable = servers.iter().filter(|row| matches!(row.state, Ready | Resting | PerCaller)).count();
     match (usable, servers.len()) {
         (1, 1) => "The server is ready or resting.".to_owned(),
         (_, 1) => "The server is not ready yet.".to_owned(),

@@ -84,7 +84,7 @@ fn actions(frame: &PageFrame, row: &ServerRow) -> Markup {
 fn state(frame: &PageFrame, data: &ServerPage) -> Markup {
     let row = &data.row;
     let (class, icon) = match row.state {
-        ServerState::Ready | ServerState::Resting => ("note", Glyph::Note),
+        ServerState::Ready | ServerState::Resting | ServerState::PerCaller => ("note", Glyph::Note),
         ServerState::BackingOff | ServerState::Unreachable => ("bad", Glyph::Bad),
         _ => ("warn", Glyph::Warning),
     };

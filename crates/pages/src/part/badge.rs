@@ -41,6 +41,7 @@ pub(crate) fn server_badge(state: ServerState) -> Markup {
         ServerState::Degraded => (Tone::Warn, Glyph::Warning),
         ServerState::BackingOff | ServerState::Unreachable => (Tone::Bad, Glyph::Bad),
         ServerState::AuthRequired => (Tone::Warn, Glyph::Lock),
+        ServerState::PerCaller => (Tone::Good, Glyph::Login),
         ServerState::Leaving | ServerState::Disabled => (Tone::Quiet, Glyph::Off),
     };
     badge(tone, icon, state_name(state))
@@ -57,6 +58,7 @@ pub(crate) fn state_name(state: ServerState) -> &'static str {
         ServerState::BackingOff => "Backing off",
         ServerState::Unreachable => "Unreachable",
         ServerState::AuthRequired => "Login required",
+        ServerState::PerCaller => "Login per caller",
         ServerState::Leaving => "Leaving",
         ServerState::Disabled => "Disabled",
     }

@@ -101,6 +101,29 @@ async fn a_slow_server_is_a_finding() {
     assert!(since.elapsed() < Duration::from_mins(1), "{:?}", since.elapsed());
 }
 
+/// A server at which each caller gives consent refuses this command, which is no caller.
+#[tokio::test]
+async fn a_server_with_consent_per_caller_is_no_error() {
+    let asks = Puppet::start(|_, _| {
+        let challenge = "Bearer resource_metadata=\"http://127.0.0.1/.well-known/oauth-protected-resource\"";
+        let head = format!("WWW-Authenticate: {challenge}\r\nContent-Length: 0\r\nConnection: close\r\n");
+        Said::Raw(format!("HTTP/1.1 401 Unauthorized\r\n{head}\r\n").into_bytes())
+    })
+    .await;
+    let plain = Puppet::start(|_, _| Said::Status(401, "text/plain", "who are you?".to_owned())).await;
+    let servers = format!("asks: {}, plain: {}", asks.config(), plain.config());
+    for (auth, level) in [("{ keys: true }", "ok"), ("{}", "error")] {
+        let config =
+            format!("listen: 127.0.0.1:0\nstateFolder: state\nauth: {auth}\nmcpServers: {{ {servers} }}\n");
+        let folder = Folder::new().with("dragoman.yaml", config);
+        let run = in_folder(&folder, &["doctor", "--json"], "").await;
+        let asks = found(&run, "server asks");
+        assert_eq!(asks[0].0, level, "{auth}: {run:?}");
+        assert_eq!(asks[0].1.contains("each caller gives its own consent"), level == "ok", "{run:?}");
+        assert_eq!(found(&run, "server plain")[0].0, "error", "{auth}: a missing key is an error: {run:?}");
+    }
+}
+
 /// The problem of a certificate is told apart from its fix.
 #[tokio::test]
 async fn certificates_come_with_their_own_help() {

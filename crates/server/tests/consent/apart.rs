@@ -140,3 +140,47 @@ async fn who_is_not_asked_who_they_are_consents_for_nobody() {
     assert_eq!(told(&answer), None);
     assert!(locked.shown_by("nobody").is_empty());
 }
+
+/// The gateway's own requests are refused, but the callers' are not.
+#[tokio::test]
+async fn a_server_that_awaits_its_callers_is_no_problem() {
+    let locked = Locked::start(Habits::default()).await;
+    let state = State::new("awaits");
+    let access = "access: [{ allow: '*', who: { user: ann } }, { allow: 'demo__*', who: { user: bob } }]";
+    let more = format!("{}\n{}\n{access}\n", users(), state.line());
+    let gateway = gateway(&locked, &more).await;
+    let (ann, bob) = (Legacy::open(by(&gateway, "ann")).await, Legacy::open(by(&gateway, "bob")).await);
+    let folder = state.folder().to_str().expect("UTF-8");
+    let shown = async |command: &str, args: &[&str]| -> Value {
+        let args: Vec<&str> = args.iter().chain(&["--state", folder, "--json"]).copied().collect();
+        let run = run_to_end(command, &Start { args: &args, ..Start::default() }).await;
+        serde_json::from_str(run.out.trim()).unwrap_or_else(|e| panic!("{e}: {} {}", run.out, run.err))
+    };
+    let is_fine = async |reason: &str| {
+        let all = soon(reason, async {
+            loop {
+                let all = shown("status", &["locked"]).await;
+                if all["servers"][0]["reason"].to_string().contains(reason) {
+                    break all;
+                }
+            }
+        });
+        let (all, per_caller) = (all.await, [json!("per_caller"), json!("connected"), Value::Null]);
+        let server = &all["servers"][0];
+        assert_eq!(["state", "status", "error"].map(|key| server[key].clone()), per_caller, "{all}");
+        assert_eq!(
+            (&all["gateway"]["isFine"], &all["gateway"]["findings"]),
+            (&json!(true), &json!([])),
+            "{all}"
+        );
+    };
+    bob.ask("tools/list", &json!({})).await;
+    page_for(&ann, "ann").await;
+    is_fine("its lists are known after the first").await;
+    consents(&locked, &gateway, &ann, ("ann", ANN)).await;
+    is_fine("1 caller has given it").await;
+    let listed = shown("consent", &["list"]).await;
+    let callers: Vec<&Value> =
+        listed["consents"].as_array().expect("a list").iter().map(|one| &one["caller"]).collect();
+    assert_eq!(callers, [&json!("user:ann")], "bob may use nothing of the server: {listed}");
+}

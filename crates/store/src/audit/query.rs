@@ -17,6 +17,8 @@ pub struct Query {
     pub until_ms: Option<u64>,
     /// Selects callers with a matching name.
     pub principal: Option<String>,
+    /// More patterns for callers, one of which is enough; they count only if `principal` is set.
+    pub principals: Vec<String>,
     /// Selects profiles with a matching name.
     pub profile: Option<String>,
     /// Selects calls that went to a server with a matching name.
@@ -47,7 +49,6 @@ impl Query {
         let conditions = [
             ("at_ms >= ?", self.since_ms.map(|at| Value::from(kept(at)))),
             ("at_ms < ?", self.until_ms.map(|at| Value::from(kept(at)))),
-            ("principal GLOB ?", pattern(&self.principal)),
             ("profile GLOB ?", pattern(&self.profile)),
             ("upstream GLOB ?", pattern(&self.upstream)),
             ("tool GLOB ?", pattern(&self.tool)),
@@ -58,8 +59,15 @@ impl Query {
             ("id > ?", self.after.map(Value::from)),
             ("id < ?", self.before.map(Value::from)),
         ];
-        let (texts, mut values): (Vec<&str>, Vec<Value>) =
+        let (mut texts, mut values): (Vec<&str>, Vec<Value>) =
             conditions.into_iter().filter_map(|(text, value)| Some((text, value?))).unzip();
+        let callers: Vec<&String> = self.principal.iter().chain(&self.principals).collect();
+        let any = vec!["principal GLOB ?"; callers.len()].join(" OR ");
+        let any = format!("({any})");
+        if self.principal.is_some() {
+            texts.push(&any);
+            values.extend(callers.into_iter().map(|text| Value::from(sql_pattern(text))));
+        }
         let all = if texts.is_empty() { "TRUE".to_owned() } else { texts.join(" AND ") };
         let order = if self.after.is_some() { "id" } else { "id DESC" };
         values.push(Value::from(i64::from(self.limit.min(MAX_LIMIT))));

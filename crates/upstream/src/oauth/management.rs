@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::credential::challenge::Challenge;
 
-use super::{CallerId, ConsentFault, Consents, Page, Status};
+use super::{CallerId, ConsentFault, Consents, Grant, Page, Status};
 
 /// The consent to a server, as far as it is known.
 #[derive(Debug, Clone)]
@@ -35,6 +35,19 @@ impl Consents {
             known.push(KnownConsent { server, caller, issuer, status });
         }
         known
+    }
+
+    /// Counts the callers of a server that have given their own consent, and those that were asked for it or have given it.
+    pub fn callers(&self, server: &str) -> (usize, usize) {
+        let mut known: Vec<(Arc<Grant>, bool)> = Vec::new();
+        for grant in self.all().into_iter().filter(|grant| *grant.server == *server && grant.caller.is_some())
+        {
+            let is_given = grant.held().is_some();
+            if (is_given || grant.is_wanted()) && !known.iter().any(|(one, _)| one.caller == grant.caller) {
+                known.push((grant, is_given));
+            }
+        }
+        (known.iter().filter(|(_, is_given)| *is_given).count(), known.len())
     }
 
     /// Returns a page on which a user gives `server` the consent of `caller`, even if the server did not ask for

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use config::{Config, Link, Native, Server};
 use engine::catalogue::ListKind;
+use engine::credential::challenge::Challenge;
+use engine::snapshot::gives_own_consent;
 use http::HeaderMap;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -15,7 +17,7 @@ use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::status_line;
 use crate::terminal::catalogue::gather;
-use crate::terminal::connect::{Wishes, connect};
+use crate::terminal::connect::{Unconnected, Wishes, try_to_connect};
 use crate::terminal::target::Target;
 use crate::terminal::{Connection, Desk};
 
@@ -33,6 +35,18 @@ struct Candidate {
     start: Duration,
     /// The time for everything.
     limit: Duration,
+    /// True if each caller gives the server its own consent, if the server requires consent.
+    is_per_caller: bool,
+}
+
+impl Candidate {
+    /// Returns true if the server refused this command only because each caller gives its own consent.
+    fn awaits_callers(&self, refused: &Unconnected) -> bool {
+        let Link::Http(link) = &self.server.link else { return false };
+        let offers = |challenge: &String| Challenge::read(challenge).resource_metadata.is_some();
+        let is_consent = |challenge| link.oauth.is_some() || offers(challenge);
+        self.is_per_caller && refused.challenge.as_ref().is_some_and(is_consent)
+    }
 }
 
 /// Connects to the servers, and reports each one as soon as it is known.
@@ -79,7 +93,8 @@ fn chosen(config: &Config, named: &[String], limit: Option<Duration>) -> Result<
         let start = limit.or(server.start_timeout).unwrap_or(config.limits.start_timeout);
         // Over HTTP, several versions and transports may be tried, and a list may have many pages, each with its own deadline.
         let limit = limit.unwrap_or(start + 3 * PATIENCE);
-        Candidate { name: name.clone(), server: server.clone(), start, limit }
+        let is_per_caller = gives_own_consent(config, &server.link);
+        Candidate { name: name.clone(), server: server.clone(), start, limit, is_per_caller }
     };
     Ok(chosen.map(candidate).collect())
 }
@@ -121,14 +136,15 @@ async fn all(
 
 /// Connects to one server, and lists its tools. However slowly the server answers, this ends.
 async fn one(candidate: Candidate) -> Finding {
-    let Candidate { name, server, start, limit } = candidate;
+    let Candidate { name, server, start, limit, .. } = &candidate;
+    let (start, limit) = (*start, *limit);
     let subject = format!("server {name}");
     if matches!(&server.link, Link::Native(native) if native.native != Native::Demo) {
         let message = "it is embedded in Dragoman, so it needs no connection";
         return Finding::new(Level::Ok, subject, message, None);
     }
     let wishes = Wishes { era: None, patience: PATIENCE.min(start), start, may_ask: false };
-    let target = match Target::of_server(&name, &server, &HeaderMap::new()) {
+    let target = match Target::of_server(name, server, &HeaderMap::new()) {
         Ok(target) => target,
         Err(failure) => {
             return Finding::new(Level::Error, subject, failure.message_alone(), failure.help_alone());
@@ -136,13 +152,18 @@ async fn one(candidate: Candidate) -> Finding {
     };
     let asked = Instant::now();
     let until = asked + limit;
-    let mut connection = match timeout_at(until, connect(&target, Mask::of(&server.link), wishes)).await {
-        Ok(Ok(connection)) => connection,
-        Ok(Err(failure)) => {
-            return Finding::new(Level::Error, subject, failure.message_alone(), failure.help_alone());
-        }
-        Err(_) => return late(subject, "answer", limit),
-    };
+    let mut connection =
+        match timeout_at(until, try_to_connect(&target, Mask::of(&server.link), wishes)).await {
+            Ok(Ok(connection)) => connection,
+            Ok(Err(refused)) if candidate.awaits_callers(&refused) => {
+                let message = "it answers; each caller gives its own consent, so its tools are known later";
+                return Finding::new(Level::Ok, subject, message, None);
+            }
+            Ok(Err(Unconnected { failure, .. })) => {
+                return Finding::new(Level::Error, subject, failure.message_alone(), failure.help_alone());
+            }
+            Err(_) => return late(subject, "answer", limit),
+        };
     let millis = asked.elapsed().as_millis();
     let told = timeout_at(until, tools(&mut connection)).await;
     let how = format!("{}, protocol {}, {millis} ms", connection.transport(), connection.era().version);

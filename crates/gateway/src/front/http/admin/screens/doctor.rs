@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pages::model::{CheckGroup, CheckRow, DoctorPage, Severity};
+use pages::model::{CheckGroup, CheckRow, DoctorPage, ForeignText, ServerState, Severity};
 use pages::{page, route};
 use tokio::task::JoinSet;
 
@@ -100,12 +100,16 @@ async fn server(shard: &Arc<Shard>, name: &str) -> CheckRow {
     let href = Some(route::server(name));
     match tools {
         Ok(tools) => CheckRow { href, ..good(format!("{name}: connected; it lists {} tools.", tools.len())) },
-        Err(_) if row.state == pages::model::ServerState::Disabled => CheckRow {
+        Err(_) if row.state == ServerState::Disabled => CheckRow {
             severity: Severity::Note,
             text: format!("{name}: disabled.").into(),
             advice: None,
             href,
         },
+        Err(_) if row.state == ServerState::PerCaller => {
+            let reason = row.reason.as_ref().map_or("", ForeignText::raw);
+            CheckRow { href, ..good(format!("{name}: it answers; {reason}.")) }
+        }
         Err(why) => {
             let reason = row.reason.map_or(why, |reason| reason.raw().to_owned());
             CheckRow {

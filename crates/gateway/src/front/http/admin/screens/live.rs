@@ -97,7 +97,7 @@ fn of_state(state: &LiveState) -> ShownEvent {
         at: state.since.0,
         kind: LiveEventKind::Server,
         severity: match state.state {
-            "ready" | "resting" => Severity::Good,
+            "ready" | "resting" | "per_caller" => Severity::Good,
             "degraded" | "auth_required" => Severity::Warning,
             "backing_off" | "unreachable" => Severity::Bad,
             _ => Severity::Note,

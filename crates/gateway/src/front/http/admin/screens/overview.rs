@@ -101,7 +101,7 @@ fn gravity(row: &ServerRow) -> (u8, u64) {
         State::BackingOff | State::Unreachable => 3,
         State::AuthRequired | State::Degraded => 2,
         State::Starting | State::Listing | State::Leaving => 1,
-        State::Ready | State::Resting | State::Disabled => 0,
+        State::Ready | State::Resting | State::PerCaller | State::Disabled => 0,
     };
     (state, row.errors)
 }
