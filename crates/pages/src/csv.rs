@@ -4,7 +4,7 @@ use crate::model::CallRow;
 
 /// The first line.
 pub const HEAD: &str = "id,time,outcome,principal,profile,server,tool,method,code,duration_us,waited_us,tries,request_bytes,\
-                        response_bytes,cached,address,client,reason\r\n";
+                        response_bytes,cached,address,client,reason,key\r\n";
 
 /// The line of a call.
 pub fn call_line(row: &CallRow) -> String {
@@ -31,6 +31,7 @@ pub fn call_line(row: &CallRow) -> String {
         optional(&row.address),
         optional(&row.client),
         optional(&row.reason),
+        optional(&row.principal.key),
     ];
     let mut line = cells.join(",");
     line.push_str("\r\n");

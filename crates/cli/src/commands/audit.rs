@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use config::Glob;
+use gateway::KeyNames;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use store::audit::{AuditEntry, CallOutcome, Log, MAX_LIMIT, Query, Recorded};
@@ -25,6 +26,7 @@ Examples:
   dragoman audit                                  show the newest calls, the newest first
   dragoman audit --since 1h --outcome error
   dragoman audit --tool 'files__*' --principal 'key:*' --limit 500
+  dragoman audit --principal ci-bot               show the calls with the key of this name
   dragoman audit --follow                         show calls as they are recorded
   dragoman audit --since 7d --limit 100000 --json | jq -r .principal | sort | uniq -c";
 
@@ -41,7 +43,7 @@ pub(super) struct Args {
     /// Show only calls to tools whose names match
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     tool: Option<String>,
-    /// Show only calls by principals whose names match, as the record shows them
+    /// Show only calls by callers whose id or whose key's name matches
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     principal: Option<String>,
     /// Show only calls through profiles whose names match
@@ -91,7 +93,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
             console,
         )?;
     }
-    let query = args.query(moment::now());
+    let names = KeyNames::read(&state.folder).map_err(|e| failed(&e))?;
+    let query = names.widened(args.query(moment::now()));
     if let (Some(since), Some(until)) = (query.since_ms, query.until_ms)
         && since > until
     {
@@ -99,12 +102,12 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         return Err(Failure::usage(message).help("a span counts back from now: --since 2h --until 1h"));
     }
     if args.follow {
-        return follow(log, &file, query, console);
+        return follow(log, (&file, &state.folder), query, console);
     }
     let Some(log) = log else { return Ok(()) };
     let found = log.query(&query).map_err(|e| failed(&e))?;
     for one in &found {
-        console.print(&line(one, console))?;
+        console.print(&line(one, &names, console))?;
     }
     if found.is_empty() && !console.json {
         console.note("No matching calls.");
@@ -144,7 +147,13 @@ impl Args {
 }
 
 /// Shows the latest calls in order, then each new one.
-fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console) -> Result<(), Failure> {
+fn follow(
+    mut log: Option<Log>,
+    (file, folder): (&Path, &Path),
+    mut query: Query,
+    console: &Console,
+) -> Result<(), Failure> {
+    let mut names = KeyNames::read(folder).map_err(|e| failed(&e))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -157,7 +166,7 @@ fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console
         let seen = until_now.first().map(|one| one.id);
         query.after = query.after.max(seen);
         for one in until_now.iter().rev() {
-            console.print(&line(one, console))?;
+            console.print(&line(one, &names, console))?;
         }
     }
     query.limit = MAX_LIMIT;
@@ -178,7 +187,11 @@ fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console
             }
             let Some(log) = &log else { continue };
             for one in log.query(&query).map_err(|e| failed(&e))? {
-                console.print(&line(&one, console))?;
+                if names.lacks(&one.entry.principal) {
+                    // The key may be new.
+                    names = KeyNames::read(folder).map_err(|e| failed(&e))?;
+                }
+                console.print(&line(&one, &names, console))?;
                 query.after = Some(one.id);
             }
         }
@@ -192,6 +205,8 @@ struct AuditLine<'a> {
     id: i64,
     at: String,
     principal: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    principal_name: Option<&'a str>,
     profile: &'a str,
     server: Option<&'a str>,
     tool: Option<&'a str>,
@@ -218,16 +233,17 @@ enum Arguments<'a> {
     Cut(&'a str),
 }
 
-fn line(one: &Recorded, console: &Console) -> String {
-    if console.json { json(one) } else { row(&one.entry, console) }
+fn line(one: &Recorded, names: &KeyNames, console: &Console) -> String {
+    if console.json { json(one, names) } else { row(&one.entry, names, console) }
 }
 
-fn json(one: &Recorded) -> String {
+fn json(one: &Recorded, names: &KeyNames) -> String {
     let Recorded { id, entry } = one;
     let line = AuditLine {
         id: *id,
         at: rfc3339(entry.at_ms),
         principal: &entry.principal,
+        principal_name: names.name_of(&entry.principal),
         profile: &entry.profile,
         server: entry.upstream.as_deref(),
         tool: entry.tool.as_deref(),
@@ -255,7 +271,7 @@ const SHOWN_WAIT: u64 = 10_000;
 
 /// Returns a call in the form for people. The columns are aligned as long as names are short; on a narrow terminal, a call
 /// continues on further lines.
-fn row(entry: &AuditEntry, console: &Console) -> String {
+fn row(entry: &AuditEntry, names: &KeyNames, console: &Console) -> String {
     let paint = console.out;
     let code = entry.code.map(|code| format!("  ({code})")).unwrap_or_default();
     let arguments =
@@ -273,7 +289,7 @@ fn row(entry: &AuditEntry, console: &Console) -> String {
         "{}  {outcome:7}  {:>7}  {:20}  {:12}  {name}{code}{tries}{waited}{cached}{client}{arguments}",
         rfc3339(entry.at_ms),
         brief(entry.duration_us),
-        one_line(&entry.principal),
+        one_line(&names.shown(&entry.principal)),
         one_line(&entry.profile),
     );
     let text = match console.out_width.filter(|width| columns(&text) > *width) {

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use super::running::{RunningGateway, encoded};
+use super::running::{RunningGateway, caller, encoded};
 use super::state::StateOptions;
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
@@ -37,7 +37,7 @@ enum ConsentCommand {
         /// The server's name
         #[arg(value_name = "SERVER")]
         server: String,
-        /// The caller that gave the consent, as `dragoman consent list` shows it [default: the consent for all callers]
+        /// The caller that gave the consent, as `dragoman consent list` shows it, or the name of its key [default: the consent for all callers]
         #[arg(long, value_name = "CALLER")]
         caller: Option<String>,
         #[command(flatten)]
@@ -90,7 +90,8 @@ fn show(all: &Value, console: &Console) -> Result<(), Failure> {
             (false, Some(at)) => until(at),
             (false, None) => String::new(),
         };
-        let caller = if one["caller"].is_null() { "all callers".to_owned() } else { text("caller") };
+        let who = || caller(&text("caller"), &text("callerName"));
+        let caller = if one["caller"].is_null() { "all callers".to_owned() } else { who() };
         let scopes = one_line(&scopes.collect::<Vec<_>>().join(" "));
         table.row([text("server"), caller, state.to_owned(), expires, scopes], !given && !wanted);
     }

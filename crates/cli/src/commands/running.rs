@@ -116,6 +116,14 @@ pub(super) fn failed(error: &ControlError) -> Failure {
     }
 }
 
+/// Returns a caller as people know it: the name of its key before its id.
+pub(super) fn caller(id: &str, name: &str) -> String {
+    match id.strip_prefix("key:") {
+        Some(prefix) if !name.is_empty() => format!("{name} (key {prefix})"),
+        _ => id.to_owned(),
+    }
+}
+
 /// Returns a word in the form for a segment of a path, or for a value in a query.
 pub(super) fn encoded(word: &str) -> String {
     let mut text = String::with_capacity(word.len());

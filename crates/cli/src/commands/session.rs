@@ -4,7 +4,7 @@ use http::Method;
 use proto::era::newest_stateless;
 use serde_json::{Value, json};
 
-use super::running::{RunningGateway, encoded};
+use super::running::{RunningGateway, caller, encoded};
 use super::state::StateOptions;
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
@@ -32,7 +32,7 @@ enum SessionCommand {
         /// Show only sessions of this profile
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
-        /// Show only sessions of this caller, as the list shows it
+        /// Show only sessions of this caller: its name as the list shows it, or the name of its key
         #[arg(long, value_name = "NAME")]
         principal: Option<String>,
         /// Show at most this many sessions
@@ -88,7 +88,7 @@ fn show(page: &Value, console: &Console) -> Result<(), Failure> {
         let text = |key: &str| one_line(one[key].as_str().unwrap_or_default());
         let cells = [
             text("id"),
-            text("principal"),
+            caller(&text("principal"), &text("principalName")),
             text("profile"),
             if one["era"].is_null() { text("kind") } else { text("era") },
             millis_of(&one["opened"]).map(ago).unwrap_or_default(),

@@ -8,8 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::audit::{CallFigures, CallOutcome, Log, Query, Recorded};
 
+use super::keys::key_names;
 use super::moment::PointInTime;
 use crate::changes::Refusal;
+use crate::key_names::KeyNames;
 use crate::process::Shard;
 
 /// The recorded calls on one page.
@@ -30,6 +32,8 @@ pub(crate) struct RecordedCall {
     pub(crate) id: i64,
     pub(crate) at: PointInTime,
     pub(crate) principal: String,
+    /// The name of the principal's API key, looked up now; `null` for other principals.
+    pub(crate) principal_name: Option<String>,
     pub(crate) profile: String,
     pub(crate) server: Option<String>,
     /// The name that was called, as the client sees it.
@@ -55,11 +59,12 @@ pub(crate) struct RecordedCall {
 }
 
 impl RecordedCall {
-    fn of(Recorded { id, entry }: Recorded) -> Self {
+    fn of(names: &KeyNames, Recorded { id, entry }: Recorded) -> Self {
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         Self {
             id,
             at: PointInTime(entry.at_ms),
+            principal_name: names.name_of(&entry.principal).map(str::to_owned),
             principal: entry.principal.to_string(),
             profile: entry.profile.to_string(),
             server: text(entry.upstream),
@@ -80,8 +85,8 @@ impl RecordedCall {
     }
 
     /// Returns an entry that has not been written yet.
-    pub(super) fn of_entry(entry: store::audit::AuditEntry) -> Self {
-        Self::of(Recorded { id: 0, entry })
+    pub(super) fn of_entry(names: &KeyNames, entry: store::audit::AuditEntry) -> Self {
+        Self::of(names, Recorded { id: 0, entry })
     }
 }
 
@@ -104,6 +109,8 @@ pub(crate) struct CallSummary {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallGroup {
     pub(crate) key: String,
+    /// The name of the API key, if the calls are grouped by principal.
+    pub(crate) name: Option<String>,
     pub(crate) calls: u64,
     pub(crate) errors: u64,
     pub(crate) denied: u64,
@@ -140,7 +147,7 @@ pub(super) async fn read<T: Send + 'static>(
     read.map_err(|e| Refusal::internal(format!("{e}; {}", e.help())))
 }
 
-/// Returns the newest calls that the query selects.
+/// Returns the newest calls that the query selects. Its pattern for callers also selects keys by their names.
 ///
 /// # Errors
 /// Fails if the record cannot be read.
@@ -148,10 +155,12 @@ pub(crate) async fn calls(shard: &Arc<Shard>, query: Query) -> Result<CallPage, 
     let is_recorded = file(shard).is_some();
     // One more is read, to find out whether there are older ones.
     let most = usize::try_from(query.limit).unwrap_or(usize::MAX);
-    let query = Query { limit: query.limit.saturating_add(1), ..query };
+    let names = key_names(shard).await;
+    let query = names.widened(Query { limit: query.limit.saturating_add(1), ..query });
     let found = read(shard, move |log| log.query(&query)).await?.unwrap_or_default();
     let is_more = found.len() > most;
-    let calls: Vec<RecordedCall> = found.into_iter().take(most).map(RecordedCall::of).collect();
+    let calls: Vec<RecordedCall> =
+        found.into_iter().take(most).map(|one| RecordedCall::of(&names, one)).collect();
     let older = calls.last().map(|call| call.id).filter(|_| is_more);
     Ok(CallPage { is_recorded, calls, older })
 }
@@ -167,7 +176,8 @@ pub(crate) async fn call(shard: &Arc<Shard>, id: i64) -> Result<RecordedCall, Re
     let missing = || {
         Refusal::new(404, "CALL_NOT_FOUND", "there is no such call; it may have been pruned (`audit.keep`)")
     };
-    found.map(RecordedCall::of).ok_or_else(missing)
+    let names = key_names(shard).await;
+    found.map(|one| RecordedCall::of(&names, one)).ok_or_else(missing)
 }
 
 /// Figures while calls are examined.
@@ -187,7 +197,7 @@ pub(crate) async fn summary(
     since: PointInTime,
     by: &str,
 ) -> Result<CallSummary, Refusal> {
-    let (is_recorded, by) = (file(shard).is_some(), by.to_owned());
+    let (is_recorded, by, is_by_caller) = (file(shard).is_some(), by.to_owned(), by == "principal");
     let gathered = read(shard, move |log| {
         let mut groups = BTreeMap::<String, Gathered>::new();
         let mut rest = 0;
@@ -211,6 +221,12 @@ pub(crate) async fn summary(
     groups.sort_by_key(|group| std::cmp::Reverse((group.calls, group.errors)));
     rest += groups.iter().skip(MOST_GROUPS).map(|group| group.calls).sum::<u64>();
     groups.truncate(MOST_GROUPS);
+    if is_by_caller {
+        let names = key_names(shard).await;
+        for group in &mut groups {
+            group.name = names.name_of(&group.key).map(str::to_owned);
+        }
+    }
     Ok(CallSummary { is_recorded, since, examined, groups, rest })
 }
 
@@ -235,6 +251,7 @@ fn finished(key: String, group: Gathered) -> CallGroup {
     let share = |percent: usize| durations.get((durations.len() * percent / 100).min(durations.len() - 1));
     CallGroup {
         key,
+        name: None,
         calls: durations.len() as u64,
         errors,
         denied,

@@ -122,9 +122,13 @@ fn may_use(shard: &Shard, names: &KeyNames, consent: &ListedConsent) -> bool {
 
 /// Returns the owner of the consent to a server that is shown with this caller.
 async fn owner(shard: &Arc<Shard>, server: &str, caller: Option<&str>) -> Result<Option<CallerId>, Refusal> {
-    let all = shard.gateway.process.consents.list().await;
+    let (all, names) = (shard.gateway.process.consents.list().await, key_names(shard).await);
     let is_it = |known: &KnownConsent| {
-        *known.server == *server && known.caller.as_ref().map(|caller| &*caller.id) == caller
+        let is_called = match (&known.caller, caller) {
+            (Some(known), Some(caller)) => names.is_called(&known.id, caller),
+            (known, caller) => known.is_none() && caller.is_none(),
+        };
+        *known.server == *server && is_called
     };
     let found = all.into_iter().find(is_it);
     found.map(|known| known.caller).ok_or_else(|| {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::catalogue::UpstreamId;
 use schemars::JsonSchema;
@@ -14,9 +14,11 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::calls::RecordedCall;
 use super::consents;
+use super::keys::key_names;
 use super::limits::{LimitInUse, counted};
 use super::moment::PointInTime;
 use crate::admission::audit::{AuditEntry, WatchedCalls, WatchedCounts, WatchedShare};
+use crate::key_names::KeyNames;
 use crate::process::{Shard, Thread};
 
 /// The time between two looks at servers' states.
@@ -24,6 +26,9 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// The number of looks between two events with figures.
 const FIGURES: u32 = 5;
+
+/// The shortest time between two looks at the names of keys.
+const RENEWAL: Duration = Duration::from_secs(2);
 
 /// The maximum number of readers at a time.
 pub(crate) const MOST_READERS: usize = 32;
@@ -103,6 +108,10 @@ pub(crate) struct LiveEvents {
     pub(crate) counted: WatchedCounts,
     pub(crate) told: u64,
     pub(crate) share: WatchedShare,
+    /// A call whose caller's name is being looked up.
+    pub(crate) pending: Option<Arc<AuditEntry>>,
+    /// The names of keys, and the time when they were read.
+    pub(crate) names: (KeyNames, Option<Instant>),
     /// Events that were found together, and are returned one after the other.
     pub(crate) ready: Vec<LiveEvent>,
 }
@@ -124,6 +133,8 @@ impl LiveEvents {
             counted: shard.call.state.audit.watched(),
             share: wanted,
             told: shard.call.state.audit.watched().left_out,
+            pending: None,
+            names: (KeyNames::default(), None),
             ready: Vec::new(),
         };
         // The first look only notes the states; the reader can request them.
@@ -138,16 +149,27 @@ impl LiveEvents {
             if let Some(event) = self.ready.pop() {
                 return Some(event);
             }
+            if let Some(entry) = self.pending.clone() {
+                self.look_up(&entry.principal).await;
+                self.pending = None;
+                let call = RecordedCall::of_entry(&self.names.0, AuditEntry::clone(&entry));
+                return Some(LiveEvent::Call(LiveCall { call: Box::new(call) }));
+            }
             tokio::select! {
                 call = self.calls.recv() => match call {
-                    Ok(entry) => {
-                        return Some(LiveEvent::Call(LiveCall { call: Box::new(RecordedCall::of_entry(AuditEntry::clone(&entry))) }));
-                    }
+                    Ok(entry) => self.pending = Some(entry),
                     Err(RecvError::Lagged(number)) => return Some(LiveEvent::Dropped(DroppedEvents { number })),
                     Err(RecvError::Closed) => return None,
                 },
                 _ = self.looks.tick() => self.look(&self.thread.now()),
             }
+        }
+    }
+
+    /// Reads the names of keys again if this caller is unknown, but not too often.
+    async fn look_up(&mut self, principal: &str) {
+        if self.names.0.lacks(principal) && self.names.1.is_none_or(|at| at.elapsed() >= RENEWAL) {
+            self.names = (key_names(&self.thread.now()).await, Some(Instant::now()));
         }
     }
 

@@ -8,7 +8,9 @@ use aws_lc_rs::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::keys::key_names;
 use super::moment::PointInTime;
+use crate::key_names::KeyNames;
 use crate::process::Shard;
 use crate::session::session::{Face, Session};
 
@@ -47,6 +49,8 @@ pub(crate) struct ListedSession {
     pub(crate) kind: &'static str,
     pub(crate) profile: String,
     pub(crate) principal: String,
+    /// The name of the principal's API key, looked up now; `null` for other principals.
+    pub(crate) principal_name: Option<String>,
     pub(crate) address: Option<String>,
     /// The name and version of the client, as it states them.
     pub(crate) client: Option<String>,
@@ -88,9 +92,9 @@ fn shown_id(id: &str) -> String {
 
 /// Returns the chosen sessions.
 pub(crate) async fn sessions(shard: &Arc<Shard>, query: SessionQuery) -> SessionPage {
-    let own = shard.clone();
+    let (own, names) = (shard.clone(), key_names(shard).await);
     // There may be many sessions.
-    let gathered = transport::task::spawn_blocking(move || gather(&own, &query)).await;
+    let gathered = transport::task::spawn_blocking(move || gather(&own, &names, &query)).await;
     gathered.unwrap_or(SessionPage {
         total: 0,
         sessions: Vec::new(),
@@ -99,7 +103,7 @@ pub(crate) async fn sessions(shard: &Arc<Shard>, query: SessionQuery) -> Session
     })
 }
 
-fn gather(shard: &Shard, query: &SessionQuery) -> SessionPage {
+fn gather(shard: &Shard, names: &KeyNames, query: &SessionQuery) -> SessionPage {
     let of_protocol = shard.session.state.sessions.all();
     let of_dialects = shard.gateway.process.dialect_sessions.listed();
     let all = of_protocol.iter().map(|session| one(shard, session));
@@ -108,6 +112,7 @@ fn gather(shard: &Shard, query: &SessionQuery) -> SessionPage {
         kind: "dialect",
         profile: slug(shard, session.profile),
         principal: session.identity().id().to_owned(),
+        principal_name: None,
         address: session.identity().address().map(|address| address.to_string()),
         client: session.program().map(ToString::to_string),
         era: None,
@@ -121,9 +126,12 @@ fn gather(shard: &Shard, query: &SessionQuery) -> SessionPage {
     });
     let is_chosen = |session: &ListedSession| {
         query.profile.as_ref().is_none_or(|profile| session.profile == *profile)
-            && query.principal.as_ref().is_none_or(|principal| session.principal == *principal)
+            && query.principal.as_ref().is_none_or(|caller| names.is_called(&session.principal, caller))
     };
     let mut sessions: Vec<ListedSession> = all.chain(dialects).filter(is_chosen).collect();
+    for session in &mut sessions {
+        session.principal_name = names.name_of(&session.principal).map(str::to_owned);
+    }
     sessions.sort_by(|one, other| (one.idle_seconds, &one.id).cmp(&(other.idle_seconds, &other.id)));
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let total = sessions.len();
@@ -146,6 +154,7 @@ fn one(shard: &Shard, session: &Session) -> ListedSession {
         kind,
         profile: slug(shard, session.profile),
         principal: session.identity.id().to_owned(),
+        principal_name: None,
         address: session.identity.address().map(|address| address.to_string()),
         client: session.identity.program.as_ref().map(ToString::to_string),
         era: Some(session.era().version),

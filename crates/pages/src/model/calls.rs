@@ -1,6 +1,6 @@
 //! The record of calls, and one call with its messages.
 
-use super::{ForeignText, Millis, Outcome, Paging};
+use super::{Caller, ForeignText, Millis, Outcome, Paging};
 
 /// The record of calls.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,7 @@ pub struct CallRow {
     /// The end of the call.
     pub outcome: Outcome,
     /// The caller.
-    pub principal: ForeignText,
+    pub principal: Caller,
     /// The profile.
     pub profile: ForeignText,
     /// The server.

@@ -1,6 +1,6 @@
 //! The live traffic.
 
-use super::{ForeignText, Millis, Severity};
+use super::{Caller, ForeignText, Millis, Severity};
 
 /// The live page. New events arrive as server-sent events.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +25,7 @@ pub struct LiveEvent {
     /// The importance.
     pub severity: Severity,
     /// The caller or the server: who did it.
-    pub who: ForeignText,
+    pub who: Caller,
     /// The tool, the session or the state: what it is about.
     pub what: ForeignText,
     /// The rest in a few words: `ok in 12 ms`.

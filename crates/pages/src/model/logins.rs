@@ -1,7 +1,7 @@
 //! Consents, by which callers allowed the gateway to act at a server; sign-ins, by which people let clients use their account at a
 //! site.
 
-use super::{ForeignText, Millis, Paging};
+use super::{Caller, ForeignText, Millis, Paging};
 
 /// The log-ins at servers.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ pub struct ConsentRow {
     /// The server.
     pub server: ForeignText,
     /// The caller who gave the consent.
-    pub principal: ForeignText,
+    pub principal: Caller,
     /// True if the consent applies to all callers.
     pub shared: bool,
     /// The authorization server.

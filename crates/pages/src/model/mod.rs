@@ -43,8 +43,8 @@ pub use live::{LiveEvent, LiveEventKind, LivePage};
 pub use logins::{ConsentRow, ConsentStanding, LoginsPage, SignInRow};
 pub use overview::{Advice, OverviewPage, TrafficPoint, TrafficTotals, UsageRow, Window};
 pub use parts::{
-    DefinedIn, DefinitionChange, DefinitionState, DiffLine, DiffMark, MOST_ROWS, Outcome, Paging, ROWS,
-    ServerState, ToolHints,
+    Caller, DefinedIn, DefinitionChange, DefinitionState, DiffLine, DiffMark, MOST_ROWS, Outcome, Paging,
+    ROWS, ServerState, ToolHints,
 };
 pub use playground::{
     FieldKind, OpenQuestion, PlaygroundPage, PlaygroundRun, PlaygroundTool, ProgressMark, RunState,

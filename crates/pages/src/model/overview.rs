@@ -131,8 +131,10 @@ pub struct TrafficPoint {
 /// The use of a tool, a server or by a caller within a period.
 #[derive(Debug, Clone, Default)]
 pub struct UsageRow {
-    /// The name of the tool or the caller.
+    /// The name of the tool, or the id of the caller.
     pub name: ForeignText,
+    /// The name of the caller's API key.
+    pub key: Option<ForeignText>,
     /// All calls.
     pub calls: u64,
     /// Calls that failed or were denied.

@@ -133,6 +133,38 @@ pub enum DefinedIn {
     Preset,
 }
 
+/// A caller.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// The id in the record of calls: `key:dgm_…`, `user:ann`, `anyone`.
+    pub id: ForeignText,
+    /// The name of the caller's API key.
+    pub key: Option<ForeignText>,
+}
+
+impl Caller {
+    /// Returns a caller whose key has this name.
+    pub fn new(id: impl Into<ForeignText>, key: Option<String>) -> Self {
+        Self { id: id.into(), key: key.map(Into::into) }
+    }
+
+    /// The id as it is: for addresses, and for comparisons.
+    pub fn raw(&self) -> &str {
+        self.id.raw()
+    }
+
+    /// The texts in which a filter looks for words.
+    pub fn words(&self) -> [&str; 2] {
+        [self.id.raw(), self.key.as_ref().map_or("", ForeignText::raw)]
+    }
+}
+
+impl<T: Into<ForeignText>> From<T> for Caller {
+    fn from(id: T) -> Self {
+        Self::new(id, None)
+    }
+}
+
 /// The annotations of a tool; `None` where the server says nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolHints {

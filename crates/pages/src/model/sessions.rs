@@ -1,6 +1,6 @@
 //! Sessions, streams, and everything that waits.
 
-use super::{ForeignText, Millis, Paging};
+use super::{Caller, ForeignText, Millis, Paging};
 
 /// Sessions and streams.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ pub struct SessionRow {
     /// The id for the form that ends the session; never the id that clients send.
     pub id: String,
     /// The caller.
-    pub principal: ForeignText,
+    pub principal: Caller,
     /// The name and version that the client claims.
     pub client: ForeignText,
     /// The protocol version.
@@ -56,7 +56,7 @@ pub struct SessionRow {
 #[derive(Debug, Clone, Default)]
 pub struct StreamRow {
     /// The caller.
-    pub principal: ForeignText,
+    pub principal: Caller,
     /// The name and version that the client claims.
     pub client: ForeignText,
     /// The purpose: `subscriptions/listen`, `GET`.
@@ -69,7 +69,7 @@ pub struct StreamRow {
 #[derive(Debug, Clone, Default)]
 pub struct ParkedRow {
     /// The caller.
-    pub principal: ForeignText,
+    pub principal: Caller,
     /// The tool.
     pub tool: ForeignText,
     /// The server.

@@ -2,8 +2,8 @@
 
 use crate::model::{CallPage, CallRow, CaptureState, ForeignText, PageFrame};
 use crate::part::{
-    Button, Glyph, Head, Section, button, bytes, code, count, duration, facts, messages, outcome_badge, page,
-    when,
+    Button, Glyph, Head, Section, button, bytes, caller, code, count, duration, facts, messages,
+    outcome_badge, page, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -15,7 +15,7 @@ pub fn call(frame: &PageFrame, data: &CallPage) -> Markup {
         section: Section::Calls,
         title: format!("Call {} · Calls", row.id),
         heading: html! { "Call of " (row.tool.name()) },
-        lead: html! { (outcome_badge(row.outcome)) " " (when(frame.now, row.at)) " · " (duration(row.duration_us)) " · by " (row.principal.name()) },
+        lead: html! { (outcome_badge(row.outcome)) " " (when(frame.now, row.at)) " · " (duration(row.duration_us)) " · by " (caller(&row.principal)) },
         actions: html! {
             @if let Some(older) = data.older { a.button.plain rel="prev" href=(route::call(older)) { (Glyph::Previous) "Older" } }
             @if let Some(newer) = data.newer { a.button.plain rel="next" href=(route::call(newer)) { "Newer" (Glyph::Next) } }
@@ -81,7 +81,7 @@ fn glance(data: &CallPage) -> Markup {
     let row = &data.row;
     let or_dash = |text: &Option<ForeignText>| html! { @match text { Some(text) => (text.name()), None => span.quiet { "–" } } };
     facts(&[
-        ("Caller", row.principal.name()),
+        ("Caller", caller(&row.principal)),
         (
             "Client",
             html! { (or_dash(&row.client)) @if let Some(address) = &row.address { " from " (address.name()) } },

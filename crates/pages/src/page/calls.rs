@@ -3,8 +3,8 @@
 use super::tools::options;
 use crate::model::{CallRow, CallsFilter, CallsPage, Outcome, PageFrame, RecordState};
 use crate::part::{
-    Empty, Glyph, Head, InputLine, Section, at_row, bytes, counted, duration, empty, faults, field, filter,
-    outcome_badge, page, pager, select, shown, table, when,
+    Empty, Glyph, Head, InputLine, Section, at_row, bytes, caller, counted, duration, empty, faults, field,
+    filter, outcome_badge, page, pager, select, shown, table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -65,7 +65,7 @@ fn filters(data: &CallsPage) -> Markup {
     html! {
         (filter(route::CALLS, "list", &html! {
             (field(InputLine { name: "tool", label: "Tool", value: chosen.tool.raw(), example: "blog__*", kind: "search", ..InputLine::default() }))
-            (field(InputLine { name: "principal", label: "Caller", value: chosen.principal.raw(), example: "key:dgm_*", kind: "search", ..InputLine::default() }))
+            (field(InputLine { name: "principal", label: "Caller", value: chosen.principal.raw(), example: "ci-bot or key:dgm_*", kind: "search", ..InputLine::default() }))
             (field(InputLine { name: "client", label: "Client", value: chosen.client.raw(), example: "cursor*", kind: "search", ..InputLine::default() }))
             (select("f", "outcome", "Outcome", chosen.outcome.map_or("", Outcome::name), &outcomes))
             (select("f", "server", "Server", chosen.server.raw(), &options("All servers", &data.servers)))
@@ -110,7 +110,7 @@ fn call_row(frame: &PageFrame, row: &CallRow) -> Markup {
                 (at_row(&route::call(row.id), &row.tool.name()))
                 @if let Some(reason) = &row.reason { div.sub.clamp { (reason) } }
             }
-            td data-label="Caller" { (row.principal.name()) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
+            td data-label="Caller" { (caller(&row.principal)) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
             td data-label="Client" { @if let Some(client) = &row.client { (client.name()) } @else { span.quiet { "–" } } div.sub { (row.profile.name()) } }
             td data-label="Server" { @if let Some(server) = &row.server { (server.name()) } @else { span.quiet { "–" } } }
             td.n data-label="Duration" {

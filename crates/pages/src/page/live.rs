@@ -2,7 +2,8 @@
 
 use crate::model::{LiveEvent, LiveEventKind, LivePage, PageFrame, Severity};
 use crate::part::{
-    Glyph, Head, InputLine, Section, Tone, at_row, badge, field, filter, page, select, shown, table, when,
+    Glyph, Head, InputLine, Section, Tone, at_row, badge, caller, field, filter, page, select, shown, table,
+    when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -44,7 +45,7 @@ pub fn live_row(frame: &PageFrame, event: &LiveEvent) -> Markup {
         tr {
             td data-label="When" { (when(frame.now, event.at)) }
             td data-label="Kind" { (kind(event)) }
-            td data-label="Who" { (event.who.name()) }
+            td data-label="Who" { (caller(&event.who)) }
             td data-label="What" { @match &event.href { Some(href) => (at_row(href, &event.what.name())), None => (event.what.name()) } }
             td.reason data-label="Result" { (event.text) }
         }

@@ -2,8 +2,8 @@
 
 use crate::model::{ConsentRow, ConsentStanding, LoginsPage, PageFrame, SignInRow};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, empty, field, filter, page,
-    pager, shown, table, until, when,
+    Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, caller, empty, field,
+    filter, page, pager, shown, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -85,7 +85,7 @@ fn consent_row(frame: &PageFrame, row: &ConsentRow) -> Markup {
     html! {
         tr {
             td data-label="Server" { (at_row(&route::server(row.server.raw()), &row.server.name())) div.sub { "at " (row.issuer.name()) } }
-            td data-label="Consent of" { (row.principal.name()) @if row.shared { div.sub { "for all callers" } } }
+            td data-label="Consent of" { (caller(&row.principal)) @if row.shared { div.sub { "for all callers" } } }
             td data-label="State" {
                 @match row.standing {
                     ConsentStanding::Valid => (badge(Tone::Good, Glyph::Check, "valid")),

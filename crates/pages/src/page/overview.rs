@@ -1,11 +1,12 @@
 //! The overview: the health of the gateway, what happened, and what to do.
 
 use crate::model::{
-    Advice, CallRow, Millis, OverviewPage, PageFrame, ServerRow, ServerState, TrafficTotals, UsageRow, Window,
+    Advice, CallRow, Caller, Millis, OverviewPage, PageFrame, ServerRow, ServerState, TrafficTotals,
+    UsageRow, Window,
 };
 use crate::part::{
-    Empty, Glyph, Head, Section, at_row, compact, count, counted, duration, empty, latency_chart, numbers,
-    outcome_badge, page, per_second, percent, server_badge, severity_icon, severity_word, table,
+    Empty, Glyph, Head, Section, at_row, caller, compact, count, counted, duration, empty, latency_chart,
+    numbers, outcome_badge, page, per_second, percent, server_badge, severity_icon, severity_word, table,
     traffic_chart, when,
 };
 use crate::route;
@@ -196,7 +197,7 @@ fn usage(title: &str, column: &str, list: &[UsageRow], href: impl Fn(&str) -> St
     let id = column.to_lowercase();
     let rows = html! {
         @for row in list.iter().take(10) { tr {
-            td data-label=(column) { (at_row(&href(row.name.raw()), &row.name.name())) }
+            td data-label=(column) { (at_row(&href(row.name.raw()), &caller(&Caller { id: row.name.clone(), key: row.key.clone() }))) }
             td.n data-label="Calls" { (count(row.calls)) }
             td.n data-label="Failed or refused" { (percent(row.failed, row.calls)) }
             td.n data-label="p95" { (duration(row.p95_us)) }
@@ -234,7 +235,7 @@ pub(super) fn call_table(frame: &PageFrame, label: &str, calls: &[CallRow]) -> M
         @for row in calls { tr {
             td data-label="Outcome" { (outcome_badge(row.outcome)) }
             td data-label="Tool" { (at_row(&route::call(row.id), &row.tool.name())) }
-            td data-label="Caller" { (row.principal.name()) }
+            td data-label="Caller" { (caller(&row.principal)) }
             td.reason data-label="Reason" { @if let Some(reason) = &row.reason { (reason) } @else if let Some(code) = row.code { "code " (code) } @else { span.quiet { "–" } } }
             td.n data-label="Duration" { (duration(row.duration_us)) }
             td data-label="When" { (when(frame.now, row.at)) }

@@ -2,8 +2,8 @@
 
 use crate::model::{PageFrame, ParkedRow, QueueRow, SessionRow, SessionsPage};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, at_row, button, count, counted, empty, field, filter,
-    left_out, meter, page, pager, shown, table, when,
+    Button, Empty, Glyph, Head, InputLine, Section, at_row, button, caller, count, counted, empty, field,
+    filter, left_out, meter, page, pager, shown, table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -56,7 +56,7 @@ fn parked(frame: &PageFrame, parked: &[ParkedRow]) -> Markup {
     let rows = html! {
         @for row in shown(parked) { tr {
             td data-label="Tool" { (row.tool.name()) div.sub { (row.server.name()) } }
-            td data-label="Caller" { (row.principal.name()) }
+            td data-label="Caller" { (caller(&row.principal)) }
             td data-label="Since" { (when(frame.now, row.since)) }
             td data-label="Given up" { (when(frame.now, row.until)) }
         } }
@@ -106,7 +106,7 @@ fn session_row(frame: &PageFrame, row: &SessionRow) -> Markup {
                 (row.client.name())
                 @if !row.capabilities.is_empty() { div.sub { "can be asked: " @for (at, item) in row.capabilities.iter().enumerate() { @if at > 0 { ", " } (item.name()) } } }
             }
-            td data-label="Caller" { (row.principal.name()) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
+            td data-label="Caller" { (caller(&row.principal)) @if let Some(address) = &row.address { div.sub { (address.name()) } } }
             td data-label="Profile" { a href=(route::profile(row.profile.raw())) { (row.profile.name()) } }
             td.nb data-label="Version" { (row.era.name()) div.sub { (row.transport.name()) } }
             td.nb data-label="Open" {
@@ -124,7 +124,7 @@ fn streams(frame: &PageFrame, data: &SessionsPage) -> Markup {
     let rows = html! {
         @for row in shown(&data.streams) { tr {
             td data-label="Client" { (row.client.name()) }
-            td data-label="Caller" { (row.principal.name()) }
+            td data-label="Caller" { (caller(&row.principal)) }
             td data-label="Purpose" { code { (row.purpose.name()) } }
             td data-label="Opened" { (when(frame.now, row.opened)) }
         } }

@@ -2,7 +2,7 @@
 
 use super::figures::{bytes, counted, duration};
 use super::icon::Glyph;
-use crate::model::{DiffLine, DiffMark, ForeignText, MessageLane, WireMessage};
+use crate::model::{Caller, DiffLine, DiffMark, ForeignText, MessageLane, WireMessage};
 use maud::{Markup, html};
 
 /// The bytes of a comparison that a page shows.
@@ -100,5 +100,16 @@ fn way(lane: MessageLane) -> &'static str {
         MessageLane::ToServer => "Dragoman → server",
         MessageLane::FromServer => "server → Dragoman",
         MessageLane::ToClient => "Dragoman → client",
+    }
+}
+
+/// A caller: the name of its key before the id.
+pub(crate) fn caller(caller: &Caller) -> Markup {
+    match &caller.key {
+        Some(key) => {
+            let id = ForeignText::from(caller.id.raw().replacen("key:", "key ", 1));
+            html! { (key.name()) " " span.quiet { "(" (id.name()) ")" } }
+        }
+        None => caller.id.name(),
     }
 }

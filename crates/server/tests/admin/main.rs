@@ -6,11 +6,13 @@
 //! | `opening` | the ways that lead to a page |
 //! | `attacks` | the ways that must not |
 //! | `pages` | the pages and their forms |
+//! | `callers` | callers by the names of their keys |
 
 #[path = "../support/mod.rs"]
 mod support;
 
 mod attacks;
 mod browser;
+mod callers;
 mod opening;
 mod pages;

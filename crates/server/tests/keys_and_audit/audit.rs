@@ -218,3 +218,23 @@ async fn a_follower_filters_and_waits_for_the_first_call() {
     let ended = tokio::time::timeout(DEADLINE, follower.child.wait()).await.expect("in time").unwrap();
     assert_eq!(ended.code(), Some(0));
 }
+
+#[tokio::test]
+async fn callers_are_shown_and_found_by_the_names_of_their_keys() {
+    let home = recorded();
+    let made = home.run(&["key", "new", "ci-bot", "--json"]).await.good();
+    let made: Value = serde_json::from_str(&made.out).expect("JSON");
+    let prefix = made["prefix"].as_str().expect("a prefix");
+    home.run(&["key", "revoke", "ci-bot"]).await.good();
+    let of_key = AuditEntry { principal: format!("key:{prefix}").into(), ..entry("add", 9) };
+    log(&home).append(&[of_key]).unwrap();
+    for pattern in ["ci-bot", "key:ci-bot", "ci-*"] {
+        let run = home.run(&["audit", "--principal", pattern]).await.good();
+        assert!(
+            run.out.lines().count() == 1 && run.out.contains(&format!("  ci-bot (key {prefix})  ")),
+            "{run:?}"
+        );
+    }
+    let found = lines(&home.run(&["audit", "--principal", "ci-bot", "--json"]).await.good());
+    assert_eq!((&found[0]["principalName"], &found[0]["id"]), (&json!("ci-bot"), &json!(5)));
+}

@@ -134,7 +134,7 @@ pub(crate) fn logins(s: &Sample) -> LoginsPage {
         rows: s.rows(|number| ConsentRow {
             id: format!("c{number}"),
             server: s.t(["notion", "linear", "github"][number % 3]),
-            principal: s.t(if number.is_multiple_of(2) { "user:ann" } else { "key:dgm_BgTMSuBe" }),
+            principal: s.caller(if number.is_multiple_of(2) { "user:ann" } else { "key:dgm_BgTMSuBe" }),
             shared: number % 5 == 1,
             issuer: s.t("https://id.notion.example"),
             scopes: s.list(&["pages.read", "pages.write"]),

@@ -11,7 +11,9 @@ mod traffic;
 #[allow(unused_imports, reason = "the tests use it, the gallery does not")]
 pub(crate) use traffic::overview;
 
-use dragoman_pages::model::{ErrorPage, ForeignText, LoginPage, Millis, Notice, PageFrame, Paging, Severity};
+use dragoman_pages::model::{
+    Caller, ErrorPage, ForeignText, LoginPage, Millis, Notice, PageFrame, Paging, Severity,
+};
 use dragoman_pages::{Markup, page};
 
 /// The moment of all pages: 2026-11-26T04:06:03Z.
@@ -55,6 +57,11 @@ impl Sample {
     /// Some texts.
     pub(crate) fn list(&self, texts: &[&str]) -> Vec<ForeignText> {
         if self.rows == 0 { Vec::new() } else { texts.iter().map(|text| self.t(text)).collect() }
+    }
+
+    /// A caller; one with a key has a name.
+    pub(crate) fn caller(&self, id: &str) -> Caller {
+        Caller { id: self.t(id), key: id.starts_with("key:").then(|| self.t("ci-bot")) }
     }
 
     /// Rows: as many as wanted, made from their numbers.

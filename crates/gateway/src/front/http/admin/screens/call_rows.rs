@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pages::model::{CallRow, Outcome};
+use pages::model::{CallRow, Caller, Outcome};
 use proto::rpc::code;
 use store::audit::Query;
 
@@ -17,7 +17,7 @@ pub(super) fn row(call: RecordedCall) -> CallRow {
         id: u64::try_from(call.id).unwrap_or_default(),
         at: call.at.0,
         outcome,
-        principal: call.principal.into(),
+        principal: Caller::new(call.principal, call.principal_name),
         profile: call.profile.into(),
         server: text(call.server),
         tool: call.tool.unwrap_or_else(|| call.method.clone()).into(),

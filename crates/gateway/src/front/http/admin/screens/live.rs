@@ -33,8 +33,9 @@ impl LiveFilter {
     }
 
     fn takes(&self, event: &ShownEvent) -> bool {
+        let [id, key] = event.who.words();
         self.kind.is_none_or(|kind| event.kind == kind)
-            && contains(&[event.who.raw(), event.what.raw(), event.text.raw()], self.q.raw())
+            && contains(&[id, key, event.what.raw(), event.text.raw()], self.q.raw())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use pages::model::{ConsentRow, ConsentStanding, LoginsPage, SignInRow};
+use pages::model::{Caller, ConsentRow, ConsentStanding, LoginsPage, SignInRow};
 use pages::{page, route};
 
 use super::super::page_reply::{self, PageResult, done};
@@ -18,7 +18,10 @@ use crate::insight::sign_ins::{self, ListedSignIn};
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let q = request.query.shown("q");
     let rows = consents::consents(&request.shard).await.consents.into_iter().map(row);
-    let is_chosen = |row: &ConsentRow| contains(&[row.server.raw(), row.principal.raw()], q.raw());
+    let is_chosen = |row: &ConsentRow| {
+        let [id, key] = row.principal.words();
+        contains(&[row.server.raw(), id, key], q.raw())
+    };
     let (rows, paging) = part(request, rows.filter(is_chosen).collect());
     let signed_in = match request.shard.door.sign_in() {
         Some(_) => Some(sign_ins::sign_ins(&request.shard).await?.sign_ins),
@@ -48,7 +51,7 @@ fn row(consent: ListedConsent) -> ConsentRow {
     ConsentRow {
         id: id(&consent),
         shared: consent.caller.is_none(),
-        principal: consent.caller.unwrap_or_else(|| "everybody".to_owned()).into(),
+        principal: Caller::new(consent.caller.unwrap_or_else(|| "everybody".to_owned()), consent.caller_name),
         issuer: consent.issuer.unwrap_or_else(|| "its authorization server".to_owned()).into(),
         scopes: texts(consent.scopes),
         expires: consent.expires.map(|at| at.0),

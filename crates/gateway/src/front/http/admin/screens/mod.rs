@@ -31,7 +31,9 @@ pub(super) mod sessions;
 pub(super) mod tool;
 pub(super) mod tools;
 
-use pages::model::ForeignText;
+use pages::model::{Caller, ForeignText};
+
+use crate::key_names::KeyNames;
 
 /// Takes over a text that may be missing.
 fn text(text: Option<String>) -> Option<ForeignText> {
@@ -41,6 +43,11 @@ fn text(text: Option<String>) -> Option<ForeignText> {
 /// Takes over several texts.
 fn texts<T: AsRef<str>>(all: impl IntoIterator<Item = T>) -> Vec<ForeignText> {
     all.into_iter().map(|one| one.as_ref().into()).collect()
+}
+
+/// Returns the caller with this id.
+fn caller(names: &KeyNames, id: &str) -> Caller {
+    Caller::new(id, names.name_of(id).map(str::to_owned))
 }
 
 fn count(number: usize) -> u64 {

@@ -16,8 +16,10 @@ use super::super::page_stream::PageStream;
 use super::super::pages_state::PagesState;
 use super::{call_rows, count, server_rows};
 use crate::insight::health::{HealthFinding, health};
+use crate::insight::keys::key_names;
 use crate::insight::moment::PointInTime;
 use crate::insight::usage::CallCount;
+use crate::key_names::KeyNames;
 use crate::process::Shard;
 
 /// The time between two looks at numbers that change by themselves.
@@ -39,6 +41,8 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         let CallCount { calls, errors, denied, p50_us, p95_us, .. } = step.count;
         TrafficPoint { at: step.at_ms, ok: calls - errors - denied, errors, denied, p50_us, p95_us }
     };
+    let names = key_names(shard).await;
+    let of_tool = |one| usage_row(&KeyNames::default(), one);
     let data = OverviewPage {
         window,
         started: PointInTime::at(shard.gateway.process.started).0,
@@ -48,8 +52,8 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         counted_since: usage.counted_since,
         points: usage.steps.iter().map(step).collect(),
         servers,
-        top_tools: usage.busiest_tools(10).into_iter().map(usage_row).collect(),
-        top_callers: usage.busiest_callers(10).into_iter().map(usage_row).collect(),
+        top_tools: usage.busiest_tools(10).into_iter().map(of_tool).collect(),
+        top_callers: usage.busiest_callers(10).into_iter().map(|one| usage_row(&names, one)).collect(),
         failures: failures(shard, period).await,
         recording: usage.is_recorded,
         ..at_present(shard)
@@ -116,8 +120,9 @@ fn totals(count: &CallCount) -> TrafficTotals {
     }
 }
 
-fn usage_row((name, count): (String, CallCount)) -> UsageRow {
+fn usage_row(names: &KeyNames, (name, count): (String, CallCount)) -> UsageRow {
     UsageRow {
+        key: names.name_of(&name).map(Into::into),
         name: name.into(),
         calls: count.calls,
         failed: count.errors + count.denied,

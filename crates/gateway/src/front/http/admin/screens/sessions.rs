@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pages::model::{ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
+use pages::model::{Caller, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
 use pages::{page, route};
 
 use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::paging::{contains, part};
-use super::{count, text};
+use super::{caller, count, text};
 use crate::changes::Refusal;
+use crate::insight::keys::key_names;
 use crate::insight::moment::PointInTime;
 use crate::insight::sessions::{self, ListedSession, SessionQuery};
+use crate::key_names::KeyNames;
 use crate::process::Shard;
 
 /// Shows the sessions.
@@ -22,15 +24,17 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let rows = sessions::sessions(shard, all).await.sessions.into_iter().map(row);
     let is_chosen = |row: &SessionRow| {
         let address = row.address.as_ref().map_or("", pages::model::ForeignText::raw);
-        contains(&[row.principal.raw(), row.client.raw(), row.profile.raw(), address], q.raw())
+        let [id, key] = row.principal.words();
+        contains(&[id, key, row.client.raw(), row.profile.raw(), address], q.raw())
     };
     let (sessions, paging) = part(request, rows.filter(is_chosen).collect());
+    let names = key_names(shard).await;
     let data = SessionsPage {
         q,
         sessions,
         paging,
-        streams: streams(shard),
-        parked: parked(shard),
+        streams: streams(shard, &names),
+        parked: parked(shard, &names),
         queues: queues(shard),
         limit: count(shard.gateway.snapshot.limits.sessions),
     };
@@ -41,7 +45,7 @@ fn row(session: ListedSession) -> SessionRow {
     let now = PointInTime::now().0;
     SessionRow {
         id: session.id,
-        principal: session.principal.into(),
+        principal: Caller::new(session.principal, session.principal_name),
         client: session.client.unwrap_or_else(|| "unknown client".to_owned()).into(),
         era: session.era.unwrap_or("dialect").into(),
         transport: session.kind.into(),
@@ -56,12 +60,12 @@ fn row(session: ListedSession) -> SessionRow {
     }
 }
 
-fn streams(shard: &Shard) -> Vec<StreamRow> {
+fn streams(shard: &Shard, names: &KeyNames) -> Vec<StreamRow> {
     let open: Vec<_> = shard.session.state.holders.open.lock().values().cloned().collect();
     let mut rows: Vec<StreamRow> = open
         .iter()
         .map(|held| StreamRow {
-            principal: (&*held.principal.id).into(),
+            principal: caller(names, &held.principal.id),
             client: held.program.as_deref().unwrap_or("unknown client").into(),
             purpose: held.purpose.into(),
             opened: PointInTime::at(held.opened).0,
@@ -71,12 +75,12 @@ fn streams(shard: &Shard) -> Vec<StreamRow> {
     rows
 }
 
-fn parked(shard: &Shard) -> Vec<ParkedRow> {
+fn parked(shard: &Shard, names: &KeyNames) -> Vec<ParkedRow> {
     let all = shard.gateway.process.parked.listed();
     let mut rows: Vec<ParkedRow> = all
         .into_iter()
         .map(|call| ParkedRow {
-            principal: (&*call.principal).into(),
+            principal: caller(names, &call.principal),
             tool: call.tool.as_deref().unwrap_or("–").into(),
             server: (&*call.server).into(),
             since: PointInTime::at(call.since).0,

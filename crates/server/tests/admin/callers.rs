@@ -1,0 +1,114 @@
+//! Callers as operators know them: by the names of their keys, in lists and filters.
+
+use serde_json::{Value, json};
+
+use crate::browser::{Browser, printed_link, start_with, with_ann};
+use crate::support::*;
+
+const KEYS: &str = "audit: { arguments: true }\nauth: { keys: true }\nmanagement: true\n";
+
+/// A gateway with keys, its operator, and the token of the operator's forms.
+pub(crate) struct Office {
+    pub(crate) gateway: Gateway,
+    pub(crate) browser: Browser,
+    token: String,
+}
+
+impl Office {
+    pub(crate) async fn new(rest: &str) -> Self {
+        let gateway = start_with(&with_ann(&format!("{KEYS}{rest}"))).await;
+        let mut browser = Browser::new(gateway.http());
+        assert_eq!(browser.post(&printed_link(&gateway), "").await.status, 303);
+        let token = browser.get("/admin").await.form_token();
+        Self { gateway, browser, token }
+    }
+
+    /// Makes a key; returns its text.
+    pub(crate) async fn key(&mut self, name: &str) -> String {
+        let form = format!("csrf={}&name={name}", self.token);
+        let made = self.browser.post("/admin/keys-new", &form).await;
+        let (_, rest) = made.text.split_once("dgm_").expect("the key");
+        format!("dgm_{}", rest.chars().take_while(char::is_ascii_alphanumeric).collect::<String>())
+    }
+
+    /// Revokes a key.
+    pub(crate) async fn revoke(&mut self, key: &str, name: &str) {
+        let form = format!("csrf={}&key={}&confirm={name}", self.token, id(key).replace("key:", ""));
+        assert_eq!(self.browser.post("/admin/keys-revoke", &form).await.status, 303);
+    }
+
+    pub(crate) fn by(&self, key: &str) -> Http {
+        self.gateway.http().showing(&format!("Bearer {key}"))
+    }
+
+    /// Waits until a page contains a text; returns the page.
+    pub(crate) async fn page_with(&mut self, path: &str, text: &str) -> String {
+        let browser = &mut self.browser;
+        soon(text, async {
+            loop {
+                let page = browser.get(path).await;
+                if page.text.contains(text) {
+                    break page.text;
+                }
+            }
+        })
+        .await
+    }
+
+    /// Asks the management API with a key.
+    pub(crate) async fn api(&self, key: &str, method: &str, path: &str, body: &Value) -> Value {
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let mut reply = self.by(key).send(method, path, &[], text.as_bytes()).await;
+        serde_json::from_str(&reply.text().await).expect("JSON")
+    }
+}
+
+/// The id of the caller with a key.
+pub(crate) fn id(key: &str) -> String {
+    format!("key:{}", &key[..12])
+}
+
+#[tokio::test]
+async fn callers_have_the_names_of_their_keys_everywhere() {
+    let mut office = Office::new("").await;
+    let (bot, boss) = (office.key("ci-bot").await, office.key("boss").await);
+    let client = Legacy::open(office.by(&bot)).await;
+    client.call("demo__add", &json!({"a": 1, "b": 2})).await;
+    let (named, id) =
+        (format!("ci-bot</bdi> <span class=\"quiet\">(<bdi>{}</bdi>)", id(&bot).replace(':', " ")), id(&bot));
+    for path in [
+        "/admin/calls?principal=ci-bot",
+        "/admin/calls?principal=key:ci-b*",
+        "/admin/live",
+        "/admin/sessions",
+    ] {
+        office.page_with(path, &named).await;
+    }
+    for path in ["/admin/live?q=ci-bot", "/admin/sessions?q=CI-bot", "/admin", "/admin/tools/demo/add"] {
+        office.page_with(path, &named).await;
+    }
+    let csv = office.browser.get("/admin/calls.csv?principal=ci-bot&tool=demo__add").await;
+    assert!(
+        csv.text.contains(&format!("\"{id}\"")) && csv.text.trim_end().ends_with("\"ci-bot\""),
+        "{}",
+        csv.text
+    );
+    let calls = office.api(&boss, "GET", "/api/calls?principal=ci-bot&tool=demo__add", &Value::Null).await;
+    let call = &calls["calls"][0];
+    assert_eq!((&call["principal"], &call["principalName"]), (&json!(id), &json!("ci-bot")), "{calls}");
+    let sessions = office.api(&boss, "GET", "/api/sessions?principal=ci-bot", &Value::Null).await;
+    assert_eq!(
+        (&sessions["total"], &sessions["sessions"][0]["principalName"]),
+        (&json!(1), &json!("ci-bot"))
+    );
+    let groups = office.api(&boss, "GET", "/api/calls/summary?by=principal", &Value::Null).await;
+    assert!(
+        groups["groups"].as_array().expect("groups").iter().any(|group| group["name"] == "ci-bot"),
+        "{groups}"
+    );
+    // A revoked key keeps its name, and nobody else is selected by it.
+    office.revoke(&bot, "ci-bot").await;
+    office.page_with("/admin/calls?principal=ci-bot&tool=demo__add", &named).await;
+    let none = office.browser.get("/admin/calls?principal=boss&tool=demo__add").await;
+    assert!(none.text.contains("No matching calls"), "{}", none.text);
+}
