@@ -73,15 +73,30 @@ impl KeyNames {
         query
     }
 
+    /// Returns the caller with the active key of this name or prefix, with or without `key:` before it.
+    ///
+    /// # Errors
+    /// Returns the reason why there is no such caller.
+    pub(crate) fn caller(&self, text: &str, now_ms: u64) -> Result<Principal, String> {
+        let text = text.strip_prefix(KEY).unwrap_or(text);
+        let is_meant = |key: &&ApiKey| key.name == text || key.prefix == text;
+        let mut meant: Vec<&ApiKey> = self.0.values().filter(is_meant).collect();
+        meant.sort_by_key(|key| key.id);
+        let is_active = |key: &&&ApiKey| key.state(now_ms) == KeyState::Active;
+        if let Some(key) = meant.iter().find(is_active) {
+            return Ok(principal(key));
+        }
+        Err(match meant.last().map(|key| key.state(now_ms)) {
+            Some(KeyState::Revoked) => format!("no active key has this name: the key {text:?} was revoked"),
+            Some(_) => format!("no active key has this name: the key {text:?} has expired"),
+            None => format!("no active key has this name or prefix: {text:?}"),
+        })
+    }
+
     /// Returns the caller with this id as access rules see it; `None` if its facts are unknown or its key is not valid.
     pub(crate) fn principal(&self, id: &str, now_ms: u64) -> Option<Principal> {
         if let Some(key) = self.0.get(id).filter(|key| key.state(now_ms) == KeyState::Active) {
-            let profiles = key.profiles.as_ref();
-            return Some(Principal {
-                user: Some(key.name.as_str().into()),
-                profiles: profiles.map(|names| names.iter().map(|name| name.as_str().into()).collect()),
-                ..Principal::new(id, Scheme::Key)
-            });
+            return Some(principal(key));
         }
         let name = id.strip_prefix("user:")?;
         Some(Principal { user: Some(name.into()), ..Principal::new(id, Scheme::Basic) })
@@ -95,6 +110,15 @@ impl KeyNames {
     /// Returns true for the id of a caller with a key, whether it is known or not.
     pub(crate) fn is_key(id: &str) -> bool {
         id.starts_with(KEY)
+    }
+}
+
+fn principal(key: &ApiKey) -> Principal {
+    let profiles = key.profiles.as_ref();
+    Principal {
+        user: Some(key.name.as_str().into()),
+        profiles: profiles.map(|names| names.iter().map(|name| name.as_str().into()).collect()),
+        ..Principal::new(&format!("{KEY}{}", key.prefix), Scheme::Key)
     }
 }
 
@@ -150,5 +174,13 @@ mod tests {
         assert!(names.principal("key:dgm_a", 10).is_none() && names.principal("jwt:x#y", 10).is_none());
         let new = names.principal("key:dgm_b", 10).expect("a caller");
         assert_eq!((new.scheme, new.user.as_deref()), (Scheme::Key, Some("new")));
+        for text in ["new", "key:new", "dgm_b", "key:dgm_b"] {
+            assert_eq!(
+                names.caller(text, 10).map(|caller| caller.id.to_string()),
+                Ok("key:dgm_b".to_owned())
+            );
+        }
+        assert!(names.caller("old", 10).unwrap_err().ends_with("the key \"old\" was revoked"));
+        assert!(names.caller("nobody", 10).unwrap_err().contains("no active key has this name"));
     }
 }

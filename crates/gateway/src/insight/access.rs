@@ -9,8 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::keys::key_names;
+use super::moment::PointInTime;
 use super::profiles::whole_view;
 use crate::changes::Refusal;
+use crate::key_names::KeyNames;
 use crate::process::Shard;
 
 /// The question whether a caller may use a tool.
@@ -32,10 +35,11 @@ pub(crate) struct AccessQuestion {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AskedCaller {
-    /// The principal's id as the record of calls shows it; `anyone` if omitted.
+    /// The principal's id as the record of calls shows it, or the name of an API key, with or without `key:` before it;
+    /// `anyone` if omitted.
     #[serde(default)]
     pub(crate) id: Option<String>,
-    /// The name of the user or the key, to which rules refer.
+    /// The name of the user or the key, to which rules refer. If it is omitted, the name and the profiles of a key are looked up.
     #[serde(default)]
     pub(crate) name: Option<String>,
     /// The caller's way to authenticate: `anyone`, `bearer`, `key`, `basic`, `site` or `token`.
@@ -62,7 +66,7 @@ pub(crate) struct AccessAnswer {
     pub(crate) allowed: bool,
     /// The reason, in words.
     pub(crate) reason: String,
-    /// The rule that decides, counted from 0 in `access` of the configuration; `null` if no rule does.
+    /// The rule that decides, counted from 1 in `access` of the configuration, as in `reason`; `null` if no rule does.
     pub(crate) rule: Option<usize>,
     /// The effect of that rule: `allow` or `deny`.
     pub(crate) effect: Option<&'static str>,
@@ -79,7 +83,17 @@ impl AccessAnswer {
 }
 
 impl AskedCaller {
-    fn principal(&self) -> Result<Principal, Refusal> {
+    /// Returns the caller, or the reason why there is no such caller.
+    fn principal(&self, names: &KeyNames) -> Result<Result<Principal, String>, Refusal> {
+        let is_key = |id: &&String| !id.contains(':') && !matches!(id.as_str(), "" | "anyone" | "bearer");
+        let key = self.id.as_ref().filter(|id| KeyNames::is_key(id) || is_key(id));
+        if let (Some(id), None, None) = (key, &self.name, &self.scheme) {
+            let found = names.caller(id, PointInTime::now().0);
+            return Ok(found.map(|found| Principal {
+                profiles: self.profiles.as_deref().map(boxed).or(found.profiles),
+                ..found
+            }));
+        }
         let scheme = match self.scheme.as_deref() {
             None => match self.id.as_deref() {
                 None | Some("anyone") => Scheme::Anyone,
@@ -91,17 +105,20 @@ impl AskedCaller {
                 known.ok_or_else(|| Refusal::request(format!("`scheme` must be one of {}", all())))?.1
             }
         };
-        let boxed = |texts: &[String]| texts.iter().map(|text| text.as_str().into()).collect();
         let id = self.id.as_deref().unwrap_or("anyone");
         let name = self.name.as_deref().or_else(|| id.strip_prefix("user:"));
-        Ok(Principal {
+        Ok(Ok(Principal {
             user: name.map(Into::into),
             scopes: boxed(&self.scopes),
             claims: self.claims.clone().map(Arc::new),
             profiles: self.profiles.as_deref().map(boxed),
             ..Principal::new(id, scheme)
-        })
+        }))
     }
+}
+
+fn boxed(texts: &[String]) -> Arc<[Box<str>]> {
+    texts.iter().map(|text| text.as_str().into()).collect()
 }
 
 /// Returns the scheme by which the principal with this id authenticates.
@@ -123,8 +140,12 @@ fn scheme_of(id: &str) -> Scheme {
 /// # Errors
 /// Fails if there is no such profile, or if the caller is described incorrectly.
 pub(crate) async fn check(shard: &Arc<Shard>, question: AccessQuestion) -> Result<AccessAnswer, Refusal> {
-    let principal = question.caller.principal()?;
+    let principal = question.caller.principal(&key_names(shard).await)?;
     let view = whole_view(shard, &question.profile).await?;
+    let principal = match principal {
+        Ok(principal) => principal,
+        Err(reason) => return Ok(AccessAnswer::no(reason)),
+    };
     if !principal.may_enter(&question.profile) {
         let reason = format!("the caller's credentials are not valid for the profile {:?}", question.profile);
         return Ok(AccessAnswer::no(reason));
@@ -157,7 +178,7 @@ pub(crate) async fn check(shard: &Arc<Shard>, question: AccessQuestion) -> Resul
         }
     }
     let (reason, effect) = in_words(rules, &explained);
-    let (allowed, rule) = (explained.is_allowed, explained.rule);
+    let (allowed, rule) = (explained.is_allowed, explained.rule.map(|rule| rule + 1));
     Ok(AccessAnswer { allowed, reason, rule, effect, server, own_name })
 }
 

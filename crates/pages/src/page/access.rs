@@ -40,7 +40,7 @@ fn form(data: &AccessPage) -> Markup {
     html! {
         form.panel.stack method="get" action=(route::ACCESS) {
             div.fields {
-                (listed("caller", "Caller", form.caller.raw(), "key:dgm_BgTMSuBe, user:ann or anyone", &data.callers))
+                (listed("caller", "Caller", form.caller.raw(), "ci-bot, user:ann or anyone", &data.callers))
                 (select("ask", "profile", "Profile", form.profile.raw(), &options("default", &data.profiles)))
                 (listed("tool", "Tool", form.tool.raw(), "blog__delete_post", &data.tools))
                 (field(InputLine { form: "ask", name: "address", label: "Address of the client", value: form.address.raw(), example: "10.1.2.3", hint: "Only for rules with ip", ..InputLine::default() }))

@@ -112,3 +112,29 @@ async fn callers_have_the_names_of_their_keys_everywhere() {
     let none = office.browser.get("/admin/calls?principal=boss&tool=demo__add").await;
     assert!(none.text.contains("No matching calls"), "{}", none.text);
 }
+
+#[tokio::test]
+async fn the_access_check_knows_keys_by_their_names() {
+    let rules =
+        "access: [{ allow: '*', who: { key: [ci-bot, boss] } }, { deny: '*add', who: { key: ci-bot } }]\n";
+    let mut office = Office::new(rules).await;
+    let (bot, boss) = (office.key("ci-bot").await, office.key("boss").await);
+    office.page_with("/admin/tools", "/admin/tools/demo/add").await;
+    for caller in ["ci-bot".to_owned(), "key:ci-bot".to_owned(), id(&bot), id(&bot).replace("key:", "")] {
+        let page = format!("/admin/access?profile=default&tool=demo__add&caller={caller}");
+        office.page_with(&page, "Rule 2 of `access` denies it.").await;
+        let question = json!({"profile": "default", "tool": "demo__add", "caller": {"id": caller}});
+        let answer = office.api(&boss, "POST", "/api/access/check", &question).await;
+        assert_eq!((&answer["allowed"], &answer["rule"]), (&json!(false), &json!(2)), "{caller}: {answer}");
+    }
+    office.page_with("/admin/access", "<option value=\"key:ci-bot\">").await;
+    office.revoke(&bot, "ci-bot").await;
+    for (caller, words) in [("key:ci-bot", "was revoked"), ("nobody", "no active key has this name")] {
+        let page = format!("/admin/access?profile=default&tool=demo__add&caller={caller}");
+        let page = office.page_with(&page, words).await;
+        assert!(page.contains("No active key has this name"), "{page}");
+        let question = json!({"profile": "default", "tool": "demo__add", "caller": {"id": caller}});
+        let answer = office.api(&boss, "POST", "/api/access/check", &question).await;
+        assert!(answer["reason"].to_string().contains(words) && answer["allowed"] == false, "{answer}");
+    }
+}

@@ -118,18 +118,18 @@ async fn access_is_answered_by_the_rule_that_decides() {
     let robot = json!({"id": "key:dgm_BgTMSuBe", "name": "robot"});
     assert_eq!(
         check("sums__add", boss.clone(), Value::Null).await,
-        (true, Some(0), "rule 1 of `access` allows it".to_owned())
+        (true, Some(1), "rule 1 of `access` allows it".to_owned())
     );
     assert_eq!(
         check("sums__add", robot, Value::Null).await,
-        (false, Some(2), "rule 3 of `access` denies it".to_owned())
+        (false, Some(3), "rule 3 of `access` denies it".to_owned())
     );
     let (allowed, rule, why) = check("sums__add", json!({}), Value::Null).await;
     assert!(!allowed && rule.is_none() && why.contains("none of them allows it"), "{why}");
     assert!(check("good__echo", json!({}), Value::Null).await.0);
-    assert_eq!(check("good__echo", json!({}), json!({"text": "yes"})).await.1, Some(1));
+    assert_eq!(check("good__echo", json!({}), json!({"text": "yes"})).await.1, Some(2));
     let denied = check("good__echo", boss.clone(), json!({"text": "not this"})).await;
-    assert_eq!((denied.0, denied.1), (false, Some(3)));
+    assert_eq!((denied.0, denied.1), (false, Some(4)));
     assert!(check("nothing", boss.clone(), Value::Null).await.2.contains("has no tool"));
     let elsewhere = json!({"id": "user:boss", "profiles": ["office"]});
     assert!(check("sums__add", elsewhere, Value::Null).await.2.contains("not valid for the profile"));

@@ -13,6 +13,7 @@ use super::super::page_request::PageRequest;
 use super::{server_rows, text, texts, tool_rows};
 use crate::insight::access::{self, AccessAnswer, AccessQuestion, AskedCaller};
 use crate::insight::keys;
+use crate::key_names::KeyNames;
 use crate::process::Shard;
 
 /// The tools to choose from.
@@ -57,13 +58,14 @@ pub(super) async fn callers(shard: &Arc<Shard>) -> Vec<ForeignText> {
     let mut all = vec!["anyone".to_owned()];
     if let Ok(list) = keys::keys(shard).await {
         let valid = list.keys.iter().filter(|key| key.state == "active");
-        all.extend(valid.take(200).map(|key| format!("key:{}", key.prefix)));
+        all.extend(valid.take(200).map(|key| format!("key:{}", key.name)));
     }
     let config = shard.gateway.standing.config();
     all.extend(config.auth.users.keys().map(|name| format!("user:{name}")));
     let usage = server_rows::day(shard).await;
-    let is_client = |name: &String| !name.starts_with("admin") && name != "file";
-    all.extend(usage.busiest_callers(200).into_iter().map(|(name, _)| name).filter(is_client));
+    // Keys are known by their names already.
+    let is_other = |name: &String| !name.starts_with("admin") && name != "file" && !KeyNames::is_key(name);
+    all.extend(usage.busiest_callers(200).into_iter().map(|(name, _)| name).filter(is_other));
     let mut seen = std::collections::HashSet::new();
     all.retain(|one| seen.insert(one.clone()));
     texts(all)
@@ -96,32 +98,8 @@ pub(super) async fn verdict(
     arguments: Option<Value>,
     address: Option<std::net::IpAddr>,
 ) -> Result<AccessVerdict, String> {
-    let mut asked = AskedCaller { address, ..AskedCaller::default() };
-    let mut is_known = true;
-    match caller {
-        "" | "anyone" => {}
-        id => {
-            asked.id = Some(id.to_owned());
-            if let Some(prefix) = id.strip_prefix("key:") {
-                let list = keys::keys(shard).await.map_err(|refusal| refusal.message)?;
-                let key = list.keys.into_iter().find(|key| key.prefix == prefix && key.state == "active");
-                is_known = key.is_some();
-                if let Some(key) = key {
-                    (asked.name, asked.profiles) = (Some(key.name), key.profiles);
-                }
-            }
-        }
-    }
-    if !is_known {
-        let check = AccessStep {
-            check: "the key is valid".into(),
-            effect: RuleEffect::Denies,
-            why: "there is no such key, or it has expired or was revoked".into(),
-            line: None,
-        };
-        let reason = "This key is not valid, so its caller is not admitted at all.".into();
-        return Ok(AccessVerdict { allowed: false, reason, steps: vec![check] });
-    }
+    let id = Some(caller.to_owned()).filter(|caller| !caller.is_empty());
+    let asked = AskedCaller { id, address, ..AskedCaller::default() };
     let question =
         AccessQuestion { profile: profile.to_owned(), tool: tool.to_owned(), arguments, caller: asked };
     let answer = access::check(shard, question).await.map_err(|refusal| refusal.message)?;
@@ -130,7 +108,7 @@ pub(super) async fn verdict(
 
 fn shown(shard: &Shard, answer: &AccessAnswer) -> AccessVerdict {
     let rules = rules(shard);
-    let decides = answer.rule.map(|rule| super::count(rule) + 1);
+    let decides = answer.rule.map(super::count);
     let admission = AccessStep {
         check: "the tool is in the profile, and the caller may use the profile".into(),
         effect: if answer.server.is_some() { RuleEffect::Allows } else { RuleEffect::Denies },
