@@ -12,6 +12,9 @@ use store::keys::{ApiKey, KeyState, Keys};
 /// The beginning of the id of a caller with a key.
 const KEY: &str = "key:";
 
+/// The beginning of the reason why there is no caller.
+pub(crate) const NO_KEY: &str = "no active key has this name";
+
 /// The maximum number of keys that a pattern may select.
 const MOST_KEYS: usize = 200;
 
@@ -87,9 +90,9 @@ impl KeyNames {
             return Ok(principal(key));
         }
         Err(match meant.last().map(|key| key.state(now_ms)) {
-            Some(KeyState::Revoked) => format!("no active key has this name: the key {text:?} was revoked"),
-            Some(_) => format!("no active key has this name: the key {text:?} has expired"),
-            None => format!("no active key has this name or prefix: {text:?}"),
+            Some(KeyState::Revoked) => format!("{NO_KEY}: the key {text:?} was revoked"),
+            Some(_) => format!("{NO_KEY}: the key {text:?} has expired"),
+            None => format!("{NO_KEY} or prefix: {text:?}"),
         })
     }
 

@@ -1,10 +1,12 @@
 //! Checks if the rules let a caller use an item, and finds the rule that decides. This is about rules only: no consent of
 //! the caller is used, and nothing is sent to a server. This module must not know HTTP.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use engine::access::{Asker, Principal, Rules, Scheme};
+use engine::catalogue::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -140,32 +142,67 @@ fn scheme_of(id: &str) -> Scheme {
 /// # Errors
 /// Fails if there is no such profile, or if the caller is described incorrectly.
 pub(crate) async fn check(shard: &Arc<Shard>, question: AccessQuestion) -> Result<AccessAnswer, Refusal> {
-    let principal = question.caller.principal(&key_names(shard).await)?;
-    let view = whole_view(shard, &question.profile).await?;
-    let principal = match principal {
-        Ok(principal) => principal,
-        Err(reason) => return Ok(AccessAnswer::no(reason)),
-    };
+    AccessDesk::open(shard).await.answer(question).await
+}
+
+/// The answers to several questions. The view of each profile is built once.
+pub(crate) struct AccessDesk {
+    shard: Arc<Shard>,
+    names: KeyNames,
+    views: HashMap<String, Arc<View>>,
+}
+
+impl AccessDesk {
+    /// Reads what answers need.
+    pub(crate) async fn open(shard: &Arc<Shard>) -> Self {
+        Self { shard: shard.clone(), names: key_names(shard).await, views: HashMap::new() }
+    }
+
+    async fn view(&mut self, profile: &str) -> Result<Arc<View>, Refusal> {
+        if let Some(view) = self.views.get(profile) {
+            return Ok(view.clone());
+        }
+        let view = whole_view(&self.shard, profile).await?;
+        self.views.insert(profile.to_owned(), view.clone());
+        Ok(view)
+    }
+
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// The same as for [`check`].
+    pub(crate) async fn answer(&mut self, question: AccessQuestion) -> Result<AccessAnswer, Refusal> {
+        let principal = question.caller.principal(&self.names)?;
+        let view = self.view(&question.profile).await?;
+        let principal = match principal {
+            Ok(principal) => principal,
+            Err(reason) => return Ok(AccessAnswer::no(reason)),
+        };
+        Ok(answered(&self.shard, &view, &principal, &question))
+    }
+}
+
+fn answered(shard: &Shard, view: &View, principal: &Principal, question: &AccessQuestion) -> AccessAnswer {
     if !principal.may_enter(&question.profile) {
         let reason = format!("the caller's credentials are not valid for the profile {:?}", question.profile);
-        return Ok(AccessAnswer::no(reason));
+        return AccessAnswer::no(reason);
     }
     let Some(entry) = view.tool(&question.tool) else {
         let reason = match view.held_by(&question.tool) {
             Some(server) => format!("the tool awaits approval of its definition (server {server:?})"),
             None => format!("the profile {:?} has no tool {:?}", question.profile, question.tool),
         };
-        return Ok(AccessAnswer::no(reason));
+        return AccessAnswer::no(reason);
     };
     let server = shard.gateway.snapshot.upstream(entry.upstream).map(|spec| spec.name.to_string());
     let own_name = Some(entry.own_name().into_owned());
     let Some(rules) = &shard.gateway.snapshot.rules else {
         let reason =
             "there are no access rules, so every caller may use every tool of the profile".to_owned();
-        return Ok(AccessAnswer { allowed: true, reason, rule: None, effect: None, server, own_name });
+        return AccessAnswer { allowed: true, reason, rule: None, effect: None, server, own_name };
     };
     let arguments = question.arguments.as_ref().map(ToString::to_string);
-    let asker = Asker { principal: &principal, address: question.caller.address };
+    let asker = Asker { principal, address: question.caller.address };
     let place = (&*question.profile, entry);
     let explain = |arguments: Option<&str>| {
         view.judge_call(place, arguments.map(Some), |target| rules.explain(&asker, target))
@@ -179,7 +216,7 @@ pub(crate) async fn check(shard: &Arc<Shard>, question: AccessQuestion) -> Resul
     }
     let (reason, effect) = in_words(rules, &explained);
     let (allowed, rule) = (explained.is_allowed, explained.rule.map(|rule| rule + 1));
-    Ok(AccessAnswer { allowed, reason, rule, effect, server, own_name })
+    AccessAnswer { allowed, reason, rule, effect, server, own_name }
 }
 
 fn in_words(rules: &Rules, explained: &engine::access::Explained) -> (String, Option<&'static str>) {

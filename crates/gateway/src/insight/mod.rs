@@ -6,7 +6,7 @@
 //! | [`moment`] | points in time |
 //! | [`servers`], [`links`] | servers: their state and its history; their connections and processes |
 //! | [`catalogue`], [`profiles`] | what servers offer; what clients of a profile see of it |
-//! | [`calls`], [`usage`] | the record of calls; figures about a period |
+//! | [`calls`], [`refusals`], [`usage`] | the record of calls; the reasons why calls did not reach a tool; figures about a period |
 //! | [`captured`] | captured messages |
 //! | [`live`] | events as they happen |
 //! | [`sessions`], [`keys`], [`consents`], [`sign_ins`] | sessions and streams; API keys; consents of callers to servers; people who have signed in |
@@ -30,6 +30,7 @@ pub(crate) mod live;
 pub(crate) mod moment;
 pub(crate) mod profiles;
 pub(crate) mod replicas;
+pub(crate) mod refusals;
 pub(crate) mod servers;
 pub(crate) mod sessions;
 pub(crate) mod sign_ins;

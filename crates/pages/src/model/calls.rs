@@ -111,6 +111,8 @@ pub struct CallPage {
     pub server_era: Option<ForeignText>,
     /// The rule or the limit that stopped the call.
     pub rule: Option<ForeignText>,
+    /// True if the access rules may be the reason for the end of the call.
+    pub access: bool,
     /// The events, the earliest first.
     pub steps: Vec<ExchangeStep>,
     /// The capture of messages.

@@ -55,7 +55,7 @@ fn reason(data: &CallPage) -> Markup {
                 div {
                     @if let Some(reason) = &row.reason { p { strong { "Reason: " } (reason) } }
                     @if let Some(rule) = &data.rule { p { strong { "Stopped by: " } code { (rule) } } }
-                    @if data.rule.is_some() {
+                    @if data.access {
                         p { a href=(access_check(row)) { "Check the access of this caller" } }
                     }
                 }
@@ -72,7 +72,7 @@ fn access_check(row: &CallRow) -> String {
             ("caller", row.principal.raw()),
             ("address", address),
             ("profile", row.profile.raw()),
-            ("tool", row.tool.raw()),
+            ("tool", if row.tool == row.method { "" } else { row.tool.raw() }),
         ],
     )
 }

@@ -138,3 +138,24 @@ async fn the_access_check_knows_keys_by_their_names() {
         assert!(answer["reason"].to_string().contains(words) && answer["allowed"] == false, "{answer}");
     }
 }
+
+#[tokio::test]
+async fn lists_of_calls_say_who_stopped_a_call() {
+    let rules = "access: [{ allow: '*' }, { deny: '*add', who: { key: ci-bot } }]\n";
+    let mut office = Office::new(rules).await;
+    let bot = office.key("ci-bot").await;
+    let client = Legacy::open(office.by(&bot)).await;
+    client.call("demo__add", &json!({"a": 1, "b": 2})).await;
+    client.call("demo__addd", &json!({"a": 1, "b": 2})).await;
+    let page =
+        office.page_with("/admin/calls?tool=demo__add&outcome=denied", "rule 2 of `access` denies it").await;
+    assert!(!page.contains("the parameters were refused"), "{page}");
+    let (_, rest) = page.split_once("href=\"/admin/calls/").expect("a call");
+    let own = format!("/admin/calls/{}", rest.split_once('"').expect("its end").0);
+    let call = office.page_with(&own, "rule 2 of `access` denies it").await;
+    assert!(call.contains("Check the access of this caller"), "{call}");
+    let page = office
+        .page_with("/admin/calls?tool=demo__addd", "there is nothing with this name in the profile")
+        .await;
+    assert!(!page.contains("the parameters were refused"), "{page}");
+}

@@ -151,6 +151,7 @@ pub(crate) fn call(s: &Sample) -> CallPage {
         client_era: Some(s.t("2026-07-28")),
         server_era: Some(s.t("2025-11-25")),
         rule: None,
+        access: false,
         steps: if s.rows == 0 {
             Vec::new()
         } else {
@@ -174,6 +175,7 @@ pub(crate) fn plain_call(s: &Sample) -> CallPage {
     CallPage {
         row: call_row(s, 1),
         rule: Some(s.t("rule 1: deny *delete*, unless user ann")),
+        access: true,
         capture: if s.rows > 0 { CaptureState::Until(NOW + 300_000) } else { CaptureState::Off },
         ..CallPage::default()
     }

@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use pages::model::{CallPage, CallRow, CaptureState, ExchangeStep, Outcome};
 use pages::{page, route};
+use proto::rpc::code;
 use serde_json::Value;
 use store::audit::Query;
 
 use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
-use super::{access, call_rows, messages};
+use super::{call_rows, messages};
 use crate::call::capture::{CallMark, CapturedMessage, Lane};
 use crate::changes::Refusal;
 use crate::insight::calls;
@@ -44,8 +45,10 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         let own = captured.iter().find(|message| lanes.contains(&message.lane) && !message.era.is_empty());
         own.map(|message| message.era.into())
     };
-    let row = call_rows::row(call);
-    let (rule, steps) = (rule(request, &row).await, steps(&row, &captured));
+    let mut row = call_rows::rows(shard, vec![call]).await.pop().ok_or_else(missing)?;
+    let steps = steps(&row, &captured);
+    let rule = (row.outcome == Outcome::Denied).then(|| row.reason.take()).flatten();
+    let is_empty = row.server.is_none() && row.code == Some(i64::from(code::METHOD_NOT_FOUND));
     let data = CallPage {
         row,
         arguments: arguments.map(Into::into),
@@ -54,22 +57,12 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         client_era: era([Lane::FromClient, Lane::ToClient]),
         server_era: era([Lane::ToServer, Lane::FromServer]),
         messages: messages::shown(shard, &captured),
-        rule: rule.map(Into::into),
+        access: rule.is_some() || is_empty,
+        rule,
         steps,
         capture,
     };
     page_reply::ok(page::call(&request.frame(), &data))
-}
-
-/// Returns the rule that denies such a call now, if this call was denied.
-async fn rule(request: &PageRequest, row: &CallRow) -> Option<String> {
-    if row.outcome != Outcome::Denied {
-        return None;
-    }
-    let address = row.address.as_ref().and_then(|address| address.raw().parse().ok());
-    let asked = (row.profile.raw(), row.tool.raw(), row.principal.raw());
-    let verdict = access::verdict(&request.shard, asked, None, address).await.ok()?;
-    (!verdict.allowed).then(|| verdict.reason.raw().to_owned())
 }
 
 /// Returns the steps of the call that were recorded or captured.

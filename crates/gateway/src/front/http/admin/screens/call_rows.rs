@@ -8,6 +8,7 @@ use store::audit::Query;
 
 use super::text;
 use crate::insight::calls::{self, RecordedCall};
+use crate::insight::refusals::CallRefusals;
 use crate::process::Shard;
 
 /// Returns the row of a call.
@@ -39,10 +40,10 @@ pub(super) fn row(call: RecordedCall) -> CallRow {
 fn reason(outcome: Outcome, code: Option<i64>, method: &str) -> Option<&'static str> {
     match (outcome, code) {
         (Outcome::Ok, _) => None,
-        (Outcome::Error, None) if method == "tools/call" => Some("the tool reported a failure in its result"),
-        (Outcome::Denied, None) => Some("an access rule or a limit stopped the call"),
         (Outcome::Denied, Some(429)) => Some("a rate limit stopped the call"),
-        (Outcome::Unknown, None) => Some("there is nothing with this name in the profile"),
+        (Outcome::Denied, _) => Some("an access rule, a limit or a missing approval stopped the call"),
+        (Outcome::Unknown, _) => Some("there is nothing with this name in the profile"),
+        (Outcome::Error, None) if method == "tools/call" => Some("the tool reported a failure in its result"),
         (_, Some(code)) => code_in_words(code),
         _ => None,
     }
@@ -61,6 +62,38 @@ fn code_in_words(number: i64) -> Option<&'static str> {
 
 /// Returns the newest calls that the query selects; none if the record cannot be read.
 pub(super) async fn newest(shard: &Arc<Shard>, query: Query) -> Vec<CallRow> {
-    let read = calls::calls(shard, query).await;
-    read.map(|page| page.calls.into_iter().map(row).collect()).unwrap_or_default()
+    match calls::calls(shard, query).await {
+        Ok(page) => rows(shard, page.calls).await,
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Returns the rows of calls, with the reasons that the present rules and consents tell.
+pub(super) async fn rows(shard: &Arc<Shard>, calls: Vec<RecordedCall>) -> Vec<CallRow> {
+    let (mut refusals, mut rows) = (CallRefusals::new(shard), Vec::with_capacity(calls.len()));
+    for call in calls {
+        let told = refusals.reason(&call).await;
+        let row = row(call);
+        rows.push(CallRow { reason: told.map(Into::into).or(row.reason), ..row });
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_no_fault_of_the_parameters() {
+        let refused = Some(i64::from(code::INVALID_PARAMS));
+        for (outcome, words) in
+            [(Outcome::Denied, "stopped the call"), (Outcome::Unknown, "nothing with this name")]
+        {
+            assert!(reason(outcome, refused, "tools/call").is_some_and(|reason| reason.contains(words)));
+        }
+        assert!(
+            reason(Outcome::Error, refused, "tools/call").is_some_and(|reason| reason.contains("unsuitable"))
+        );
+        assert_eq!(reason(Outcome::Denied, Some(429), "tools/call"), Some("a rate limit stopped the call"));
+    }
 }

@@ -102,7 +102,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
             let before = request.query.text("at").parse().ok();
             let limit = u32::try_from(ROWS).unwrap_or(u32::MAX);
             let page = calls::calls(&request.shard, Query { before, limit, ..query }).await?;
-            data.rows = page.calls.into_iter().map(call_rows::row).collect();
+            data.rows = call_rows::rows(&request.shard, page.calls).await;
             let previous = before.map(|_| String::new());
             data.paging = Paging {
                 next: page.older.map(|id| id.to_string()),
