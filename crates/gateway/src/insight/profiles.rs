@@ -18,7 +18,7 @@ use crate::process::Shard;
 /// A request for the list of tools: a view that gets this request waits until its servers' lists are known.
 const LIST_TOOLS: &str = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#;
 
-/// The tools of a profile as one caller sees them.
+/// The numbers of a profile's tools before access rules apply: a caller may see fewer.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProfileStatus {
@@ -70,13 +70,15 @@ pub(crate) struct ProfileItem {
     pub(crate) described: DescribedItem,
 }
 
-/// Returns the numbers of a profile's tools as this caller sees them; `None` if there is no such profile.
+/// Returns the numbers of a profile's tools before access rules apply; `None` if there is no such profile.
 pub(crate) async fn status(shard: &Arc<Shard>, identity: &Identity, slug: &str) -> Option<ProfileStatus> {
     let at = shard.gateway.snapshot.profiles.iter().position(|profile| &*profile.slug == slug)?;
     let mode = shard.gateway.snapshot.profiles[at].rules.tools.mode;
     let cell = stateless::view(&shard.call, at, newest_handshake(), identity).await;
     let frame = Frame::parse(LIST_TOOLS.into(), FrameLimits::default()).ok()?;
-    let view = stateless::view_for(&shard.call, &cell, &frame).await;
+    // The view of the caller waits for the lists, of which everybody's tools are counted.
+    drop(stateless::view_for(&shard.call, &cell, &frame).await);
+    let view = whole_view(shard, slug).await.ok()?;
     Some(ProfileStatus {
         id: slug.to_owned(),
         mode: mode.name(),
