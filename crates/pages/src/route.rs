@@ -172,6 +172,11 @@ impl ProfileAction {
     }
 }
 
+/// The place where changed definitions of a server are approved.
+pub fn approval(id: &str) -> String {
+    format!("{}#definitions", server(id))
+}
+
 /// The page of a server.
 pub fn server(id: &str) -> String {
     format!("{SERVERS}/{}", segment(id))

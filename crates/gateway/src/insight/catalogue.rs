@@ -1,6 +1,6 @@
 //! The items of the servers, as they list them. This module must not know profiles or callers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use engine::access::Annotations;
@@ -241,7 +241,7 @@ pub(crate) async fn items(shard: &Arc<Shard>, query: CatalogueQuery) -> Result<C
     for spec in specs.iter().filter(|spec| is_chosen(&spec.name)) {
         let upstream = shard.view.state.upstreams.get(spec.id);
         match upstream.catalogue.tools(era(&upstream)) {
-            Ok(catalogue) => known.push((spec.name.clone(), catalogue)),
+            Ok(catalogue) => known.push((spec.name.clone(), catalogue, upstream.catalogue.held_names())),
             Err(absence) => {
                 missing.push(MissingServer { server: spec.name.to_string(), reason: absence.reason });
             }
@@ -251,7 +251,7 @@ pub(crate) async fn items(shard: &Arc<Shard>, query: CatalogueQuery) -> Result<C
     // There may be thousands of items.
     let gathered = transport::task::spawn_blocking(move || {
         let all: Vec<CatalogueItem> =
-            known.iter().flat_map(|(server, catalogue)| chosen(server, catalogue, &query)).collect();
+            known.iter().flat_map(|(server, lists, held)| chosen(server, (lists, held), &query)).collect();
         (all.len(), query.page(all))
     });
     let (total, items) = gathered.await.map_err(|e| Refusal::internal(e.to_string()))?;
@@ -262,11 +262,16 @@ pub(super) fn word(kind: ListKind) -> &'static str {
     ListKind::ALL.iter().position(|one| *one == kind).map_or("", |at| KINDS[at])
 }
 
-fn chosen(server: &str, catalogue: &UpstreamCatalogue, query: &CatalogueQuery) -> Vec<CatalogueItem> {
+fn chosen(
+    server: &str,
+    (catalogue, held): (&UpstreamCatalogue, &HashSet<String>),
+    query: &CatalogueQuery,
+) -> Vec<CatalogueItem> {
     let kind = query.kind;
     let findings = if kind == ListKind::Tools { findings(catalogue) } else { BTreeMap::new() };
-    let held = catalogue.held().iter().filter(|_| kind == ListKind::Tools).map(|item| (item, true));
-    let listed = catalogue.list(kind).iter().filter(|_| !query.is_held).map(|item| (item, false));
+    // The lists are as the server sent them, with the tools that are withheld from clients.
+    let listed =
+        catalogue.list(kind).iter().map(|item| (item, kind == ListKind::Tools && held.contains(&item.key)));
     let one = |(item, is_held): (&Item, bool)| {
         let described = described(kind, &item.key, &item.text);
         query.chooses(&item.key, &described).then(|| CatalogueItem {
@@ -277,7 +282,7 @@ fn chosen(server: &str, catalogue: &UpstreamCatalogue, query: &CatalogueQuery) -
             findings: findings.get(&item.key).cloned().unwrap_or_default(),
         })
     };
-    listed.chain(held).filter_map(one).collect()
+    listed.filter(|(_, is_held)| *is_held || !query.is_held).filter_map(one).collect()
 }
 
 /// Returns the findings about a server's tools, by the tools' names.

@@ -55,6 +55,8 @@ pub struct ToolRow {
     pub pending: Option<DefinitionState>,
     /// The reason why clients of the profile do not see the tool: `denied by the profile`, `awaits approval`.
     pub hidden: Option<ForeignText>,
+    /// True if clients do not see the tool until somebody approves its definition.
+    pub held: bool,
     /// The calls of the last 24 hours.
     pub calls: u64,
     /// The failed calls of the last 24 hours.

@@ -142,7 +142,10 @@ fn tool_row(row: &ToolRow, choice: Option<usize>) -> Markup {
             td.n data-label="Calls, 24 h" { (count(row.calls)) }
             td.n data-label="Failed, 24 h" { (percent(row.errors, row.calls)) }
             td data-label="Clients" {
-                @if let Some(reason) = &row.hidden { (badge(Tone::Quiet, Glyph::Hidden, "hidden")) div.sub { (reason) } }
+                @if row.held {
+                    (badge(Tone::Warn, Glyph::Compare, "held"))
+                    div.sub { a href=(route::approval(row.server.raw())) { "awaits approval" } }
+                } @else if let Some(reason) = &row.hidden { (badge(Tone::Quiet, Glyph::Hidden, "hidden")) div.sub { (reason) } }
                 @else { (badge(Tone::Good, Glyph::Shown, "visible")) }
             }
         }

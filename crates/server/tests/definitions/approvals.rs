@@ -150,3 +150,18 @@ async fn a_review_and_an_approval_over_the_api() {
     let (status, _) = place.ask("PUT", APPROVE, &json!({})).await;
     assert_eq!(status, 405);
 }
+
+#[tokio::test]
+async fn operators_see_which_tools_are_held() {
+    let place = Place::new(first(), "definitions: hold\n").await;
+    place.shows(&["up__read_file", "up__old_tool"]).await;
+    place.change(second()).await;
+    place.shows(&[]).await;
+    let held = place.get("/api/items?kind=tools&held=true").await;
+    let mut names: Vec<_> =
+        held["items"].as_array().expect("a list").iter().map(|one| &one["name"]).collect();
+    names.sort_by_key(ToString::to_string);
+    assert_eq!(names, [&json!("read_file"), &json!("upload")], "{held}");
+    let all = place.get("/api/items?kind=tools").await;
+    assert!(all["items"].as_array().expect("a list").iter().all(|one| one["isHeld"] == true), "{all}");
+}

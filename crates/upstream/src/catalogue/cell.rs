@@ -260,6 +260,14 @@ impl Catalogue {
         self.faces.each_ref().map(Face::served)
     }
 
+    /// Returns the names of the tools that clients do not see until somebody approves them.
+    pub fn held_names(&self) -> HashSet<String> {
+        let served = self.lists().into_iter().flatten();
+        served
+            .flat_map(|lists| lists.held().iter().map(|tool| tool.key.clone()).collect::<Vec<_>>())
+            .collect()
+    }
+
     /// Returns true if the lists differ from these earlier ones.
     pub fn differs_from(&self, before: &[Option<Arc<UpstreamCatalogue>>; 2]) -> bool {
         self.lists().iter().zip(before).any(|(now, before)| match (now, before) {

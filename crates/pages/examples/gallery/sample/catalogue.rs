@@ -140,6 +140,7 @@ pub(crate) fn tool_row(s: &Sample, number: usize) -> ToolRow {
         findings: u64::from(number % 7 == 3) * 2,
         pending: (number == 2).then_some(DefinitionState::Changed),
         hidden: (number % 6 == 5).then(|| s.t("denied by the profile")),
+        held: number % 6 == 4,
         calls: 1_800 / (number as u64 + 1),
         errors: 31 / (number as u64 + 1),
     }

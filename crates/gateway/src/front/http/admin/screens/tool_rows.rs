@@ -57,6 +57,7 @@ fn of_item(item: CatalogueItem, pending: Option<DefinitionState>, usage: &Usage)
     let (calls, errors) = usage.of_tool(&item.server, &[&item.name, &by_server]);
     ToolRow {
         client_name: item.name.as_str().into(),
+        held: item.is_held,
         hidden: item.is_held.then(|| "awaits approval".into()),
         pending: pending.or_else(|| item.is_held.then_some(DefinitionState::Changed)),
         findings: super::count(item.findings.len()),
