@@ -30,6 +30,8 @@ pub struct ProfileRow {
     pub listed: u64,
     /// The estimated tokens of these tools.
     pub tokens: u64,
+    /// The estimated tokens of the instructions that clients get.
+    pub instructions_tokens: u64,
     /// The number of tools that clients can only find by searching.
     pub searchable: u64,
     /// The estimated tokens of the searchable tools, if they were listed.
@@ -40,6 +42,13 @@ pub struct ProfileRow {
     pub origin: DefinedIn,
 }
 
+impl ProfileRow {
+    /// The estimated tokens of everything that clients get at the beginning.
+    pub fn cost(&self) -> u64 {
+        self.tokens.saturating_add(self.instructions_tokens)
+    }
+}
+
 /// One profile.
 #[derive(Debug, Clone, Default)]
 pub struct ProfilePage {
@@ -47,8 +56,6 @@ pub struct ProfilePage {
     pub row: ProfileRow,
     /// The instructions that clients get, if there are some.
     pub instructions: Option<ForeignText>,
-    /// The estimated tokens of the instructions.
-    pub instructions_tokens: u64,
     /// The servers of the profile, in order.
     pub servers: Vec<ProfileServer>,
     /// The names of servers that can be added.

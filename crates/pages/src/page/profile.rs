@@ -53,7 +53,7 @@ pub fn profile(frame: &PageFrame, data: &ProfilePage) -> Markup {
 
 fn cost(data: &ProfilePage) -> Markup {
     let row = &data.row;
-    let all = row.tokens.saturating_add(data.instructions_tokens);
+    let all = row.cost();
     html! {
         section aria-labelledby="cost" {
             h2.vh id="cost" { "Context cost" }
@@ -62,7 +62,7 @@ fn cost(data: &ProfilePage) -> Markup {
                 div { dt { "Of 200,000 tokens" } dd.value { (percent(all, CONTEXT)) } dd.below { (meter(all, CONTEXT)) } }
                 div { dt { "Listed tools" } dd.value { (count(row.listed)) } dd.below { (count(row.tokens)) " tokens" } }
                 div { dt { "Searchable tools" } dd.value { (count(row.searchable)) } dd.below { (count(row.searchable_tokens)) " tokens saved" } }
-                div { dt { "Instructions" } dd.value { (count(data.instructions_tokens)) } dd.below { "tokens" } }
+                div { dt { "Instructions" } dd.value { (count(row.instructions_tokens)) } dd.below { "tokens, with those of the servers" } }
                 div { dt { "Open sessions" } dd.value { (count(row.sessions)) } dd.below { a href=(route::with_query(route::SESSIONS, &[("q", row.slug.raw())])) { "Show them" } } }
             }
             @if let Some(text) = &data.instructions { details.raw { summary { "Instructions for models" } div.prose { (text.block()) } } }

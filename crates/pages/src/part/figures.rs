@@ -56,11 +56,14 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     if part == 0 || whole == 0 {
         return "0 %".to_owned();
     }
-    let thousandths = u128::from(part) * 1000 / u128::from(whole);
-    match thousandths {
+    let (part, whole) = (u128::from(part), u128::from(whole));
+    let rounded = |units: u128| (part * units * 2 + whole) / (whole * 2);
+    match rounded(1000) {
         0 => "< 0.1 %".to_owned(),
-        1..100 => format!("{}.{} %", thousandths / 10, thousandths % 10),
-        _ => format!("{} %", thousandths / 10),
+        thousandths @ 1..100 => format!("{}.{} %", thousandths / 10, thousandths % 10),
+        // A part is never everything.
+        _ if part < whole => format!("{} %", rounded(100).min(99)),
+        _ => format!("{} %", rounded(100)),
     }
 }
 
@@ -93,6 +96,16 @@ mod tests {
         assert_eq!(
             [percent(0, 0), percent(1, 100_000), percent(4, 1_000), percent(1, 2)],
             ["0 %", "< 0.1 %", "0.4 %", "50 %"]
+        );
+        assert_eq!(
+            [
+                percent(948, 200_000),
+                percent(99, 1_000),
+                percent(996, 1_000),
+                percent(3, 3),
+                percent(125, 1_000)
+            ],
+            ["0.5 %", "9.9 %", "99 %", "100 %", "13 %"]
         );
         assert_eq!(
             [per_second(0, 1_000), per_second(1, 60_000), per_second(34, 10_000)],

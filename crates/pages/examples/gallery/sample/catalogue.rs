@@ -239,6 +239,7 @@ fn profile_row(s: &Sample, number: usize) -> ProfileRow {
         listed: [388, 14, 2][number % 3],
         tokens: [109_804, 3_640, 512][number % 3],
         searchable: [0, 374, 386][number % 3],
+        instructions_tokens: 14,
         searchable_tokens: [0, 106_164, 109_292][number % 3],
         sessions: 7,
         origin: if number % 3 == 2 { DefinedIn::Api } else { DefinedIn::File },
@@ -262,7 +263,6 @@ pub(crate) fn profile(s: &Sample) -> ProfilePage {
         row: ProfileRow { origin: DefinedIn::Api, ..profile_row(s, 1) },
         instructions: (s.rows > 0)
             .then(|| s.t("Ask before you publish anything.\nWrite in British English.")),
-        instructions_tokens: 14,
         servers: s.few(50, |number| {
             let row = server_row(s, number + 3);
             ProfileServer {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use engine::tokens::tokens_of_text;
 use pages::model::{ForeignText, ProfilePage, ProfileServer, ServerState, ToolRow};
 use pages::page;
 use pages::route::{self, ProfileAction};
@@ -18,11 +17,10 @@ use crate::process::Shard;
 /// Shows a profile.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, slug) = (&request.shard, request.named(0));
-    let row = profiles::row(shard, slug).await.ok_or_else(|| Refusal::no_profile(slug))?;
+    let (row, view) = profiles::row(shard, slug).await.ok_or_else(|| Refusal::no_profile(slug))?;
     let usage = server_rows::day(shard).await;
     let standing = request.standing();
     let config = standing.config();
-    let profile = config.profiles.get(slug).ok_or_else(|| Refusal::no_profile(slug))?;
     let mut tools = tool_rows::of_profile(shard, slug, &usage).await?;
     let servers = servers(shard, slug, &tools)?;
     let others = config.mcp_servers.keys().filter(|id| !servers.iter().any(|server| server.id.raw() == **id));
@@ -31,9 +29,8 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     tools.sort_by(|one, other| (other.tokens, &one.client_name).cmp(&(one.tokens, &other.client_name)));
     let (tools, paging) = part(request, tools);
     let rules = &config.shown()["profiles"][slug]["tools"];
-    let instructions = profile.instructions.as_ref().map(|text| text.expose().to_owned());
+    let instructions = view.as_ref().and_then(|view| view.instructions()).map(str::to_owned);
     let data = ProfilePage {
-        instructions_tokens: instructions.as_deref().map_or(0, tokens_of_text),
         instructions: super::text(instructions),
         others: texts(others),
         allow: patterns(&rules["allow"]),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use engine::catalogue::{ToolSearch, View};
+use engine::tokens::tokens_of_text;
 use pages::model::{DefinedIn, ProfileRow, ProfilesPage};
 use pages::{page, route};
 use serde_json::json;
@@ -23,24 +25,24 @@ async fn data(request: &PageRequest, fault: Option<String>) -> ProfilesPage {
     let shard = &request.shard;
     let mut rows = Vec::new();
     for slug in shard.gateway.standing.config().profiles.keys() {
-        rows.extend(row(shard, slug).await);
+        rows.extend(row(shard, slug).await.map(|(row, _)| row));
     }
     ProfilesPage { rows, servers: texts(server_rows::names(shard)), fault: super::text(fault) }
 }
 
-/// Returns the row of a profile; `None` if there is none with this name.
-pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<ProfileRow> {
+/// Returns the row of a profile with its view, if there is one; `None` if there is no profile with this name.
+pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, Option<Arc<View>>)> {
     let standing = &shard.gateway.standing;
     let profile = changes::profile(standing, slug).ok()?;
     let at = shard.gateway.snapshot.profiles.iter().position(|one| &*one.slug == slug)?;
     let mode = shard.gateway.snapshot.profiles[at].rules.tools.mode;
-    let (listed, searchable) = match whole_view(shard, slug).await {
-        Ok(view) => (view.token_cost(), view.search().map(engine::catalogue::ToolSearch::token_cost)),
-        Err(_) => (engine::catalogue::TokenCost::default(), None),
-    };
+    let view = whole_view(shard, slug).await.ok();
+    let listed = view.as_ref().map(|view| view.token_cost()).unwrap_or_default();
+    let searchable = view.as_ref().and_then(|view| view.search()).map(ToolSearch::token_cost);
     let searchable = searchable.unwrap_or_default();
+    let instructions = view.as_ref().and_then(|view| view.instructions());
     let sessions = shard.session.state.sessions.those(|session| session.profile == at).len();
-    Some(ProfileRow {
+    let row = ProfileRow {
         slug: slug.into(),
         title: profile["name"].as_str().unwrap_or_default().into(),
         endpoint: format!("/mcp/{slug}").into(),
@@ -48,11 +50,13 @@ pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<ProfileRow> {
         servers: count(standing.config().profiles.get(slug).map_or(0, |profile| profile.servers.len())),
         listed: count(listed.tools),
         tokens: listed.tokens,
+        instructions_tokens: instructions.map_or(0, tokens_of_text),
         searchable: count(searchable.tools),
         searchable_tokens: searchable.tokens,
         sessions: count(sessions),
         origin: if standing.base().profiles.contains_key(slug) { DefinedIn::File } else { DefinedIn::Api },
-    })
+    };
+    Some((row, view))
 }
 
 /// Adds a profile, or clones one.
