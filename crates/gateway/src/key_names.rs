@@ -96,6 +96,14 @@ impl KeyNames {
         })
     }
 
+    /// Returns the callers with active keys, by name.
+    pub(crate) fn active(&self, now_ms: u64) -> Vec<Principal> {
+        let mut keys: Vec<&ApiKey> =
+            self.0.values().filter(|key| key.state(now_ms) == KeyState::Active).collect();
+        keys.sort_by(|one, other| one.name.cmp(&other.name));
+        keys.into_iter().map(principal).collect()
+    }
+
     /// Returns the caller with this id as access rules see it; `None` if its facts are unknown or its key is not valid.
     pub(crate) fn principal(&self, id: &str, now_ms: u64) -> Option<Principal> {
         if let Some(key) = self.0.get(id).filter(|key| key.state(now_ms) == KeyState::Active) {

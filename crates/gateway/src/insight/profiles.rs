@@ -151,6 +151,21 @@ fn listed(shard: &Shard, view: &View, kind: ListKind) -> Vec<ProfileItem> {
     items
 }
 
+/// Returns the names of all tools that a view lists or finds, without Dragoman's own.
+pub(crate) fn tool_names(view: &View) -> Vec<String> {
+    let pages = std::iter::once(view.pages(ListKind::Tools).page(None));
+    let later = (1..).map(|number| view.pages(ListKind::Tools).page(Some(&format!("p{number}"))));
+    let mut names = Vec::new();
+    for page in pages.chain(later).map_while(|page| page) {
+        let Ok(page) = serde_json::from_slice::<ListPage<'_>>(page.text()) else { continue };
+        let read = |item: &&RawValue| {
+            engine::catalogue::Item::read(ListKind::Tools, item.get().to_owned().into()).map(|item| item.key)
+        };
+        names.extend(page.tools.iter().filter_map(read).filter(|name| view.tool(name).is_some()));
+    }
+    names
+}
+
 fn one(shard: &Shard, view: &View, kind: ListKind, text: &str) -> Option<ProfileItem> {
     let item = engine::catalogue::Item::read(kind, text.to_owned().into())?;
     let entry = if kind == ListKind::Tools { view.tool(&item.key) } else { None };

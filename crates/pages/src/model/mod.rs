@@ -50,7 +50,7 @@ pub use playground::{
     FieldKind, OpenQuestion, PlaygroundPage, PlaygroundRun, PlaygroundTool, ProgressMark, RunState,
     SchemaField,
 };
-pub use profiles::{ProfilePage, ProfileRow, ProfileServer, ProfilesPage};
+pub use profiles::{ProfilePage, ProfileRow, ProfileServer, ProfilesPage, UnservedCaller};
 pub use servers::{
     AddServer, ConnectionCounts, ProcessRow, ServerConfig, ServerLogin, ServerPage, ServerRow, ServersFilter,
     ServersPage, StateChange, StderrLine,

@@ -70,8 +70,25 @@ pub struct ProfilePage {
     pub tools: Vec<ToolRow>,
     /// The position of the tools.
     pub paging: Paging,
+    /// The keys and users whom the access rules leave without any tool.
+    pub without_tools: Vec<UnservedCaller>,
     /// The keys that this profile accepts, and other ways to authenticate, as sentences.
     pub callers: Vec<ForeignText>,
+}
+
+/// A caller that a profile admits, but that may use none of its tools.
+#[derive(Debug, Clone, Default)]
+pub struct UnservedCaller {
+    /// The name of the key or the user.
+    pub name: ForeignText,
+    /// The caller, as in the record of calls.
+    pub caller: ForeignText,
+    /// The number of tools that the profile lists.
+    pub tools: u64,
+    /// One of these tools, for the access check.
+    pub tool: ForeignText,
+    /// The reason.
+    pub reason: ForeignText,
 }
 
 /// A server in a profile.

@@ -1,11 +1,11 @@
 //! One profile: its servers, what its clients see, and what this costs.
 
 use super::profiles::mode;
-use crate::model::{DefinedIn, ForeignText, PageFrame, ProfilePage, ProfileServer};
+use crate::model::{DefinedIn, ForeignText, PageFrame, ProfilePage, ProfileServer, UnservedCaller};
 use crate::part::{
     Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, button, confirmed,
-    copyable, count, defined_in, empty, facts, field, filter, hints, left_out, meter, page, pager, percent,
-    post, select, server_badge, shown, submit, table,
+    copyable, count, counted, defined_in, empty, facts, field, filter, hints, left_out, meter, page, pager,
+    percent, post, select, server_badge, shown, submit, table,
 };
 use crate::route::{self, ProfileAction};
 use maud::{Markup, html};
@@ -32,6 +32,7 @@ pub fn profile(frame: &PageFrame, data: &ProfilePage) -> Markup {
         frame,
         &head,
         &html! {
+            (without_tools(data))
             (cost(data))
             section aria-labelledby="servers" { h2 id="servers" { "Servers" } (servers(frame, data)) }
             section aria-labelledby="tools" { h2 id="tools" { "What clients see" } (tools(data)) }
@@ -49,6 +50,28 @@ pub fn profile(frame: &PageFrame, data: &ProfilePage) -> Markup {
             @if frame.manages { (clone(frame, data)) }
         },
     )
+}
+
+fn without_tools(data: &ProfilePage) -> Markup {
+    let check = |one: &UnservedCaller| {
+        let pairs =
+            [("caller", one.caller.raw()), ("profile", data.row.slug.raw()), ("tool", one.tool.raw())];
+        route::with_query(route::ACCESS, &pairs)
+    };
+    html! {
+        @if !data.without_tools.is_empty() {
+            div.notice.warn {
+                (Glyph::Warning)
+                div {
+                    p { strong { "Clients of these callers show no tools:" } }
+                    ul { @for one in shown(&data.without_tools) { li {
+                        code { (one.name.name()) } " may use 0 of " (counted(one.tools, "tool", "tools")) ": " (one.reason) ". "
+                        a href=(check(one)) { "Check the access" }
+                    } } }
+                }
+            }
+        }
+    }
 }
 
 fn cost(data: &ProfilePage) -> Markup {

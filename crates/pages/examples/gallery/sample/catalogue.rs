@@ -6,6 +6,7 @@ use dragoman_pages::model::{
     AddServer, ApprovalRow, ArgumentRow, DefinedIn, DefinitionChange, DefinitionState, DiffLine, DiffMark,
     ProfilePage, ProfileRow, ProfileServer, ProfilesPage, SchemaFindingRow, ServerRow, ServerState,
     ServersFilter, ServersPage, ToolHints, ToolPage, ToolProfileRow, ToolRow, ToolsFilter, ToolsPage,
+    UnservedCaller,
 };
 
 type Known = (&'static str, ServerState, Option<&'static str>, Option<&'static str>, &'static str, u64);
@@ -139,8 +140,8 @@ pub(crate) fn tool_row(s: &Sample, number: usize) -> ToolRow {
         tokens,
         findings: u64::from(number % 7 == 3) * 2,
         pending: (number == 2).then_some(DefinitionState::Changed),
-        hidden: (number % 6 == 5).then(|| s.t("denied by the profile")),
         held: number % 6 == 4,
+        hidden: (number % 6 == 5).then(|| s.t("denied by the profile")),
         calls: 1_800 / (number as u64 + 1),
         errors: 31 / (number as u64 + 1),
     }
@@ -238,8 +239,8 @@ fn profile_row(s: &Sample, number: usize) -> ProfileRow {
         servers: 12 - number as u64 % 7,
         listed: [388, 14, 2][number % 3],
         tokens: [109_804, 3_640, 512][number % 3],
-        searchable: [0, 374, 386][number % 3],
         instructions_tokens: 14,
+        searchable: [0, 374, 386][number % 3],
         searchable_tokens: [0, 106_164, 109_292][number % 3],
         sessions: 7,
         origin: if number % 3 == 2 { DefinedIn::Api } else { DefinedIn::File },
@@ -280,6 +281,13 @@ pub(crate) fn profile(s: &Sample) -> ProfilePage {
         q: s.t(""),
         tools: s.rows(|number| tool_row(s, number)),
         paging: s.paging(),
+        without_tools: s.few(3, |_| UnservedCaller {
+            name: s.t("claude-web"),
+            caller: s.t("key:dgm_BgTMSuBe"),
+            tools: 14,
+            tool: s.t("blog__read"),
+            reason: s.t("no rule with allow covers it"),
+        }),
         callers: s.list(&["key dgm_BgTMSuBe (cursor-ann)", "users of the site https://www.example.com"]),
     }
 }

@@ -6,6 +6,7 @@ mod client_snippet;
 mod definition_changes;
 mod messages;
 mod paging;
+mod reach;
 mod schema_form;
 mod server_rows;
 mod tool_rows;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
 use super::paging::{contains, part};
-use super::{profiles, server_rows, texts, tool_rows};
+use super::{profiles, reach, server_rows, texts, tool_rows};
 use crate::changes::{self, Refusal};
 use crate::process::Shard;
 
@@ -30,12 +30,14 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (tools, paging) = part(request, tools);
     let rules = &config.shown()["profiles"][slug]["tools"];
     let instructions = view.as_ref().and_then(|view| view.instructions()).map(str::to_owned);
+    let without_tools = reach::without_tools(shard, slug, view.as_deref()).await;
     let data = ProfilePage {
         instructions: super::text(instructions),
         others: texts(others),
         allow: patterns(&rules["allow"]),
         deny: patterns(&rules["deny"]),
         callers: callers(shard),
+        without_tools,
         row,
         servers,
         q,
