@@ -73,6 +73,8 @@ pub(crate) struct Usage {
     servers: HashMap<String, CallCount>,
     /// By server and by the name that the client used.
     tools: HashMap<(String, String), CallCount>,
+    /// By the name that the client used alone: a refused call has no server.
+    names: HashMap<String, CallCount>,
     callers: HashMap<String, CallCount>,
 }
 
@@ -105,7 +107,7 @@ impl Usage {
 
     /// Returns the tools with the most calls.
     pub(crate) fn busiest_tools(&self, most: usize) -> Vec<(String, CallCount)> {
-        busiest(self.tools.iter().map(|((_, tool), count)| (tool.clone(), count.clone())), most)
+        busiest(self.names.iter().map(|(tool, count)| (tool.clone(), count.clone())), most)
     }
 
     /// Returns the callers with the most calls.
@@ -171,6 +173,7 @@ impl Gathering {
         }
         if let Some(tool) = figures.tool {
             count(&mut usage.tools, (server.to_owned(), tool.to_owned()), figures);
+            count(&mut usage.names, tool.to_owned(), figures);
         }
     }
 
@@ -181,6 +184,7 @@ impl Gathering {
         usage.steps.iter_mut().for_each(|step| step.count.finish());
         usage.servers.values_mut().for_each(CallCount::finish);
         usage.tools.values_mut().for_each(CallCount::finish);
+        usage.names.values_mut().for_each(CallCount::finish);
         usage.callers.values_mut().for_each(CallCount::finish);
         usage.counted_since = examined.cut_off_ms.filter(|at| *at > self.start);
         usage.before = examined.cut_off_ms.is_none().then_some(self.before);
@@ -231,6 +235,17 @@ mod tests {
         assert_eq!(usage.of_server("blog").calls, 3);
         assert_eq!(usage.busiest_callers(5)[0].0, "key:a");
         assert_eq!(usage.counted_since, None);
+    }
+
+    #[test]
+    fn a_refused_call_counts_for_the_same_tool() {
+        let mut gathering = Gathering::new(120_000, 60_000);
+        gathering.add(&figures(60_000, CallOutcome::Ok, 1));
+        gathering.add(&CallFigures { upstream: None, ..figures(60_001, CallOutcome::Denied, 1) });
+        let usage = gathering.finished(Examined { calls: 2, cut_off_ms: None });
+        let busiest = usage.busiest_tools(5);
+        assert_eq!(busiest.len(), 1);
+        assert_eq!((busiest[0].0.as_str(), busiest[0].1.calls, busiest[0].1.denied), ("blog__post", 2, 1));
     }
 
     #[test]
