@@ -43,6 +43,8 @@ pub struct CallsFilter {
     pub since: ForeignText,
     /// The end, likewise.
     pub until: ForeignText,
+    /// A part of the tool's name or of the recorded arguments.
+    pub q: ForeignText,
     /// A pattern for the tool's name.
     pub tool: ForeignText,
     /// A pattern for the caller.
@@ -74,6 +76,8 @@ pub struct CallRow {
     pub server: Option<ForeignText>,
     /// The tool by the name that the client used; for other requests the method.
     pub tool: ForeignText,
+    /// The beginning of the recorded arguments, on one line.
+    pub arguments: Option<ForeignText>,
     /// The method.
     pub method: ForeignText,
     /// The error code that the client got.

@@ -33,8 +33,9 @@ pub fn calls(frame: &PageFrame, data: &CallsPage) -> Markup {
 }
 
 /// The filter as the query of an address.
-fn pairs(filter: &CallsFilter) -> [(&str, &str); 8] {
+fn pairs(filter: &CallsFilter) -> [(&str, &str); 9] {
     [
+        ("q", filter.q.raw()),
         ("since", filter.since.raw()),
         ("until", filter.until.raw()),
         ("tool", filter.tool.raw()),
@@ -64,6 +65,7 @@ fn filters(data: &CallsPage) -> Markup {
     outcomes.extend(Outcome::ALL.map(|outcome| (outcome.name(), outcome.name().to_owned())));
     html! {
         (filter(route::CALLS, "list", &html! {
+            (field(InputLine { name: "q", label: "Tool or arguments", value: chosen.q.raw(), example: "post", kind: "search", ..InputLine::default() }))
             (field(InputLine { name: "tool", label: "Tool", value: chosen.tool.raw(), example: "blog__*", kind: "search", ..InputLine::default() }))
             (field(InputLine { name: "principal", label: "Caller", value: chosen.principal.raw(), example: "ci-bot or key:dgm_*", kind: "search", ..InputLine::default() }))
             (field(InputLine { name: "client", label: "Client", value: chosen.client.raw(), example: "cursor*", kind: "search", ..InputLine::default() }))
@@ -108,6 +110,7 @@ fn call_row(frame: &PageFrame, row: &CallRow) -> Markup {
             td data-label="Outcome" { (outcome_badge(row.outcome)) @if let Some(code) = row.code { div.sub { "code " (code) } } }
             td data-label="Tool" {
                 (at_row(&route::call(row.id), &row.tool.name()))
+                @if let Some(arguments) = &row.arguments { div.sub.clamp { code { (arguments) } } }
                 @if let Some(reason) = &row.reason { div.sub.clamp { (reason) } }
             }
             td data-label="Caller" { (caller(&row.principal)) @if let Some(address) = &row.address { div.sub { (address.name()) } } }

@@ -154,8 +154,41 @@ async fn lists_of_calls_say_who_stopped_a_call() {
     let own = format!("/admin/calls/{}", rest.split_once('"').expect("its end").0);
     let call = office.page_with(&own, "rule 2 of `access` denies it").await;
     assert!(call.contains("Check the access of this caller"), "{call}");
+    for found in ["/admin/calls?q=%22B%22%3A2", "/admin/calls?q=demo__ADD"] {
+        office.page_with(found, "{&quot;a&quot;:1,&quot;b&quot;:2}").await;
+    }
+    let none = office.browser.get("/admin/calls?q=%22b%22%3A3").await;
+    assert!(none.text.contains("No matching calls"), "{}", none.text);
     let page = office
         .page_with("/admin/calls?tool=demo__addd", "there is nothing with this name in the profile")
         .await;
     assert!(!page.contains("the parameters were refused"), "{page}");
+}
+
+#[tokio::test]
+async fn a_profile_names_the_callers_without_tools() {
+    let rules = "access: [{ allow: '*', who: { key: ci-bot } }]\n";
+    let mut office = Office::new(rules).await;
+    let (bot, boss) = (office.key("ci-bot").await, office.key("boss").await);
+    let page = office.page_with("/admin/profiles/default", "Clients of these callers show no tools").await;
+    assert!(
+        page.contains("<bdi>boss</bdi></code> may use 0 of 6 tools")
+            && page.contains("no rule with allow covers it")
+    );
+    assert!(!page.contains("<bdi>ci-bot</bdi></code> may use 0"), "{page}");
+    // The numbers of the profile do not depend on the one who asks.
+    let path = "/api/profiles/default/status";
+    let (own, other) = (
+        office.api(&bot, "GET", path, &Value::Null).await,
+        office.api(&boss, "GET", path, &Value::Null).await,
+    );
+    assert_eq!((&own["listed"]["tools"], &own), (&json!(6), &other));
+    // A client without tools leaves a call that leads to the access check.
+    let client = Legacy::open(office.by(&boss)).await;
+    client.ask("tools/list", &json!({})).await;
+    let calls =
+        office.page_with("/admin/calls?principal=boss&outcome=error", "offers this to the caller").await;
+    let (_, rest) = calls.split_once("href=\"/admin/calls/").expect("a call");
+    let call = format!("/admin/calls/{}", rest.split_once('"').expect("its end").0);
+    office.page_with(&call, "Check the access of this caller").await;
 }

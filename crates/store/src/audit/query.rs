@@ -27,6 +27,8 @@ pub struct Query {
     pub tool: Option<String>,
     /// Selects requests with a matching method.
     pub method: Option<String>,
+    /// Selects calls whose tool or recorded arguments contain this text, whatever its case.
+    pub text: Option<String>,
     /// Selects clients with a matching name and version.
     pub client: Option<String>,
     /// Selects clients with a matching address.
@@ -55,6 +57,10 @@ impl Query {
             ("method GLOB ?", pattern(&self.method)),
             ("client GLOB ?", pattern(&self.client)),
             ("address GLOB ?", pattern(&self.address)),
+            (
+                "instr(lower(coalesce(tool, method) || ' ' || coalesce(arguments, '')), ?) > 0",
+                self.text.as_deref().map(lower),
+            ),
             ("outcome = ?", self.outcome.map(|outcome| Value::from(outcome.as_str().to_owned()))),
             ("id > ?", self.after.map(Value::from)),
             ("id < ?", self.before.map(Value::from)),
@@ -73,6 +79,11 @@ impl Query {
         values.push(Value::from(i64::from(self.limit.min(MAX_LIMIT))));
         (format!("WHERE {all} ORDER BY {order} LIMIT ?"), values)
     }
+}
+
+fn lower(text: &str) -> Value {
+    // As the database does, only ASCII.
+    Value::from(text.to_ascii_lowercase())
 }
 
 /// Translates a pattern into SQLite's form, where `[` opens a set of characters.

@@ -51,6 +51,7 @@ pub(crate) fn call_row(s: &Sample, number: usize) -> CallRow {
         profile: s.t("office"),
         server: (!server.is_empty()).then(|| s.t(server)),
         tool: s.t(tool),
+        arguments: Some(s.t("{\"id\":42,\"title\":\"<b>A post</b>\"}")),
         method: s.t("tools/call"),
         code: (outcome != Outcome::Ok).then_some(-32_602 - i64::from(outcome == Outcome::Error)),
         duration_us,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pages::model::{CallRow, Caller, Outcome};
+use pages::model::{CallRow, Caller, ForeignText, Outcome};
 use proto::rpc::code;
 use store::audit::Query;
 
@@ -10,6 +10,9 @@ use super::text;
 use crate::insight::calls::{self, RecordedCall};
 use crate::insight::refusals::CallRefusals;
 use crate::process::Shard;
+
+/// The number of characters of arguments in a list.
+const SHOWN: usize = 120;
 
 /// Returns the row of a call.
 pub(super) fn row(call: RecordedCall) -> CallRow {
@@ -23,6 +26,7 @@ pub(super) fn row(call: RecordedCall) -> CallRow {
         server: text(call.server),
         tool: call.tool.unwrap_or_else(|| call.method.clone()).into(),
         reason: reason(outcome, call.code, &call.method).map(Into::into),
+        arguments: call.arguments.as_deref().and_then(beginning),
         method: call.method.into(),
         code: call.code,
         duration_us: call.duration_us,
@@ -34,6 +38,17 @@ pub(super) fn row(call: RecordedCall) -> CallRow {
         address: text(call.address),
         client: text(call.client),
     }
+}
+
+/// Returns the beginning of recorded arguments on one line; `None` if there are none.
+fn beginning(arguments: &str) -> Option<ForeignText> {
+    let flat: String =
+        arguments.chars().take(SHOWN + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text = match flat.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &flat[..end]),
+        None => flat,
+    };
+    (!matches!(text.as_str(), "" | "{}")).then(|| text.into())
 }
 
 /// Returns the reason for an outcome, as far as the record contains it.
@@ -82,6 +97,14 @@ pub(super) async fn rows(shard: &Arc<Shard>, calls: Vec<RecordedCall>) -> Vec<Ca
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_begin_on_one_line() {
+        let shown = |text: &str| beginning(text).map(|text| text.raw().to_owned());
+        assert_eq!(shown("{\"id\":42,\n\"x\":1}").as_deref(), Some("{\"id\":42, \"x\":1}"));
+        assert_eq!((shown("{}"), shown("")), (None, None));
+        assert_eq!(shown(&"é".repeat(500)).map(|text| text.chars().count()), Some(SHOWN + 1));
+    }
 
     #[test]
     fn a_refusal_is_no_fault_of_the_parameters() {

@@ -27,6 +27,7 @@ fn filter(request: &PageRequest) -> CallsFilter {
     CallsFilter {
         since: query.shown("since"),
         until: query.shown("until"),
+        q: query.shown("q"),
         tool: query.shown("tool"),
         principal: query.shown("principal"),
         client: query.shown("client"),
@@ -42,6 +43,7 @@ fn query(filter: &CallsFilter) -> Result<Query, String> {
     Ok(Query {
         since_ms: moment(filter.since.raw())?,
         until_ms: moment(filter.until.raw())?,
+        text: own(&filter.q),
         tool: own(&filter.tool),
         principal: own(&filter.principal),
         client: own(&filter.client),
