@@ -68,6 +68,9 @@ impl TroubleCounts {
     }
 }
 
+/// The beginning of the advice to review definitions, with a command for the terminal.
+pub(crate) const REVIEW: &str = "review them: dragoman definitions";
+
 /// The share of a limit in use above which it is reported, in percent.
 const NEARLY: usize = 90;
 
@@ -109,7 +112,7 @@ fn servers(shard: &Shard) -> Vec<HealthFinding> {
                 severity: "warning",
                 subject,
                 message: format!("{pending} changed, new or vanished tools await approval"),
-                help: format!("review them: dragoman definitions {}", spec.name),
+                help: format!("{REVIEW} {}", spec.name),
             });
         }
     }

@@ -15,7 +15,7 @@ use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
 use super::super::pages_state::PagesState;
 use super::{call_rows, count, server_rows};
-use crate::insight::health::{HealthFinding, health};
+use crate::insight::health::{HealthFinding, REVIEW, health};
 use crate::insight::keys::key_names;
 use crate::insight::moment::PointInTime;
 use crate::insight::usage::CallCount;
@@ -150,7 +150,9 @@ fn advice(shard: &Arc<Shard>) -> Vec<Advice> {
 
 fn of_finding(finding: &HealthFinding) -> Advice {
     let server = finding.subject.strip_prefix("server ");
+    let is_review = finding.help.starts_with(REVIEW);
     let (href, action) = match server {
+        Some(name) if is_review => (route::approval(name), "Review and approve"),
         Some(name) => (route::server(name), "Open the server"),
         None if finding.subject.starts_with("limits") => (route::LIMITS.to_owned(), "Open the limits"),
         None => (route::CONFIGURATION.to_owned(), "Open the configuration"),
@@ -164,7 +166,12 @@ fn of_finding(finding: &HealthFinding) -> Advice {
     Advice {
         severity: if finding.severity == "error" { Severity::Bad } else { Severity::Warning },
         title: title.into(),
-        text: format!("{}. {}.", capitalized(message), capitalized(&finding.help)).into(),
+        text: if is_review {
+            format!("{}. Review what has changed, and approve it there.", capitalized(message))
+        } else {
+            format!("{}. {}.", capitalized(message), capitalized(&finding.help))
+        }
+        .into(),
         href,
         action,
     }
@@ -175,4 +182,27 @@ fn capitalized(text: &str) -> String {
     let mut chars = text.trim_end_matches('.').chars();
     let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}", chars.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_definitions_are_approved_at_the_page() {
+        let finding = |help: &str| HealthFinding {
+            severity: "warning",
+            subject: "server crm".to_owned(),
+            message: "2 changed, new or vanished tools await approval".to_owned(),
+            help: help.to_owned(),
+        };
+        let advice = of_finding(&finding(&format!("{REVIEW} crm")));
+        assert_eq!(
+            (advice.href.as_str(), advice.action),
+            ("/admin/servers/crm#definitions", "Review and approve")
+        );
+        assert!(!advice.text.raw().contains("dragoman"), "{}", advice.text.raw());
+        let other = of_finding(&finding("look at the log"));
+        assert_eq!((other.href.as_str(), other.action), ("/admin/servers/crm", "Open the server"));
+    }
 }
