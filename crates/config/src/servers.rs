@@ -15,6 +15,7 @@ use super::server::{Link, Server};
 use super::server_tools;
 use super::suggest;
 use super::words::is_word_of;
+use crate::nearest::{MAX_COMPARED, plain};
 
 /// All keys of a server that have a meaning here.
 fn own_keys() -> impl Iterator<Item = &'static str> {
@@ -260,7 +261,36 @@ fn note_foreign(reader: &mut Reader<'_>, fields: Fields<'_>) {
     }
 }
 
+/// Names that users of other gateways write, without case and `-` or `_`, with the advice to use the key that means the same.
+const SYNONYMS: [(&[&str], &str); 3] = [
+    (
+        &[
+            "concurrency",
+            "maxconcurrency",
+            "concurrencylimit",
+            "maxconcurrent",
+            "maxconcurrentcalls",
+            "maxconcurrentrequests",
+            "maxparallel",
+            "parallelism",
+        ],
+        "did you mean `concurrentCalls`?",
+    ),
+    (
+        &["queue", "queuesize", "maxqueue", "maxqueuesize", "queuelimit", "maxwaiting", "maxpending"],
+        "did you mean `waitingCalls`?",
+    ),
+    (
+        &["ratelimit", "ratelimits", "ratelimiting", "requestsperminute", "rpm", "maxrequestsperminute"],
+        "did you mean `rateLimits`? It is at the top of the file: rateLimits: [{ rate: 60/1m, tools: 'NAME__*' }]",
+    ),
+];
+
 fn foreign_help(key: &str, value: &Node) -> &'static str {
+    let wanted = plain(&key[..key.floor_char_boundary(MAX_COMPARED)]);
+    if let Some((_, help)) = SYNONYMS.iter().find(|(words, _)| words.contains(&wanted.as_str())) {
+        return help;
+    }
     let is_off = matches!(&value.kind, Kind::Scalar { text, .. } if text == "false");
     match key {
         "envFile" => "write the variables under `env`, or a secret as \"${file:path}\"",

@@ -27,6 +27,21 @@ fn claude_desktop() {
 }
 
 #[test]
+fn names_of_other_gateways_lead_to_the_own_key() {
+    for (key, near) in [
+        ("concurrency", "concurrentCalls"),
+        ("maxConcurrency", "concurrentCalls"),
+        ("max_concurrent_requests", "concurrentCalls"),
+        ("queueSize", "waitingCalls"),
+        ("rateLimit", "rateLimits"),
+    ] {
+        let text = format!("mcpServers: {{ files: {{ command: x, {key}: 4 }} }}");
+        let notes = notes_in_short(&text).join(" ");
+        assert!(notes.contains(&format!("did you mean `{near}`?")), "{key}: {notes}");
+    }
+}
+
+#[test]
 fn claude_code() {
     let text = r#"{
   "mcpServers": {
