@@ -75,7 +75,10 @@ pub(super) fn run(args: Args, console: &Console) -> Result<(), Failure> {
             console.err.bold(&name)
         ));
     }
-    console.note("Write this line under `auth: users:` in the configuration:\n");
+    console.note(
+        "Write this line into the configuration: under `auth: users:` for a caller, under `admin: users:` for an operator of the \
+         admin pages:\n",
+    );
     let key = serde_json::Value::from(name.as_str());
     console.print(&format!("{key}: \"{hash}\""))
 }

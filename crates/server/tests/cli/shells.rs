@@ -59,6 +59,9 @@ async fn a_new_user_can_log_in() {
     let again = in_folder(&folder, &["user", "new", "ann", "--json"], "").await.json();
     assert_ne!(again["password"], made["password"]);
     let line = in_folder(&folder, &["user", "new", "ann", "--stdin"], "correct horse\n").await;
+    for place in ["`auth: users:`", "`admin: users:`"] {
+        assert!(line.err.contains(place), "{line:?}");
+    }
     assert!(
         line.text().starts_with("\"ann\": \"$argon2id$") && !line.err.contains("correct horse"),
         "{line:?}"
