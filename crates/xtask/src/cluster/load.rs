@@ -15,6 +15,9 @@ const LATE: u64 = 40;
 /// The time between two calls of a client.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// The number of clients that two processors serve without a noticeable wait.
+const FEW: usize = 25;
+
 /// A call that has ended.
 #[derive(Debug)]
 pub(super) struct Made {
@@ -64,6 +67,8 @@ pub(super) fn judged(
     within: Duration,
 ) -> Result<String, String> {
     let executed = rig.up.executions(|_| true);
+    // All programs share the processors, so many clients wait for each other.
+    let within = within * u32::try_from(rig.stage.clients.div_ceil(FEW)).unwrap_or(1);
     let (mut faults, mut count_cut) = (Vec::new(), 0);
     for Made { version, called, begun, took } in made {
         let times = executed.get(&called.nonce).copied().unwrap_or(0);
