@@ -41,8 +41,9 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Leaves the cluster, so that the other replicas know everything that happened here.
-pub(super) async fn leave(thread: &Thread) {
+/// Leaves the cluster, so that the other replicas know everything that happened here. Only one thread does so.
+pub(super) async fn leave(thread: Option<&Thread>) {
+    let Some(thread) = thread else { return };
     if let Some(cluster) = thread.now().gateway.process.session.cluster.get() {
         cluster.leave().await;
     }

@@ -117,17 +117,13 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
         async move {
             let first = shard.index == 0;
             if first {
-                cluster::join(&thread).await.inspect_err(|_| stop.stop())?;
-                look_after(&thread, stop.clone(), sources.unwrap_or_default());
-                control::serve(thread.clone());
+                begin(&thread, &stop, sources.unwrap_or_default()).await?;
             }
             announce(&thread, ready, &addrs);
             let sockets = (&*serving, sockets, &*local_address);
             let outcome = serve_all(&thread, sockets, metrics_serving.as_deref(), &stop).await;
             barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
-            if first {
-                cluster::leave(&thread).await;
-            }
+            cluster::leave(first.then_some(&*thread)).await;
             sending.finish().await;
             outcome
         }
@@ -299,6 +295,15 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     });
     close_files(&gateway);
     Ok(outcome?)
+}
+
+/// Joins the cluster, and starts the jobs that one thread performs for all threads. If the store of the cluster cannot be
+/// used, the gateway stops.
+async fn begin(thread: &Arc<Thread>, stop: &Stop, sources: Sources) -> Result<(), BoxError> {
+    cluster::join(thread).await.inspect_err(|_| stop.stop())?;
+    look_after(thread, stop.clone(), sources);
+    control::serve(thread.clone());
+    Ok(())
 }
 
 /// Starts the jobs that one thread performs for all threads.
