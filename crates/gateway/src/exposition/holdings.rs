@@ -3,10 +3,20 @@
 
 use std::fmt::Result;
 
+use cluster::Cluster;
 use transport::budget::{self, Part};
 
 use super::families::{Families, number};
 use crate::process::Gateway;
+
+fn write_cluster(families: &mut Families<'_, '_>, cluster: &Cluster) -> Result {
+    let is_ready = u64::from(cluster.health().is_ready());
+    let up = ("dragoman_cluster_store_up", "1 if the store of the cluster can be used, otherwise 0.");
+    families.gauges(up, |series| series(&[], number(is_ready)))?;
+    let count = cluster.replicas().len() as u64;
+    let alive = ("dragoman_cluster_replicas", "Gateways of the cluster that are alive, among them this one.");
+    families.gauges(alive, |series| series(&[], number(count)))
+}
 
 pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Result {
     let (process, limits) = (&gateway.process, &gateway.snapshot.limits);
@@ -46,16 +56,7 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
         Ok(())
     })?;
     if let Some(cluster) = process.session.cluster.get() {
-        let is_ready = u64::from(cluster.health().is_ready());
-        families.gauges(
-            ("dragoman_cluster_store_up", "1 if the store of the cluster can be used, otherwise 0."),
-            |series| series(&[], number(is_ready)),
-        )?;
-        let count = cluster.replicas().len() as u64;
-        families.gauges(
-            ("dragoman_cluster_replicas", "Gateways of the cluster that are alive, among them this one."),
-            |series| series(&[], number(count)),
-        )?;
+        write_cluster(families, cluster)?;
     }
     if let Some(tracer) = &process.call.tracer {
         families.counters::<u64>(
