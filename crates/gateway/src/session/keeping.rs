@@ -68,7 +68,9 @@ impl SessionState {
         }
         drop(ended);
         if let Some(store) = &self.store {
-            keys.iter().for_each(|key| store.ended(*key));
+            for key in &keys {
+                store.ended(*key);
+            }
         }
         self.sessions.those(|session| session.kept.as_ref().is_some_and(|kept| keys.contains(&kept.key)))
     }

@@ -104,8 +104,7 @@ async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
 /// Returns the later of the two states of a session. An end is final.
 fn latest(known: (Option<SessionRow>, Option<SharedSession>)) -> Option<SessionRow> {
     match known {
-        (own, None) => own,
-        (own @ Some(SessionRow::Ended(_)), Some(_)) => own,
+        (own @ Some(SessionRow::Ended(_)), _) | (own, None) => own,
         (_, Some(SharedSession::Ended)) => Some(SessionRow::Ended(SessionEnd { at_ms: 0, was_stored: true })),
         (Some(SessionRow::Open(own)), Some(SharedSession::Open(shared))) if own.used_ms > shared.used_ms => {
             Some(SessionRow::Open(own))

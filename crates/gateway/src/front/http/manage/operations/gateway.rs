@@ -34,7 +34,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "/api/replicas",
         "listReplicas",
         "Lists the gateways of the cluster, and shows the state of the store that they share.",
-        |request| now(replicas::replicas(&request.shard).map(|list| ok(&list)).map_err(Into::into)),
+        |request| now(replicas::replicas(&request.shard).map(|list| ok(&list))),
     )
     .giving::<ReplicaList>(),
     get(
