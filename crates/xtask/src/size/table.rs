@@ -1,7 +1,7 @@
 //! The table of sizes in docs/performance.md, and when a size needs a new row. This module must not know how a size is measured.
 
 /// The bytes that the binary may have.
-const LIMIT: u64 = 24_000_000;
+const LIMIT: u64 = 24_250_000;
 
 /// The bytes that the binary may grow until the table needs a new row.
 const UNEXPLAINED: u64 = 100_000;
