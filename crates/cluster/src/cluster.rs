@@ -28,7 +28,7 @@ pub(crate) const READ: Duration = Duration::from_millis(50);
 /// The time for which a change waits until the store has it. Nobody waits for it.
 pub(crate) const WRITE: Duration = Duration::from_millis(500);
 
-/// What the tasks of a replica share.
+/// The state that the tasks of a replica share.
 pub(crate) struct Membership {
     pub(crate) store: Arc<Store>,
     pub(crate) keys: StoreKeys,

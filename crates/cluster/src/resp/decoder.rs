@@ -52,7 +52,7 @@ pub(crate) struct Decoder {
     size: usize,
 }
 
-/// What the head of a value says about the value.
+/// The meaning of a value's head.
 enum Head {
     Done(StoreReply),
     Text(usize),

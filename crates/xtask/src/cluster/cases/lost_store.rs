@@ -78,7 +78,7 @@ fn open_sessions(rig: &Rig<'_>) -> Result<usize, String> {
     Ok(open.iter().filter(|name| !has_ended(name)).count())
 }
 
-/// What happened while the store was away.
+/// The calls and sessions of the time in which the store was away.
 struct Meanwhile {
     /// Clients that opened their sessions.
     fresh: Vec<Arc<Client>>,
