@@ -13,7 +13,7 @@ use store::keys::{ApiKey, KeyState, Keys};
 const KEY: &str = "key:";
 
 /// The beginning of the reason why there is no caller.
-pub(crate) const NO_KEY: &str = "no active key has this name";
+pub const NO_KEY: &str = "no active key has this name";
 
 /// The maximum number of keys that a pattern may select.
 const MOST_KEYS: usize = 200;
@@ -80,7 +80,7 @@ impl KeyNames {
     ///
     /// # Errors
     /// Returns the reason why there is no such caller.
-    pub(crate) fn caller(&self, text: &str, now_ms: u64) -> Result<Principal, String> {
+    pub fn caller(&self, text: &str, now_ms: u64) -> Result<Principal, String> {
         let text = text.strip_prefix(KEY).unwrap_or(text);
         let is_meant = |key: &&ApiKey| key.name == text || key.prefix == text;
         let mut meant: Vec<&ApiKey> = self.0.values().filter(is_meant).collect();
@@ -97,7 +97,7 @@ impl KeyNames {
     }
 
     /// Returns the callers with active keys, by name.
-    pub(crate) fn active(&self, now_ms: u64) -> Vec<Principal> {
+    pub fn active(&self, now_ms: u64) -> Vec<Principal> {
         let mut keys: Vec<&ApiKey> =
             self.0.values().filter(|key| key.state(now_ms) == KeyState::Active).collect();
         keys.sort_by(|one, other| one.name.cmp(&other.name));
@@ -105,7 +105,7 @@ impl KeyNames {
     }
 
     /// Returns the caller with this id as access rules see it; `None` if its facts are unknown or its key is not valid.
-    pub(crate) fn principal(&self, id: &str, now_ms: u64) -> Option<Principal> {
+    pub fn principal(&self, id: &str, now_ms: u64) -> Option<Principal> {
         if let Some(key) = self.0.get(id).filter(|key| key.state(now_ms) == KeyState::Active) {
             return Some(principal(key));
         }
@@ -119,7 +119,7 @@ impl KeyNames {
     }
 
     /// Returns true for the id of a caller with a key, whether it is known or not.
-    pub(crate) fn is_key(id: &str) -> bool {
+    pub fn is_key(id: &str) -> bool {
         id.starts_with(KEY)
     }
 }

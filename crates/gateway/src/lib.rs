@@ -13,10 +13,8 @@
 //! | `call` | one request from a client: decided, forwarded, answered, parked, recorded |
 //! | `dialect_session` | the state of clients at endpoints that imitate another system |
 //! | `process` | the gateway under one configuration, the state that outlives it, and each thread's handle to both |
-//! | `exposition` | the figures of the process, in the text formats of Prometheus |
 //! | `management` | the operations of the management API, and their record |
 //! | [`KeyNames`] | the names of API keys, for lists of callers |
-//! | `insight` | what an operator can see of a running gateway, as plain data |
 //! | `front` | transports for clients: HTTP, event streams, lines, dialects |
 //! | [`machine`] | checks of the machine: certificate, clock, state folder |
 //! | `tls` | the files of `tls`: read, checked, and reloaded |
@@ -28,26 +26,25 @@
 // The compiler examines everything nested in a future to find out whether the future is `Send`.
 #![recursion_limit = "256"]
 
-mod admission;
-mod call;
-mod changes;
+pub mod admission;
+pub mod call;
+pub mod changes;
 pub mod control;
 pub mod definitions;
 mod dialect_session;
-mod exposition;
-mod front;
-mod insight;
-mod key_names;
+pub mod front;
+pub mod key_names;
 pub mod machine;
-mod management;
-mod process;
+pub mod management;
+pub mod process;
 mod reload;
 mod run;
-mod session;
-mod telemetry;
+pub mod session;
+pub mod telemetry;
 pub mod tls;
-mod view;
+pub mod view;
 
 pub use key_names::KeyNames;
+pub use process::OperatorEndpoints;
 pub use reload::{Origin, UnreadConfig};
 pub use run::{ListeningPlaces, Options, Ready, may_open_files, serve, stdio};

@@ -1,7 +1,9 @@
 //! `dragoman serve`: serves the configuration, and prints how to connect.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
+use admin::endpoints::Endpoints;
 use clap::ValueEnum;
 use config::Config;
 use serde_json::json;
@@ -87,6 +89,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         },
         threads: args.threads.map(usize::from),
         folder: state::folder(&settings).ok(),
+        operators: Arc::new(Endpoints),
         ready: Box::new(move |listening| greet(listening, preset, &settings, &console)),
     };
     gateway::may_open_files(options.config.limits.connections);

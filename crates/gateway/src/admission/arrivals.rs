@@ -15,32 +15,45 @@ const MOST: usize = 16;
 
 /// Something that a client did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ArrivalEvent {
+pub enum ArrivalEvent {
     /// A request was answered.
     Answered {
+        /// The address from which the request came.
         address: IpAddr,
         /// The HTTP method and the path, clipped.
         request: String,
+        /// The HTTP status of the answer.
         status: u16,
+        /// True if the request carried credentials.
         has_credentials: bool,
         /// The client's program, as it states it in a header.
         agent: Option<String>,
     },
     /// A message of the protocol was read.
-    Message { profile: String, method: String, client: Option<String>, version: Option<String> },
+    Message {
+        /// The profile that the request is for.
+        profile: String,
+        /// The JSON-RPC method.
+        method: String,
+        /// The name and version of the client, if it told them.
+        client: Option<String>,
+        /// The version of the protocol.
+        version: Option<String>,
+    },
 }
 
 /// The watchers of requests.
 #[derive(Debug, Default)]
-pub(crate) struct Arrivals {
+pub struct Arrivals {
     watchers: AtomicUsize,
     sender: OnceLock<Sender<ArrivalEvent>>,
 }
 
 /// A watcher; dropping it ends the watch.
-pub(crate) struct WatchedArrivals {
+pub struct WatchedArrivals {
     arrivals: Arc<Arrivals>,
-    pub(crate) events: Receiver<ArrivalEvent>,
+    /// The events, oldest first.
+    pub events: Receiver<ArrivalEvent>,
 }
 
 impl Drop for WatchedArrivals {
@@ -56,7 +69,7 @@ impl Arrivals {
     }
 
     /// Begins to watch; `None` if there are too many watchers.
-    pub(crate) fn watch(self: &Arc<Self>) -> Option<WatchedArrivals> {
+    pub fn watch(self: &Arc<Self>) -> Option<WatchedArrivals> {
         let one_more = |now: usize| (now < MOST).then_some(now + 1);
         self.watchers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).ok()?;
         let events = self.sender.get_or_init(|| channel(LAG).0).subscribe();

@@ -20,31 +20,33 @@ pub(crate) struct DataOwner(pub(crate) [u8; 32]);
 
 /// The caller, as identified by authentication.
 #[derive(Debug, Clone)]
-pub(crate) struct Identity {
-    pub(crate) principal: Arc<Principal>,
+pub struct Identity {
+    /// The name and the rights of the caller.
+    pub principal: Arc<Principal>,
     /// The client's address; a client on a pipe has none.
-    pub(crate) client_address: Option<ClientAddress>,
+    pub client_address: Option<ClientAddress>,
     /// The credentials that the request carries for sites behind embedded servers, if the configuration forwards any.
-    pub(crate) carried: Option<Arc<Carried>>,
+    pub carried: Option<Arc<Carried>>,
     /// The headers of the request that are passed on to servers. In a session, these are the headers of the request
     /// that opened the session.
-    pub(crate) passed: PassedHeaders,
+    pub passed: PassedHeaders,
     /// The client's label for the record of calls: name and version, clipped. Not for comparisons.
-    pub(crate) program: Option<Arc<str>>,
+    pub program: Option<Arc<str>>,
 }
 
 impl Identity {
     /// Returns the identity of an unauthenticated caller.
-    pub(crate) fn anyone(client_address: Option<ClientAddress>) -> Self {
+    pub fn anyone(client_address: Option<ClientAddress>) -> Self {
         Self::of(ANYONE.clone(), client_address)
     }
 
-    pub(crate) fn of(principal: Arc<Principal>, client_address: Option<ClientAddress>) -> Self {
+    /// Creates an identity; `client_address` is the address of the client, if it is known.
+    pub fn of(principal: Arc<Principal>, client_address: Option<ClientAddress>) -> Self {
         Self { principal, client_address, carried: None, passed: PassedHeaders::default(), program: None }
     }
 
     /// Returns the client's IP address, if it is known.
-    pub(crate) fn address(&self) -> Option<IpAddr> {
+    pub fn address(&self) -> Option<IpAddr> {
         self.client_address.map(|client| client.address)
     }
 
@@ -84,7 +86,7 @@ impl Identity {
     }
 
     /// Returns the principal's id, to which states, sessions and tasks are bound.
-    pub(crate) fn id(&self) -> &str {
+    pub fn id(&self) -> &str {
         &self.principal.id
     }
 }

@@ -11,14 +11,14 @@
 //! | [`client_label`] | a client's labels in the record of calls |
 //! | [`rates`], `refusals` | rate limits, and log lines about refusals |
 
-pub(crate) mod admin;
-pub(crate) mod arrivals;
-pub(crate) mod audit;
-pub(crate) mod auth;
+pub mod admin;
+pub mod arrivals;
+pub mod audit;
+pub mod auth;
 pub(crate) mod client_label;
 pub(crate) mod door;
-pub(crate) mod identity;
-pub(crate) mod rates;
+pub mod identity;
+pub mod rates;
 mod refusals;
 
-pub(crate) use identity::Identity;
+pub use identity::Identity;

@@ -22,7 +22,7 @@ use crate::telemetry::RateDecisions;
 const COUNTS: usize = 100_000;
 
 /// All rate limits that apply to one profile, or to management.
-pub(crate) struct Rates {
+pub struct Rates {
     limiter: Limiter,
     start: Instant,
     refusals: Refusals,
@@ -30,7 +30,7 @@ pub(crate) struct Rates {
 }
 
 /// A message, reduced to what rate limits need.
-pub(crate) struct LimitedMessage<'a> {
+pub struct LimitedMessage<'a> {
     is_call: bool,
     tool: Option<Cow<'a, str>>,
     /// The identity of the tool (the same under all of the tool's names), if the client can see the tool.
@@ -51,11 +51,11 @@ impl LimitedMessage<'_> {
 
 /// The rate limits of management. Authenticated callers are counted separately, by name, so guessing behind a shared
 /// proxy cannot lock them out.
-pub(crate) struct ManageRates {
+pub struct ManageRates {
     /// The limits of authenticated callers.
-    pub(crate) known: Rates,
+    pub known: Rates,
     /// The limits of addresses with failed attempts.
-    pub(crate) refused: Rates,
+    pub refused: Rates,
 }
 
 impl ManageRates {
@@ -76,7 +76,7 @@ impl Rates {
 
     /// Counts a request: a message, or a request that opens or ends a stream or a session. Returns `None` if no limit
     /// applies.
-    pub(crate) fn check(
+    pub fn check(
         &self,
         identity: &Identity,
         headers: &HeaderMap,
@@ -150,7 +150,7 @@ impl Rates {
     }
 
     /// Returns the decisions of all limits.
-    pub(crate) fn decisions(&self) -> &RateDecisions {
+    pub fn decisions(&self) -> &RateDecisions {
         &self.decisions
     }
 
@@ -221,7 +221,7 @@ impl Rates {
     }
 
     /// Returns the name of each limit with the number of requests that it has refused.
-    pub(crate) fn refused(&self) -> Vec<(String, u64)> {
+    pub fn refused(&self) -> Vec<(String, u64)> {
         self.refusals.totals()
     }
 
@@ -255,6 +255,6 @@ pub(crate) fn rate(verdict: &Verdict) -> Rate {
 }
 
 /// Returns a duration in whole seconds, rounded up, so that a client that waits this long is not too early.
-pub(crate) fn seconds(time: Duration) -> u64 {
+pub fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

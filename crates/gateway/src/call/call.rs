@@ -33,7 +33,7 @@ const SETTLE: Duration = Duration::from_millis(250);
 
 /// A result or message that a running call produces.
 #[derive(Debug)]
-pub(crate) enum Progress {
+pub enum Progress {
     /// The answer; the call is over.
     Answer(ExchangeAnswer),
     /// A long answer that is still arriving, and that the client receives as it arrives; the call is over.
@@ -50,7 +50,7 @@ pub(crate) enum Progress {
 }
 
 /// A running call.
-pub(crate) struct Call {
+pub struct Call {
     pub(crate) context: Arc<CallContext>,
     pub(crate) exchange: Exchange,
     pub(crate) upstream: Arc<Upstream>,
@@ -78,7 +78,7 @@ pub(crate) type Running = Pin<Box<dyn Future<Output = (Box<Call>, Progress)> + S
 impl Call {
     /// Runs until there is something for the client. The future owns the call, so the code that waits can do other
     /// things without interrupting the call. The future is constructed inside its box, to avoid a copy.
-    pub(crate) fn run(mut self: Box<Self>) -> Running {
+    pub fn run(mut self: Box<Self>) -> Running {
         let running = Box::write(Box::new_uninit(), async move {
             let attended = self.client.attended_until.take();
             let progress = self.step(attended).await;

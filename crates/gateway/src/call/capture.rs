@@ -28,37 +28,46 @@ const ALL: usize = 16 << 20;
 
 /// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lane {
+pub enum Lane {
+    /// A message that the client sent.
     FromClient,
+    /// A message that was sent to the server.
     ToServer,
+    /// A message that the server sent.
     FromServer,
+    /// A message that was sent to the client.
     ToClient,
 }
 
 /// A captured message.
 #[derive(Debug, Clone)]
-pub(crate) struct CapturedMessage {
+pub struct CapturedMessage {
     /// The time since the request had arrived.
-    pub(crate) after: Duration,
-    pub(crate) lane: Lane,
+    pub after: Duration,
+    /// The direction.
+    pub lane: Lane,
     /// The protocol version of that side.
-    pub(crate) era: &'static str,
+    pub era: &'static str,
     /// The message, or its beginning.
-    pub(crate) text: Bytes,
+    pub text: Bytes,
     /// The size of the whole message, in bytes.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
 }
 
 /// Messages that others may read while more are added.
-pub(crate) type SharedMessages = Arc<Mutex<Vec<CapturedMessage>>>;
+pub type SharedMessages = Arc<Mutex<Vec<CapturedMessage>>>;
 
 /// The facts by which a captured call and its entry in the record of calls are matched: an entry gets its number only later.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CallMark {
-    pub(crate) at_ms: u64,
-    pub(crate) duration_us: u64,
-    pub(crate) request_bytes: u64,
-    pub(crate) principal: Arc<str>,
+pub struct CallMark {
+    /// The time when the call ended, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The duration of the call, in microseconds.
+    pub duration_us: u64,
+    /// The size of the request, in bytes.
+    pub request_bytes: u64,
+    /// The caller.
+    pub principal: Arc<str>,
 }
 
 impl CallMark {
@@ -121,7 +130,7 @@ struct KeptCalls {
 
 /// The capture.
 #[derive(Default)]
-pub(crate) struct Capture {
+pub struct Capture {
     /// The end of the capture of all calls, in milliseconds since 1970; 0 if there is none.
     until_ms: AtomicU64,
     /// The number of followed principals.
@@ -131,10 +140,11 @@ pub(crate) struct Capture {
 }
 
 /// The capture of the calls of one principal, which ends when this value is dropped.
-pub(crate) struct FollowedCalls<'c> {
+pub struct FollowedCalls<'c> {
     capture: &'c Capture,
     key: usize,
-    pub(crate) messages: SharedMessages,
+    /// The messages so far; they grow while the call runs.
+    pub messages: SharedMessages,
 }
 
 impl Drop for FollowedCalls<'_> {
@@ -160,13 +170,13 @@ impl Capture {
     }
 
     /// Captures the messages of all calls for this long, at most [`LONGEST`]; ends the capture if the time is zero.
-    pub(crate) fn run_for(&self, time: Duration) {
+    pub fn run_for(&self, time: Duration) {
         let millis = u64::try_from(time.min(LONGEST).as_millis()).unwrap_or(0);
         self.until_ms.store(if millis == 0 { 0 } else { now_ms() + millis }, Ordering::Relaxed);
     }
 
     /// Returns the end of the capture of all calls, in milliseconds since 1970.
-    pub(crate) fn until(&self) -> Option<u64> {
+    pub fn until(&self) -> Option<u64> {
         let until = self.until_ms.load(Ordering::Relaxed);
         if until != 0 && until <= now_ms() {
             // Nobody captures any more, so requests need not look at the clock.
@@ -178,7 +188,7 @@ impl Capture {
 
     /// Captures the messages of calls with exactly this principal. Principals are compared by their pointers, so that two
     /// calls of the same operator are not mixed up.
-    pub(crate) fn follow(&self, principal: &Arc<Principal>) -> FollowedCalls<'_> {
+    pub fn follow(&self, principal: &Arc<Principal>) -> FollowedCalls<'_> {
         let (key, messages) = (key(principal), SharedMessages::default());
         self.followers.lock().insert(key, messages.clone());
         self.followed.fetch_add(1, Ordering::Relaxed);
@@ -224,13 +234,13 @@ impl Capture {
     }
 
     /// Returns the messages of a call that has ended.
-    pub(crate) fn messages(&self, mark: &CallMark) -> Option<Vec<CapturedMessage>> {
+    pub fn messages(&self, mark: &CallMark) -> Option<Vec<CapturedMessage>> {
         let kept = self.kept.lock();
         kept.calls.iter().find(|call| call.mark == *mark).map(|call| call.messages.clone())
     }
 
     /// Returns true if the messages of a call may have been dropped to make room.
-    pub(crate) fn may_be_dropped(&self, mark: &CallMark) -> bool {
+    pub fn may_be_dropped(&self, mark: &CallMark) -> bool {
         self.kept.lock().dropped_until.is_some_and(|until| mark.at_ms <= until)
     }
 }

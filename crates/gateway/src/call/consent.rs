@@ -20,7 +20,7 @@ use upstream::oauth::{CallerId, Page};
 
 /// Returns the address at which browsers reach a gateway that listens on `addrs`: the configured public address, or
 /// else an address of this machine; `None` for a gateway that does not listen.
-pub(crate) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
+pub fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
     let first = addrs.first()?;
     if let Some(url) = &config.public_url {
         return Some(url.clone());

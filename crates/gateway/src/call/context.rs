@@ -27,13 +27,13 @@ use crate::view::ViewContext;
 const HELD: (usize, usize) = (1024, 32 << 20);
 
 /// The state that all threads share.
-pub(crate) struct CallState {
+pub struct CallState {
     /// Tasks that need the link on which they were started.
     pub(crate) homes: Homes,
     /// Outcomes that are kept for tasks.
     pub(crate) held: Mutex<HeldOutcomes>,
     /// The quota of notification streams.
-    pub(crate) listens: Arc<Quota>,
+    pub listens: Arc<Quota>,
     /// The tools with unvalidated arguments that have already been logged.
     pub(crate) unchecked: Unchecked,
     /// The running calls of tools that have a limit on concurrent calls.
@@ -41,13 +41,13 @@ pub(crate) struct CallState {
     /// Results that are kept for later requests.
     pub(crate) results: ResultStore,
     /// The record of calls.
-    pub(crate) audit: AuditSink,
+    pub audit: AuditSink,
     /// The figures of the process.
-    pub(crate) figures: ProcessFigures,
+    pub figures: ProcessFigures,
     /// The traces of requests; `None` if no request is traced.
-    pub(crate) tracer: Option<Arc<Tracer>>,
+    pub tracer: Option<Arc<Tracer>>,
     /// The capture of messages.
-    pub(crate) capture: Capture,
+    pub capture: Capture,
 }
 
 impl CallState {
@@ -94,7 +94,7 @@ impl CallState {
 }
 
 /// A thread's context for making calls.
-pub(crate) struct CallContext {
+pub struct CallContext {
     /// The thread's access to servers.
     pub(crate) egress: Egress,
     /// The context for making views.
@@ -102,7 +102,7 @@ pub(crate) struct CallContext {
     /// The context for making sessions.
     pub(crate) session: Arc<SessionContext>,
     /// The state that all threads share.
-    pub(crate) state: Arc<CallState>,
+    pub state: Arc<CallState>,
 }
 
 impl CallContext {

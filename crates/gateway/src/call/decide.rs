@@ -33,7 +33,7 @@ use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription}
 use crate::view::view_cell::ViewCell;
 
 /// The decision about a request before anything is sent.
-pub(crate) enum Decision {
+pub enum Decision {
     /// An answer that is ready: its HTTP status, and the message.
     Done(u16, Bytes),
     /// A long answer that is ready, in pieces.
@@ -59,7 +59,7 @@ pub(crate) fn is_early(session: &Session, frame: &Frame) -> bool {
 }
 
 /// Decides the outcome of a request; a refusal is returned as an answer.
-pub(crate) async fn decide(
+pub async fn decide(
     context: &Arc<CallContext>,
     parked: &Parked,
     requester: Requester<'_>,

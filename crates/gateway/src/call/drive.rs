@@ -9,7 +9,7 @@ use super::call::{Call, Progress, Running};
 use super::parked::Parked;
 
 /// The receiver of a call's messages and of its end.
-pub(crate) trait ClientSink: Send {
+pub trait ClientSink: Send {
     /// Receives a message that precedes the answer; returns `false` if the client is gone, so that the call is given
     /// up.
     fn relay(&mut self, call: &Call, text: Bytes) -> impl Future<Output = bool> + Send;
@@ -32,7 +32,7 @@ pub(crate) trait ClientSink: Send {
 }
 
 /// The end of a call, for its client.
-pub(crate) enum CallEnd {
+pub enum CallEnd {
     /// An answer; it comes with the call if the answer contains questions and the call waits for its client.
     Answer(ExchangeAnswer, Option<Box<Call>>),
     /// A long answer that is still arriving; only for clients that accept such an answer.
@@ -44,7 +44,7 @@ pub(crate) enum CallEnd {
 }
 
 /// Runs a call to its end.
-pub(crate) async fn drive(mut running: Running, parked: &Parked, sink: &mut impl ClientSink) {
+pub async fn drive(mut running: Running, parked: &Parked, sink: &mut impl ClientSink) {
     loop {
         let (call, progress) = tokio::select! {
             biased;

@@ -13,7 +13,7 @@ use upstream::pool::dormant::{Dormant, Sleeper};
 use upstream::quota::{Permit, Quota, QuotaError};
 
 /// All parked calls, by their tickets.
-pub(crate) struct Parked {
+pub struct Parked {
     quota: Arc<Quota>,
     lifetime: Mutex<Duration>,
     waiting: Mutex<HashMap<Ticket, ParkedCall>>,
@@ -34,13 +34,13 @@ struct ParkedCall {
 
 /// The facts about a parked call that operators see.
 #[derive(Debug, Clone)]
-pub(crate) struct ParkedFacts {
-    pub(crate) principal: Arc<str>,
+pub struct ParkedFacts {
+    pub principal: Arc<str>,
     /// The tool by the name that the client used, if the call is recorded.
-    pub(crate) tool: Option<Arc<str>>,
-    pub(crate) server: Arc<str>,
-    pub(crate) since: Instant,
-    pub(crate) until: Instant,
+    pub tool: Option<Arc<str>>,
+    pub server: Arc<str>,
+    pub since: Instant,
+    pub until: Instant,
 }
 
 impl Parked {
@@ -56,7 +56,7 @@ impl Parked {
     }
 
     /// Returns the number of parked calls.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.quota.held()
     }
 
@@ -101,7 +101,7 @@ impl Parked {
     }
 
     /// Returns what operators see of the parked calls.
-    pub(crate) fn listed(&self) -> Vec<ParkedFacts> {
+    pub fn listed(&self) -> Vec<ParkedFacts> {
         let waiting = self.waiting.lock();
         let facts = |call: &ParkedCall| ParkedFacts {
             principal: call.principal.clone(),

@@ -13,7 +13,7 @@ use crate::telemetry::RequestArrival;
 use crate::view::view_cell::ViewCell;
 
 /// The caller, and the properties of its request.
-pub(crate) struct Requester<'a> {
+pub struct Requester<'a> {
     pub(crate) caller: Caller,
     /// The sender of this request.
     pub(crate) identity: &'a Identity,
@@ -37,7 +37,7 @@ impl<'a> Requester<'a> {
     }
 
     /// Returns the requester for a client without a session, with the client's view.
-    pub(crate) fn stateless(
+    pub fn stateless(
         cell: Arc<ViewCell>,
         identity: &'a Identity,
         headers: Option<&'a (dyn Headers + Sync)>,

@@ -19,7 +19,7 @@ use upstream::pool::DedicatedLink;
 use upstream::{LinkKey, Upstream};
 
 /// Returns the view of clients without a session that use this era and cannot be asked.
-pub(crate) async fn view(
+pub async fn view(
     context: &Arc<CallContext>,
     profile: usize,
     era: &'static Era,
@@ -29,7 +29,7 @@ pub(crate) async fn view(
 }
 
 /// Returns the view of a client without a session, whose request declares its capabilities.
-pub(crate) async fn view_of(
+pub async fn view_of(
     context: &Arc<CallContext>,
     profile: usize,
     era: &'static Era,
@@ -86,7 +86,7 @@ pub(crate) async fn counted<'f>(
 }
 
 /// Returns the view of a client without a session for one request, including the servers that the request may concern.
-pub(crate) async fn view_for(context: &Arc<CallContext>, cell: &Arc<ViewCell>, frame: &Frame) -> Arc<View> {
+pub async fn view_for(context: &Arc<CallContext>, cell: &Arc<ViewCell>, frame: &Frame) -> Arc<View> {
     let view = cell.view();
     if !cell.is_early_for(frame, &view) {
         return view;

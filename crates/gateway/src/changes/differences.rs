@@ -8,17 +8,17 @@ use config::Config;
 
 /// The differences between two configurations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Differences {
+pub struct Differences {
     /// Servers and profiles that are new.
-    pub(crate) added: Vec<String>,
+    pub added: Vec<String>,
     /// Servers, profiles and other keys that differ.
-    pub(crate) changed: Vec<String>,
+    pub changed: Vec<String>,
     /// Servers and profiles that no longer exist.
-    pub(crate) removed: Vec<String>,
+    pub removed: Vec<String>,
 }
 
 /// Compares one configuration with the next.
-pub(crate) fn differences(old: &Config, new: &Config) -> Differences {
+pub fn differences(old: &Config, new: &Config) -> Differences {
     let mut found = Differences::default();
     found.compare("server", old.mcp_servers.iter(), new.mcp_servers.iter());
     found.compare("profile", old.profiles.iter(), new.profiles.iter());

@@ -23,12 +23,13 @@ pub(crate) enum ConfigRequest {
 
 /// The outcome of reading the configuration again.
 #[derive(Debug, Clone)]
-pub(crate) struct Reloaded {
-    pub(crate) at: SystemTime,
+pub struct Reloaded {
+    /// The time when it was read.
+    pub at: SystemTime,
     /// The differences from the configuration before, or the errors because of which it stays in force.
-    pub(crate) outcome: Result<Differences, UnreadConfig>,
+    pub outcome: Result<Differences, UnreadConfig>,
     /// The keys that take effect only after a restart.
-    pub(crate) needs_restart: Vec<String>,
+    pub needs_restart: Vec<String>,
 }
 
 /// The reason why a configuration was not put into force.
@@ -59,21 +60,18 @@ pub(crate) struct EditRequest {
 }
 
 /// An edit that is in force.
-pub(crate) struct Edited {
+pub struct Edited {
     /// The id of the edited server or profile.
-    pub(crate) id: String,
+    pub id: String,
     /// The state after the edit.
-    pub(crate) standing: Arc<Standing>,
+    pub standing: Arc<Standing>,
     /// The differences between the configurations before and after the edit.
     pub(crate) what: Differences,
 }
 
 impl Edited {
     /// Returns the edited server or profile in the form that the API shows.
-    pub(crate) fn of(
-        &self,
-        show: impl FnOnce(&Standing, &str) -> Result<Value, Refusal>,
-    ) -> Result<Value, Refusal> {
+    pub fn of(&self, show: impl FnOnce(&Standing, &str) -> Result<Value, Refusal>) -> Result<Value, Refusal> {
         show(&self.standing, &self.id)
     }
 }

@@ -13,10 +13,10 @@
 //! | `names` | names and slugs |
 //! | `refusal` | the reason why an edit is refused |
 
-mod differences;
-pub(crate) mod edits;
+pub mod differences;
+pub mod edits;
 mod names;
-pub(crate) mod pasted;
+pub mod pasted;
 mod profiles;
 mod refusal;
 mod server_form;
@@ -27,12 +27,12 @@ mod tools;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use differences::{Differences, differences};
-pub(crate) use profiles::{
+pub use differences::{Differences, differences};
+pub use profiles::{
     add_profile, add_server_to_profile, change_profile, change_profile_server, clone_profile, profile,
     profile_servers, profiles, remove_profile, remove_server_from_profile, toggle_profile_server,
 };
-pub(crate) use refusal::Refusal;
-pub(crate) use servers::{add_server, change_server, remove_server, server, servers, set_api_key};
-pub(crate) use standing::{Changes, Standing};
-pub(crate) use tools::{ListedTool, profile_tools, set_profile_tools};
+pub use refusal::Refusal;
+pub use servers::{add_server, change_server, remove_server, server, servers, set_api_key};
+pub use standing::{Changes, Standing};
+pub use tools::{ListedTool, profile_tools, set_profile_tools};

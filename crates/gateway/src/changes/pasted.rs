@@ -10,15 +10,16 @@ const MOST: usize = 100;
 
 /// A server in a pasted text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PastedServer {
-    pub(crate) name: String,
+pub struct PastedServer {
+    /// The name of the server.
+    pub name: String,
     /// The server in the form of the API.
-    pub(crate) body: Value,
+    pub body: Value,
 }
 
 impl PastedServer {
     /// Returns the address, or the program with its arguments, and the names of its headers or variables.
-    pub(crate) fn destination(&self) -> String {
+    pub fn destination(&self) -> String {
         let config = &self.body["config"];
         let words = |value: &Value| -> Vec<String> {
             value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -46,7 +47,7 @@ impl PastedServer {
 ///
 /// # Errors
 /// Returns what is wrong with the text.
-pub(crate) fn servers(standing: &Standing, text: &str, name: &str) -> Result<Vec<PastedServer>, Vec<String>> {
+pub fn servers(standing: &Standing, text: &str, name: &str) -> Result<Vec<PastedServer>, Vec<String>> {
     let text = text.trim();
     if text.is_empty() {
         return Err(vec!["Paste a block of mcpServers, or a URL.".to_owned()]);

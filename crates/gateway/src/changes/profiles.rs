@@ -11,14 +11,14 @@ use super::standing::{Member, ProfileChange, Standing};
 const LONGEST: usize = 4096;
 
 /// Returns all profiles in the form that the API shows.
-pub(crate) fn profiles(standing: &Standing) -> Value {
+pub fn profiles(standing: &Standing) -> Value {
     let all: Vec<Value> =
         standing.config.profiles.keys().filter_map(|slug| profile(standing, slug).ok()).collect();
     json!({ "profiles": all })
 }
 
 /// Returns one profile in the form that the API shows.
-pub(crate) fn profile(standing: &Standing, slug: &str) -> Result<Value, Refusal> {
+pub fn profile(standing: &Standing, slug: &str) -> Result<Value, Refusal> {
     let change = change_of(standing, slug)?;
     Ok(json!({
         "id": slug,
@@ -31,7 +31,7 @@ pub(crate) fn profile(standing: &Standing, slug: &str) -> Result<Value, Refusal>
 }
 
 /// Returns the servers of a profile in order, in the form that the API shows.
-pub(crate) fn profile_servers(standing: &Standing, slug: &str) -> Result<Value, Refusal> {
+pub fn profile_servers(standing: &Standing, slug: &str) -> Result<Value, Refusal> {
     let change = change_of(standing, slug)?;
     Ok(json!({ "servers": members(standing, &change) }))
 }
@@ -57,7 +57,7 @@ pub(super) fn members_of(change: &ProfileChange, slug: &str, server: &str) -> Re
 }
 
 /// Adds a profile. Returns the profile's slug, and the resulting state.
-pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
+pub fn add_profile(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
     let slug = match (text(body, "slug")?, text(body, "name")?) {
         (Some(slug), _) | (None, Some(slug)) => slug.to_owned(),
         (None, None) => return Err(Refusal::slug("`slug` is missing")),
@@ -81,7 +81,7 @@ pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, 
 }
 
 /// Adds a profile with the servers, rules and settings of another one. Returns the profile's slug, and the resulting state.
-pub(crate) fn clone_profile(
+pub fn clone_profile(
     standing: &Standing,
     from: &str,
     slug: &str,
@@ -100,11 +100,7 @@ pub(crate) fn clone_profile(
 }
 
 /// Changes a profile's name, description or slug. Returns the profile's slug, and the resulting state.
-pub(crate) fn change_profile(
-    standing: &Standing,
-    slug: &str,
-    body: &Value,
-) -> Result<(String, Standing), Refusal> {
+pub fn change_profile(standing: &Standing, slug: &str, body: &Value) -> Result<(String, Standing), Refusal> {
     let mut change = change_of(standing, slug)?;
     describe(&mut change, body)?;
     let new = text(body, "slug")?.unwrap_or(slug).to_owned();
@@ -133,7 +129,7 @@ pub(crate) fn change_profile(
 }
 
 /// Removes a profile.
-pub(crate) fn remove_profile(standing: &Standing, slug: &str) -> Result<Standing, Refusal> {
+pub fn remove_profile(standing: &Standing, slug: &str) -> Result<Standing, Refusal> {
     change_of(standing, slug)?;
     refuse_named(&standing.base, slug)?;
     standing.changed(|changes| forget(standing, changes, slug))
@@ -221,11 +217,7 @@ fn with(standing: &Standing, slug: &str, change: ProfileChange) -> Result<Standi
 }
 
 /// Adds a server to a profile, at the given position or at the end.
-pub(crate) fn add_server_to_profile(
-    standing: &Standing,
-    slug: &str,
-    body: &Value,
-) -> Result<Standing, Refusal> {
+pub fn add_server_to_profile(standing: &Standing, slug: &str, body: &Value) -> Result<Standing, Refusal> {
     let mut change = change_of(standing, slug)?;
     let id = text(body, "mcpServerId")?.ok_or_else(|| Refusal::request("`mcpServerId` is missing"))?;
     join(standing, slug, &mut change, id, order(body)?)?;
@@ -237,7 +229,7 @@ pub(crate) fn add_server_to_profile(
 }
 
 /// Changes a server's position in a profile, or shows or hides the server in that profile.
-pub(crate) fn change_profile_server(
+pub fn change_profile_server(
     standing: &Standing,
     slug: &str,
     id: &str,
@@ -259,7 +251,7 @@ pub(crate) fn change_profile_server(
 }
 
 /// Shows or hides a server in a profile.
-pub(crate) fn toggle_profile_server(standing: &Standing, slug: &str, id: &str) -> Result<Standing, Refusal> {
+pub fn toggle_profile_server(standing: &Standing, slug: &str, id: &str) -> Result<Standing, Refusal> {
     let mut change = change_of(standing, slug)?;
     let at = members_of(&change, slug, id)?;
     change.servers[at].active ^= true;
@@ -267,11 +259,7 @@ pub(crate) fn toggle_profile_server(standing: &Standing, slug: &str, id: &str) -
 }
 
 /// Removes a server from a profile, together with its tools' settings there.
-pub(crate) fn remove_server_from_profile(
-    standing: &Standing,
-    slug: &str,
-    id: &str,
-) -> Result<Standing, Refusal> {
+pub fn remove_server_from_profile(standing: &Standing, slug: &str, id: &str) -> Result<Standing, Refusal> {
     let mut change = change_of(standing, slug)?;
     let at = members_of(&change, slug, id)?;
     change.servers.remove(at);

@@ -6,13 +6,13 @@ use config::Faults;
 
 /// A refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     /// The HTTP status.
-    pub(crate) status: u16,
+    pub status: u16,
     /// The code by which programs recognize the refusal.
-    pub(crate) code: &'static str,
+    pub code: &'static str,
     /// The problem, and how to solve it.
-    pub(crate) message: String,
+    pub message: String,
 }
 
 impl fmt::Display for Refusal {
@@ -22,12 +22,13 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
+    /// Creates a refusal with this HTTP status, this code for programs, and this message for people.
+    pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into() }
     }
 
     /// Returns the refusal of an invalid request.
-    pub(crate) fn request(message: impl Into<String>) -> Self {
+    pub fn request(message: impl Into<String>) -> Self {
         Self::new(400, "INVALID_REQUEST", message)
     }
 
@@ -39,7 +40,8 @@ impl Refusal {
         Self::new(409, "SLUG_EXISTS", format!("the profile {slug:?} already exists"))
     }
 
-    pub(crate) fn no_profile(slug: &str) -> Self {
+    /// Returns the refusal of a request for a profile that does not exist.
+    pub fn no_profile(slug: &str) -> Self {
         Self::new(404, "PROFILE_NOT_FOUND", format!("there is no profile {slug:?}"))
     }
 
@@ -47,7 +49,8 @@ impl Refusal {
         Self::new(409, "PROFILE_IN_USE", message)
     }
 
-    pub(crate) fn no_server(id: &str) -> Self {
+    /// Returns the refusal of a request for a server that does not exist.
+    pub fn no_server(id: &str) -> Self {
         Self::new(404, "SERVER_NOT_FOUND", format!("there is no server {id:?}"))
     }
 
@@ -83,7 +86,7 @@ impl Refusal {
     }
 
     /// Returns the refusal for an internal error, which the caller cannot fix.
-    pub(crate) fn internal(message: impl Into<String>) -> Self {
+    pub fn internal(message: impl Into<String>) -> Self {
         Self::new(500, "INTERNAL_ERROR", message)
     }
 

@@ -8,13 +8,13 @@ use super::standing::Standing;
 use super::{Refusal, names};
 
 /// Returns all servers in the form that the API shows.
-pub(crate) fn servers(standing: &Standing) -> Value {
+pub fn servers(standing: &Standing) -> Value {
     let all: Vec<Value> = standing.config.mcp_servers.keys().filter_map(|id| one(standing, id)).collect();
     json!({ "servers": all })
 }
 
 /// Returns one server in the form that the API shows.
-pub(crate) fn server(standing: &Standing, id: &str) -> Result<Value, Refusal> {
+pub fn server(standing: &Standing, id: &str) -> Result<Value, Refusal> {
     one(standing, id).ok_or_else(|| Refusal::no_server(id))
 }
 
@@ -29,7 +29,7 @@ fn kept<'s>(standing: &'s Standing, id: &str) -> Option<&'s Map<String, Value>> 
 }
 
 /// Adds a server. Returns the server's id, and the resulting state.
-pub(crate) fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
+pub fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
     let name = body.get("name").and_then(Value::as_str);
     let Some(name) = name else { return Err(Refusal::config("`name` is missing")) };
     let server = written(body, None)?;
@@ -39,7 +39,7 @@ pub(crate) fn add_server(standing: &Standing, body: &Value) -> Result<(String, S
 }
 
 /// Replaces a server. Fields that are missing, or equal to what the API shows, stay unchanged.
-pub(crate) fn change_server(standing: &Standing, id: &str, body: &Value) -> Result<Standing, Refusal> {
+pub fn change_server(standing: &Standing, id: &str, body: &Value) -> Result<Standing, Refusal> {
     let shown = server(standing, id)?;
     let link = &standing.config.mcp_servers[id].link;
     let server = written(body, Some(&Before { shown: &shown, entry: kept(standing, id), link }))?;
@@ -47,7 +47,7 @@ pub(crate) fn change_server(standing: &Standing, id: &str, body: &Value) -> Resu
 }
 
 /// Sets a server's API key.
-pub(crate) fn set_api_key(standing: &Standing, id: &str, key: &Value) -> Result<Standing, Refusal> {
+pub fn set_api_key(standing: &Standing, id: &str, key: &Value) -> Result<Standing, Refusal> {
     server(standing, id)?;
     let mut server = kept(standing, id).cloned().unwrap_or_default();
     add_key(&mut server, key)?;
@@ -55,7 +55,7 @@ pub(crate) fn set_api_key(standing: &Standing, id: &str, key: &Value) -> Result<
 }
 
 /// Removes a server that no profile lists.
-pub(crate) fn remove_server(standing: &Standing, id: &str) -> Result<Standing, Refusal> {
+pub fn remove_server(standing: &Standing, id: &str) -> Result<Standing, Refusal> {
     server(standing, id)?;
     // A default profile that contains all servers does not list them explicitly.
     let nobody_chose = standing.config.default_has_all();

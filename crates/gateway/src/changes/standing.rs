@@ -18,7 +18,7 @@ const LONGEST: usize = 4 << 20;
 /// All changes. Servers and profiles that are not named here remain as configured in the file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Changes {
+pub struct Changes {
     /// Servers in the form of a configuration, or amendments to servers from the file; `null` for a removed server.
     #[serde(default)]
     pub(super) servers: BTreeMap<String, Option<Map<String, Value>>>,
@@ -54,7 +54,7 @@ pub(super) struct Member {
 
 /// The configuration from the file, the changes, and the configuration that results from both.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub struct Standing {
     pub(super) base: Config,
     pub(super) changes: Changes,
     pub(super) config: Config,
@@ -69,12 +69,12 @@ impl Standing {
     }
 
     /// Returns the configuration in force.
-    pub(crate) fn config(&self) -> &Config {
+    pub fn config(&self) -> &Config {
         &self.config
     }
 
     /// Returns the configuration from the file.
-    pub(crate) fn base(&self) -> &Config {
+    pub fn base(&self) -> &Config {
         &self.base
     }
 

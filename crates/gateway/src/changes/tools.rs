@@ -51,12 +51,15 @@ struct Sent {
 }
 
 /// A tool as its server lists it.
-pub(crate) struct ListedTool {
-    pub(crate) name: String,
-    pub(crate) description: Option<String>,
-    pub(crate) input_schema: Option<Value>,
+pub struct ListedTool {
+    /// The name, as the server knows it.
+    pub name: String,
+    /// The description for models.
+    pub description: Option<String>,
+    /// The schema of the arguments.
+    pub input_schema: Option<Value>,
     /// The estimated number of tokens in the tool's definition.
-    pub(crate) tokens: u64,
+    pub tokens: u64,
 }
 
 impl Setting {
@@ -81,7 +84,7 @@ impl Setting {
 }
 
 /// Returns the tools of a server in a profile: the server's list combined with the profile's settings.
-pub(crate) fn profile_tools(
+pub fn profile_tools(
     standing: &Standing,
     slug: &str,
     server: &str,
@@ -112,7 +115,7 @@ fn shown(name: &str, set: Option<&Setting>, tool: Option<&ListedTool>) -> Value 
 }
 
 /// Changes the settings of a server's tools in a profile; tools that are not named stay unchanged.
-pub(crate) fn set_profile_tools(
+pub fn set_profile_tools(
     standing: &Standing,
     slug: &str,
     server: &str,

@@ -42,18 +42,18 @@ pub(crate) struct DialectStream {
 }
 
 /// The session of one client.
-pub(crate) struct Session {
+pub struct Session {
     /// The owner of the session. Only this caller may use the session, and only with the rights that the caller had
     /// when the session was opened.
     identity: Identity,
-    pub(crate) profile: usize,
+    pub profile: usize,
     initialized: AtomicBool,
     /// The name and version of the client, once it has introduced itself.
     program: OnceLock<Arc<str>>,
     /// The client's event stream, if it has one.
     stream: Option<DialectStream>,
     /// The client's running requests; their number is limited elsewhere.
-    pub(crate) requests: OpenRequests,
+    pub requests: OpenRequests,
     /// The client's running calls to servers, whatever their ids.
     pub(crate) in_flight: Calls,
     usage: Usage,
@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// Returns the name and version of the client.
-    pub(crate) fn program(&self) -> Option<&Arc<str>> {
+    pub fn program(&self) -> Option<&Arc<str>> {
         self.program.get()
     }
 
@@ -106,17 +106,17 @@ impl Session {
     }
 
     /// Returns the caller that opened the session.
-    pub(crate) fn identity(&self) -> &Identity {
+    pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
     /// Returns the time since the session was opened.
-    pub(crate) fn opened_for(&self) -> Duration {
+    pub fn opened_for(&self) -> Duration {
         self.usage.age()
     }
 
     /// Returns the time since the session's last use.
-    pub(crate) fn idle_for(&self) -> Duration {
+    pub fn idle_for(&self) -> Duration {
         self.usage.idle()
     }
 
@@ -124,7 +124,7 @@ impl Session {
         self.stream.as_ref()
     }
 
-    pub(crate) fn has_stream(&self) -> bool {
+    pub fn has_stream(&self) -> bool {
         self.stream.is_some()
     }
 
@@ -160,7 +160,7 @@ impl Evictable for Session {
 const UNUSED_FOR: Duration = Duration::from_mins(1);
 
 /// All sessions of dialects.
-pub(crate) struct Sessions(SessionTable<Session>);
+pub struct Sessions(SessionTable<Session>);
 
 impl Sessions {
     pub(crate) fn new(max: usize) -> Self {
@@ -173,7 +173,7 @@ impl Sessions {
     }
 
     /// Returns the number of sessions.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.count()
     }
 
@@ -239,12 +239,12 @@ impl Sessions {
     }
 
     /// Returns all sessions with their ids.
-    pub(crate) fn listed(&self) -> Vec<(Box<str>, Arc<Session>)> {
+    pub fn listed(&self) -> Vec<(Box<str>, Arc<Session>)> {
         self.0.listed()
     }
 
     /// Ends a session and its event stream; returns the id of the principal that opened it.
-    pub(crate) fn end(&self, id: &str) -> Option<String> {
+    pub fn end(&self, id: &str) -> Option<String> {
         let session = self.0.remove(id)?;
         if let Some(stream) = &session.stream {
             stream.ends.stop();

@@ -8,6 +8,6 @@
 //! | [`http`] | Streamable HTTP, HTTP+SSE and the management API |
 
 pub(crate) mod dialect;
-pub(crate) mod http;
+pub mod http;
 pub(crate) mod lines;
 pub(crate) mod stdio;

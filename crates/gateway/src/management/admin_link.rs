@@ -11,12 +11,12 @@ use crate::changes::Refusal;
 use crate::process::Gateway;
 
 /// The path below which one-time links lead.
-pub(crate) const ENTER: &str = "/admin/enter/";
+pub const ENTER: &str = "/admin/enter/";
 
 /// A one-time link.
 #[derive(Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct AdminLink {
+pub struct AdminLink {
     /// The address to open in a browser. It works once.
     pub(crate) url: String,
     /// The time for which the link is valid, in seconds.
@@ -27,7 +27,7 @@ pub(crate) struct AdminLink {
 ///
 /// # Errors
 /// Fails if there are no pages, or if the gateway has no address.
-pub(crate) fn create(gateway: &Gateway) -> Result<AdminLink, Refusal> {
+pub fn create(gateway: &Gateway) -> Result<AdminLink, Refusal> {
     let config = gateway.standing.config();
     if config.admin.is_none() {
         let message = "there are no admin pages; set `admin: true` in the configuration";

@@ -19,25 +19,25 @@ const FILE: &str = "file";
 const LONGEST: usize = 1000;
 
 /// A change of the configuration, or a refused attempt to change it.
-pub(crate) struct ManagementAction<'a> {
+pub struct ManagementAction<'a> {
     /// The author of the change.
-    pub(crate) who: Arc<str>,
+    pub who: Arc<str>,
     /// The author's address, if known.
-    pub(crate) address: Option<IpAddr>,
+    pub address: Option<IpAddr>,
     /// The request: its method and path, or a description.
-    pub(crate) asked: Cow<'static, str>,
+    pub asked: Cow<'static, str>,
     /// The server that the change concerns.
-    pub(crate) server: Option<&'a str>,
+    pub server: Option<&'a str>,
     /// The profile that the change concerns.
-    pub(crate) profile: Option<&'a str>,
+    pub profile: Option<&'a str>,
     /// The outcome of the request.
-    pub(crate) outcome: CallOutcome,
+    pub outcome: CallOutcome,
     /// The HTTP status of the refusal, if there was one.
-    pub(crate) status: Option<u16>,
+    pub status: Option<u16>,
     /// The differences between the configurations before and after the change.
-    pub(crate) what: Option<&'a (dyn fmt::Display + Sync)>,
+    pub what: Option<&'a (dyn fmt::Display + Sync)>,
     /// The time that the change took.
-    pub(crate) took: Duration,
+    pub took: Duration,
 }
 
 impl<'a> ManagementAction<'a> {
@@ -59,7 +59,7 @@ impl<'a> ManagementAction<'a> {
     }
 
     /// Creates the record of a request that was refused with this status.
-    pub(crate) fn denied(identity: &Identity, asked: String, status: u16) -> Self {
+    pub fn denied(identity: &Identity, asked: String, status: u16) -> Self {
         let (who, asked, outcome) = (identity.principal.id.clone(), asked.into(), CallOutcome::Denied);
         let (status, address) = (Some(status), identity.address());
         Self {
@@ -77,7 +77,7 @@ impl<'a> ManagementAction<'a> {
 }
 
 /// Writes the change to the record of calls, if there is one.
-pub(crate) fn record(shard: &Shard, action: &ManagementAction<'_>) {
+pub fn record(shard: &Shard, action: &ManagementAction<'_>) {
     let sink = &shard.call.state.audit;
     if !sink.is_on() {
         return;
@@ -127,7 +127,7 @@ pub(crate) fn log_and_record_operation(shard: &Shard, action: &ManagementAction<
 }
 
 /// Writes the change to the log and to the record of calls.
-pub(crate) fn log_and_record(shard: &Shard, action: &ManagementAction<'_>) {
+pub fn log_and_record(shard: &Shard, action: &ManagementAction<'_>) {
     let ManagementAction { who, asked, status, .. } = action;
     if let (CallOutcome::Ok, Some(what)) = (action.outcome, action.what) {
         tracing::info!(%who, %asked, %what, "changed the configuration through the management API");

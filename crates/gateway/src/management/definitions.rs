@@ -13,13 +13,13 @@ use crate::process::Shard;
 use crate::process::kept_definitions::KeptDefinitions;
 
 /// The tools that a manager approves.
-pub(crate) struct Approval {
+pub struct Approval {
     /// The names of the tools; `None` for all tools that await approval.
-    pub(crate) tools: Option<Vec<String>>,
+    pub tools: Option<Vec<String>>,
     /// The revision that was reviewed.
-    pub(crate) revision: Option<String>,
+    pub revision: Option<String>,
     /// The id of the manager.
-    pub(crate) by: Arc<str>,
+    pub by: Arc<str>,
 }
 
 /// Returns the state of a server's definitions: the policy, and the number of tools that await approval.
@@ -29,7 +29,7 @@ fn state(record: &DefinitionRecord) -> Value {
 }
 
 /// Returns the servers with tools that await approval.
-pub(crate) fn servers(shard: &Shard) -> Value {
+pub fn servers(shard: &Shard) -> Value {
     let has_changes =
         |one: &&Arc<PerCaller>| one.common.server.definitions.counts() != DefinitionCounts::default();
     let all = shard.view.state.upstreams.all();
@@ -42,7 +42,7 @@ pub(crate) fn servers(shard: &Shard) -> Value {
 }
 
 /// Returns the changes of a server's tools that await approval, in the form of the API.
-pub(crate) async fn review(shard: &Shard, server: &str, is_full: bool) -> Result<Value, Refusal> {
+pub async fn review(shard: &Shard, server: &str, is_full: bool) -> Result<Value, Refusal> {
     let policy = recorded(shard, server)?.0.common.server.definitions.policy().name();
     let review = examine(shard, server, is_full).await?;
     let name = server.to_owned();
@@ -53,7 +53,7 @@ pub(crate) async fn review(shard: &Shard, server: &str, is_full: bool) -> Result
 }
 
 /// Returns the changes of a server's tools that await approval.
-pub(crate) async fn examine(shard: &Shard, server: &str, is_full: bool) -> Result<Review, Refusal> {
+pub async fn examine(shard: &Shard, server: &str, is_full: bool) -> Result<Review, Refusal> {
     let (all, revision) = stored(shard, server).await?;
     let made = transport::task::spawn_blocking(move || Review::of(&all, revision, is_full)).await;
     made.map_err(|e| Refusal::internal(e.to_string()))
@@ -63,7 +63,7 @@ pub(crate) async fn examine(shard: &Shard, server: &str, is_full: bool) -> Resul
 ///
 /// # Errors
 /// Fails if the definitions of the server are not recorded, or cannot be read.
-pub(crate) async fn stored(shard: &Shard, server: &str) -> Result<(Vec<StoredDefinition>, String), Refusal> {
+pub async fn stored(shard: &Shard, server: &str) -> Result<(Vec<StoredDefinition>, String), Refusal> {
     let (one, store) = recorded(shard, server)?;
     let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
     let read = transport::task::spawn_blocking(move || store.of_server(&digest)).await;
@@ -72,11 +72,7 @@ pub(crate) async fn stored(shard: &Shard, server: &str) -> Result<(Vec<StoredDef
 }
 
 /// Approves definitions; returns the names of the approved tools once clients see these tools.
-pub(crate) async fn approve(
-    shard: &Arc<Shard>,
-    server: &str,
-    approval: Approval,
-) -> Result<Vec<String>, Refusal> {
+pub async fn approve(shard: &Arc<Shard>, server: &str, approval: Approval) -> Result<Vec<String>, Refusal> {
     let (one, store) = recorded(shard, server)?;
     let Some(digest) = one.common.server.definitions.digest() else { return Err(not_recorded(server)) };
     let made = transport::task::spawn_blocking(move || {
@@ -122,7 +118,7 @@ pub(crate) async fn follow_policies(shard: &Arc<Shard>) {
 }
 
 /// Returns the names of tools for a line of the log or an entry of the record.
-pub(crate) fn named(tools: &[String]) -> String {
+pub fn named(tools: &[String]) -> String {
     let names: Vec<String> = tools.iter().map(|tool| engine::pinning::visible(tool)).collect();
     names.join(", ")
 }

@@ -23,7 +23,7 @@ pub(crate) async fn edit(shard: &Shard, edit: Edit) -> Result<Edited, Refusal> {
 ///
 /// # Errors
 /// Fails if the task is busy; errors of the file are part of the result.
-pub(crate) async fn reload(shard: &Shard) -> Result<Reloaded, Refusal> {
+pub async fn reload(shard: &Shard) -> Result<Reloaded, Refusal> {
     let (reply, made) = oneshot::channel();
     send(shard, ConfigRequest::Reload(reply))?;
     answer(made).await

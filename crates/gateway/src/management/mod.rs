@@ -10,10 +10,10 @@
 //! | [`operator`] | a request of an operator, on its way to the log and to the record |
 //! | [`audit`] | the record of configuration changes |
 
-pub(crate) mod admin_link;
-pub(crate) mod audit;
+pub mod admin_link;
+pub mod audit;
 pub(crate) mod changes_file;
-pub(crate) mod definitions;
-pub(crate) mod edit;
-pub(crate) mod operator;
-pub(crate) mod restart;
+pub mod definitions;
+pub mod edit;
+pub mod operator;
+pub mod restart;

@@ -13,22 +13,24 @@ use crate::changes::{Refusal, Standing};
 use crate::process::Shard;
 
 /// A request that changes something.
-pub(crate) struct OperatorRequest<'a> {
-    pub(crate) shard: &'a Shard,
+pub struct OperatorRequest<'a> {
+    /// The thread's handle to the gateway.
+    pub shard: &'a Shard,
     /// The operator.
-    pub(crate) who: Arc<str>,
-    pub(crate) address: Option<IpAddr>,
+    pub who: Arc<str>,
+    /// The address of the operator, if the request came over the network.
+    pub address: Option<IpAddr>,
     /// The method and the path, in the form in which they are recorded.
-    pub(crate) asked: String,
+    pub asked: String,
     /// The server that the request concerns.
-    pub(crate) server: Option<&'a str>,
+    pub server: Option<&'a str>,
     /// The profile that the request concerns.
-    pub(crate) profile: Option<&'a str>,
+    pub profile: Option<&'a str>,
 }
 
 impl OperatorRequest<'_> {
     /// Changes the configuration; returns when the change is stored and in force.
-    pub(crate) async fn edit(
+    pub async fn edit(
         self,
         how: impl FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send + 'static,
     ) -> Result<Edited, Refusal> {
@@ -41,12 +43,7 @@ impl OperatorRequest<'_> {
 
     /// Writes an operation that changes something other than the configuration, and its outcome, to the log and to the
     /// record of calls. `what` must contain no secrets.
-    pub(crate) fn note<T>(
-        self,
-        started: Instant,
-        outcome: &Result<T, Refusal>,
-        what: &(dyn fmt::Display + Sync),
-    ) {
+    pub fn note<T>(self, started: Instant, outcome: &Result<T, Refusal>, what: &(dyn fmt::Display + Sync)) {
         let shard = self.shard;
         audit::log_and_record_operation(shard, &self.action(started, outcome.as_ref().map(|_| what)));
     }

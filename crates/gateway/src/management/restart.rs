@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 ///
 /// # Errors
 /// Fails if the server is disabled, or if the restart takes too long; in that case, it continues.
-pub(crate) async fn restart(shard: &Arc<Shard>, server: &str) -> Result<(), Refusal> {
+pub async fn restart(shard: &Arc<Shard>, server: &str) -> Result<(), Refusal> {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == server);
     let disabled = || {
         Refusal::new(409, "SERVER_DISABLED", format!("the server {server:?} is disabled; enable it first"))

@@ -23,35 +23,39 @@ use crate::session::SessionState;
 use crate::view::ViewState;
 use crate::{call, session};
 
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The version of Dragoman.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The gateway under one configuration.
-pub(crate) struct Gateway {
-    pub(crate) snapshot: Arc<Snapshot>,
+pub struct Gateway {
+    /// What the configuration says, prepared for requests.
+    pub snapshot: Arc<Snapshot>,
     /// The configuration from which the snapshot was compiled.
-    pub(crate) standing: Arc<Standing>,
+    pub standing: Arc<Standing>,
     /// The hosts and origins whose requests are answered.
     pub(crate) hosts: Hosts,
     /// The authenticator of callers. It has no connections, because each thread adds its own.
     pub(crate) door: Authenticator,
-    pub(crate) rates: Arc<Rates>,
+    /// The rate limits of callers.
+    pub rates: Arc<Rates>,
     /// The rate limits of management; `None` if management is disabled.
-    pub(crate) manage_rates: Option<Arc<ManageRates>>,
+    pub manage_rates: Option<Arc<ManageRates>>,
     /// The admission to the operators' pages; `None` if there are no pages.
-    pub(crate) admin: Option<Arc<AdminDoor>>,
+    pub admin: Option<Arc<AdminDoor>>,
     /// True if only clients on this machine can connect.
-    pub(crate) loopback: bool,
+    pub loopback: bool,
     /// True if requests may carry credentials for sites behind embedded servers.
     pub(crate) carries: bool,
     /// The number of configurations that were put into force before this one.
-    pub(crate) generation: u64,
+    pub generation: u64,
     /// The time when this configuration was put into force.
-    pub(crate) in_force_since: SystemTime,
-    pub(crate) process: Arc<ProcessState>,
+    pub in_force_since: SystemTime,
+    /// The state that outlives this configuration.
+    pub process: Arc<ProcessState>,
 }
 
 /// The parts of a gateway that depend on its configuration.
-pub(crate) struct GatewayParts {
+pub struct GatewayParts {
     pub(crate) standing: Standing,
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) door: Authenticator,
@@ -116,7 +120,7 @@ impl Gateway {
     }
 
     /// Returns a client's address as seen through trusted proxies; `peer` is the address of the connection.
-    pub(crate) fn client_of(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
+    pub fn client_of(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
         ClientAddress::of(peer, headers, &self.snapshot.proxies)
     }
 

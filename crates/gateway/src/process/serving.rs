@@ -22,11 +22,11 @@ pub(crate) struct ServingSocket {
 }
 
 /// All addresses at which the process listens, and the state that they share.
-pub(crate) struct Serving {
+pub struct Serving {
     /// The limits for new connections.
-    pub(crate) limits: SharedServerLimits,
+    pub limits: SharedServerLimits,
     /// The limit on the number of connections at all addresses together.
-    pub(crate) cap: ConnectionCap,
+    pub cap: ConnectionCap,
     open: Mutex<Vec<OpenAddress>>,
     /// The channel to each thread. The channel needs no bound, because threads receive quickly, and there are at most
     /// as many sockets as addresses.
@@ -162,7 +162,7 @@ impl Serving {
     }
 
     /// Returns the addresses that are served.
-    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+    pub fn addresses(&self) -> Vec<SocketAddr> {
         self.open.lock().iter().map(|one| one.actual).collect()
     }
 

@@ -25,6 +25,7 @@ use crate::process::kept_catalogues::KeptCatalogues;
 use crate::process::kept_definitions::KeptDefinitions;
 use crate::process::kept_sessions::KeptSessions;
 use crate::process::key_ring::KeyRing;
+use crate::process::operator_endpoints::OperatorEndpoints;
 use crate::process::serving::Serving;
 use crate::process::threads::Threads;
 use crate::session::kept::SessionStore;
@@ -47,6 +48,8 @@ pub(crate) struct Outside {
     pub(crate) folder: Option<PathBuf>,
     /// The file of the configuration, if there is one.
     pub(crate) config_file: Option<PathBuf>,
+    /// The endpoints for operators.
+    pub(crate) operators: Arc<dyn OperatorEndpoints>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
     /// The address at which only figures are served; `None` if the only client uses a pipe.
@@ -64,13 +67,13 @@ pub(crate) struct Outside {
 }
 
 /// The state that outlives a change of the configuration.
-pub(crate) struct ProcessState {
-    pub(crate) consents: Arc<Consents>,
-    pub(crate) view: Arc<ViewState>,
-    pub(crate) session: Arc<SessionState>,
-    pub(crate) call: Arc<CallState>,
-    pub(crate) parked: Arc<Parked>,
-    pub(crate) egress: Arc<EgressProcess>,
+pub struct ProcessState {
+    pub consents: Arc<Consents>,
+    pub view: Arc<ViewState>,
+    pub session: Arc<SessionState>,
+    pub call: Arc<CallState>,
+    pub parked: Arc<Parked>,
+    pub egress: Arc<EgressProcess>,
     /// The store of servers' catalogues; `None` if none are stored.
     pub(crate) catalogues: Option<Arc<KeptCatalogues>>,
     /// The record of servers' tool definitions; empty if none are compared.
@@ -78,32 +81,34 @@ pub(crate) struct ProcessState {
     /// The store of sessions; `None` if none are stored.
     pub(crate) sessions: Option<Arc<KeptSessions>>,
     pub(crate) key_ring: Arc<KeyRing>,
-    pub(crate) dialect_sessions: DialectSessions,
+    pub dialect_sessions: DialectSessions,
     pub(crate) dialect_lists: Lists,
     pub(crate) threads: Threads,
-    pub(crate) folder: Option<PathBuf>,
+    pub folder: Option<PathBuf>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
-    pub(crate) serving: Option<Arc<Serving>>,
+    pub serving: Option<Arc<Serving>>,
     /// The address at which only figures are served; `None` if the only client uses a pipe.
     pub(crate) metrics_serving: Option<Arc<Serving>>,
     /// The channel for edits of the configuration.
     pub(crate) edits: OnceLock<mpsc::Sender<ConfigRequest>>,
     /// The watchers of arriving requests.
-    pub(crate) arrivals: Arc<Arrivals>,
+    pub arrivals: Arc<Arrivals>,
+    /// The endpoints for operators.
+    pub(crate) operators: Arc<dyn OperatorEndpoints>,
     /// The sessions and one-time links of operators.
-    pub(crate) admin: AdminState,
+    pub admin: AdminState,
     /// The state that the operators' pages keep between requests. The pages know its type; the process only keeps it.
-    pub(crate) pages: OnceLock<Arc<dyn Any + Send + Sync>>,
+    pub pages: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// The file of the configuration, if there is one.
-    pub(crate) config_file: Option<PathBuf>,
+    pub config_file: Option<PathBuf>,
     /// The outcome of the last time that the file was read again.
-    pub(crate) last_reload: Mutex<Option<Reloaded>>,
+    pub last_reload: Mutex<Option<Reloaded>>,
     /// The number of configurations that were put into force.
     pub(crate) generations: AtomicU64,
     /// A random number of this process.
-    pub(crate) seed: u64,
-    pub(crate) started: Instant,
-    pub(crate) stop: Stop,
+    pub seed: u64,
+    pub started: Instant,
+    pub stop: Stop,
 }
 
 impl ProcessState {
@@ -158,6 +163,7 @@ impl ProcessState {
             metrics_serving: outside.metrics_serving,
             edits: OnceLock::new(),
             arrivals: Arc::default(),
+            operators: outside.operators,
             admin: AdminState::default(),
             pages: OnceLock::new(),
             config_file: outside.config_file,

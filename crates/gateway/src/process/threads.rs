@@ -17,30 +17,36 @@ use crate::process::Gateway;
 
 /// A thread's handle to the gateway that was current when the handle was taken, with the thread's own connections to
 /// upstreams.
-pub(crate) struct Shard {
-    pub(crate) gateway: Arc<Gateway>,
-    pub(crate) egress: Egress,
-    pub(crate) view: Arc<ViewContext>,
-    pub(crate) session: Arc<SessionContext>,
-    pub(crate) call: Arc<CallContext>,
-    pub(crate) door: Authenticator,
+pub struct Shard {
+    /// The gateway under the current configuration.
+    pub gateway: Arc<Gateway>,
+    /// The thread's connections to servers.
+    pub egress: Egress,
+    /// What views need.
+    pub view: Arc<ViewContext>,
+    /// What sessions need.
+    pub session: Arc<SessionContext>,
+    /// What calls need.
+    pub call: Arc<CallContext>,
+    /// The authenticator of callers.
+    pub door: Authenticator,
     thread: Weak<Thread>,
 }
 
 impl Shard {
     /// Returns the thread, unless it has ended.
-    pub(crate) fn thread(&self) -> Option<Arc<Thread>> {
+    pub fn thread(&self) -> Option<Arc<Thread>> {
         self.thread.upgrade()
     }
 
     /// Returns the same thread's handle to the current gateway.
-    pub(crate) fn now(self: &Arc<Self>) -> Arc<Self> {
+    pub fn now(self: &Arc<Self>) -> Arc<Self> {
         self.thread.upgrade().map_or_else(|| self.clone(), |thread| thread.now())
     }
 }
 
 /// A thread that serves clients.
-pub(crate) struct Thread {
+pub struct Thread {
     client: Client,
     own: Weak<Self>,
     now: ArcSwap<Shard>,
@@ -61,7 +67,7 @@ impl Thread {
     }
 
     /// Returns a handle to the current gateway.
-    pub(crate) fn now(&self) -> Arc<Shard> {
+    pub fn now(&self) -> Arc<Shard> {
         self.now.load_full()
     }
 

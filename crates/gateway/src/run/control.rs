@@ -8,7 +8,6 @@ use std::time::Duration;
 use transport::net::ServerLimits;
 use transport::net::local::{LocalBindError, LocalSocket, serve_local};
 
-use crate::front::http::ControlService;
 use crate::process::Thread;
 
 /// The interval at which a process tries to take over the socket of another process that uses the same folder.
@@ -26,9 +25,10 @@ pub(super) fn serve(thread: Arc<Thread>) {
         };
         let Some(socket) = opened else { return };
         let drain_timeout = gateway.snapshot.limits.drain_timeout;
-        drop(gateway);
         let limits = ServerLimits { drain_timeout, ..ServerLimits::default() };
-        if let Err(error) = serve_local(socket, ControlService::new(thread), limits, stop).await {
+        let service = gateway.process.operators.control_service(thread);
+        drop(gateway);
+        if let Err(error) = serve_local(socket, service, limits, stop).await {
             tracing::error!(%error, "the control socket is closed");
         }
     });

@@ -21,12 +21,12 @@ use super::{cluster, control, server_sessions, service_notice};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
-use crate::front::http::{MetricsService, Service};
+use crate::front::http::Service;
 use crate::front::stdio as front_stdio;
 use crate::management::admin_link;
 use crate::process::key_ring::KeyRing;
 use crate::process::serving::{NextAddresses, Serving, ServingSocket};
-use crate::process::{Gateway, Outside, Thread};
+use crate::process::{Gateway, OperatorEndpoints, Outside, Thread};
 use crate::reload::revoked;
 use crate::reload::standing::{first_standing, log_notes};
 use crate::reload::warm::warm;
@@ -55,6 +55,8 @@ pub struct Options {
     /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
     /// `limits.listWait` applies.
     pub child_wait: Option<Duration>,
+    /// The pages, the management API, and the figures.
+    pub operators: Arc<dyn OperatorEndpoints>,
     /// Called once all addresses are listening.
     pub ready: Ready,
 }
@@ -72,7 +74,8 @@ pub type Ready = Box<dyn FnOnce(&ListeningPlaces<'_>) + Send>;
 
 /// Serves over HTTP until the process is told to stop.
 pub fn serve(options: Options) -> Result<(), BoxError> {
-    let Options { config, origin, runtime: kind, threads, ready, folder, child_wait, key_ring } = options;
+    let Options { config, origin, runtime: kind, threads, ready, folder, child_wait, key_ring, operators } =
+        options;
     let stop = Stop::new();
     let door = door(&config.auth, folder.as_deref())?;
     let audit = start_audit(&config, folder.as_deref())?;
@@ -88,6 +91,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let local_address = Arc::new(LocalAddress::open(&config)?);
     let (addrs, exports) = (first.actual(), Exports::from_environment());
     let outside = Outside {
+        operators,
         audit: audit.exporting_to(exports.call_log()),
         key_ring,
         stop: stop.clone(),
@@ -187,7 +191,8 @@ async fn serve_all(
     let clients = serve_sockets(serving, sockets, stop, || Service::new(thread.clone()));
     let scrapers = async {
         let Some(metrics) = metrics else { return Ok(()) };
-        serve_sockets(metrics, metrics.sockets(0), stop, || MetricsService::new(thread.clone())).await
+        let operators = thread.now().gateway.process.operators.clone();
+        serve_sockets(metrics, metrics.sockets(0), stop, || operators.metrics_service(thread.clone())).await
     };
     let (outcome, of_scrapers, of_local) =
         tokio::join!(clients, scrapers, local.serve(thread, serving, stop));
@@ -247,7 +252,7 @@ fn close_files(gateway: &Gateway) {
 /// Serves one client over stdin and stdout, until the client closes stdin or the process is told to stop.
 pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
-    let Options { config, origin, folder, child_wait, key_ring, .. } = options;
+    let Options { config, origin, folder, child_wait, key_ring, operators, .. } = options;
     // The user who starts this process needs no authentication, except that a site may have to identify the account
     // that its tools use.
     let exports = Exports::from_environment();
@@ -255,6 +260,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let audit = start_audit(&config, folder.as_deref())?;
     let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
     let outside = Outside {
+        operators,
         key_ring,
         audit: audit.exporting_to(exports.call_log()),
         stop: stop.clone(),

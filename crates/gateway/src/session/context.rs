@@ -24,13 +24,13 @@ use crate::view::context::ViewObserver;
 use crate::view::{ViewCell, ViewContext};
 
 /// The state that all threads share.
-pub(crate) struct SessionState {
+pub struct SessionState {
     /// All sessions.
-    pub(crate) sessions: Sessions,
+    pub sessions: Sessions,
     /// The sealer of states that pass through clients.
     pub(crate) sealer: Arc<StateSealer>,
     /// The open event streams, with the credentials that opened them.
-    pub(crate) holders: Arc<Holders>,
+    pub holders: Arc<Holders>,
     /// The count of ended sessions; after many of them, memory is returned to the system.
     pub(crate) tidying: Tidying,
     /// The ages of the events that sessions keep for replay.
@@ -38,7 +38,7 @@ pub(crate) struct SessionState {
     /// The store of sessions for the next process; `None` if nothing is stored.
     pub(super) store: Option<Arc<dyn SessionStore>>,
     /// The cluster that shares sessions; empty if this Dragoman works alone.
-    pub(crate) cluster: OnceLock<Arc<Cluster>>,
+    pub cluster: OnceLock<Arc<Cluster>>,
     /// The sessions that have ended for good.
     pub(super) ended: Mutex<EndedSessions>,
     /// The turns for restoring sessions: one request at a time for each session.
@@ -102,11 +102,11 @@ impl ViewObserver for SessionState {
 }
 
 /// A thread's context for making sessions.
-pub(crate) struct SessionContext {
+pub struct SessionContext {
     /// The thread's access to servers.
     pub(crate) egress: Egress,
     /// The context for making views.
     pub(crate) view: Arc<ViewContext>,
     /// The state that all threads share.
-    pub(crate) state: Arc<SessionState>,
+    pub state: Arc<SessionState>,
 }

@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// Ends everything that belongs to the session.
-    pub(crate) async fn end(self: &Arc<Self>, context: &Arc<SessionContext>) {
+    pub async fn end(self: &Arc<Self>, context: &Arc<SessionContext>) {
         context.state.tidying.count();
         self.requests.give_up();
         if let Face::Http(streams) = &self.face {

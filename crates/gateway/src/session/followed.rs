@@ -49,7 +49,7 @@ pub(crate) enum Subscribed {
 
 /// All subscriptions of one session's client, by URI, and the URIs whose servers are not known yet.
 #[derive(Default)]
-pub(crate) struct Subscriptions(Mutex<HashMap<String, Followed>>, Mutex<HashSet<String>>);
+pub struct Subscriptions(Mutex<HashMap<String, Followed>>, Mutex<HashSet<String>>);
 
 impl Subscriptions {
     /// Locks all subscriptions.
@@ -100,7 +100,7 @@ impl Subscriptions {
     }
 
     /// Returns the number of subscriptions that a server has accepted.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.lock().len()
     }
 

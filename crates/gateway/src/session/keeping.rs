@@ -48,7 +48,7 @@ impl SessionState {
     }
 
     /// Ends a session for good: its id becomes worthless.
-    pub(crate) fn end_for_good(&self, session: &Session) {
+    pub fn end_for_good(&self, session: &Session) {
         let Some(kept) = &session.kept else { return };
         self.ended.lock().insert(kept.key);
         if let Some(store) = &self.store {

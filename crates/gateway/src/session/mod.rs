@@ -39,7 +39,7 @@ pub(crate) mod restore;
 pub(crate) mod seal;
 pub(crate) mod sealer;
 #[expect(clippy::module_inception, reason = "the module's main type")]
-pub(crate) mod session;
+pub mod session;
 mod session_client;
 pub(crate) mod session_links;
 pub(crate) mod sessions;
@@ -49,7 +49,7 @@ pub(crate) mod table;
 mod task_ids;
 pub(crate) mod tidying;
 mod turns;
-pub(crate) mod until;
+pub mod until;
 pub(crate) mod usage;
 
 pub(crate) use context::{SessionContext, SessionState};

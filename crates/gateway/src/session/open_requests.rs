@@ -18,7 +18,7 @@ pub(crate) enum CannotBegin {
 type OpenRequest = (Id, oneshot::Sender<Option<Frame>>);
 
 /// The running requests of one session.
-pub(crate) struct OpenRequests {
+pub struct OpenRequests {
     open: Mutex<Vec<OpenRequest>>,
     most: usize,
     /// Notified when no request is running.
@@ -86,7 +86,7 @@ impl OpenRequests {
     }
 
     /// Returns the number of running requests.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.open.lock().len()
     }
 

@@ -6,7 +6,7 @@ use upstream::link::{InboxSender, OpenLink};
 
 /// The origin of a question to a client.
 #[derive(Clone)]
-pub(crate) enum QuestionOrigin {
+pub enum QuestionOrigin {
     /// An upstream, over this link.
     Link(Arc<OpenLink>),
     /// A call whose upstream asks in results: the call's number, the question's number, and the sender to which the

@@ -37,7 +37,7 @@ use crate::view::view_cell::ViewCell;
 const MAX_ASKS: usize = 64;
 
 /// The channel through which a session's client is reached.
-pub(crate) enum Face {
+pub enum Face {
     /// Event streams.
     Http(Streams),
     /// Lines on a single pipe.
@@ -45,36 +45,43 @@ pub(crate) enum Face {
 }
 
 /// One client's session.
-pub(crate) struct Session {
-    pub(crate) id: Box<str>,
+pub struct Session {
+    /// The id that the client sends with each request.
+    pub id: Box<str>,
     /// The digest of the id that traces show, once a request was traced.
     pub(crate) trace_digest: OnceLock<u64>,
     /// The state that is stored for the next process; `None` if the session ends with its stream or pipe.
     pub(super) kept: Option<KeptState>,
-    pub(crate) profile: usize,
+    /// The number of the profile in the configuration.
+    pub profile: usize,
     /// The caller that opened the session; no other caller may use it.
-    pub(crate) identity: Identity,
+    pub identity: Identity,
     /// The time until which the session may stay open.
     pub(crate) until: Until,
-    pub(crate) client: SessionClient,
-    pub(crate) face: Face,
+    /// The facts that the client told about itself.
+    pub client: SessionClient,
+    /// The channel through which the client is reached.
+    pub face: Face,
     pub(crate) view: ArcSwapOption<ViewCell>,
     pub(crate) links: SessionLinks,
-    pub(crate) asks: Mutex<Asks<QuestionOrigin>>,
+    /// The open questions to the client.
+    pub asks: Mutex<Asks<QuestionOrigin>>,
     /// The session's running requests.
-    pub(crate) requests: OpenRequests,
-    pub(crate) interests: ClientInterests,
+    pub requests: OpenRequests,
+    /// The resources and notices in which the client is interested.
+    pub interests: ClientInterests,
     pub(super) tasks: TaskOwner,
-    pub(crate) usage: Usage,
+    /// The numbers of requests and their times.
+    pub usage: Usage,
 }
 
 /// The messages for which the client asked.
 #[derive(Default)]
-pub(crate) struct ClientInterests {
+pub struct ClientInterests {
     /// The log level, a JSON string.
     pub(super) level: Mutex<Option<Bytes>>,
     /// The resources to which the client listens.
-    pub(crate) subscriptions: Subscriptions,
+    pub subscriptions: Subscriptions,
 }
 
 /// The facts from which a new session is created.
@@ -113,7 +120,7 @@ impl Session {
     }
 
     /// Returns the protocol version that the session's client uses.
-    pub(crate) fn era(&self) -> &'static Era {
+    pub fn era(&self) -> &'static Era {
         self.client.key.era
     }
 

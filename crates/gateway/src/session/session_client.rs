@@ -8,13 +8,13 @@ use upstream::LinkKey;
 use crate::view::ClientClass;
 
 /// A client's introduction.
-pub(crate) struct SessionClient {
+pub struct SessionClient {
     /// The client's version, and the capabilities that its dedicated links declare.
     pub(crate) key: LinkKey,
     /// The params of the client's `initialize`.
     pub(super) params: Bytes,
     /// All of the client's capabilities, exactly as written.
-    pub(crate) capabilities: Bytes,
+    pub capabilities: Bytes,
     /// The client's name and version, exactly as written.
     pub(crate) info: Option<Bytes>,
     pub(super) can_be_asked: bool,

@@ -193,7 +193,7 @@ impl Session {
     }
 
     /// Returns the session's dedicated links.
-    pub(crate) fn own_cells(&self) -> Vec<Arc<LinkCell>> {
+    pub fn own_cells(&self) -> Vec<Arc<LinkCell>> {
         let links = self.links.used.lock();
         links.values().filter(|used| used.cell.is_own()).map(|used| used.cell.clone()).collect()
     }

@@ -24,7 +24,7 @@ use upstream::pool::LinkCell;
 use upstream::quota::{Permit, QuotaError};
 
 /// All sessions, and the receivers of messages for event streams.
-pub(crate) struct Sessions {
+pub struct Sessions {
     /// The table of sessions. Sessions on a pipe, or with an event stream of their own, have no permit in it.
     table: SessionTable<Session>,
     idle: Mutex<Duration>,
@@ -73,7 +73,7 @@ impl Sessions {
     }
 
     /// Returns the number of sessions.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.table.count()
     }
 
@@ -125,7 +125,7 @@ impl Sessions {
         self.doors.write().remove(id);
     }
 
-    pub(crate) fn remove(&self, id: &str) -> Option<Arc<Session>> {
+    pub fn remove(&self, id: &str) -> Option<Arc<Session>> {
         self.table.remove(id)
     }
 
@@ -140,16 +140,16 @@ impl Sessions {
     }
 
     /// Returns the sessions for which `is_one` is true.
-    pub(crate) fn those(&self, is_one: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
+    pub fn those(&self, is_one: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
         self.table.those(is_one)
     }
 
-    pub(crate) fn all(&self) -> Vec<Arc<Session>> {
+    pub fn all(&self) -> Vec<Arc<Session>> {
         self.table.those(|_| true)
     }
 
     /// Returns the number of sessions and event streams that count toward the limit.
-    pub(crate) fn counted(&self) -> usize {
+    pub fn counted(&self) -> usize {
         self.table.counted()
     }
 

@@ -56,7 +56,7 @@ struct Table {
 }
 
 /// All streams of a session.
-pub(crate) struct Streams {
+pub struct Streams {
     max: usize,
     table: Mutex<Table>,
 }
@@ -111,7 +111,7 @@ impl Streams {
     }
 
     /// Returns true if a standing stream is open.
-    pub(crate) fn has_standing(&self) -> bool {
+    pub fn has_standing(&self) -> bool {
         self.table.lock().is_live(STANDING)
     }
 

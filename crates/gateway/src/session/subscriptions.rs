@@ -36,7 +36,7 @@ pub(crate) struct Subscription {
 }
 
 /// A change for which the session's own upstream has to be asked.
-pub(crate) struct Change {
+pub struct Change {
     asked: Subscription,
     upstream: Arc<Upstream>,
     /// True if the session did not listen to the resource before.
@@ -54,7 +54,7 @@ pub(crate) enum Changing {
 }
 
 /// A subscription that an upstream without sessions has not accepted yet.
-pub(crate) struct Subscribing {
+pub struct Subscribing {
     session: Arc<Session>,
     listener: ListenerHandle,
     uri: String,
@@ -63,7 +63,7 @@ pub(crate) struct Subscribing {
 
 impl Subscribing {
     /// Waits for the upstream, and returns the answer to the request with this id: its status and message.
-    pub(crate) async fn answer(self, id: &Id) -> (u16, Bytes) {
+    pub async fn answer(self, id: &Id) -> (u16, Bytes) {
         let settled = tokio::time::timeout(self.patience, self.listener.settled()).await;
         if settled.is_err() || self.listener.refused().is_empty() {
             return (200, result_response(id, b"{}"));

@@ -41,41 +41,45 @@ impl Until {
 
 /// An open event stream, with the credential that opened it.
 #[derive(Debug)]
-pub(crate) struct HeldOpen {
-    pub(crate) principal: Arc<Principal>,
+pub struct HeldOpen {
+    /// The caller who opened it.
+    pub principal: Arc<Principal>,
     /// The request that opened the stream: its method in HTTP or MCP.
-    pub(crate) purpose: &'static str,
+    pub purpose: &'static str,
     /// The client's label, if it is known.
-    pub(crate) program: Option<Arc<str>>,
-    pub(crate) opened: Instant,
+    pub program: Option<Arc<str>>,
+    /// The time when it was opened.
+    pub opened: Instant,
     pub(crate) until: Until,
     pub(crate) revoked: Stop,
 }
 
 impl HeldOpen {
     /// Waits until the credential that opened the stream is no longer valid.
-    pub(crate) async fn revoked(&self) {
+    pub async fn revoked(&self) {
         self.revoked.stopped().await;
     }
 }
 
 /// All open event streams.
 #[derive(Debug, Default)]
-pub(crate) struct Holders {
+pub struct Holders {
     next: AtomicU64,
-    pub(crate) open: Mutex<HashMap<u64, Arc<HeldOpen>>>,
+    /// The open streams, by their number.
+    pub open: Mutex<HashMap<u64, Arc<HeldOpen>>>,
 }
 
 /// The entry of an open stream; dropping it removes the entry.
-pub(crate) struct Holding {
+pub struct Holding {
     holders: Arc<Holders>,
     number: u64,
-    pub(crate) held: Arc<HeldOpen>,
+    /// The stream.
+    pub held: Arc<HeldOpen>,
 }
 
 impl Holding {
     /// Adds a stream that `identity` opened with this request.
-    pub(crate) fn new(holders: &Arc<Holders>, identity: &Identity, purpose: &'static str) -> Self {
+    pub fn new(holders: &Arc<Holders>, identity: &Identity, purpose: &'static str) -> Self {
         let principal = &identity.principal;
         let held = Arc::new(HeldOpen {
             principal: principal.clone(),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The use of one session.
-pub(crate) struct Usage {
+pub struct Usage {
     opened: Instant,
     /// The time of the session's last use, in milliseconds after `opened`.
     touched: AtomicU64,
@@ -30,12 +30,12 @@ impl Usage {
     }
 
     /// Returns the time since the session's last use.
-    pub(crate) fn idle(&self) -> Duration {
+    pub fn idle(&self) -> Duration {
         self.age().saturating_sub(Duration::from_millis(self.touched.load(Ordering::Relaxed)))
     }
 
     /// Returns the time since the session was opened.
-    pub(crate) fn age(&self) -> Duration {
+    pub fn age(&self) -> Duration {
         self.opened.elapsed()
     }
 

@@ -11,34 +11,34 @@ use engine::meters::{
 };
 
 /// The caps of the families whose series bear the names of servers and tools.
-pub(crate) struct Allowances {
+pub struct Allowances {
     /// The operations that clients requested.
-    pub(crate) requested: SeriesAllowance,
+    pub requested: SeriesAllowance,
     /// The requests that were sent to servers.
-    pub(crate) sent: SeriesAllowance,
+    pub sent: SeriesAllowance,
     /// The calls of tools.
-    pub(crate) tools: SeriesAllowance,
+    pub tools: SeriesAllowance,
 }
 
 /// The figures of everything that got no series of its own.
-pub(crate) struct RestFigures {
-    pub(crate) requested: OperationHistograms,
-    pub(crate) sent: OperationHistograms,
-    pub(crate) tools: ToolCounters,
+pub struct RestFigures {
+    pub requested: OperationHistograms,
+    pub sent: OperationHistograms,
+    pub tools: ToolCounters,
 }
 
 /// The figures of the process.
-pub(crate) struct ProcessFigures {
+pub struct ProcessFigures {
     is_on: AtomicBool,
     started: SystemTime,
     /// The requests that concern no server.
-    pub(crate) unassigned: Arc<ServerMeters>,
+    pub unassigned: Arc<ServerMeters>,
     /// Everything above the caps.
-    pub(crate) rest: RestFigures,
+    pub rest: RestFigures,
     /// The gateway's own share of forwarded requests.
-    pub(crate) overhead: DurationHistogram,
+    pub overhead: DurationHistogram,
     /// The caps.
-    pub(crate) allowances: Allowances,
+    pub allowances: Allowances,
 }
 
 impl ProcessFigures {
@@ -69,7 +69,7 @@ impl ProcessFigures {
     }
 
     /// Returns the time at which the process started to count.
-    pub(crate) fn started(&self) -> SystemTime {
+    pub fn started(&self) -> SystemTime {
         self.started
     }
 

@@ -22,5 +22,5 @@ pub(crate) mod trace;
 
 pub(crate) use arrival::RequestArrival;
 pub(crate) use figures::ProcessFigures;
-pub(crate) use rate_decisions::RateDecisions;
+pub use rate_decisions::RateDecisions;
 pub(crate) use request_meter::{MeteredEnd, RequestMeter, SentTimes};

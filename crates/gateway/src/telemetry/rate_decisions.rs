@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The decisions of several limits, in their order.
-pub(crate) struct RateDecisions(Box<[(String, [AtomicU64; 2])]>);
+pub struct RateDecisions(Box<[(String, [AtomicU64; 2])]>);
 
 impl RateDecisions {
     /// Creates counts for the limits with these names.
@@ -19,7 +19,7 @@ impl RateDecisions {
     }
 
     /// Returns the name of each limit, with its numbers of allowed and of refused requests.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (&str, u64, u64)> {
+    pub fn each(&self) -> impl Iterator<Item = (&str, u64, u64)> {
         self.0
             .iter()
             .map(|(name, [refused, allowed])| (name.as_str(), allowed.load(Relaxed), refused.load(Relaxed)))

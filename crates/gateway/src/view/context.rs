@@ -38,11 +38,11 @@ pub(crate) trait ViewObserver: Send + Sync {
 pub(crate) struct NoKnownView;
 
 /// The state that all threads share.
-pub(crate) struct ViewState {
+pub struct ViewState {
     /// The snapshot in force, for requests that started under an earlier one.
     pub(crate) current: ArcSwap<Snapshot>,
     /// All servers.
-    pub(crate) upstreams: Upstreams,
+    pub upstreams: Upstreams,
     /// All views.
     pub(crate) views: Views,
     /// The names that profiles have given to tools and prompts.
@@ -119,13 +119,13 @@ impl ViewState {
 
     /// Builds the view of a profile over the lists that all callers share, without access rules. This takes a while if there
     /// are many items.
-    pub(crate) fn build_whole(&self, profile: usize, era: &'static Era) -> View {
+    pub fn build_whole(&self, profile: usize, era: &'static Era) -> View {
         let schema_bytes = self.current.load().limits.schema_bytes;
         self.basis(profile, None).build(ClientClass::plain(era), None, schema_bytes, None)
     }
 
     /// Returns a server as seen by this caller.
-    pub(crate) fn upstream_of(&self, id: UpstreamId, identity: &Identity) -> Arc<Upstream> {
+    pub fn upstream_of(&self, id: UpstreamId, identity: &Identity) -> Arc<Upstream> {
         let upstream = self.upstreams.get(id);
         if !upstream.server.is_per_caller() {
             return upstream;
@@ -140,9 +140,9 @@ impl ViewState {
 }
 
 /// A thread's context for making views.
-pub(crate) struct ViewContext {
+pub struct ViewContext {
     /// The thread's access to servers.
     pub(crate) egress: Egress,
     /// The state that all threads share.
-    pub(crate) state: Arc<ViewState>,
+    pub state: Arc<ViewState>,
 }

@@ -24,7 +24,7 @@ use upstream::oauth::CallerId;
 use upstream::{Server, Upstream};
 
 /// One view and its changes.
-pub(crate) struct ViewCell {
+pub struct ViewCell {
     pub(crate) profile: usize,
     /// The class of clients that the view is for.
     pub(crate) clients: ClientClass,

@@ -57,7 +57,7 @@ pub use inherited::inherited_listeners;
 pub use listen::{BindError, Listeners};
 pub use relay::{Relay, Rewrite};
 pub use runtime::{BoxError, RunError, RuntimeKind, Shard, run};
-pub use serve::{Handler, Responding};
+pub use serve::{Arrived, Handler, Responding};
 pub use server_limits::{ServerLimits, SharedServerLimits};
 pub use stop::Stop;
 pub use tls::ServerTls;

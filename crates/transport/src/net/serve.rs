@@ -53,6 +53,9 @@ const BUFFER: usize = 128 * 1024;
 /// The number of header lines that hyper accepts by default.
 const HYPERS_MOST_HEADERS: usize = 100;
 
+/// A request on its way to its handler, boxed because it is passed on several times.
+pub type Arrived = Box<Request<Incoming>>;
+
 /// The answer to a request, while it is made.
 pub type Responding<'a> = Pin<Box<dyn Future<Output = Response<Body>> + Send + 'a>>;
 
@@ -62,10 +65,20 @@ pub type Responding<'a> = Pin<Box<dyn Future<Output = Response<Body>> + Send + '
 /// affect other requests. Connections use handlers as objects, so that hyper is compiled once and not once for each handler.
 pub trait Handler: Send + Sync + 'static {
     /// Answers one request from `peer`.
-    fn handle(&self, request: Box<Request<Incoming>>, peer: SocketAddr) -> Responding<'_>;
+    fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_>;
 
     /// Called when an idle connection has released its buffers.
     fn rested(&self) {}
+}
+
+impl Handler for Box<dyn Handler> {
+    fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_> {
+        (**self).handle(request, peer)
+    }
+
+    fn rested(&self) {
+        (**self).rested();
+    }
 }
 
 impl<F, Fut> Handler for F
@@ -73,7 +86,7 @@ where
     F: Fn(Request<Incoming>, SocketAddr) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Response<Body>> + Send + 'static,
 {
-    fn handle(&self, request: Box<Request<Incoming>>, peer: SocketAddr) -> Responding<'_> {
+    fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_> {
         Box::pin(self(*request, peer))
     }
 }

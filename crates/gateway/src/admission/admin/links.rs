@@ -12,7 +12,7 @@ const MOST: usize = 8;
 
 /// The valid links.
 #[derive(Debug, Default)]
-pub(crate) struct OneTimeLinks(Vec<OneTimeLink>);
+pub struct OneTimeLinks(Vec<OneTimeLink>);
 
 #[derive(Debug)]
 struct OneTimeLink {
@@ -34,7 +34,7 @@ impl OneTimeLinks {
     }
 
     /// Uses up a link; returns false unless it is valid.
-    pub(crate) fn take(&mut self, secret: &str, now: Instant) -> bool {
+    pub fn take(&mut self, secret: &str, now: Instant) -> bool {
         self.forget(now);
         let Some(shown) = SecretDigest::of(secret) else { return false };
         let at = self.0.iter().position(|link| link.secret.is(&shown));

@@ -21,7 +21,7 @@ const MOST: usize = 10_000;
 
 /// The failures by address.
 #[derive(Debug, Default)]
-pub(crate) struct Lockout(HashMap<IpAddr, Failures>);
+pub struct Lockout(HashMap<IpAddr, Failures>);
 
 #[derive(Debug, Clone, Copy)]
 struct Failures {
@@ -31,14 +31,14 @@ struct Failures {
 
 impl Lockout {
     /// Returns the time for which an address is still locked out.
-    pub(crate) fn locked_for(&self, address: IpAddr, now: Instant) -> Option<Duration> {
+    pub fn locked_for(&self, address: IpAddr, now: Instant) -> Option<Duration> {
         let failures = self.0.get(&address_block(address, IPV6_BITS))?;
         let passed = now.saturating_duration_since(failures.last);
         (failures.number >= FAILURES && passed < WHILE).then(|| WHILE.saturating_sub(passed))
     }
 
     /// Counts a failure; returns true if it locks the address out.
-    pub(crate) fn failed(&mut self, address: IpAddr, now: Instant) -> bool {
+    pub fn failed(&mut self, address: IpAddr, now: Instant) -> bool {
         if self.0.len() >= MOST {
             self.make_room(now);
         }
@@ -52,7 +52,7 @@ impl Lockout {
     }
 
     /// Forgets the failures of an address, because it showed a valid password or link.
-    pub(crate) fn succeeded(&mut self, address: IpAddr) {
+    pub fn succeeded(&mut self, address: IpAddr) {
         self.0.remove(&address_block(address, IPV6_BITS));
     }
 

@@ -11,7 +11,7 @@
 pub(crate) mod links;
 pub(crate) mod lockout;
 mod secret;
-pub(crate) mod sessions;
+pub mod sessions;
 
 use std::sync::Arc;
 
@@ -26,9 +26,11 @@ use crate::admission::auth::Logins;
 
 /// The callers that may open the pages, by the configuration.
 #[derive(Debug)]
-pub(crate) struct AdminDoor {
-    pub(crate) logins: Logins,
-    pub(crate) lifetimes: Lifetimes,
+pub struct AdminDoor {
+    /// The accounts that may log in.
+    pub logins: Logins,
+    /// The times after which sessions end.
+    pub lifetimes: Lifetimes,
 }
 
 impl AdminDoor {
@@ -46,8 +48,11 @@ impl AdminDoor {
 
 /// The state of admissions to the pages. It outlives a change of the configuration.
 #[derive(Debug, Default)]
-pub(crate) struct AdminState {
-    pub(crate) links: Mutex<OneTimeLinks>,
-    pub(crate) sessions: Mutex<AdminSessions>,
-    pub(crate) lockout: Mutex<Lockout>,
+pub struct AdminState {
+    /// The links that open the pages once.
+    pub links: Mutex<OneTimeLinks>,
+    /// The open sessions of operators.
+    pub sessions: Mutex<AdminSessions>,
+    /// The addresses that failed to log in too often.
+    pub lockout: Mutex<Lockout>,
 }

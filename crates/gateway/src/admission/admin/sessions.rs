@@ -12,7 +12,7 @@ const MOST: usize = 64;
 
 /// The way in which an operator was admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum AdmittedBy {
+pub enum AdmittedBy {
     /// With a one-time link.
     Link,
     /// With this name and a password.
@@ -21,7 +21,7 @@ pub(crate) enum AdmittedBy {
 
 impl AdmittedBy {
     /// Returns the name for the log and the record of calls.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Link => "admin".to_owned(),
             Self::Password(name) => format!("admin:{name}"),
@@ -31,7 +31,7 @@ impl AdmittedBy {
 
 /// The times after which a session ends.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lifetimes {
+pub struct Lifetimes {
     /// Without a request.
     pub(crate) idle: Duration,
     /// In any case.
@@ -52,13 +52,13 @@ struct AdminSession {
 
 /// The result of a form, for the next page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FormNotice {
+pub struct FormNotice {
     /// True if the operation failed.
-    pub(crate) is_fault: bool,
+    pub is_fault: bool,
     /// The result, in one sentence.
-    pub(crate) text: String,
+    pub text: String,
     /// The next step, if there is one.
-    pub(crate) advice: Option<String>,
+    pub advice: Option<String>,
 }
 
 impl AdminSession {
@@ -70,27 +70,28 @@ impl AdminSession {
 
 /// A session that was found by its cookie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FoundSession {
-    pub(crate) by: AdmittedBy,
+pub struct FoundSession {
+    /// How the operator was admitted.
+    pub by: AdmittedBy,
     /// The token that each form of the session contains.
-    pub(crate) form_token: Arc<str>,
+    pub form_token: Arc<str>,
 }
 
 impl FoundSession {
     /// Returns true if this is the token of the session's forms.
-    pub(crate) fn owns(&self, form_token: &str) -> bool {
+    pub fn owns(&self, form_token: &str) -> bool {
         self.form_token.as_bytes().ct_eq(form_token.as_bytes()).into()
     }
 }
 
 /// All sessions.
 #[derive(Debug, Default)]
-pub(crate) struct AdminSessions(Vec<AdminSession>);
+pub struct AdminSessions(Vec<AdminSession>);
 
 impl AdminSessions {
     /// Opens a session; returns the value of its cookie, 256 random bits as text, or `None` if the operating system's
     /// random number generator failed.
-    pub(crate) fn open(&mut self, by: AdmittedBy, lifetimes: Lifetimes, now: Instant) -> Option<String> {
+    pub fn open(&mut self, by: AdmittedBy, lifetimes: Lifetimes, now: Instant) -> Option<String> {
         let (cookie, form_token) = (random::<32>()?, random::<32>()?);
         self.0.retain(|session| !session.is_over(lifetimes, now));
         if self.0.len() >= MOST
@@ -111,7 +112,7 @@ impl AdminSessions {
     }
 
     /// Returns the session with this cookie, and notes its use.
-    pub(crate) fn find(&mut self, cookie: &str, lifetimes: Lifetimes, now: Instant) -> Option<FoundSession> {
+    pub fn find(&mut self, cookie: &str, lifetimes: Lifetimes, now: Instant) -> Option<FoundSession> {
         let shown = SecretDigest::of(cookie)?;
         self.0.retain(|session| !session.is_over(lifetimes, now));
         let session = self.0.iter_mut().find(|session| session.cookie.is(&shown))?;
@@ -120,19 +121,19 @@ impl AdminSessions {
     }
 
     /// Returns true if the session with this cookie is still open, without counting this as a use.
-    pub(crate) fn is_open(&self, cookie: &str, lifetimes: Lifetimes, now: Instant) -> bool {
+    pub fn is_open(&self, cookie: &str, lifetimes: Lifetimes, now: Instant) -> bool {
         self.with(cookie).is_some_and(|at| !self.0[at].is_over(lifetimes, now))
     }
 
     /// Keeps the result of a form for the next page of the session.
-    pub(crate) fn tell(&mut self, cookie: &str, notice: FormNotice) {
+    pub fn tell(&mut self, cookie: &str, notice: FormNotice) {
         if let Some(at) = self.with(cookie) {
             self.0[at].notice = Some(notice);
         }
     }
 
     /// Takes the result of the last form.
-    pub(crate) fn take_notice(&mut self, cookie: &str) -> Option<FormNotice> {
+    pub fn take_notice(&mut self, cookie: &str) -> Option<FormNotice> {
         let at = self.with(cookie)?;
         self.0[at].notice.take()
     }
@@ -143,7 +144,7 @@ impl AdminSessions {
     }
 
     /// Ends the session with this cookie.
-    pub(crate) fn close(&mut self, cookie: &str) {
+    pub fn close(&mut self, cookie: &str) {
         if let Some(shown) = SecretDigest::of(cookie) {
             self.0.retain(|session| !session.cookie.is(&shown));
         }

@@ -22,8 +22,8 @@ use config::Audit;
 use store::audit::Log;
 
 pub(crate) use sink::AuditSink;
-pub(crate) use store::audit::{AuditEntry, CallOutcome};
-pub(crate) use watch::{WatchedCalls, WatchedCounts, WatchedShare};
+pub use store::audit::{AuditEntry, CallOutcome};
+pub use watch::{WatchedCalls, WatchedCounts, WatchedShare};
 
 /// The default size limit of the record, in bytes: enough for several million calls.
 const MOST_BYTES: u64 = 1 << 30;

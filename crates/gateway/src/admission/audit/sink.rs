@@ -31,7 +31,7 @@ const MAX_NAME: usize = 512;
 
 /// Accepts entries for the record; cheap to clone. The writer ends when the last clone is dropped.
 #[derive(Clone)]
-pub(crate) struct AuditSink(Arc<Handle>);
+pub struct AuditSink(Arc<Handle>);
 
 struct Handle {
     shared: Arc<Shared>,
@@ -166,12 +166,12 @@ impl AuditSink {
     }
 
     /// Returns the number of entries that were not sent to the collector; `None` if none are sent.
-    pub(crate) fn lost_exports(&self) -> Option<u64> {
+    pub fn lost_exports(&self) -> Option<u64> {
         self.0.export.get().map(|export| export.queue.dropped())
     }
 
     /// Begins to pass entries to a reader, even if they are not written; returns `None` if there are `most` such readers already.
-    pub(crate) fn watch(
+    pub fn watch(
         &self,
         most: usize,
         share: WatchedShare,
@@ -183,7 +183,7 @@ impl AuditSink {
     }
 
     /// Returns the numbers of entries that readers were to see.
-    pub(crate) fn watched(&self) -> WatchedCounts {
+    pub fn watched(&self) -> WatchedCounts {
         self.0.watchers.counts()
     }
 
@@ -206,7 +206,7 @@ impl AuditSink {
     }
 
     /// Returns the number of entries that wait to be written.
-    pub(crate) fn waiting(&self) -> usize {
+    pub fn waiting(&self) -> usize {
         self.0.shared.queue.lock().entries.len()
     }
 
@@ -226,7 +226,7 @@ impl AuditSink {
     }
 
     /// Returns the number of entries that were lost since the start.
-    pub(crate) fn lost(&self) -> u64 {
+    pub fn lost(&self) -> u64 {
         self.0.shared.queue.lock().lost_in_all
     }
 

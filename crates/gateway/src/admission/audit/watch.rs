@@ -21,7 +21,7 @@ const PER_WINDOW: u64 = 5;
 
 /// The entries that a reader wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WatchedShare {
+pub enum WatchedShare {
     /// All of them: a program counts them.
     All,
     /// As many as a person can read.
@@ -57,12 +57,13 @@ impl ReaderGroup {
 
 /// The numbers of entries since the start, counted only while somebody watched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct WatchedCounts {
-    pub(crate) calls: u64,
+pub struct WatchedCounts {
+    /// The number of calls.
+    pub calls: u64,
     /// The calls that failed.
-    pub(crate) errors: u64,
+    pub errors: u64,
     /// The calls that were not passed on to readers.
-    pub(crate) left_out: u64,
+    pub left_out: u64,
 }
 
 /// The number of entries that were passed on in the present window.
@@ -139,7 +140,7 @@ impl Watchers {
 }
 
 /// A reader's place among the readers; dropping it removes the reader.
-pub(crate) struct WatchedCalls(pub(super) AuditSink, pub(super) WatchedShare);
+pub struct WatchedCalls(pub(super) AuditSink, pub(super) WatchedShare);
 
 impl Drop for WatchedCalls {
     fn drop(&mut self) {

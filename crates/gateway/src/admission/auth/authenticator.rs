@@ -54,7 +54,7 @@ enum Recalled<'h> {
 /// Authenticates callers. Clones share the cached results; each clone sends its requests to other servers over its own
 /// connections.
 #[derive(Clone)]
-pub(crate) struct Authenticator {
+pub struct Authenticator {
     pub(super) methods: Arc<AuthMethods>,
     web: Arc<dyn Web>,
 }
@@ -98,7 +98,7 @@ impl Authenticator {
     }
 
     /// Returns true if callers have to authenticate.
-    pub(crate) fn asks(&self) -> bool {
+    pub fn asks(&self) -> bool {
         self.methods.asks
     }
 
@@ -220,7 +220,7 @@ impl Authenticator {
     }
 
     /// Returns the time, in milliseconds since 1970.
-    pub(crate) fn unix_ms(&self) -> u64 {
+    pub fn unix_ms(&self) -> u64 {
         self.methods.now().unix_ms
     }
 

@@ -11,16 +11,16 @@ use super::challenge::{Challenges, Wrong};
 
 /// The reason why a request is not admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Denied {
+pub struct Denied {
     /// The kind of refusal: [`Condition::NoCredentials`], [`Condition::BadCredentials`], [`Condition::Forbidden`], or
     /// [`Condition::AuthUnavailable`] if the server that knows the credential cannot be reached.
     pub(crate) condition: Condition,
     /// The message for people; it contains no part of the credential.
-    pub(crate) message: String,
+    pub message: String,
     /// The value of `WWW-Authenticate` (RFC 9110, 11.6.1).
-    pub(crate) challenge: Option<String>,
+    pub challenge: Option<String>,
     /// The time after which a retry may succeed.
-    pub(crate) retry_after: Option<Duration>,
+    pub retry_after: Option<Duration>,
 }
 
 impl Denied {
@@ -53,7 +53,7 @@ impl Denied {
     }
 
     /// Returns the HTTP status, unless the endpoint's dialect uses its own.
-    pub(crate) fn status(&self) -> StatusCode {
+    pub fn status(&self) -> StatusCode {
         match self.condition {
             Condition::NoCredentials | Condition::BadCredentials => StatusCode::UNAUTHORIZED,
             Condition::Forbidden => StatusCode::FORBIDDEN,
@@ -64,7 +64,8 @@ impl Denied {
 
 /// The reason why a request is not admitted: the request's credential was refused, or was not checked at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NotAdmitted {
+pub enum NotAdmitted {
+    /// The credential was refused.
     Denied(Denied),
     /// Too many attempts from this address have failed; no check was made.
     TooSoon(Verdict),

@@ -75,7 +75,7 @@ impl SignIn {
 
 impl Authenticator {
     /// Returns the server that signs people in, if it is configured.
-    pub(crate) fn sign_in(&self) -> Option<&Arc<AuthorizationServer>> {
+    pub fn sign_in(&self) -> Option<&Arc<AuthorizationServer>> {
         self.methods.login.as_ref().map(|login| &login.server)
     }
 

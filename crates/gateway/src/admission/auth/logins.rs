@@ -19,11 +19,11 @@ const PACE: Duration = Duration::from_millis(500);
 const IN_LINE: usize = 32;
 
 /// The operators who can log in.
-pub(crate) struct Logins(Users);
+pub struct Logins(Users);
 
 /// The outcome of a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LoginOutcome {
+pub enum LoginOutcome {
     /// The name and the password are right.
     Right,
     /// The name or the password is wrong.
@@ -42,12 +42,12 @@ impl Logins {
     }
 
     /// Returns true if nobody can log in.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Checks a password. A wrong name takes as long as a wrong password.
-    pub(crate) async fn check(&self, name: &str, password: SecretString, address: IpAddr) -> LoginOutcome {
+    pub async fn check(&self, name: &str, password: SecretString, address: IpAddr) -> LoginOutcome {
         let Ok(turn) = self.0.turns.take(Some(address)).await else { return LoginOutcome::Busy };
         match self.0.check(Basic { user: name.to_owned(), password }, turn).await {
             Ok(_) => LoginOutcome::Right,

@@ -49,9 +49,9 @@ mod users;
 mod tests;
 
 pub(crate) use authenticator::Authenticator;
-pub(crate) use denied::{Denied, NotAdmitted};
+pub use denied::{Denied, NotAdmitted};
 pub(crate) use keys::{KeyBook, StoredKeys};
-pub(crate) use logins::{LoginOutcome, Logins};
+pub use logins::{LoginOutcome, Logins};
 
 use moment::Moment;
 

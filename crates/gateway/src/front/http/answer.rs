@@ -16,7 +16,7 @@ use super::spare;
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// Returns a response without a body.
-pub(super) fn empty(status: StatusCode) -> Response<Body> {
+pub fn empty(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::Empty);
     *response.status_mut() = status;
     response
@@ -28,7 +28,7 @@ pub(super) const RETRY_LATER: u64 = 5;
 
 /// Returns a response with a message. If a cap on concurrent work was reached, a short `Retry-After` is added, because
 /// nobody knows when there will be room.
-pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
+pub fn message(status: u16, text: Bytes) -> Response<Body> {
     let mut response = passing(Body::Full(text));
     let again = match status {
         429 => Some(RETRY_SOON),
@@ -58,7 +58,7 @@ pub(super) fn metadata(text: Bytes) -> Response<Body> {
 }
 
 /// Returns a response with plain text for people.
-pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
+pub fn text(status: StatusCode, text: &str) -> Response<Body> {
     let mut response = Response::new(Body::Full(Bytes::copy_from_slice(text.as_bytes())));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
@@ -90,14 +90,14 @@ pub(super) fn not_allowed() -> Response<Body> {
 }
 
 /// Returns the answer for a path that supports only the method `method`.
-pub(super) fn only(method: &'static str, message: &str) -> Response<Body> {
+pub fn only(method: &'static str, message: &str) -> Response<Body> {
     let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, message);
     response.headers_mut().insert(ALLOW, HeaderValue::from_static(method));
     response
 }
 
 /// Returns a response whose body is an event stream.
-pub(super) fn events(body: Body) -> Response<Body> {
+pub fn events(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

@@ -27,7 +27,7 @@ pub(super) struct Unread {
 }
 
 /// Reads a body with a size cap and a deadline; fails with the response to send.
-pub(super) async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Box<Response<Body>>> {
+pub async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Box<Response<Body>>> {
     let read = collected(shard, body).await;
     read.map_err(|unread| Box::new(answer::refusal(unread.status, &unread.message)))
 }

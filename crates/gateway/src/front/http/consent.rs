@@ -16,10 +16,10 @@ use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Incoming};
 
 use super::body;
-use super::entry::Arrived;
 use super::{answer, guard};
 use crate::call::consent;
 use crate::process::Shard;
+use transport::net::Arrived;
 use upstream::oauth::form::pairs;
 use upstream::oauth::{Begun, CallerId, ConsentFault, START};
 

@@ -19,7 +19,8 @@ use crate::front::dialect::{refuse, too_soon};
 use crate::process::Shard;
 
 /// The reason why a caller is not admitted.
-pub(super) enum EntryRefused {
+pub enum EntryRefused {
+    /// The credential was refused.
     Denied(Denied),
     /// Too many attempts from this address have failed; the credential was not checked.
     TooSoon(Verdict),
@@ -35,7 +36,7 @@ impl From<NotAdmitted> for EntryRefused {
 }
 
 /// Returns the response for either reason, in the form of the endpoint's dialect, if the endpoint has one.
-pub(super) fn refuse_entry(row: Option<&Dialect>, refused: &EntryRefused) -> Response<Body> {
+pub fn refuse_entry(row: Option<&Dialect>, refused: &EntryRefused) -> Response<Body> {
     match (refused, row) {
         (EntryRefused::Denied(why), row) => denied(row, why),
         (EntryRefused::TooSoon(verdict), Some(row)) => reply::response(refuse(row, &too_soon(verdict))),

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use transport::net::{Body, Incoming};
 
 use super::body;
-use super::entry::{AdmittedRequest, Arrived};
+use super::entry::AdmittedRequest;
 use super::reply::{self, set_headers};
 use super::{answer, get, limited, media, post};
 use crate::admission::client_label;
@@ -29,6 +29,7 @@ use crate::front::dialect::{Front, Taken, open, refuse, refuse_message, refuse_t
 use crate::process::Shard;
 use crate::session::seal;
 use crate::session::streams::event;
+use transport::net::Arrived;
 use upstream::NO_RANDOM;
 
 /// One request at an endpoint with a dialect, with its caller.

@@ -1,8 +1,5 @@
 //! A request on its way through the handlers. This module must not know which handler will answer it.
 
-use http::Request;
-use transport::net::Incoming;
-
 use crate::admission::Identity;
 use crate::telemetry::RequestArrival;
 
@@ -20,6 +17,3 @@ impl AdmittedRequest {
         Self { profile, identity, arrival: None }
     }
 }
-
-/// A request on its way to its handler, boxed because it is passed on several times.
-pub(super) type Arrived = Box<Request<Incoming>>;

@@ -15,10 +15,7 @@ use transport::net::{Body, Incoming};
 use super::answer;
 
 /// Checks a request's host and origin; returns the origin if the request came from an allowed web page.
-pub(super) fn check(
-    hosts: &Hosts,
-    request: &Request<Incoming>,
-) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
+pub fn check(hosts: &Hosts, request: &Request<Incoming>) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
     check_host(hosts, request)?;
     let headers = request.headers();
     let Some(origin) = only(headers, &ORIGIN)? else { return Ok(None) };
@@ -62,7 +59,7 @@ pub(super) fn check_host(hosts: &Hosts, request: &Request<Incoming>) -> Result<(
 /// Returns the host to which a request is addressed, with its port if given: the host in the request's target
 /// (absolute form in HTTP/1.1, `:authority` in HTTP/2), or else in its `Host` header (RFC 9112, 3.2.2; RFC 9113,
 /// 8.3.1). All decisions by host use this function.
-pub(super) fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
+pub fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     let target = uri.authority().map(http::uri::Authority::as_str);
     target.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()))
 }
@@ -90,7 +87,7 @@ fn is_plainly_framed(headers: &HeaderMap) -> bool {
 /// Returns the refusal of a request that a foreign page caused a browser to send without an allowed `Origin` (Fetch
 /// metadata). Such requests carry the browser's credentials and need no preflight. Requests with an `Origin` are
 /// checked by [`check`].
-pub(super) fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
+pub fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
     let mut sites = headers.get_all("sec-fetch-site").iter();
     let is_foreign = sites.any(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"));
     if !is_foreign || headers.contains_key(ORIGIN) {
@@ -136,7 +133,7 @@ pub(super) fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
 }
 
 /// Returns the answer to a CORS preflight request.
-pub(super) fn preflight() -> Response<Body> {
+pub fn preflight() -> Response<Body> {
     let mut response = answer::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, DELETE"));

@@ -14,7 +14,7 @@ use crate::process::Shard;
 
 /// Identifies the caller, if callers have to authenticate; `profile` is the profile's name in the request. Failures are
 /// counted by address, which limits guessing.
-pub(super) async fn identify(
+pub async fn identify(
     shard: &Shard,
     request: &Request<Incoming>,
     peer: SocketAddr,

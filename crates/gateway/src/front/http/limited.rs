@@ -92,7 +92,7 @@ pub(super) fn refused(verdict: &Verdict, message: Option<&Frame>) -> Response<Bo
 }
 
 /// Sets the headers that state the remaining quota.
-pub(super) fn set_rate_headers(headers: &mut HeaderMap, verdict: &Verdict) {
+pub fn set_rate_headers(headers: &mut HeaderMap, verdict: &Verdict) {
     headers.insert(LIMIT, number(verdict.limit.into()));
     headers.insert(REMAINING, number(verdict.remaining.into()));
     headers.insert(RESET, number(seconds(verdict.reset)));

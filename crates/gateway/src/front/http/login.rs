@@ -9,9 +9,9 @@ use engine::places::second_path;
 use http::{Method, Response, StatusCode};
 use transport::net::Body;
 
-use super::entry::Arrived;
 use super::{answer, body, guard};
 use crate::process::Shard;
+use transport::net::Arrived;
 
 /// The maximum size of a body, in bytes. Anybody may send one.
 const LONGEST: usize = 64 * 1024;

@@ -22,7 +22,7 @@ pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>>
 }
 
 /// Checks that a message is JSON.
-pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
+pub fn check_json(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     let Some(media) = headers.get(CONTENT_TYPE).map(|value| essence(value.as_bytes())) else {
         let message = format!("the Content-Type header is missing; it must be {JSON}");
         return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));

@@ -7,33 +7,26 @@
 //! | `post`, `batch`, `get`, `stateless` | Streamable HTTP |
 //! | `sse` | HTTP+SSE |
 //! | `dialect` | endpoints that imitate another system |
-//! | `admin/` | the operators' pages |
-//! | `manage/`, `control` | the management API; the socket on which the local user reaches it |
 //! | `consent`, `login` | pages where users give consent; the endpoints by which people sign in |
 //! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
 //! | `ready` | the readiness of Dragoman and its servers |
-//! | `metrics` | the figures of the process, for callers that may read them |
 //! | `answer`, `reply`, `spare` | responses |
 
-mod admin;
-mod answer;
+pub mod answer;
 mod batch;
-mod body;
+pub mod body;
 mod consent;
-mod control;
-mod denied;
+pub mod denied;
 mod dialect;
 mod drive;
 mod entry;
 mod first_word;
 mod get;
-mod guard;
-mod identify;
-mod limited;
+pub mod guard;
+pub mod identify;
+pub mod limited;
 mod login;
-mod manage;
-mod media;
-mod metrics;
+pub mod media;
 mod post;
 mod ready;
 mod reply;
@@ -43,6 +36,4 @@ mod spare;
 mod sse;
 mod stateless;
 
-pub(crate) use control::ControlService;
-pub(crate) use metrics::MetricsService;
 pub(crate) use service::Service;

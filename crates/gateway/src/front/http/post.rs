@@ -16,7 +16,7 @@ use transport::net::Body;
 
 use super::body::read;
 use super::drive::drive;
-use super::entry::{AdmittedRequest, Arrived};
+use super::entry::AdmittedRequest;
 use super::first_word::{CallStep, FirstWord, first_word};
 use super::{answer, batch, get, limited, media, seen, spare, stateless};
 use crate::call::call::Running;
@@ -34,6 +34,7 @@ use crate::session::streams::{SILENCE, Streams};
 use crate::session::subscriptions::Change;
 use crate::telemetry::RequestArrival;
 use crate::telemetry::trace::TraceContext;
+use transport::net::Arrived;
 use upstream::NO_RANDOM;
 
 /// Handles a POST.

@@ -6,10 +6,10 @@ use http::header::{AUTHORIZATION, USER_AGENT};
 use proto::mcp::meta;
 use proto::rpc::{Frame, Message};
 
-use super::entry::Arrived;
 use crate::admission::arrivals::ArrivalEvent;
 use crate::admission::client_label;
 use crate::process::Shard;
+use transport::net::Arrived;
 
 /// The maximum length of a text of a client, in characters.
 const LONGEST: usize = 120;

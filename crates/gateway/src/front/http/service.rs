@@ -11,15 +11,14 @@ use http::{Method, Response, StatusCode};
 use transport::net::{Body, Handler, Responding};
 
 use super::denied::EntryRefused;
-use super::entry::{AdmittedRequest, Arrived};
+use super::entry::AdmittedRequest;
 use super::identify::identify;
-use super::{
-    admin, answer, consent, denied, dialect, get, guard, limited, login, manage, metrics, post, ready, seen,
-    sse,
-};
+use super::{answer, consent, denied, dialect, get, guard, limited, login, post, ready, seen, sse};
 use crate::front::dialect::{Front, NO_PROFILE};
 use crate::process::Shard;
+use crate::process::operator_endpoints::{API_ROOT, METRICS_PATH, is_page};
 use crate::process::threads::Thread;
+use transport::net::Arrived;
 
 /// The HTTP service of one thread.
 #[derive(Clone)]
@@ -41,7 +40,7 @@ impl Arrival {
         if let Some(door) = self.shard.gateway.admin.as_ref().filter(|_| self.leads_to_pages(&request)) {
             // The pages are for their own origin alone, so what other origins may do elsewhere does not matter.
             return match guard::check_host(&self.shard.gateway.hosts, &request) {
-                Ok(()) => Box::pin(admin::respond(&self.shard, door, request, peer)).await,
+                Ok(()) => self.shard.gateway.process.operators.page(&self.shard, door, request, peer).await,
                 Err(refusal) => *refusal,
             };
         }
@@ -62,7 +61,7 @@ impl Arrival {
     /// Returns true if a request is for the operators' pages. A path of the configuration comes first.
     fn leads_to_pages(&self, request: &Arrived) -> bool {
         let path = request.uri().path();
-        admin::is_here(path) && self.shard.gateway.snapshot.at(path).is_none()
+        is_page(path) && self.shard.gateway.snapshot.at(path).is_none()
     }
 
     async fn route(&self, request: Arrived, peer: SocketAddr) -> Response<Body> {
@@ -82,13 +81,13 @@ impl Arrival {
         let is_sse = place.is_none() && (is_stream || bare == sse::MESSAGES);
         if place.is_none() && !is_sse {
             let management = shard.gateway.standing.config().management.as_ref();
-            if let Some(management) = management.filter(|_| path.starts_with(manage::ROOT)) {
-                return Box::pin(manage::respond(shard, management, request, peer)).await;
+            if let Some(management) = management.filter(|_| path.starts_with(API_ROOT)) {
+                return shard.gateway.process.operators.management(shard, management, request, peer).await;
             }
             let metrics = shard.gateway.standing.config().metrics.as_ref();
-            if let Some(metrics) = metrics.filter(|metrics| path == metrics::PATH && metrics.listen.is_none())
+            if let Some(metrics) = metrics.filter(|metrics| path == METRICS_PATH && metrics.listen.is_none())
             {
-                return Box::pin(metrics::respond(shard, metrics, &request, peer)).await;
+                return shard.gateway.process.operators.metrics(shard, metrics, &request, peer).await;
             }
             return match path.strip_prefix("/mcp/").or_else(|| second_path(path)).map(str::to_owned) {
                 Some(slug) => Box::pin(self.at_no_profile(slug, request, peer)).await,

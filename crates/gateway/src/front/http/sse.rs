@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use transport::net::{Body, BodySender, Incoming, Stop};
 
 use super::body;
-use super::entry::{AdmittedRequest, Arrived};
+use super::entry::AdmittedRequest;
 use super::{answer, denied, guard, limited, media};
 use crate::admission::identity::Identity;
 use crate::front::lines::client::{Client, LINES, LineTransport};
@@ -30,6 +30,7 @@ use crate::session::sessions::Door;
 use crate::session::streams::event;
 use crate::session::until::Holding;
 use engine::Fault;
+use transport::net::Arrived;
 
 /// The path at which streams of the default profile are opened.
 pub(super) const STREAM: &str = "/sse";

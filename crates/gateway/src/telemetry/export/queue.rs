@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use super::ExporterSettings;
 
 /// Items that wait to be sent, in the order in which they were accepted.
-pub(crate) struct ExportQueue<T> {
+pub struct ExportQueue<T> {
     most: usize,
     batch: usize,
     waiting: Mutex<Vec<T>>,
@@ -67,7 +67,7 @@ impl<T> ExportQueue<T> {
     }
 
     /// Returns the number of items that were lost.
-    pub(crate) fn dropped(&self) -> u64 {
+    pub fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct TracedPeer {
 
 /// The facts about a traced request.
 #[derive(Debug, Clone)]
-pub(crate) struct TracedRequest {
+pub struct TracedRequest {
     /// The gateway's own span for the client's request.
     pub(crate) served: TraceContext,
     /// The gateway's span for its request to the server.

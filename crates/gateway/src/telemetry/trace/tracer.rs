@@ -7,10 +7,10 @@ use super::{TraceContext, TraceSettings, TracedRequest, ids};
 use crate::telemetry::export::ExportQueue;
 
 /// The traces of this process.
-pub(crate) struct Tracer {
+pub struct Tracer {
     sampler: Sampler,
     /// The requests that have ended.
-    pub(crate) queue: Arc<ExportQueue<Box<TracedRequest>>>,
+    pub queue: Arc<ExportQueue<Box<TracedRequest>>>,
 }
 
 impl Tracer {

@@ -1,0 +1,171 @@
+//! One request of an operator for a page: its parameters, its form, and what every page shows around its content. This module must
+//! not know any page.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use pages::model::{ForeignText, Notice, PageFrame, Severity};
+
+use crate::insight::health::TroubleCounts;
+use crate::insight::moment::PointInTime;
+use gateway::admission::admin::sessions::{FormNotice, FoundSession};
+use gateway::changes::edits::Edited;
+use gateway::changes::{Refusal, Standing};
+use gateway::management::operator::OperatorRequest;
+use gateway::process::{Shard, VERSION};
+
+/// Fields of a form or of a query, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Fields(pub(super) Vec<(String, String)>);
+
+impl Fields {
+    /// Returns the first field with this name.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the first field with this name, without spaces around it; empty if there is none.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default().trim()
+    }
+
+    /// Returns the first field with this name, unless it is empty.
+    pub(super) fn chosen(&self, name: &str) -> Option<String> {
+        Some(self.text(name)).filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// Returns all fields with this name.
+    pub(super) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns a field that a page may show again.
+    pub(super) fn shown(&self, name: &str) -> ForeignText {
+        self.text(name).into()
+    }
+}
+
+/// A request of an operator who is logged in.
+pub(super) struct PageRequest {
+    pub(super) shard: Arc<Shard>,
+    pub(super) session: FoundSession,
+    pub(super) cookie: String,
+    pub(super) address: IpAddr,
+    /// The host with its port, as the browser sees it.
+    pub(super) authority: String,
+    pub(super) path: String,
+    /// The names in the path, in their order.
+    pub(super) names: Vec<String>,
+    pub(super) query: Fields,
+    /// The form; empty for a page that is only read.
+    pub(super) form: Fields,
+}
+
+impl PageRequest {
+    /// Returns a name in the path.
+    pub(super) fn named(&self, at: usize) -> &str {
+        self.names.get(at).map(String::as_str).unwrap_or_default()
+    }
+
+    pub(super) fn standing(&self) -> Arc<Standing> {
+        self.shard.gateway.standing.clone()
+    }
+
+    /// Returns true if pages may change servers and profiles: such changes are stored with `admin` or `management`.
+    pub(super) fn manages(&self) -> bool {
+        self.shard.gateway.standing.config().keeps_changes()
+    }
+
+    /// Returns the frame of a page. It contains the result of the last form, which is shown only once.
+    pub(super) fn frame(&self) -> PageFrame {
+        let notice = self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie);
+        let trouble = TroubleCounts::of(&self.shard);
+        PageFrame {
+            now: PointInTime::now().0,
+            csrf: self.session.form_token.to_string(),
+            admin: self.session.by.name().into(),
+            version: VERSION.to_owned(),
+            address: self.authority.as_str().into(),
+            manages: self.manages(),
+            failing_servers: trouble.failing_servers,
+            pending_definitions: trouble.pending_definitions,
+            notice: notice.map(shown),
+        }
+    }
+
+    /// Returns the frame for a part of a page, which shows no result of a form.
+    pub(super) fn frame_without_notice(&self) -> PageFrame {
+        let kept = self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie);
+        let frame = self.frame();
+        if let Some(notice) = kept {
+            self.tell(notice);
+        }
+        frame
+    }
+
+    /// Keeps the result of a form for the next page of this session.
+    pub(super) fn tell(&self, notice: FormNotice) {
+        self.shard.gateway.process.admin.sessions.lock().tell(&self.cookie, notice);
+    }
+
+    /// Changes the configuration; returns when the change is stored and in force.
+    pub(super) async fn edit(
+        &self,
+        subject: Subject<'_>,
+        how: impl FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send + 'static,
+    ) -> Result<Edited, Refusal> {
+        if !self.manages() {
+            let message =
+                "changes through these pages are disabled; set `management: true` in the configuration";
+            return Err(Refusal::new(403, "FORBIDDEN", message));
+        }
+        self.operator(subject).edit(how).await
+    }
+
+    /// Writes an operation that changes something other than the configuration, and its outcome, to the log and to the record of
+    /// calls. `what` must contain no secrets.
+    pub(super) fn note<T>(
+        &self,
+        subject: Subject<'_>,
+        started: Instant,
+        outcome: &Result<T, Refusal>,
+        what: &str,
+    ) {
+        self.operator(subject).note(started, outcome, &what);
+    }
+
+    fn operator<'a>(&'a self, subject: Subject<'a>) -> OperatorRequest<'a> {
+        OperatorRequest {
+            shard: &self.shard,
+            who: self.session.by.name().into(),
+            address: Some(self.address),
+            asked: format!("POST {}", &self.path[..self.path.floor_char_boundary(200)]),
+            server: subject.server(),
+            profile: subject.profile(),
+        }
+    }
+}
+
+/// The server or profile that an operation concerns.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Subject<'a> {
+    Gateway,
+    Server(&'a str),
+    Profile(&'a str),
+}
+
+impl<'a> Subject<'a> {
+    fn server(self) -> Option<&'a str> {
+        if let Self::Server(name) = self { Some(name) } else { None }
+    }
+
+    fn profile(self) -> Option<&'a str> {
+        if let Self::Profile(name) = self { Some(name) } else { None }
+    }
+}
+
+fn shown(notice: FormNotice) -> Notice {
+    let severity = if notice.is_fault { Severity::Bad } else { Severity::Good };
+    Notice { severity, text: notice.text.into(), advice: notice.advice.map(Into::into) }
+}

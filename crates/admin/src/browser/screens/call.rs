@@ -1,0 +1,126 @@
+//! The page of one call.
+
+use std::time::{Duration, Instant};
+
+use pages::model::{CallPage, CallRow, CaptureState, ExchangeStep, Outcome};
+use pages::{page, route};
+use proto::rpc::code;
+use serde_json::Value;
+use store::audit::Query;
+
+use super::super::page_reply::{self, PageResult, done};
+use super::super::page_request::{PageRequest, Subject};
+use super::{call_rows, messages};
+use crate::insight::calls;
+use gateway::call::capture::{CallMark, CapturedMessage, Lane};
+use gateway::changes::Refusal;
+
+/// Shows a call.
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
+    let shard = &request.shard;
+    let missing = || Refusal::new(404, "CALL_NOT_FOUND", "The number of a call consists of digits.");
+    let id: i64 = request.named(0).parse().map_err(|_| missing())?;
+    let call = calls::call(shard, id).await?;
+    let older = Query { before: Some(id), limit: 1, ..Query::default() };
+    let newer = Query { after: Some(id), limit: 1, ..Query::default() };
+    let older = call_rows::newest(shard, older).await.first().map(|row| row.id);
+    let newer = call_rows::newest(shard, newer).await.last().map(|row| row.id);
+    let arguments = call.arguments.as_deref().map(indented);
+    let mark = CallMark {
+        at_ms: call.at.0,
+        duration_us: call.duration_us,
+        request_bytes: call.request_bytes,
+        principal: call.principal.as_str().into(),
+    };
+    let store = &shard.call.state.capture;
+    let captured = store.messages(&mark);
+    let capture = match (&captured, store.until()) {
+        (Some(_), _) => CaptureState::Captured,
+        (None, _) if store.may_be_dropped(&mark) => CaptureState::Dropped,
+        (None, Some(until)) => CaptureState::Until(until),
+        (None, None) => CaptureState::Off,
+    };
+    let captured = captured.unwrap_or_default();
+    let era = |lanes: [Lane; 2]| {
+        let own = captured.iter().find(|message| lanes.contains(&message.lane) && !message.era.is_empty());
+        own.map(|message| message.era.into())
+    };
+    let mut row = call_rows::rows(shard, vec![call]).await.pop().ok_or_else(missing)?;
+    let steps = steps(&row, &captured);
+    let rule = (row.outcome == Outcome::Denied).then(|| row.reason.take()).flatten();
+    let is_empty = row.server.is_none() && row.code == Some(i64::from(code::METHOD_NOT_FOUND));
+    let data = CallPage {
+        row,
+        arguments: arguments.map(Into::into),
+        older,
+        newer,
+        client_era: era([Lane::FromClient, Lane::ToClient]),
+        server_era: era([Lane::ToServer, Lane::FromServer]),
+        messages: messages::shown(shard, &captured),
+        access: rule.is_some() || is_empty,
+        rule,
+        steps,
+        capture,
+    };
+    page_reply::ok(page::call(&request.frame(), &data))
+}
+
+/// Returns the steps of the call that were recorded or captured.
+fn steps(row: &CallRow, captured: &[CapturedMessage]) -> Vec<ExchangeStep> {
+    let step = |after_us, text: String| ExchangeStep { after_us, text: text.into() };
+    let mut steps = vec![step(0, "the request arrived".to_owned())];
+    if row.cached {
+        steps.push(step(row.duration_us, "a kept result was found".to_owned()));
+    }
+    if row.waited_us > 0 {
+        steps.push(step(row.waited_us, "the wait for the server ended".to_owned()));
+    }
+    for message in captured {
+        let text = match message.lane {
+            Lane::FromClient => continue,
+            Lane::ToServer => "a message was sent to the server",
+            Lane::FromServer => "the server sent a message",
+            Lane::ToClient => "a message was sent to the client",
+        };
+        let after = u64::try_from(message.after.as_micros()).unwrap_or(u64::MAX);
+        steps.push(step(after, format!("{text} ({} bytes)", message.bytes)));
+    }
+    if captured.is_empty() && row.tries > 0 {
+        let times = if row.tries == 1 { "once".to_owned() } else { format!("{} times", row.tries) };
+        steps.push(step(row.waited_us, format!("the request was sent to the server {times}")));
+    }
+    steps.push(step(row.duration_us, format!("the call ended: {}", row.outcome.name())));
+    steps.sort_by_key(|step| step.after_us);
+    steps
+}
+
+/// Captures the messages of all calls for some minutes, or ends the capture.
+pub(in super::super) async fn capture(request: &PageRequest) -> PageResult {
+    let started = Instant::now();
+    let minutes: Option<u64> = request.form.text("minutes").parse().ok();
+    let unusable = || Refusal::new(422, "INVALID_TIME", "The time is a number of minutes, at most 60.");
+    let minutes = minutes.filter(|minutes| *minutes <= 60).ok_or_else(unusable)?;
+    let is_recorded = request.standing().config().audit.is_some();
+    let outcome = if is_recorded || minutes == 0 {
+        request.shard.call.state.capture.run_for(Duration::from_mins(minutes));
+        Ok(())
+    } else {
+        Err(Refusal::new(
+            409,
+            "NOT_RECORDED",
+            "Calls are not recorded, so captured messages could not be found again. Set `audit: true`.",
+        ))
+    };
+    let text = match minutes {
+        0 => "The capture of messages has ended.".to_owned(),
+        minutes => format!("The messages of all calls are captured for {minutes} minutes."),
+    };
+    request.note(Subject::Gateway, started, &outcome, &text);
+    Ok(done(request, outcome, route::CALLS, &text))
+}
+
+/// Returns JSON text with a line for each value; other text stays as it is.
+fn indented(text: &str) -> String {
+    let value: Result<Value, _> = serde_json::from_str(text);
+    value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| text.to_owned())
+}

@@ -1,0 +1,96 @@
+//! Definitions of tools that await approval, as pages show them. This module must not know how definitions are compared.
+
+use std::collections::HashMap;
+
+use engine::pinning::{DiffLine as FoundLine, DiffSign};
+use pages::model::{ApprovalRow, DefinitionChange, DefinitionState, DiffLine, DiffMark};
+use store::definitions::{StoredDefinition, open_tools};
+
+use super::texts;
+use crate::insight::servers::ServerStatus;
+use gateway::definitions::{ChangeKind, ToolChange};
+use gateway::management::definitions;
+use gateway::process::Shard;
+
+/// The number of changes whose differences are shown on the page of a server.
+const MOST: usize = 100;
+
+/// Returns the changes of a server that await approval, with their revision; none if nothing awaits approval.
+pub(super) async fn of_server(shard: &Shard, status: &ServerStatus) -> (Vec<DefinitionChange>, String) {
+    if status.definitions.pending() == 0 {
+        return (Vec::new(), String::new());
+    }
+    let Ok(review) = definitions::examine(shard, &status.id, true).await else {
+        return (Vec::new(), String::new());
+    };
+    let one = |(at, change): (usize, &ToolChange)| shown(change, at < MOST);
+    (review.changes.iter().enumerate().map(one).collect(), review.revision)
+}
+
+/// Everything that is recorded about the definition of one tool.
+#[derive(Default)]
+pub(super) struct RecordedDefinition {
+    pub(super) change: Option<DefinitionChange>,
+    pub(super) revision: String,
+    pub(super) approvals: Vec<ApprovalRow>,
+}
+
+/// Returns what is recorded about a tool's definition.
+pub(super) async fn of_tool(shard: &Shard, server: &str, tool: &str) -> RecordedDefinition {
+    let Ok((all, revision)) = definitions::stored(shard, server).await else {
+        return RecordedDefinition::default();
+    };
+    let own: Vec<StoredDefinition> = all.into_iter().filter(|one| one.tool == tool).collect();
+    let mut approvals: Vec<ApprovalRow> = own
+        .iter()
+        .filter_map(|one| {
+            let by = one.approved_by.as_deref().unwrap_or("unknown");
+            Some(ApprovalRow { at: one.approved_ms?, by: by.into() })
+        })
+        .collect();
+    approvals.sort_by_key(|row| std::cmp::Reverse(row.at));
+    let review = gateway::definitions::Review::of(&own, revision, true);
+    let change = review.changes.first().map(|change| shown(change, true));
+    RecordedDefinition { change, revision: review.revision, approvals }
+}
+
+/// Returns the states of all tools of a server that await approval.
+pub(super) async fn pending(shard: &Shard, server: &str) -> HashMap<String, DefinitionState> {
+    let Ok((all, _)) = definitions::stored(shard, server).await else { return HashMap::new() };
+    let state = |tool: &str| {
+        let own = || all.iter().filter(|one| one.tool == tool);
+        match (own().any(|one| one.approved_ms.is_some()), own().any(|one| one.approved_ms.is_none())) {
+            (true, true) => DefinitionState::Changed,
+            (true, false) => DefinitionState::Vanished,
+            (false, _) => DefinitionState::New,
+        }
+    };
+    // A new server with very many tools would be compared tool by tool.
+    let open = open_tools(&all);
+    if open.len() > 1000 {
+        return open.into_iter().map(|tool| (tool, DefinitionState::New)).collect();
+    }
+    open.iter().map(|tool| ((*tool).clone(), state(tool))).collect()
+}
+
+fn shown(change: &ToolChange, has_lines: bool) -> DefinitionChange {
+    let line = |line: &FoundLine| DiffLine {
+        mark: match line.sign {
+            DiffSign::Heading => DiffMark::Same,
+            DiffSign::Removed => DiffMark::Removed,
+            DiffSign::Added => DiffMark::Added,
+        },
+        text: line.text.as_str().into(),
+    };
+    DefinitionChange {
+        tool: change.tool.as_str().into(),
+        state: match change.kind {
+            ChangeKind::Changed => DefinitionState::Changed,
+            ChangeKind::New => DefinitionState::New,
+            ChangeKind::Vanished => DefinitionState::Vanished,
+        },
+        parts: texts(&change.parts),
+        lines: if has_lines { change.lines.iter().map(line).collect() } else { Vec::new() },
+        cut: !has_lines,
+    }
+}

@@ -1,0 +1,88 @@
+//! The list of profiles, and the form that adds or clones one.
+
+use std::sync::Arc;
+
+use engine::catalogue::{ToolSearch, View};
+use engine::tokens::tokens_of_text;
+use pages::model::{DefinedIn, ProfileRow, ProfilesPage};
+use pages::{page, route};
+use serde_json::json;
+
+use super::super::page_reply::{self, PageResult};
+use super::super::page_request::{PageRequest, Subject};
+use super::{count, server_rows, texts};
+use crate::insight::profiles::whole_view;
+use gateway::admission::admin::sessions::FormNotice;
+use gateway::changes::{self, Refusal};
+use gateway::process::Shard;
+
+/// Shows the profiles.
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
+    page_reply::ok(page::profiles(&request.frame(), &data(request, None).await))
+}
+
+async fn data(request: &PageRequest, fault: Option<String>) -> ProfilesPage {
+    let shard = &request.shard;
+    let mut rows = Vec::new();
+    for slug in shard.gateway.standing.config().profiles.keys() {
+        rows.extend(row(shard, slug).await.map(|(row, _)| row));
+    }
+    ProfilesPage { rows, servers: texts(server_rows::names(shard)), fault: super::text(fault) }
+}
+
+/// Returns the row of a profile with its view, if there is one; `None` if there is no profile with this name.
+pub(super) async fn row(shard: &Arc<Shard>, slug: &str) -> Option<(ProfileRow, Option<Arc<View>>)> {
+    let standing = &shard.gateway.standing;
+    let profile = changes::profile(standing, slug).ok()?;
+    let at = shard.gateway.snapshot.profiles.iter().position(|one| &*one.slug == slug)?;
+    let mode = shard.gateway.snapshot.profiles[at].rules.tools.mode;
+    let view = whole_view(shard, slug).await.ok();
+    let listed = view.as_ref().map(|view| view.token_cost()).unwrap_or_default();
+    let searchable = view.as_ref().and_then(|view| view.search()).map(ToolSearch::token_cost);
+    let searchable = searchable.unwrap_or_default();
+    let instructions = view.as_ref().and_then(|view| view.instructions());
+    let sessions = shard.session.state.sessions.those(|session| session.profile == at).len();
+    let row = ProfileRow {
+        slug: slug.into(),
+        title: profile["name"].as_str().unwrap_or_default().into(),
+        endpoint: format!("/mcp/{slug}").into(),
+        mode: mode.name().into(),
+        servers: count(standing.config().profiles.get(slug).map_or(0, |profile| profile.servers.len())),
+        listed: count(listed.tools),
+        tokens: listed.tokens,
+        instructions_tokens: instructions.map_or(0, tokens_of_text),
+        searchable: count(searchable.tools),
+        searchable_tokens: searchable.tokens,
+        sessions: count(sessions),
+        origin: if standing.base().profiles.contains_key(slug) { DefinedIn::File } else { DefinedIn::Api },
+    };
+    Some((row, view))
+}
+
+/// Adds a profile, or clones one.
+pub(in super::super) async fn add(request: &PageRequest) -> PageResult {
+    let form = &request.form;
+    let (slug, title) = (form.text("slug").to_owned(), form.chosen("title"));
+    let made = if let Some(from) = form.chosen("from") {
+        let wanted = slug.clone();
+        let edited = request.edit(Subject::Profile(&slug), move |standing| {
+            changes::clone_profile(standing, &from, &wanted, title)
+        });
+        edited.await
+    } else {
+        let servers: Vec<String> = form.all("server").map(str::to_owned).collect();
+        let body = json!({ "slug": slug, "name": title, "servers": servers });
+        request.edit(Subject::Profile(&slug), move |standing| changes::add_profile(standing, &body)).await
+    };
+    match made {
+        Ok(made) => {
+            let text = format!("The profile {} was added.", made.id);
+            request.tell(FormNotice { is_fault: false, text, advice: None });
+            Ok(page_reply::to(&route::profile(&made.id)))
+        }
+        Err(Refusal { message, .. }) => {
+            let data = data(request, Some(message)).await;
+            Ok(page_reply::unusable(page::profiles(&request.frame(), &data)))
+        }
+    }
+}

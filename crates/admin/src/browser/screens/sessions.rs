@@ -1,0 +1,119 @@
+//! Sessions, event streams, and everything that waits.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pages::model::{Caller, ParkedRow, QueueRow, SessionRow, SessionsPage, StreamRow};
+use pages::{page, route};
+
+use super::super::page_reply::{self, PageResult, done};
+use super::super::page_request::{PageRequest, Subject};
+use super::paging::{contains, part};
+use super::{caller, count, text};
+use crate::insight::keys::key_names;
+use crate::insight::moment::PointInTime;
+use crate::insight::sessions::{self, ListedSession, SessionQuery};
+use gateway::changes::Refusal;
+use gateway::key_names::KeyNames;
+use gateway::process::Shard;
+
+/// Shows the sessions.
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
+    let (shard, q) = (&request.shard, request.query.shown("q"));
+    let all = SessionQuery { profile: None, principal: None, offset: 0, limit: u64::MAX };
+    let rows = sessions::sessions(shard, all).await.sessions.into_iter().map(row);
+    let is_chosen = |row: &SessionRow| {
+        let address = row.address.as_ref().map_or("", pages::model::ForeignText::raw);
+        let [id, key] = row.principal.words();
+        contains(&[id, key, row.client.raw(), row.profile.raw(), address], q.raw())
+    };
+    let (sessions, paging) = part(request, rows.filter(is_chosen).collect());
+    let names = key_names(shard).await;
+    let data = SessionsPage {
+        q,
+        sessions,
+        paging,
+        streams: streams(shard, &names),
+        parked: parked(shard, &names),
+        queues: queues(shard),
+        limit: count(shard.gateway.snapshot.limits.sessions),
+    };
+    page_reply::ok(page::sessions(&request.frame(), &data))
+}
+
+fn row(session: ListedSession) -> SessionRow {
+    let now = PointInTime::now().0;
+    SessionRow {
+        id: session.id,
+        principal: Caller::new(session.principal, session.principal_name),
+        client: session.client.unwrap_or_else(|| "unknown client".to_owned()).into(),
+        era: session.era.unwrap_or("dialect").into(),
+        transport: session.kind.into(),
+        profile: session.profile.into(),
+        address: text(session.address),
+        opened: session.opened.0,
+        used: now.saturating_sub(session.idle_seconds.saturating_mul(1000)),
+        streams: u64::from(session.has_stream),
+        calls: count(session.running),
+        questions: count(session.questions),
+        capabilities: super::texts(session.capabilities),
+    }
+}
+
+fn streams(shard: &Shard, names: &KeyNames) -> Vec<StreamRow> {
+    let open: Vec<_> = shard.session.state.holders.open.lock().values().cloned().collect();
+    let mut rows: Vec<StreamRow> = open
+        .iter()
+        .map(|held| StreamRow {
+            principal: caller(names, &held.principal.id),
+            client: held.program.as_deref().unwrap_or("unknown client").into(),
+            purpose: held.purpose.into(),
+            opened: PointInTime::at(held.opened).0,
+        })
+        .collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.opened));
+    rows
+}
+
+fn parked(shard: &Shard, names: &KeyNames) -> Vec<ParkedRow> {
+    let all = shard.gateway.process.parked.listed();
+    let mut rows: Vec<ParkedRow> = all
+        .into_iter()
+        .map(|call| ParkedRow {
+            principal: caller(names, &call.principal),
+            tool: call.tool.as_deref().unwrap_or("–").into(),
+            server: (&*call.server).into(),
+            since: PointInTime::at(call.since).0,
+            until: PointInTime::at(call.until).0,
+        })
+        .collect();
+    rows.sort_by_key(|row| row.since);
+    rows
+}
+
+fn queues(shard: &Arc<Shard>) -> Vec<QueueRow> {
+    let one = |spec: &engine::snapshot::UpstreamSpec| {
+        let server = shard.view.state.upstreams.get(spec.id).server.clone();
+        let ((running, waiting), health) = (server.concurrency.counts(), server.health.report());
+        let reason = Some(health.cause.detail).filter(|_| health.word.is_trouble() && waiting > 0);
+        let limit = Some(server.concurrency.most()).filter(|most| *most < u64::MAX);
+        (running + waiting > 0).then(|| QueueRow {
+            server: (&*spec.name).into(),
+            running,
+            limit,
+            waiting,
+            reason: text(reason),
+        })
+    };
+    shard.gateway.snapshot.upstreams.iter().filter_map(one).collect()
+}
+
+/// Ends a session.
+pub(in super::super) async fn end(request: &PageRequest) -> PageResult {
+    let started = Instant::now();
+    let missing = || Refusal::new(404, "SESSION_NOT_FOUND", "There is no such session. It may have ended.");
+    let ended = sessions::end(&request.shard, request.form.text("session")).await.ok_or_else(missing);
+    let what = ended.as_ref().map(|principal| format!("ended a session of {principal}")).unwrap_or_default();
+    request.note(Subject::Gateway, started, &ended, &what);
+    Ok(done(request, ended, route::SESSIONS, "The session was ended."))
+}

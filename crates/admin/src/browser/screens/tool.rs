@@ -1,0 +1,218 @@
+//! The page of one tool.
+
+use std::sync::Arc;
+
+use engine::catalogue::ListKind;
+use pages::model::{ArgumentRow, ForeignText, SchemaFindingRow, ToolPage, ToolProfileRow, ToolRow};
+use pages::page;
+use serde_json::Value;
+use store::audit::Query;
+
+use super::super::page_reply::{self, PageResult};
+use super::super::page_request::PageRequest;
+use super::{call_rows, definition_changes, server_rows, tool_rows};
+use crate::insight::catalogue::{self, CatalogueQuery, MOST_ITEMS};
+use crate::insight::profiles;
+use crate::insight::servers::era;
+use crate::insight::usage::Usage;
+use gateway::changes::{self, Refusal};
+use gateway::process::Shard;
+
+/// The number of calls that the page shows.
+const CALLS: u32 = 10;
+
+/// Shows a tool.
+pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
+    let (shard, server, tool) = (&request.shard, request.named(0), request.named(1));
+    changes::server(&shard.gateway.standing, server)?;
+    let usage = server_rows::day(shard).await;
+    let recorded = definition_changes::of_tool(shard, server, tool).await;
+    let definition = definition(shard, server, tool);
+    let rows = tool_rows::of_servers(shard, Some(server.to_owned()), &usage).await?;
+    let row = rows.into_iter().find(|row| row.name.raw() == tool);
+    let row = match (row, &recorded.change) {
+        (Some(row), _) => row,
+        // The server no longer lists the tool, but its definition is recorded.
+        (None, Some(change)) => ToolRow {
+            server: server.into(),
+            name: tool.into(),
+            pending: Some(change.state),
+            ..ToolRow::default()
+        },
+        (None, None) => {
+            let message = format!("the server {server:?} lists no tool {tool:?}");
+            return Err(Refusal::new(404, "TOOL_NOT_FOUND", message));
+        }
+    };
+    let profiles = of_profiles(shard, (server, tool), row.hidden.as_ref(), &usage).await;
+    let indented = |schema: &Value| serde_json::to_string_pretty(schema).unwrap_or_default();
+    let data = ToolPage {
+        arguments: arguments(&definition["inputSchema"]),
+        input_schema: indented(&definition["inputSchema"]).into(),
+        output_schema: definition.get("outputSchema").map(|schema| indented(schema).into()),
+        calls: calls(shard, server, &row, &profiles).await,
+        profiles,
+        findings: findings(shard, server, tool).await,
+        change: recorded.change,
+        revision: recorded.revision,
+        approvals: recorded.approvals,
+        row,
+    };
+    page_reply::ok(page::tool(&request.frame(), &data))
+}
+
+/// Returns the definition as the server lists it; an empty object if it does not.
+fn definition(shard: &Shard, server: &str, tool: &str) -> Value {
+    let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| *spec.name == *server);
+    let found = spec.and_then(|spec| {
+        let upstream = shard.view.state.upstreams.get(spec.id);
+        let known = upstream.catalogue.tools(era(&upstream)).ok()?;
+        let mut all = known.list(ListKind::Tools).iter().chain(known.held());
+        serde_json::from_slice(&all.find(|item| item.key == tool)?.text).ok()
+    });
+    found.unwrap_or_else(|| Value::Object(serde_json::Map::new()))
+}
+
+/// Returns the arguments at the root of a schema.
+pub(super) fn arguments(schema: &Value) -> Vec<ArgumentRow> {
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let all = schema["properties"].as_object().into_iter().flatten();
+    all.map(|(name, own)| ArgumentRow {
+        name: name.as_str().into(),
+        kind: type_of(own).into(),
+        required: required.contains(&name.as_str()),
+        description: own["description"].as_str().unwrap_or_default().into(),
+    })
+    .collect()
+}
+
+/// Returns the type of a value in a few words.
+fn type_of(schema: &Value) -> String {
+    if let Some(values) = schema["enum"].as_array() {
+        let values: Vec<String> = values.iter().take(8).map(ToString::to_string).collect();
+        return values.join(" | ");
+    }
+    let one = |word: &str| match word {
+        "array" => format!("{}[]", schema.get("items").map_or_else(|| "any".to_owned(), type_of)),
+        word => word.to_owned(),
+    };
+    match &schema["type"] {
+        Value::String(word) => one(word),
+        Value::Array(words) => {
+            words.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" | ")
+        }
+        _ => {
+            let some = ["anyOf", "oneOf"].iter().find_map(|key| schema[key].as_array());
+            let some: Vec<String> = some.into_iter().flatten().take(8).map(type_of).collect();
+            if some.is_empty() { "any".to_owned() } else { some.join(" | ") }
+        }
+    }
+}
+
+async fn of_profiles(
+    shard: &Arc<Shard>,
+    (server, tool): (&str, &str),
+    held: Option<&ForeignText>,
+    usage: &Usage,
+) -> Vec<ToolProfileRow> {
+    let standing = shard.gateway.standing.clone();
+    let mut rows = Vec::new();
+    for (slug, profile) in standing.config().profiles.iter().take(50) {
+        if !profile.servers.iter().any(|name| name == server) {
+            continue;
+        }
+        let Ok(view) = profiles::whole_view(shard, slug).await else { continue };
+        let Ok(seen) = tool_rows::of_profile(shard, slug, usage).await else { continue };
+        let own = seen.into_iter().find(|row| row.server.raw() == server && row.name.raw() == tool);
+        let searchable = || {
+            let mut names = view.search()?.names();
+            let is_own = |name: &&str| {
+                view.tool(name).is_some_and(|entry| {
+                    let spec = shard.gateway.snapshot.upstream(entry.upstream);
+                    spec.is_some_and(|spec| *spec.name == *server) && entry.own_name() == tool
+                })
+            };
+            names.find(is_own).map(str::to_owned)
+        };
+        let (client_name, tokens, visibility) = match (own, searchable()) {
+            (Some(row), _) => (row.client_name, row.tokens, "listed"),
+            (None, Some(name)) => (name.into(), 0, "searchable"),
+            (None, None) => (
+                tool.into(),
+                0,
+                if held.is_some() { "hidden: awaits approval" } else { "hidden by the profile's rules" },
+            ),
+        };
+        let profile_tokens = view.token_cost().tokens;
+        rows.push(ToolProfileRow {
+            profile: slug.as_str().into(),
+            client_name,
+            tokens,
+            profile_tokens,
+            visibility: visibility.into(),
+        });
+    }
+    rows
+}
+
+async fn findings(shard: &Arc<Shard>, server: &str, tool: &str) -> Vec<SchemaFindingRow> {
+    let query = CatalogueQuery {
+        kind: catalogue::kind(None),
+        server: Some(server.to_owned()),
+        search: Some(tool.to_owned()),
+        is_held: false,
+        offset: 0,
+        limit: MOST_ITEMS,
+    };
+    let Ok(page) = catalogue::items(shard, query).await else { return Vec::new() };
+    let own = page.items.into_iter().find(|item| item.name == tool);
+    own.into_iter()
+        .flat_map(|item| item.findings)
+        .map(|finding| SchemaFindingRow {
+            family: finding.family.into(),
+            rule: finding.reason.message.into(),
+            place: finding.reason.path.into(),
+        })
+        .collect()
+}
+
+async fn calls(
+    shard: &Arc<Shard>,
+    server: &str,
+    row: &ToolRow,
+    profiles: &[ToolProfileRow],
+) -> Vec<pages::model::CallRow> {
+    let mut names = vec![row.name.raw().to_owned(), format!("{server}__{}", row.name.raw())];
+    names.extend(profiles.iter().map(|profile| profile.client_name.raw().to_owned()));
+    names.sort();
+    names.dedup();
+    let mut calls = Vec::new();
+    for name in names {
+        let query = Query {
+            upstream: Some(server.to_owned()),
+            tool: Some(name.replace(['*', '?'], "?")),
+            limit: CALLS,
+            ..Query::default()
+        };
+        calls.extend(call_rows::newest(shard, query).await);
+    }
+    calls.sort_by_key(|call| std::cmp::Reverse((call.at, call.id)));
+    calls.dedup_by_key(|call| call.id);
+    calls.truncate(CALLS as usize);
+    calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn types_are_short() {
+        assert_eq!(type_of(&json!({ "type": "array", "items": { "type": "integer" } })), "integer[]");
+        assert_eq!(type_of(&json!({ "enum": ["a", 1] })), "\"a\" | 1");
+        assert_eq!(type_of(&json!({ "anyOf": [{ "type": "string" }, { "type": "null" }] })), "string | null");
+        assert_eq!(type_of(&json!({})), "any");
+    }
+}

@@ -1,0 +1,233 @@
+//! Checks if the rules let a caller use an item, and finds the rule that decides. This is about rules only: no consent of
+//! the caller is used, and nothing is sent to a server. This module must not know HTTP.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use engine::access::{Asker, Principal, Rules, Scheme};
+use engine::catalogue::View;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::keys::key_names;
+use super::moment::PointInTime;
+use super::profiles::whole_view;
+use gateway::changes::Refusal;
+use gateway::key_names::KeyNames;
+use gateway::process::Shard;
+
+/// The question whether a caller may use a tool.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AccessQuestion {
+    /// The profile.
+    pub(crate) profile: String,
+    /// The name of a tool, as clients of the profile see it, or as `server__tool`.
+    pub(crate) tool: String,
+    /// The arguments of the call; if omitted, the answer is about a call with suitable arguments.
+    #[serde(default)]
+    pub(crate) arguments: Option<Value>,
+    #[serde(default)]
+    pub(crate) caller: AskedCaller,
+}
+
+/// A caller. Facts that are omitted are unknown, so rules about them do not apply.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AskedCaller {
+    /// The principal's id as the record of calls shows it, or the name of an API key, with or without `key:` before it;
+    /// `anyone` if omitted.
+    #[serde(default)]
+    pub(crate) id: Option<String>,
+    /// The name of the user or the key, to which rules refer. If it is omitted, the name and the profiles of a key are looked up.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    /// The caller's way to authenticate: `anyone`, `bearer`, `key`, `basic`, `site` or `token`.
+    #[serde(default)]
+    pub(crate) scheme: Option<String>,
+    /// The scopes of a token.
+    #[serde(default)]
+    pub(crate) scopes: Vec<String>,
+    /// The claims of a token.
+    #[serde(default)]
+    pub(crate) claims: Option<Value>,
+    /// The only profiles for which the credential is valid.
+    #[serde(default)]
+    pub(crate) profiles: Option<Vec<String>>,
+    /// The client's address.
+    #[serde(default)]
+    pub(crate) address: Option<IpAddr>,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AccessAnswer {
+    pub(crate) allowed: bool,
+    /// The reason, in words.
+    pub(crate) reason: String,
+    /// The rule that decides, counted from 1 in `access` of the configuration, as in `reason`; `null` if no rule does.
+    pub(crate) rule: Option<usize>,
+    /// The effect of that rule: `allow` or `deny`.
+    pub(crate) effect: Option<&'static str>,
+    /// The server of the tool; `null` if the profile has no such tool.
+    pub(crate) server: Option<String>,
+    /// The server's own name for the tool.
+    pub(crate) own_name: Option<String>,
+}
+
+impl AccessAnswer {
+    fn no(reason: String) -> Self {
+        Self { allowed: false, reason, rule: None, effect: None, server: None, own_name: None }
+    }
+}
+
+impl AskedCaller {
+    /// Returns the caller, or the reason why there is no such caller.
+    fn principal(&self, names: &KeyNames) -> Result<Result<Principal, String>, Refusal> {
+        let is_key = |id: &&String| !id.contains(':') && !matches!(id.as_str(), "" | "anyone" | "bearer");
+        let key = self.id.as_ref().filter(|id| KeyNames::is_key(id) || is_key(id));
+        if let (Some(id), None, None) = (key, &self.name, &self.scheme) {
+            let found = names.caller(id, PointInTime::now().0);
+            return Ok(found.map(|found| Principal {
+                profiles: self.profiles.as_deref().map(boxed).or(found.profiles),
+                ..found
+            }));
+        }
+        let scheme = match self.scheme.as_deref() {
+            None => match self.id.as_deref() {
+                None | Some("anyone") => Scheme::Anyone,
+                Some(id) => scheme_of(id),
+            },
+            Some(name) => {
+                let known = Scheme::ALL.iter().find(|(known, _)| *known == name);
+                let all = || Scheme::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+                known.ok_or_else(|| Refusal::request(format!("`scheme` must be one of {}", all())))?.1
+            }
+        };
+        let id = self.id.as_deref().unwrap_or("anyone");
+        let name = self.name.as_deref().or_else(|| id.strip_prefix("user:"));
+        Ok(Ok(Principal {
+            user: name.map(Into::into),
+            scopes: boxed(&self.scopes),
+            claims: self.claims.clone().map(Arc::new),
+            profiles: self.profiles.as_deref().map(boxed),
+            ..Principal::new(id, scheme)
+        }))
+    }
+}
+
+fn boxed(texts: &[String]) -> Arc<[Box<str>]> {
+    texts.iter().map(|text| text.as_str().into()).collect()
+}
+
+/// Returns the scheme by which the principal with this id authenticates.
+fn scheme_of(id: &str) -> Scheme {
+    let kind = id.split(':').next().unwrap_or_default();
+    match kind {
+        "bearer" => Scheme::Bearer,
+        "key" => Scheme::Key,
+        "user" => Scheme::Basic,
+        "site" => Scheme::Site,
+        "login" => Scheme::Login,
+        "jwt" | "jwt-client" => Scheme::Token,
+        _ => Scheme::Anyone,
+    }
+}
+
+/// Answers the question.
+///
+/// # Errors
+/// Fails if there is no such profile, or if the caller is described incorrectly.
+pub(crate) async fn check(shard: &Arc<Shard>, question: AccessQuestion) -> Result<AccessAnswer, Refusal> {
+    AccessDesk::open(shard).await.answer(question).await
+}
+
+/// The answers to several questions. The view of each profile is built once.
+pub(crate) struct AccessDesk {
+    shard: Arc<Shard>,
+    names: KeyNames,
+    views: HashMap<String, Arc<View>>,
+}
+
+impl AccessDesk {
+    /// Reads what answers need.
+    pub(crate) async fn open(shard: &Arc<Shard>) -> Self {
+        Self { shard: shard.clone(), names: key_names(shard).await, views: HashMap::new() }
+    }
+
+    async fn view(&mut self, profile: &str) -> Result<Arc<View>, Refusal> {
+        if let Some(view) = self.views.get(profile) {
+            return Ok(view.clone());
+        }
+        let view = whole_view(&self.shard, profile).await?;
+        self.views.insert(profile.to_owned(), view.clone());
+        Ok(view)
+    }
+
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// The same as for [`check`].
+    pub(crate) async fn answer(&mut self, question: AccessQuestion) -> Result<AccessAnswer, Refusal> {
+        let principal = question.caller.principal(&self.names)?;
+        let view = self.view(&question.profile).await?;
+        let principal = match principal {
+            Ok(principal) => principal,
+            Err(reason) => return Ok(AccessAnswer::no(reason)),
+        };
+        Ok(answered(&self.shard, &view, &principal, &question))
+    }
+}
+
+fn answered(shard: &Shard, view: &View, principal: &Principal, question: &AccessQuestion) -> AccessAnswer {
+    if !principal.may_enter(&question.profile) {
+        let reason = format!("the caller's credentials are not valid for the profile {:?}", question.profile);
+        return AccessAnswer::no(reason);
+    }
+    let Some(entry) = view.tool(&question.tool) else {
+        let reason = match view.held_by(&question.tool) {
+            Some(server) => format!("the tool awaits approval of its definition (server {server:?})"),
+            None => format!("the profile {:?} has no tool {:?}", question.profile, question.tool),
+        };
+        return AccessAnswer::no(reason);
+    };
+    let server = shard.gateway.snapshot.upstream(entry.upstream).map(|spec| spec.name.to_string());
+    let own_name = Some(entry.own_name().into_owned());
+    let Some(rules) = &shard.gateway.snapshot.rules else {
+        let reason =
+            "there are no access rules, so every caller may use every tool of the profile".to_owned();
+        return AccessAnswer { allowed: true, reason, rule: None, effect: None, server, own_name };
+    };
+    let arguments = question.arguments.as_ref().map(ToString::to_string);
+    let asker = Asker { principal, address: question.caller.address };
+    let place = (&*question.profile, entry);
+    let explain = |arguments: Option<&str>| {
+        view.judge_call(place, arguments.map(Some), |target| rules.explain(&asker, target))
+    };
+    let mut explained = explain(arguments.as_deref());
+    // The rules must also allow each form in which the server may interpret the arguments.
+    for reading in view.readings(entry, arguments.as_deref().map(str::as_bytes)) {
+        if explained.is_allowed {
+            explained = explain(Some(&reading));
+        }
+    }
+    let (reason, effect) = in_words(rules, &explained);
+    let (allowed, rule) = (explained.is_allowed, explained.rule.map(|rule| rule + 1));
+    AccessAnswer { allowed, reason, rule, effect, server, own_name }
+}
+
+fn in_words(rules: &Rules, explained: &engine::access::Explained) -> (String, Option<&'static str>) {
+    let position = |rule: usize| format!("rule {} of `access`", rule + 1);
+    match (explained.is_allowed, explained.rule) {
+        (true, Some(rule)) => (format!("{} allows it", position(rule)), Some("allow")),
+        (false, Some(rule)) => (format!("{} denies it", position(rule)), Some("deny")),
+        (true, None) if rules.is_empty() => ("there are no access rules".to_owned(), None),
+        (true, None) => ("no rule denies it, and no rule allows only other items".to_owned(), None),
+        (false, None) => {
+            ("there are rules with `allow`, and none of them allows it for this caller".to_owned(), None)
+        }
+    }
+}
