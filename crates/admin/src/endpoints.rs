@@ -61,6 +61,6 @@ impl OperatorEndpoints for Endpoints {
 mod tests {
     #[test]
     fn the_gateway_and_the_pages_agree_on_their_path() {
-        assert_eq!(gateway::process::operator_endpoints::ADMIN_ROOT, pages::route::ROOT);
+        assert_eq!(gateway::front::http::operators::ADMIN_ROOT, pages::route::ROOT);
     }
 }

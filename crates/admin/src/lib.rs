@@ -1,4 +1,4 @@
-//! What operators see and change: the admin pages, the management API, and the figures of the process. This crate must not know
+//! The side of the operators: the admin pages, the management API, and the figures of the process. This crate must not know
 //! how clients are served; it reads the state of a running gateway, and it changes the configuration through
 //! [`gateway::changes`].
 //!

@@ -182,6 +182,7 @@ fn every_dependency_is_explained() {
         .flat_map(|names| names.split(", "))
         .collect();
     let ours = [
+        "admin",
         "bundles",
         "cli",
         "clients",
@@ -224,7 +225,7 @@ fn every_dependency_is_explained() {
 /// The texts of all source files of the product.
 fn sources() -> String {
     let mut folders: Vec<PathBuf> =
-        ["cli", "config", "engine", "gateway", "native", "store", "transport", "upstream"]
+        ["admin", "cli", "config", "engine", "gateway", "native", "store", "transport", "upstream"]
             .map(|name| checkout().join("crates").join(name).join("src"))
             .into();
     let mut all = String::new();

@@ -44,7 +44,7 @@ pub mod telemetry;
 pub mod tls;
 pub mod view;
 
+pub use front::http::operators::OperatorEndpoints;
 pub use key_names::KeyNames;
-pub use process::OperatorEndpoints;
 pub use reload::{Origin, UnreadConfig};
 pub use run::{ListeningPlaces, Options, Ready, may_open_files, serve, stdio};

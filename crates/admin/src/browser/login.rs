@@ -14,8 +14,8 @@ use super::{cookie, page_reply};
 use gateway::admission::admin::sessions::AdmittedBy;
 use gateway::admission::audit::CallOutcome;
 use gateway::admission::auth::LoginOutcome;
+use gateway::front::http::operators::is_page;
 use gateway::management::audit::{self, ManagementAction};
-use gateway::process::operator_endpoints::is_page;
 use transport::net::Arrived;
 
 /// The time after which a login that was not checked can be tried again, in seconds.

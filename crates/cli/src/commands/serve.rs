@@ -89,11 +89,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         },
         threads: args.threads.map(usize::from),
         folder: state::folder(&settings).ok(),
-        operators: Arc::new(Endpoints),
         ready: Box::new(move |listening| greet(listening, preset, &settings, &console)),
     };
     gateway::may_open_files(options.config.limits.connections);
-    gateway::serve(options).map_err(|e| Failure::new(e.to_string()))
+    let operators: Arc<dyn gateway::OperatorEndpoints> = Arc::new(Endpoints);
+    gateway::serve(options, &operators).map_err(|e| Failure::new(e.to_string()))
 }
 
 /// Applies the command line's options to the settings.

@@ -1,9 +1,7 @@
 //! `dragoman stdio`: like `serve`, for one client that starts it as a child process.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use admin::endpoints::Endpoints;
 use config::{DEFAULT_PROFILE, Limits};
 use transport::net::RuntimeKind;
 
@@ -70,7 +68,6 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         folder,
         key_ring,
         child_wait,
-        operators: Arc::new(Endpoints),
         ready: Box::new(|_| {}),
     };
     gateway::stdio(options, &args.profile).map_err(|e| Failure::new(e.to_string()))

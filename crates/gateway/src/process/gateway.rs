@@ -28,7 +28,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The gateway under one configuration.
 pub struct Gateway {
-    /// What the configuration says, prepared for requests.
+    /// The configuration, prepared for requests.
     pub snapshot: Arc<Snapshot>,
     /// The configuration from which the snapshot was compiled.
     pub standing: Arc<Standing>,

@@ -8,7 +8,6 @@
 //! | [`kept_catalogues`] | servers' catalogues, stored for the next start |
 //! | [`kept_definitions`] | the record of servers' tool definitions |
 //! | [`kept_sessions`] | sessions, stored for the next start |
-//! | [`operator_endpoints`] | the endpoints for operators, which another crate implements |
 //! | [`serving`] | the addresses at which the process listens |
 //! | [`state`] | the process's state, independent of the configuration |
 //! | [`threads`] | each thread's handle to the current gateway |
@@ -18,12 +17,10 @@ pub(crate) mod kept_catalogues;
 pub(crate) mod kept_definitions;
 pub(crate) mod kept_sessions;
 pub(crate) mod key_ring;
-pub mod operator_endpoints;
 pub(crate) mod serving;
 pub(crate) mod state;
 pub mod threads;
 
 pub use gateway::{Gateway, GatewayParts, VERSION};
-pub use operator_endpoints::OperatorEndpoints;
 pub(crate) use state::Outside;
 pub use threads::{Shard, Thread};

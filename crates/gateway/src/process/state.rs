@@ -25,7 +25,6 @@ use crate::process::kept_catalogues::KeptCatalogues;
 use crate::process::kept_definitions::KeptDefinitions;
 use crate::process::kept_sessions::KeptSessions;
 use crate::process::key_ring::KeyRing;
-use crate::process::operator_endpoints::OperatorEndpoints;
 use crate::process::serving::Serving;
 use crate::process::threads::Threads;
 use crate::session::kept::SessionStore;
@@ -48,8 +47,6 @@ pub(crate) struct Outside {
     pub(crate) folder: Option<PathBuf>,
     /// The file of the configuration, if there is one.
     pub(crate) config_file: Option<PathBuf>,
-    /// The endpoints for operators.
-    pub(crate) operators: Arc<dyn OperatorEndpoints>,
     /// The addresses at which the gateway listens; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
     /// The address at which only figures are served; `None` if the only client uses a pipe.
@@ -93,8 +90,6 @@ pub struct ProcessState {
     pub(crate) edits: OnceLock<mpsc::Sender<ConfigRequest>>,
     /// The watchers of arriving requests.
     pub arrivals: Arc<Arrivals>,
-    /// The endpoints for operators.
-    pub(crate) operators: Arc<dyn OperatorEndpoints>,
     /// The sessions and one-time links of operators.
     pub admin: AdminState,
     /// The state that the operators' pages keep between requests. The pages know its type; the process only keeps it.
@@ -163,7 +158,6 @@ impl ProcessState {
             metrics_serving: outside.metrics_serving,
             edits: OnceLock::new(),
             arrivals: Arc::default(),
-            operators: outside.operators,
             admin: AdminState::default(),
             pages: OnceLock::new(),
             config_file: outside.config_file,

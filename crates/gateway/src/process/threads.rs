@@ -22,11 +22,11 @@ pub struct Shard {
     pub gateway: Arc<Gateway>,
     /// The thread's connections to servers.
     pub egress: Egress,
-    /// What views need.
+    /// The data that views use.
     pub view: Arc<ViewContext>,
-    /// What sessions need.
+    /// The data that sessions use.
     pub session: Arc<SessionContext>,
-    /// What calls need.
+    /// The data that calls use.
     pub call: Arc<CallContext>,
     /// The authenticator of callers.
     pub door: Authenticator,

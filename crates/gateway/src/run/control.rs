@@ -5,18 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use transport::net::ServerLimits;
 use transport::net::local::{LocalBindError, LocalSocket, serve_local};
+use transport::net::{Handler, ServerLimits};
 
-use crate::process::Thread;
+use crate::process::Gateway;
 
 /// The interval at which a process tries to take over the socket of another process that uses the same folder.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Serves the control socket in the state folder, if there is one, until the gateway stops. If another gateway serves
 /// the socket, this one takes over when the other one ends. Without the socket, everything else works.
-pub(super) fn serve(thread: Arc<Thread>) {
-    let gateway = thread.now().gateway.clone();
+pub(super) fn serve(gateway: Arc<Gateway>, service: Box<dyn Handler>) {
     let (stop, Some(folder)) = (gateway.process.stop.clone(), gateway.process.folder.clone()) else { return };
     transport::task::spawn(async move {
         let opened = tokio::select! {
@@ -26,7 +25,6 @@ pub(super) fn serve(thread: Arc<Thread>) {
         let Some(socket) = opened else { return };
         let drain_timeout = gateway.snapshot.limits.drain_timeout;
         let limits = ServerLimits { drain_timeout, ..ServerLimits::default() };
-        let service = gateway.process.operators.control_service(thread);
         drop(gateway);
         if let Err(error) = serve_local(socket, service, limits, stop).await {
             tracing::error!(%error, "the control socket is closed");

@@ -2,14 +2,13 @@
 //! served by the first thread. This module must not know what is served.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use config::Config;
 use transport::net::local::{LocalSocket, serve_local_clients};
 use transport::net::{BoxError, Stop};
 
 use crate::front::http::Service;
-use crate::process::Thread;
 use crate::process::serving::Serving;
 
 /// The open socket, until a thread serves it.
@@ -31,13 +30,13 @@ impl LocalAddress {
     /// Serves clients at the socket until the gateway stops; returns at once if there is no socket, or another thread serves it.
     pub(super) async fn serve(
         &self,
-        thread: &Arc<Thread>,
+        service: &Service,
         serving: &Serving,
         stop: &Stop,
     ) -> Result<(), BoxError> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(socket) = taken else { return Ok(()) };
-        let (service, limits) = (Service::new(thread.clone()), serving.limits.get());
+        let (service, limits) = (service.clone(), serving.limits.get());
         let served =
             serve_local_clients(socket, service, (*limits).clone(), serving.cap.clone(), stop.clone());
         served.await.map_err(|error| {

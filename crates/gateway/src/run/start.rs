@@ -22,11 +22,12 @@ use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
 use crate::front::http::Service;
+use crate::front::http::operators::OperatorEndpoints;
 use crate::front::stdio as front_stdio;
 use crate::management::admin_link;
 use crate::process::key_ring::KeyRing;
 use crate::process::serving::{NextAddresses, Serving, ServingSocket};
-use crate::process::{Gateway, OperatorEndpoints, Outside, Thread};
+use crate::process::{Gateway, Outside, Thread};
 use crate::reload::revoked;
 use crate::reload::standing::{first_standing, log_notes};
 use crate::reload::warm::warm;
@@ -55,8 +56,6 @@ pub struct Options {
     /// The time for which a list waits for child processes about which nothing is known yet; if `None`,
     /// `limits.listWait` applies.
     pub child_wait: Option<Duration>,
-    /// The pages, the management API, and the figures.
-    pub operators: Arc<dyn OperatorEndpoints>,
     /// Called once all addresses are listening.
     pub ready: Ready,
 }
@@ -72,10 +71,9 @@ pub struct ListeningPlaces<'a> {
 /// A function that is called once the gateway listens.
 pub type Ready = Box<dyn FnOnce(&ListeningPlaces<'_>) + Send>;
 
-/// Serves over HTTP until the process is told to stop.
-pub fn serve(options: Options) -> Result<(), BoxError> {
-    let Options { config, origin, runtime: kind, threads, ready, folder, child_wait, key_ring, operators } =
-        options;
+/// Serves over HTTP until the process is told to stop: MCP clients, and operators at these endpoints.
+pub fn serve(options: Options, operators: &Arc<dyn OperatorEndpoints>) -> Result<(), BoxError> {
+    let Options { config, origin, runtime: kind, threads, ready, folder, child_wait, key_ring } = options;
     let stop = Stop::new();
     let door = door(&config.auth, folder.as_deref())?;
     let audit = start_audit(&config, folder.as_deref())?;
@@ -84,14 +82,13 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     let (standing, kept) = first_standing(config.clone(), folder.as_deref())?;
     log_notes(&standing);
     log_routes(&config);
-    let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let threads = threads.unwrap_or_else(cores);
     let shards = runtime::shards(kind, threads);
     let (serving, first) = listening(shards, &config, tls.as_ref())?;
     let (metrics_serving, first_of_metrics) = metrics_serving(&config)?;
     let local_address = Arc::new(LocalAddress::open(&config)?);
     let (addrs, exports) = (first.actual(), Exports::from_environment());
     let outside = Outside {
-        operators,
         audit: audit.exporting_to(exports.call_log()),
         key_ring,
         stop: stop.clone(),
@@ -108,32 +105,36 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     serving.serve(first);
     metrics_serving.serve(first_of_metrics);
     let trust = Trust::default();
+    let client = || Client::new(client_limits(&config), trust.clone());
     let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept, tls })));
     let barrier = ShutdownBarrier::new(shards, serving.limits.clone());
     let outcome = runtime::run(kind, threads, &stop, |shard| {
-        let thread = Thread::new(Client::new(client_limits(&config), trust.clone()), &gateway);
-        let sending = exports.start(&shard, || Client::new(client_limits(&config), trust.clone()));
+        let service = Service::new(Thread::new(client(), &gateway), operators.clone());
+        let (sending, first) = (exports.start(&shard, client), shard.index == 0);
         let (sockets, serving) = (serving.sockets(shard.index), serving.clone());
-        let metrics_serving = (shard.index == 0).then(|| metrics_serving.clone());
+        let metrics_serving = first.then(|| metrics_serving.clone());
         let (stop, addrs) = (shard.stop.clone(), addrs.clone());
         let (ready, sources) = (taken(&ready, shard.index), taken(&sources, shard.index));
         let (barrier, busy, local_address) = (barrier.clone(), barrier.busy(), local_address.clone());
         async move {
-            let first = shard.index == 0;
             if first {
-                begin(&thread, &stop, sources.unwrap_or_default()).await?;
+                begin(&service, &stop, sources.unwrap_or_default()).await?;
             }
-            announce(&thread, ready, &addrs);
+            announce(service.thread(), ready, &addrs);
             let sockets = (&*serving, sockets, &*local_address);
-            let outcome = serve_all(&thread, sockets, metrics_serving.as_deref(), &stop).await;
-            barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
-            cluster::leave(first.then_some(&*thread)).await;
+            let outcome = serve_all(&service, sockets, metrics_serving.as_deref(), &stop).await;
+            barrier.wait(busy, first.then(|| service.thread().now()).as_ref()).await;
+            cluster::leave(first.then_some(&**service.thread())).await;
             sending.finish().await;
             outcome
         }
     });
     close_files(&gateway);
     Ok(outcome?)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Calls `ready`, if it was not called before, with the addresses and a link to the operators' pages.
@@ -183,19 +184,18 @@ fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), Box
 
 /// Serves clients, and, on one thread, the figures at an address of their own, until the gateway stops.
 async fn serve_all(
-    thread: &Arc<Thread>,
+    service: &Service,
     (serving, sockets, local): (&Serving, Option<UnboundedReceiver<ServingSocket>>, &LocalAddress),
     metrics: Option<&Serving>,
     stop: &Stop,
 ) -> Result<(), BoxError> {
-    let clients = serve_sockets(serving, sockets, stop, || Service::new(thread.clone()));
+    let clients = serve_sockets(serving, sockets, stop, || service.clone());
     let scrapers = async {
         let Some(metrics) = metrics else { return Ok(()) };
-        let operators = thread.now().gateway.process.operators.clone();
-        serve_sockets(metrics, metrics.sockets(0), stop, || operators.metrics_service(thread.clone())).await
+        serve_sockets(metrics, metrics.sockets(0), stop, || service.of_metrics()).await
     };
     let (outcome, of_scrapers, of_local) =
-        tokio::join!(clients, scrapers, local.serve(thread, serving, stop));
+        tokio::join!(clients, scrapers, local.serve(service, serving, stop));
     outcome.and(of_scrapers).and(of_local)
 }
 
@@ -252,7 +252,7 @@ fn close_files(gateway: &Gateway) {
 /// Serves one client over stdin and stdout, until the client closes stdin or the process is told to stop.
 pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
-    let Options { config, origin, folder, child_wait, key_ring, operators, .. } = options;
+    let Options { config, origin, folder, child_wait, key_ring, .. } = options;
     // The user who starts this process needs no authentication, except that a site may have to identify the account
     // that its tools use.
     let exports = Exports::from_environment();
@@ -260,7 +260,6 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let audit = start_audit(&config, folder.as_deref())?;
     let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
     let outside = Outside {
-        operators,
         key_ring,
         audit: audit.exporting_to(exports.call_log()),
         stop: stop.clone(),
@@ -305,10 +304,11 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
 
 /// Joins the cluster, and starts the jobs that one thread performs for all threads. If the store of the cluster cannot be
 /// used, the gateway stops.
-async fn begin(thread: &Arc<Thread>, stop: &Stop, sources: Sources) -> Result<(), BoxError> {
+async fn begin(service: &Service, stop: &Stop, sources: Sources) -> Result<(), BoxError> {
+    let thread = service.thread();
     cluster::join(thread).await.inspect_err(|_| stop.stop())?;
     look_after(thread, stop.clone(), sources);
-    control::serve(thread.clone());
+    control::serve(thread.now().gateway.clone(), service.of_control());
     Ok(())
 }
 

@@ -13,8 +13,9 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
 
 use super::goodbye::end;
+use super::handler::Handler;
 use super::roster::{Order, Patience, Roster};
-use super::serve::{Handler, Protocols, connection, local_connection};
+use super::serve::{Protocols, connection, local_connection};
 use super::server_limits::{ServerLimits, SharedServerLimits};
 use super::stop::Stop;
 

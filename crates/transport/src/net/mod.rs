@@ -10,6 +10,7 @@
 //! | [`tls`] | TLS to clients: certificate, key, authorities, all replaceable |
 //! | [`pem`] | certificates and keys in PEM, and their files |
 //! | `handshake` | a limit on concurrent TLS handshakes |
+//! | `handler` | the code that answers requests |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
 //! | `server_limits`, `head_limits`, `goodbye` | limits for clients; the end of a connection that is not served |
 //! | `supervised` | a connection that obeys orders, and releases its buffers while it is at rest |
@@ -28,6 +29,7 @@ pub mod body;
 pub mod client;
 pub mod collect;
 mod goodbye;
+mod handler;
 mod handshake;
 mod head_limits;
 mod inherited;
@@ -53,11 +55,12 @@ pub use client::{
     Trust, WireError,
 };
 pub use collect::{CollectError, collect, collect_after, discard};
+pub use handler::{Arrived, Handler, Responding};
 pub use inherited::inherited_listeners;
 pub use listen::{BindError, Listeners};
 pub use relay::{Relay, Rewrite};
 pub use runtime::{BoxError, RunError, RuntimeKind, Shard, run};
-pub use serve::{Arrived, Handler, Responding};
+
 pub use server_limits::{ServerLimits, SharedServerLimits};
 pub use stop::Stop;
 pub use tls::ServerTls;

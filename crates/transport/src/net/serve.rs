@@ -25,6 +25,7 @@ use tokio::net::{TcpStream, UnixStream};
 use super::bell::{Incoming, bell};
 use super::body::{Body, BodyError};
 use super::goodbye::end;
+use super::handler::Handler;
 use super::handshake::Handshakes;
 use super::head_limits::LEAST_HEADER;
 use super::io::Watched;
@@ -52,44 +53,6 @@ const BUFFER: usize = 128 * 1024;
 
 /// The number of header lines that hyper accepts by default.
 const HYPERS_MOST_HEADERS: usize = 100;
-
-/// A request on its way to its handler, boxed because it is passed on several times.
-pub type Arrived = Box<Request<Incoming>>;
-
-/// The answer to a request, while it is made.
-pub type Responding<'a> = Pin<Box<dyn Future<Output = Response<Body>> + Send + 'a>>;
-
-/// The code that answers requests.
-///
-/// The future is dropped at any await point when the client disconnects. A panic in the future is answered with 500 and does not
-/// affect other requests. Connections use handlers as objects, so that hyper is compiled once and not once for each handler.
-pub trait Handler: Send + Sync + 'static {
-    /// Answers one request from `peer`.
-    fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_>;
-
-    /// Called when an idle connection has released its buffers.
-    fn rested(&self) {}
-}
-
-impl Handler for Box<dyn Handler> {
-    fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_> {
-        (**self).handle(request, peer)
-    }
-
-    fn rested(&self) {
-        (**self).rested();
-    }
-}
-
-impl<F, Fut> Handler for F
-where
-    F: Fn(Request<Incoming>, SocketAddr) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Response<Body>> + Send + 'static,
-{
-    fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_> {
-        Box::pin(self(*request, peer))
-    }
-}
 
 /// hyper's settings, created once per shard.
 pub(super) struct Protocols {

@@ -188,7 +188,7 @@ mod tests {
             std::fs::write(&path, &text).expect("it can be written");
         }
         let published = std::fs::read_to_string(&path).expect("it is there");
-        assert!(published == text, "run: DRAGOMAN_BLESS=1 cargo test -p dragoman-gateway published_document");
+        assert!(published == text, "run: DRAGOMAN_BLESS=1 cargo test -p dragoman-admin published_document");
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl AdminSession {
 /// A session that was found by its cookie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundSession {
-    /// How the operator was admitted.
+    /// The way in which the operator was admitted.
     pub by: AdmittedBy,
     /// The token that each form of the session contains.
     pub form_token: Arc<str>,

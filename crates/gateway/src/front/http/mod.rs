@@ -10,6 +10,7 @@
 //! | `consent`, `login` | pages where users give consent; the endpoints by which people sign in |
 //! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
 //! | `ready` | the readiness of Dragoman and its servers |
+//! | [`operators`] | the endpoints for operators, which the crate `admin` implements |
 //! | `answer`, `reply`, `spare` | responses |
 
 pub mod answer;
@@ -27,6 +28,7 @@ pub mod identify;
 pub mod limited;
 mod login;
 pub mod media;
+pub mod operators;
 mod post;
 mod ready;
 mod reply;

@@ -13,34 +13,52 @@ use transport::net::{Body, Handler, Responding};
 use super::denied::EntryRefused;
 use super::entry::AdmittedRequest;
 use super::identify::identify;
+use super::operators::{API_ROOT, METRICS_PATH, OperatorEndpoints, is_page};
 use super::{answer, consent, denied, dialect, get, guard, limited, login, post, ready, seen, sse};
 use crate::front::dialect::{Front, NO_PROFILE};
 use crate::process::Shard;
-use crate::process::operator_endpoints::{API_ROOT, METRICS_PATH, is_page};
 use crate::process::threads::Thread;
 use transport::net::Arrived;
 
 /// The HTTP service of one thread.
 #[derive(Clone)]
-pub(crate) struct Service(Arc<Thread>);
+pub(crate) struct Service {
+    thread: Arc<Thread>,
+    operators: Arc<dyn OperatorEndpoints>,
+}
 
 impl Service {
-    pub(crate) fn new(thread: Arc<Thread>) -> Self {
-        Self(thread)
+    pub(crate) fn new(thread: Arc<Thread>, operators: Arc<dyn OperatorEndpoints>) -> Self {
+        Self { thread, operators }
+    }
+
+    pub(crate) fn thread(&self) -> &Arc<Thread> {
+        &self.thread
+    }
+
+    /// Returns the service at the control socket.
+    pub(crate) fn of_control(&self) -> Box<dyn Handler> {
+        self.operators.control_service(self.thread.clone())
+    }
+
+    /// Returns the service at an address where only figures are served.
+    pub(crate) fn of_metrics(&self) -> Box<dyn Handler> {
+        self.operators.metrics_service(self.thread.clone())
     }
 }
 
 /// One request, with the configuration that was in force when the request arrived.
-struct Arrival {
+struct Arrival<'s> {
     shard: Arc<Shard>,
+    operators: &'s dyn OperatorEndpoints,
 }
 
-impl Arrival {
+impl Arrival<'_> {
     async fn respond(self, request: Arrived, peer: SocketAddr) -> Response<Body> {
         if let Some(door) = self.shard.gateway.admin.as_ref().filter(|_| self.leads_to_pages(&request)) {
             // The pages are for their own origin alone, so what other origins may do elsewhere does not matter.
             return match guard::check_host(&self.shard.gateway.hosts, &request) {
-                Ok(()) => self.shard.gateway.process.operators.page(&self.shard, door, request, peer).await,
+                Ok(()) => self.operators.page(&self.shard, door, request, peer).await,
                 Err(refusal) => *refusal,
             };
         }
@@ -82,12 +100,12 @@ impl Arrival {
         if place.is_none() && !is_sse {
             let management = shard.gateway.standing.config().management.as_ref();
             if let Some(management) = management.filter(|_| path.starts_with(API_ROOT)) {
-                return shard.gateway.process.operators.management(shard, management, request, peer).await;
+                return self.operators.management(shard, management, request, peer).await;
             }
             let metrics = shard.gateway.standing.config().metrics.as_ref();
             if let Some(metrics) = metrics.filter(|metrics| path == METRICS_PATH && metrics.listen.is_none())
             {
-                return shard.gateway.process.operators.metrics(shard, metrics, &request, peer).await;
+                return self.operators.metrics(shard, metrics, &request, peer).await;
             }
             return match path.strip_prefix("/mcp/").or_else(|| second_path(path)).map(str::to_owned) {
                 Some(slug) => Box::pin(self.at_no_profile(slug, request, peer)).await,
@@ -259,7 +277,7 @@ impl OAuthPart {
 impl Handler for Service {
     fn handle(&self, request: Arrived, peer: SocketAddr) -> Responding<'_> {
         // The future is constructed inside its box, to avoid a copy.
-        let arrival = Arrival { shard: self.0.now() };
+        let arrival = Arrival { shard: self.thread.now(), operators: &*self.operators };
         let responding = Box::write(Box::new_uninit(), async move { arrival.respond(request, peer).await });
         Box::into_pin(responding)
     }
@@ -267,6 +285,6 @@ impl Handler for Service {
     /// Counts a connection that has become idle. After every thousand such connections, it is worth returning freed
     /// memory to the system.
     fn rested(&self) {
-        self.0.now().session.state.tidying.count();
+        self.thread.now().session.state.tidying.count();
     }
 }

@@ -8,8 +8,7 @@ use tokio::net::{UnixListener, UnixStream};
 
 use super::socket::LocalSocket;
 use crate::net::accept::Acceptor;
-use crate::net::serve::Handler;
-use crate::net::{ConnectionCap, ServeError, ServerLimits, Stop};
+use crate::net::{ConnectionCap, Handler, ServeError, ServerLimits, Stop};
 
 /// The maximum number of open connections. Commands and pages of one user need a few.
 const CONNECTIONS: usize = 64;

@@ -20,7 +20,22 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("cluster", &["config", "transport", "store"]),
     (
         "gateway",
-        &["proto", "config", "engine", "transport", "store", "pages", "upstream", "login", "cluster"],
+        &["proto", "config", "engine", "transport", "store", "upstream", "login", "cluster"],
+    ),
+    (
+        "admin",
+        &[
+            "proto",
+            "config",
+            "engine",
+            "transport",
+            "store",
+            "pages",
+            "upstream",
+            "login",
+            "cluster",
+            "gateway",
+        ],
     ),
     (
         "cli",
@@ -36,6 +51,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
             "store",
             "upstream",
             "gateway",
+            "admin",
         ],
     ),
     // The tests of the whole binary read its files with `engine` and `store`.

@@ -16,6 +16,7 @@ const QUESTIONS: &[&str] =
 
 /// The crates whose doc comments are checked: those of the product.
 const PRODUCT: &[&str] = &[
+    "admin",
     "cli",
     "engine",
     "native",

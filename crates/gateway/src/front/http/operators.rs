@@ -7,8 +7,8 @@ use std::sync::Arc;
 use config::{Management, Metrics};
 use transport::net::{Arrived, Handler, Responding};
 
-use super::{Shard, Thread};
 use crate::admission::admin::AdminDoor;
+use crate::process::{Shard, Thread};
 
 /// The path of the pages.
 pub const ADMIN_ROOT: &str = "/admin";
