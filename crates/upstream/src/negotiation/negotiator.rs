@@ -331,6 +331,12 @@ fn more_telling(old: LinkError, new: LinkError) -> LinkError {
     if let (LinkError::Late(short), LinkError::Late(long)) = (&old, &new) {
         return if long > short { new } else { old };
     }
+    // The server went away while it was asked: that may change, so it must not be hidden by its answer to a request of another
+    // version.
+    let is_answer_to_probe = matches!(old, LinkError::Refused { code: code::METHOD_NOT_FOUND, .. });
+    if is_answer_to_probe && new.passing().is_some() {
+        return new;
+    }
     if rank(&new) > rank(&old) { new } else { old }
 }
 

@@ -109,6 +109,17 @@ fn words_say_more_than_a_status() {
 }
 
 #[test]
+fn a_failure_that_passes_is_not_hidden_by_the_answer_to_a_probe() {
+    let refused = || LinkError::Refused { code: code::METHOD_NOT_FOUND, message: String::new() };
+    let away = || LinkError::Status { status: 503, body: String::new() };
+    for passing in [LinkError::Closed, away()] {
+        assert!(more_telling(refused(), passing).passing().is_some(), "the caller can wait for the server");
+    }
+    let page = LinkError::Status { status: 404, body: String::new() };
+    assert!(matches!(more_telling(refused(), page), LinkError::Refused { .. }), "a lasting status says less");
+}
+
+#[test]
 fn a_server_with_a_handshake_may_serve_clients_without_one_too() {
     let negotiator = Negotiator::new(TransportChoice::Pipe);
     assert!(!negotiator.may_be_stateless_too(), "nothing is known");

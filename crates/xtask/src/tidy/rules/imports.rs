@@ -18,10 +18,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("upstream", &["proto", "config", "engine", "transport", "native", "store"]),
     ("login", &["config", "engine", "transport", "store", "upstream"]),
     ("cluster", &["config", "transport", "store"]),
-    (
-        "gateway",
-        &["proto", "config", "engine", "transport", "store", "upstream", "login", "cluster"],
-    ),
+    ("gateway", &["proto", "config", "engine", "transport", "store", "upstream", "login", "cluster"]),
     (
         "admin",
         &[
