@@ -212,12 +212,20 @@ impl Negotiator {
     }
 }
 
+/// A failed candidate.
+#[derive(Debug)]
+struct Failure {
+    why: LinkError,
+    /// True if the server refused a request without a handshake, which most servers do not know.
+    is_refused_probe: bool,
+}
+
 /// The candidates that are left to try, and the reasons why earlier ones failed.
 #[derive(Debug)]
 pub struct Candidates {
     left: VecDeque<Candidate>,
     refused: Vec<Candidate>,
-    failure: Option<LinkError>,
+    failure: Option<Failure>,
     is_over: bool,
 }
 
@@ -247,9 +255,12 @@ impl Candidates {
             self.left.clear();
             self.is_over = true;
         }
+        let is_stateless = candidate.era.lifecycle == Lifecycle::Stateless;
+        let is_refused_probe = is_stateless && matches!(why.cause(), LinkError::Refused { .. });
+        let failure = Failure { why, is_refused_probe };
         self.failure = Some(match self.failure.take() {
-            Some(old) => more_telling(old, why),
-            None => why,
+            Some(old) => more_telling(old, failure),
+            None => failure,
         });
     }
 
@@ -271,7 +282,7 @@ impl Candidates {
 
     /// Returns the reason why no candidate works, and true if all of them were tried.
     pub fn failure(self) -> (LinkError, bool) {
-        (self.failure.unwrap_or(LinkError::Closed), !self.is_over)
+        (self.failure.map_or(LinkError::Closed, |failure| failure.why), !self.is_over)
     }
 }
 
@@ -318,26 +329,31 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
 
 /// Returns the more helpful of two failures: a server's own message is better than a bare status, and better than an
 /// "unknown method" for the first request of another version.
-fn more_telling(old: LinkError, new: LinkError) -> LinkError {
-    let rank = |error: &LinkError| match error {
+fn more_telling(old: Failure, new: Failure) -> Failure {
+    // The server went away while it was asked. Callers can wait for it, so its refusal of a request that it does not know must not
+    // hide this.
+    match (old.is_refused_probe, new.is_refused_probe) {
+        (true, false) if new.why.passing().is_some() => return new,
+        (false, true) if old.why.passing().is_some() => return old,
+        _ => {}
+    }
+    // A probe has a shorter time limit than the last attempt.
+    if let (LinkError::Late(short), LinkError::Late(long)) = (&old.why, &new.why) {
+        return if long > short { new } else { old };
+    }
+    if rank(&new.why) > rank(&old.why) { new } else { old }
+}
+
+/// Returns the rank of a failure; of two failures, people are told the one with the higher rank.
+fn rank(error: &LinkError) -> u8 {
+    match error {
         LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,
         LinkError::Refused { .. } | LinkError::Hello(HelloFault::Version(_) | HelloFault::Member(..)) => 5,
         LinkError::Hello(_) | LinkError::NotStarted { .. } => 4,
         LinkError::Child(_) | LinkError::NotAMessage(_) | LinkError::BrokeOff(_) => 3,
         LinkError::Status { .. } | LinkError::Late(_) => 1,
         _ => 0,
-    };
-    // A probe has a shorter time limit than the last attempt.
-    if let (LinkError::Late(short), LinkError::Late(long)) = (&old, &new) {
-        return if long > short { new } else { old };
     }
-    // The server went away while it was asked: that may change, so it must not be hidden by its answer to a request of another
-    // version.
-    let is_answer_to_probe = matches!(old, LinkError::Refused { code: code::METHOD_NOT_FOUND, .. });
-    if is_answer_to_probe && new.passing().is_some() {
-        return new;
-    }
-    if rank(&new) > rank(&old) { new } else { old }
 }
 
 #[cfg(test)]

@@ -98,25 +98,40 @@ fn who_was_too_late_is_asked_once_more_in_the_end() {
 
 #[test]
 fn words_say_more_than_a_status() {
-    let page = || LinkError::Status { status: 404, body: String::new() };
-    let refused = |code| LinkError::Refused { code, message: String::new() };
+    let of_handshake = |why| Failure { why, is_refused_probe: false };
+    let page = || of_handshake(LinkError::Status { status: 404, body: String::new() });
+    let refused = |code| of_handshake(LinkError::Refused { code, message: String::new() });
     let told = more_telling(page(), refused(code::METHOD_NOT_FOUND));
-    assert!(matches!(told, LinkError::Refused { .. }));
+    assert!(matches!(told.why, LinkError::Refused { .. }));
     let told = more_telling(told, refused(code::INTERNAL_ERROR));
-    assert!(matches!(told, LinkError::Refused { code: code::INTERNAL_ERROR, .. }));
+    assert!(matches!(told.why, LinkError::Refused { code: code::INTERNAL_ERROR, .. }));
     let told = more_telling(told, page());
-    assert!(matches!(told, LinkError::Refused { code: code::INTERNAL_ERROR, .. }));
+    assert!(matches!(told.why, LinkError::Refused { code: code::INTERNAL_ERROR, .. }));
 }
 
 #[test]
-fn a_failure_that_passes_is_not_hidden_by_the_answer_to_a_probe() {
-    let refused = || LinkError::Refused { code: code::METHOD_NOT_FOUND, message: String::new() };
+fn a_failure_that_passes_is_not_hidden_by_the_refusal_of_a_probe() {
     let away = || LinkError::Status { status: 503, body: String::new() };
-    for passing in [LinkError::Closed, away()] {
-        assert!(more_telling(refused(), passing).passing().is_some(), "the caller can wait for the server");
+    let lasting = || LinkError::Status { status: 404, body: String::new() };
+    let (probe, handshake) = (streamable(newest_stateless()), streamable(newest_handshake()));
+    for code in [code::METHOD_NOT_FOUND, code::INVALID_PARAMS, -32000] {
+        let refused = || LinkError::Refused { code, message: String::new() };
+        for failures in [
+            [(probe, refused()), (handshake, LinkError::Closed)],
+            [(probe, refused()), (handshake, away())],
+            [(handshake, away()), (probe, refused())],
+        ] {
+            let mut candidates = Candidates::new(Vec::new());
+            for (candidate, why) in failures {
+                candidates.failed(candidate, why);
+            }
+            assert!(candidates.failure().0.passing().is_some(), "{code}: callers can wait for the server");
+        }
+        let mut candidates = Candidates::new(Vec::new());
+        candidates.failed(probe, refused());
+        candidates.failed(handshake, lasting());
+        assert!(matches!(candidates.failure().0, LinkError::Refused { .. }), "a lasting status says less");
     }
-    let page = LinkError::Status { status: 404, body: String::new() };
-    assert!(matches!(more_telling(refused(), page), LinkError::Refused { .. }), "a lasting status says less");
 }
 
 #[test]
