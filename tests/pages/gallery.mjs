@@ -31,7 +31,7 @@ const NARROW = { width: 320, height: 720 };
 const NOW = 1_795_665_963_000;
 /** The ways to look at a page, and the data that is looked at. */
 const MODES = [
-  { name: 'light', data: ['lifelike', 'empty', 'hostile'], context: { viewport: WIDE, colorScheme: 'light' } },
+  { name: 'light', data: ['lifelike', 'empty', 'one', 'hostile'], context: { viewport: WIDE, colorScheme: 'light' } },
   { name: 'dark', data: ['lifelike'], context: { viewport: WIDE, colorScheme: 'dark' } },
   { name: 'forced', data: ['lifelike'], context: { viewport: WIDE, forcedColors: 'active' } },
   { name: 'narrow', data: ['lifelike', 'hostile'], context: { viewport: NARROW, colorScheme: 'light' } },

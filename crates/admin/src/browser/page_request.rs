@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use pages::model::{ForeignText, Notice, PageFrame, Severity};
 
+use crate::insight::calls;
 use crate::insight::health::TroubleCounts;
 use crate::insight::moment::PointInTime;
 use gateway::admission::admin::sessions::{FormNotice, FoundSession};
@@ -88,6 +89,7 @@ impl PageRequest {
             version: VERSION.to_owned(),
             address: self.authority.as_str().into(),
             manages: self.manages(),
+            records_calls: calls::are_recorded(&self.shard),
             failing_servers: trouble.failing_servers,
             pending_definitions: trouble.pending_definitions,
             notice: notice.map(shown),

@@ -128,6 +128,11 @@ const MOST_GROUPS: usize = 200;
 /// The maximum number of groups that are kept while calls are examined.
 const MOST_KEPT: usize = 10_000;
 
+/// Returns true if calls are recorded.
+pub(crate) fn are_recorded(shard: &Shard) -> bool {
+    file(shard).is_some()
+}
+
 /// Returns the file of the record; `None` if calls are not recorded.
 pub(super) fn file(shard: &Shard) -> Option<PathBuf> {
     let audit = shard.gateway.standing.config().audit.as_ref()?;
@@ -152,7 +157,7 @@ pub(super) async fn read<T: Send + 'static>(
 /// # Errors
 /// Fails if the record cannot be read.
 pub(crate) async fn calls(shard: &Arc<Shard>, query: Query) -> Result<CallPage, Refusal> {
-    let is_recorded = file(shard).is_some();
+    let is_recorded = are_recorded(shard);
     // One more is read, to find out whether there are older ones.
     let most = usize::try_from(query.limit).unwrap_or(usize::MAX);
     let names = key_names(shard).await;

@@ -62,7 +62,6 @@ pub(crate) struct UsageStep {
 /// Figures about a period that ends now.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Usage {
-    pub(crate) is_recorded: bool,
     /// The beginning of the counted part of the period, in milliseconds since 1970, if there are too many calls to count all.
     pub(crate) counted_since: Option<u64>,
     pub(crate) total: CallCount,
@@ -128,7 +127,6 @@ fn busiest(all: impl Iterator<Item = (String, CallCount)>, most: usize) -> Vec<(
 /// # Errors
 /// Fails if the record cannot be read.
 pub(crate) async fn usage(shard: &Arc<Shard>, period: Duration) -> Result<Usage, Refusal> {
-    let is_recorded = calls::file(shard).is_some();
     let (now, length) = (PointInTime::now().0, u64::try_from(period.as_millis()).unwrap_or(u64::MAX));
     let read = calls::read(shard, move |log| {
         let mut gathering = Gathering::new(now, length);
@@ -136,8 +134,7 @@ pub(crate) async fn usage(shard: &Arc<Shard>, period: Duration) -> Result<Usage,
             log.figures(now.saturating_sub(length.saturating_mul(2)), |figures| gathering.add(figures))?;
         Ok(gathering.finished(examined))
     });
-    let usage = read.await?.unwrap_or_else(|| Gathering::new(now, length).finished(Examined::default()));
-    Ok(Usage { is_recorded, ..usage })
+    Ok(read.await?.unwrap_or_else(|| Gathering::new(now, length).finished(Examined::default())))
 }
 
 struct Gathering {

@@ -19,6 +19,7 @@ fn main() -> std::io::Result<()> {
     for (kind, sample) in [
         ("lifelike", Sample::default()),
         ("empty", Sample { rows: 0, ..Sample::default() }),
+        ("one", Sample { rows: 1, ..Sample::default() }),
         ("many", Sample { rows: 5_000, ..Sample::default() }),
         ("hostile", Sample { rows: 3, hostile: Some(sample::HOSTILE.to_owned()) }),
     ] {

@@ -109,6 +109,8 @@ pub struct CallPage {
     pub row: CallRow,
     /// The arguments, indented and redacted; `None` if they were not recorded.
     pub arguments: Option<ForeignText>,
+    /// True if arguments are recorded.
+    pub records_arguments: bool,
     /// The protocol version between the client and Dragoman.
     pub client_era: Option<ForeignText>,
     /// The protocol version between Dragoman and the server.

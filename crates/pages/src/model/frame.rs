@@ -17,6 +17,8 @@ pub struct PageFrame {
     pub address: ForeignText,
     /// False if the management API is off: then no form that changes servers or profiles is shown.
     pub manages: bool,
+    /// False if calls are not recorded: then nothing is known about earlier calls.
+    pub records_calls: bool,
     /// The servers that cannot be used at the moment.
     pub failing_servers: u32,
     /// The tools whose definitions await approval.

@@ -33,8 +33,6 @@ pub struct OverviewPage {
     pub waiting: u64,
     /// The open sessions.
     pub sessions: u64,
-    /// True if the record of calls is on; otherwise there are no failures to show.
-    pub recording: bool,
 }
 
 /// The period that the overview shows. The query parameter is `window`.

@@ -32,6 +32,7 @@ pub fn call(frame: &PageFrame, data: &CallPage) -> Markup {
                 h2 id="arguments" { "Arguments" }
                 @match &data.arguments {
                     Some(arguments) => (code("Arguments", arguments)),
+                    None if data.records_arguments => p.quiet { "The record has no arguments of this entry." },
                     None => p.quiet { "Arguments are not recorded. To record them, redacted, set " code { "audit: { arguments: true }" } "." },
                 }
             }
@@ -86,7 +87,10 @@ fn glance(data: &CallPage) -> Markup {
             "Client",
             html! { (or_dash(&row.client)) @if let Some(address) = &row.address { " from " (address.name()) } },
         ),
-        ("Profile", html! { a href=(route::profile(row.profile.raw())) { (row.profile.name()) } }),
+        (
+            "Profile",
+            html! { @if row.profile.is_empty() { span.quiet { "–" } } @else { a href=(route::profile(row.profile.raw())) { (row.profile.name()) } } },
+        ),
         (
             "Server",
             html! { @match &row.server { Some(server) => a href=(route::server(server.raw())) { (server.name()) }, None => span.quiet { "none was asked" } } },

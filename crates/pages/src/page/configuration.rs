@@ -80,7 +80,9 @@ fn changes(frame: &PageFrame, data: &ConfigurationPage) -> Markup {
         } }
     };
     html! {
-        @if data.changes.is_empty() { p.quiet { "Nothing has been changed since the start." } }
+        @if !frame.records_calls {
+            p.quiet { "Changes are not recorded. To see who changed what, set " code { "audit: true" } " in the configuration." }
+        } @else if data.changes.is_empty() { p.quiet { "No change is recorded." } }
         @else { (table("Changes", &[("When", ""), ("By", ""), ("Change", ""), ("Result", "")], &rows)) (left_out(&data.changes)) }
     }
 }

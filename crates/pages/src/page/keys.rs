@@ -3,7 +3,7 @@
 use crate::model::{ForeignText, KeyRow, KeyStanding, KeysPage, PageFrame};
 use crate::part::{
     Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, badge, confirmed, count, empty, faults,
-    field, filter, page, pager, post, shown, snippet, submit, table, until, when,
+    field, filter, page, pager, post, recorded, shown, snippet, submit, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -84,7 +84,7 @@ fn key_row(frame: &PageFrame, row: &KeyRow, number: usize) -> Markup {
             } }
             td.n data-label="Calls, 24 h" {
                 @let pattern = format!("key:{}", row.prefix.raw());
-                a href=(route::with_query(route::CALLS, &[("principal", &pattern), ("since", "24h")])) { (count(row.calls)) span.vh { " calls of " (row.name.label()) } }
+                a href=(route::with_query(route::CALLS, &[("principal", &pattern), ("since", "24h")])) { (recorded(frame, &count(row.calls))) span.vh { " calls of " (row.name.label()) } }
             }
             td data-label="Last used" { (until(frame.now, row.used, "never")) }
             td data-label="Created" { (when(frame.now, row.created)) }

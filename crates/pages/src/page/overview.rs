@@ -6,8 +6,8 @@ use crate::model::{
 };
 use crate::part::{
     Empty, Glyph, Head, Section, at_row, caller, compact, count, counted, duration, empty, latency_chart,
-    numbers, outcome_badge, page, per_second, percent, server_badge, severity_icon, severity_word, table,
-    traffic_chart, when,
+    numbers, outcome_badge, page, per_second, percent, recorded, server_badge, severity_icon, severity_word,
+    table, traffic_chart, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -26,19 +26,25 @@ pub fn overview(frame: &PageFrame, data: &OverviewPage) -> Markup {
             section.traffic id="traffic" hx-get=(route::with_query(route::ROOT, &[("window", data.window.name())])) hx-trigger="refresh"
                 hx-select="#traffic" hx-swap="outerHTML" data-refresh="10" {
                 h2.vh { "Traffic of the last " (window_words(data.window)) }
-                (totals(data))
-                (counted_since(frame.now, data.counted_since))
-                @if data.totals.calls > 0 {
+                @if !frame.records_calls {
+                    (empty(&Empty {
+                        icon: Glyph::Calls,
+                        title: "Calls are not recorded",
+                        text: "Set audit: true in the configuration to see how many calls there are, who made them, how long they took, and why calls failed.",
+                        link: Some((route::CONFIGURATION, "Open the configuration")),
+                    }))
+                } @else { (totals(data)) (counted_since(frame.now, data.counted_since)) }
+                @if frame.records_calls && data.totals.calls > 0 {
                     div.charts { (traffic_chart(&data.points)) (latency_chart(&data.points)) }
                     (numbers(&data.points))
                 }
             }
             @if !data.servers.is_empty() { (servers(frame, data)) }
-            div.pair {
+            @if frame.records_calls { div.pair {
                 (usage("Busiest tools", "Tool", &data.top_tools, |name| route::with_query(route::CALLS, &[("since", data.window.name()), ("tool", name)])))
                 (usage("Busiest callers", "Caller", &data.top_callers, |name| route::with_query(route::CALLS, &[("since", data.window.name()), ("principal", name)])))
             }
-            (failures(frame, data))
+            (failures(frame, data)) }
         },
     )
 }
@@ -179,8 +185,8 @@ fn servers(frame: &PageFrame, data: &OverviewPage) -> Markup {
             td data-label="Server" { (at_row(&route::server(row.id.raw()), &row.id.name())) }
             td data-label="State" { (server_badge(row.state)) }
             td.reason data-label="Reason" { @if let Some(reason) = &row.reason { (reason) } @else { span.quiet { "–" } } }
-            td.n data-label="Calls, 24 h" { (count(row.calls)) }
-            td.n data-label="Failed, 24 h" { (count(row.errors)) }
+            td.n data-label="Calls, 24 h" { (recorded(frame, &count(row.calls))) }
+            td.n data-label="Failed, 24 h" { (recorded(frame, &count(row.errors))) }
             td data-label="Since" { (when(frame.now, row.since)) }
         } }
     };
@@ -216,14 +222,7 @@ fn failures(frame: &PageFrame, data: &OverviewPage) -> Markup {
     html! {
         section aria-labelledby="failures" {
             h2 id="failures" { "Latest failures" }
-            @if !data.recording {
-                (empty(&Empty {
-                    icon: Glyph::Calls,
-                    title: "Calls are not recorded",
-                    text: "Set audit: true in the configuration to see who called what, and why calls failed.",
-                    link: Some((route::CONFIGURATION, "Open the configuration")),
-                }))
-            } @else if data.failures.is_empty() { p.quiet { "No call has failed in this period." } }
+            @if data.failures.is_empty() { p.quiet { "No call has failed in this period." } }
             @else { (call_table(frame, "Latest failures", &data.failures)) }
         }
     }

@@ -5,7 +5,7 @@ use super::{definitions, server_config};
 use crate::model::{ForeignText, PageFrame, ServerLogin, ServerPage, ServerRow, ServerState};
 use crate::part::{
     Button, Glyph, Head, Section, Tone, badge, button, bytes, count, counted, defined_in, duration, facts,
-    jump, left_out, page, percent, server_badge, shown, table, until, when,
+    jump, left_out, not_recorded, page, percent, recorded, server_badge, shown, table, until, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -41,7 +41,7 @@ pub fn server(frame: &PageFrame, data: &ServerPage) -> Markup {
             section aria-labelledby="history" { h2 id="history" { "State history" } (history(frame, data)) }
             section aria-labelledby="failures" {
                 h2 id="failures" { "Latest failures" }
-                @if data.failures.is_empty() { p.quiet { "No recorded call to this server has failed." } } @else { (call_table(frame, "Latest failures", &data.failures)) }
+                @if !frame.records_calls { (not_recorded()) } @else if data.failures.is_empty() { p.quiet { "No recorded call to this server has failed." } } @else { (call_table(frame, "Latest failures", &data.failures)) }
                 p.more { a href=(route::with_query(route::CALLS, &[("server", row.id.raw())])) { "All calls to this server" } }
             }
             (server_config::configuration(frame, data))
@@ -136,7 +136,10 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
         ("Lists are", data.freshness.line()),
         (
             "Calls, 24 h",
-            html! { (count(row.calls)) ", " (percent(row.errors, row.calls)) " failed, 95 % within " (duration(row.p95_us)) },
+            html! {
+                @if frame.records_calls { (count(row.calls)) ", " (percent(row.errors, row.calls)) " failed, 95 % within " (duration(row.p95_us)) }
+                @else { (recorded(frame, "")) }
+            },
         ),
         (
             "Connections",

@@ -4,7 +4,8 @@ use crate::model::{AddServer, PageFrame, ServerRow, ServerState, ServersPage};
 use crate::page::overview::counted_since;
 use crate::part::{
     Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, defined_in, empty, faults,
-    field, filter, page, pager, percent, post, select, server_badge, shown, state_name, submit, table, when,
+    field, filter, page, pager, percent, post, recorded, select, server_badge, shown, state_name, submit,
+    table, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -93,8 +94,8 @@ fn server_row(frame: &PageFrame, row: &ServerRow) -> Markup {
             }
             td.n data-label="Tools" { (count(row.tools)) }
             td.n data-label="Tokens" { (count(row.tokens)) }
-            td.n data-label="Calls, 24 h" { (count(row.calls)) }
-            td.n data-label="Failed, 24 h" { (count(row.errors)) @if row.errors > 0 { div.sub { (percent(row.errors, row.calls)) } } }
+            td.n data-label="Calls, 24 h" { (recorded(frame, &count(row.calls))) }
+            td.n data-label="Failed, 24 h" { (recorded(frame, &count(row.errors))) @if row.errors > 0 { div.sub { (percent(row.errors, row.calls)) } } }
             td data-label="Since" { (when(frame.now, row.since)) }
         }
     }

@@ -5,7 +5,7 @@ use super::overview::call_table;
 use crate::model::{DefinitionState, PageFrame, ToolPage};
 use crate::part::{
     Button, Glyph, Head, Section, at_row, code, count, counted, definition_badge, diff, hints, jump,
-    left_out, meter, page, percent, post, shown, submit, table, when,
+    left_out, meter, not_recorded, page, percent, post, shown, submit, table, when,
 };
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
@@ -46,7 +46,7 @@ pub fn tool(frame: &PageFrame, data: &ToolPage) -> Markup {
             (findings(data))
             section aria-labelledby="calls" {
                 h2 id="calls" { "Latest calls" }
-                @if data.calls.is_empty() { p.quiet { "No recorded call." } } @else { (call_table(frame, "Latest calls", &data.calls)) }
+                @if !frame.records_calls { (not_recorded()) } @else if data.calls.is_empty() { p.quiet { "No recorded call." } } @else { (call_table(frame, "Latest calls", &data.calls)) }
             }
             section aria-labelledby="approvals" {
                 h2 id="approvals" { "Approvals" }

@@ -3,7 +3,7 @@
 use crate::model::{ForeignText, PageFrame, ToolRow, ToolsPage};
 use crate::part::{
     Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, counted, definition_badge, empty,
-    field, filter, hints, page, pager, percent, post, select, shown, table,
+    field, filter, hints, page, pager, percent, post, recorded, select, shown, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -70,7 +70,7 @@ fn filters(data: &ToolsPage) -> Markup {
 fn list(frame: &PageFrame, data: &ToolsPage) -> Markup {
     let filter = &data.filter;
     let bulk = frame.manages && !filter.profile.is_empty();
-    let rows = html! { @for (number, row) in shown(&data.rows).iter().enumerate() { (tool_row(row, bulk.then_some(number))) } };
+    let rows = html! { @for (number, row) in shown(&data.rows).iter().enumerate() { (tool_row(frame, row, bulk.then_some(number))) } };
     let mut columns = vec![
         ("Tool", ""),
         ("Server", ""),
@@ -118,7 +118,7 @@ fn list(frame: &PageFrame, data: &ToolsPage) -> Markup {
     }
 }
 
-fn tool_row(row: &ToolRow, choice: Option<usize>) -> Markup {
+fn tool_row(frame: &PageFrame, row: &ToolRow, choice: Option<usize>) -> Markup {
     html! {
         tr {
             @if let Some(number) = choice {
@@ -139,8 +139,8 @@ fn tool_row(row: &ToolRow, choice: Option<usize>) -> Markup {
             td data-label="Server" { (row.server.name()) }
             td data-label="May" { (hints(row.hints)) }
             td.n data-label="Tokens" { (count(row.tokens)) }
-            td.n data-label="Calls, 24 h" { (count(row.calls)) }
-            td.n data-label="Failed, 24 h" { (percent(row.errors, row.calls)) }
+            td.n data-label="Calls, 24 h" { (recorded(frame, &count(row.calls))) }
+            td.n data-label="Failed, 24 h" { (recorded(frame, &percent(row.errors, row.calls))) }
             td data-label="Clients" {
                 @if row.held {
                     (badge(Tone::Warn, Glyph::Compare, "held"))

@@ -35,5 +35,5 @@ pub(crate) use form::{
 pub(crate) use icon::Glyph;
 pub(crate) use list::{Empty, at_row, chooser, empty, facts, filter, jump, left_out, pager, shown, table};
 pub(crate) use shell::{Head, Section, brand, document, note, page};
-pub(crate) use text::{caller, code, copyable, diff, diff_fits, messages, snippet};
+pub(crate) use text::{caller, code, copyable, diff, diff_fits, messages, not_recorded, recorded, snippet};
 pub(crate) use time::{exact, until, when};

@@ -2,7 +2,7 @@
 
 use super::figures::{bytes, counted, duration};
 use super::icon::Glyph;
-use crate::model::{Caller, DiffLine, DiffMark, ForeignText, MessageLane, WireMessage};
+use crate::model::{Caller, DiffLine, DiffMark, ForeignText, MessageLane, PageFrame, WireMessage};
 use maud::{Markup, html};
 
 /// The bytes of a comparison that a page shows.
@@ -112,4 +112,14 @@ pub(crate) fn caller(caller: &Caller) -> Markup {
         }
         None => caller.id.name(),
     }
+}
+
+/// A figure about earlier calls; a dash if calls are not recorded, since then nothing is known about them.
+pub(crate) fn recorded(frame: &PageFrame, figure: &str) -> Markup {
+    html! { @if frame.records_calls { (figure) } @else { span.quiet title="Calls are not recorded" { "–" span.vh { " (calls are not recorded)" } } } }
+}
+
+/// The remark in place of a list of earlier calls, if calls are not recorded.
+pub(crate) fn not_recorded() -> Markup {
+    html! { p.quiet { "Calls are not recorded. To see them here, set " code { "audit: true" } " in the configuration." } }
 }

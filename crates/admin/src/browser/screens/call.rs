@@ -52,6 +52,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let data = CallPage {
         row,
         arguments: arguments.map(Into::into),
+        records_arguments: request.standing().config().audit.as_ref().is_some_and(|audit| audit.arguments),
         older,
         newer,
         client_era: era([Lane::FromClient, Lane::ToClient]),

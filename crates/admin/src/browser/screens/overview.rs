@@ -55,7 +55,6 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         top_tools: usage.busiest_tools(10).into_iter().map(of_tool).collect(),
         top_callers: usage.busiest_callers(10).into_iter().map(|one| usage_row(&names, one)).collect(),
         failures: failures(shard, period).await,
-        recording: usage.is_recorded,
         ..at_present(shard)
     };
     page_reply::ok(page::overview(&request.frame(), &data))

@@ -93,6 +93,7 @@ impl Sample {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             address: self.t("127.0.0.1:8808"),
             manages: true,
+            records_calls: true,
             failing_servers: u32::from(self.rows > 0) * 3,
             pending_definitions: u32::from(self.rows > 0) * 4,
             notice: None,
@@ -117,8 +118,10 @@ pub(crate) fn all(s: &Sample) -> Vec<(&'static str, String)> {
         ..s.frame()
     };
     let unmanaged = PageFrame { manages: false, ..s.frame() };
+    let unrecorded = PageFrame { records_calls: false, ..s.frame() };
     let pages: Vec<(&'static str, Markup)> = vec![
         ("overview", page::overview(&frame, &traffic::overview(s))),
+        ("overview-unrecorded", page::overview(&unrecorded, &traffic::overview(s))),
         ("overview-now", page::overview_now(&traffic::overview(s))),
         ("servers", page::servers(&frame, &catalogue::servers(s))),
         ("servers-unmanaged", page::servers(&unmanaged, &catalogue::servers(s))),
@@ -134,6 +137,7 @@ pub(crate) fn all(s: &Sample) -> Vec<(&'static str, String)> {
         ("playground-json", page::playground(&frame, &playground::as_json(s))),
         ("calls", page::calls(&frame, &traffic::calls(s))),
         ("call", page::call(&frame, &traffic::call(s))),
+        ("call-operator", page::call(&frame, &traffic::operators_call(s))),
         ("call-plain", page::call(&frame, &traffic::plain_call(s))),
         ("live", page::live(&frame, &traffic::live(s))),
         ("sessions", page::sessions(&frame, &traffic::sessions(s))),

@@ -149,6 +149,7 @@ pub(crate) fn call(s: &Sample) -> CallPage {
         row: call_row(s, 3),
         arguments: (s.rows > 0)
             .then(|| s.t("{\n  \"sql\": \"select 1\",\n  \"password\": \"[redacted]\"\n}")),
+        records_arguments: true,
         client_era: Some(s.t("2026-07-28")),
         server_era: Some(s.t("2025-11-25")),
         rule: None,
@@ -180,6 +181,18 @@ pub(crate) fn plain_call(s: &Sample) -> CallPage {
         capture: if s.rows > 0 { CaptureState::Until(NOW + 300_000) } else { CaptureState::Off },
         ..CallPage::default()
     }
+}
+
+/// The entry of an operator's action, which concerns no profile and no server.
+pub(crate) fn operators_call(s: &Sample) -> CallPage {
+    let row = CallRow {
+        profile: s.t(""),
+        server: None,
+        tool: s.t("login"),
+        method: s.t("login"),
+        ..call_row(s, 0)
+    };
+    CallPage { row, records_arguments: true, ..CallPage::default() }
 }
 
 /// The live traffic.
@@ -267,7 +280,6 @@ pub(crate) fn overview(s: &Sample) -> OverviewPage {
         running: s.rows as u64 / 4,
         waiting: s.rows as u64 / 12,
         sessions: s.rows as u64,
-        recording: busy,
     }
 }
 

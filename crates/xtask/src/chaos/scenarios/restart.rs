@@ -5,7 +5,7 @@ use super::Scenario;
 use crate::chaos::client::{Client, End, Era};
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::{SOON, Upstream};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -34,6 +34,15 @@ const AWAY: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(5)]
 /// The error of a request that may be sent again, because the server has certainly not acted on it.
 const NOT_EXECUTED: &str = "\"retry\":true";
 
+/// Returns the capabilities of a client. Two of three clients can be asked, so they use links of their own.
+fn capabilities(number: usize) -> Value {
+    match number % 3 {
+        0 => json!({}),
+        1 => json!({ "sampling": {} }),
+        _ => json!({ "sampling": {}, "elicitation": {} }),
+    }
+}
+
 /// The observations of one client.
 #[derive(Default)]
 struct Seen {
@@ -55,7 +64,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     let entry = if http { up.over_http() } else { up.over_stdio() };
     stage.serve(&[("up", entry)], &json!({ "limits": { "listWait": "10s" } }))?;
     let clients: Vec<_> = (0..stage.clients)
-        .map(|number| stage.client(Era::ALL[number % Era::ALL.len()], &json!({})))
+        .map(|number| stage.client(Era::ALL[number % Era::ALL.len()], &capabilities(number)))
         .collect::<Result<_, _>>()?;
     for client in &clients {
         client.names(SOON)?;
@@ -102,7 +111,7 @@ fn ends(play: &mut Play<'_>) -> Result<(), String> {
     let up = stage.upstream("up", &[])?;
     stage.serve(&[("up", up.over_stdio())], &json!({ "limits": { "listWait": "10s" } }))?;
     let clients: Vec<_> = (0..stage.clients)
-        .map(|number| stage.client(Era::ALL[number % Era::ALL.len()], &json!({})))
+        .map(|number| stage.client(Era::ALL[number % Era::ALL.len()], &capabilities(number)))
         .collect::<Result<_, _>>()?;
     for client in &clients {
         client.names(SOON)?;
