@@ -25,7 +25,7 @@ use gateway::process::Shard;
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The advice for a server whose clients are moved between its connections.
-const ADVICE: &str = "clients were moved to another connection and lost the state that the server kept for them in memory: set \
+const ADVICE: &str = "connections were taken from clients, so the state that the server keeps in memory for them was lost or mixed: set \
                       `affinity: session` if the server keeps such state, or raise `dedicatedConnections`";
 
 /// The state of one server. `status` and `error` keep the values that they had in earlier releases; `state` is the same

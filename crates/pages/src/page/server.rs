@@ -150,8 +150,8 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
             html! { (count(data.connections.running)) " running, " (count(data.connections.waiting)) " waiting" },
         ),
         (
-            "Clients moved",
-            html! { (counted(data.connections.moves, "time", "times")) " to another connection" },
+            "Connections taken",
+            html! { (counted(data.connections.moves, "time", "times")) " from a client, for another one" },
         ),
         ("Next attempt", until(frame.now, row.next_try, "not planned")),
         ("Defined in", defined_in(row.origin)),

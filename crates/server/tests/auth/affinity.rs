@@ -189,9 +189,12 @@ async fn the_log_says_once_that_a_client_was_moved() {
         .await;
     assert_eq!(long.message().await.expect("a log message")["params"]["data"], "begun");
     assert_eq!(process(&one).await, second, "there is no other");
-    gateway.log().has("a client was moved to another connection").await;
+    gateway.log().has("a connection was taken from one client and given to another").await;
     let status = self::status(&gateway).await;
-    assert_eq!(status["moves"], 1, "each move is counted: {status}");
+    assert_eq!(
+        status["moves"], 2,
+        "the third took the first one's, and the first the second one's: {status}"
+    );
     assert!(status["advice"].as_str().is_some_and(|text| text.contains("affinity: session")), "{status}");
     assert_eq!(text(&long.response().await), first);
 }

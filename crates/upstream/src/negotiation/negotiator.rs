@@ -214,7 +214,7 @@ impl Negotiator {
 
 /// A failed candidate.
 #[derive(Debug)]
-struct Failure {
+struct FailedCandidate {
     why: LinkError,
     /// True if the server refused a request without a handshake, which most servers do not know.
     is_refused_probe: bool,
@@ -225,7 +225,7 @@ struct Failure {
 pub struct Candidates {
     left: VecDeque<Candidate>,
     refused: Vec<Candidate>,
-    failure: Option<Failure>,
+    failure: Option<FailedCandidate>,
     is_over: bool,
 }
 
@@ -257,7 +257,7 @@ impl Candidates {
         }
         let is_stateless = candidate.era.lifecycle == Lifecycle::Stateless;
         let is_refused_probe = is_stateless && matches!(why.cause(), LinkError::Refused { .. });
-        let failure = Failure { why, is_refused_probe };
+        let failure = FailedCandidate { why, is_refused_probe };
         self.failure = Some(match self.failure.take() {
             Some(old) => more_telling(old, failure),
             None => failure,
@@ -329,7 +329,7 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
 
 /// Returns the more helpful of two failures: a server's own message is better than a bare status, and better than an
 /// "unknown method" for the first request of another version.
-fn more_telling(old: Failure, new: Failure) -> Failure {
+fn more_telling(old: FailedCandidate, new: FailedCandidate) -> FailedCandidate {
     // The server went away while it was asked. Callers can wait for it, so its refusal of a request that it does not know must not
     // hide this.
     match (old.is_refused_probe, new.is_refused_probe) {

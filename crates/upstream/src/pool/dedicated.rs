@@ -140,8 +140,8 @@ impl Dedicated {
         if moves > 0 && !self.has_told.swap(true, Ordering::Relaxed) {
             tracing::info!(
                 server = %self.name,
-                "a client was moved to another connection, because there are more clients than connections. The state that the \
-                 server kept in memory for this client is lost. If this is a problem, {}",
+                "a connection was taken from one client and given to another, because there are more clients than connections. State \
+                 that the server keeps in memory for a connection is lost or mixed. If this is a problem, {}",
                 self.advice
             );
         }
@@ -150,7 +150,8 @@ impl Dedicated {
     /// Returns the numbers of links that are open or being opened, of owners that are waiting, and of the times that
     /// an owner was moved.
     pub fn figures(&self) -> PoolFigures {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
+        state.drop_dead();
         let dispatch = &state.dispatch;
         PoolFigures { links: dispatch.size(), waiting: dispatch.waiting(), moves: dispatch.moves() }
     }
@@ -218,6 +219,7 @@ impl Dedicated {
         let mut aftermath = Aftermath::default();
         {
             let mut state = self.state.lock();
+            state.drop_dead();
             for slot in state.dispatch.shed(idle_for, Instant::now()) {
                 aftermath.closes.extend(state.links.remove(&slot).map(|pooled| pooled.link));
             }
@@ -252,15 +254,19 @@ impl State {
         self.links.get(&slot).filter(|pooled| pooled.link.id == link.id).map(|_| slot)
     }
 
+    /// Forgets the links that have ended.
+    fn drop_dead(&mut self) {
+        let dead = self.links.extract_if(.., |_, pooled| !pooled.link.is_alive());
+        dead.for_each(|(slot, _)| self.dispatch.lost(slot));
+    }
+
     pub(super) fn serve(&mut self) -> Aftermath {
         let mut aftermath = Aftermath::default();
-        if self.links.values().any(|pooled| !pooled.link.is_alive()) {
-            let dead = self.links.extract_if(.., |_, pooled| !pooled.link.is_alive());
-            dead.for_each(|(slot, _)| self.dispatch.lost(slot));
-        }
+        // This runs at the end of each call; nearly always, nobody waits.
         if self.dispatch.waiting() == 0 {
             return aftermath;
         }
+        self.drop_dead();
         let mut actions = self.dispatch.dispatch(Instant::now());
         while !actions.is_empty() {
             let mut refused = false;

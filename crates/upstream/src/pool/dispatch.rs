@@ -227,11 +227,6 @@ impl Dispatch {
         goes
     }
 
-    /// Returns the number of times that a link was taken from one owner and given to another.
-    pub fn moves(&self) -> u64 {
-        self.moves
-    }
-
     /// Returns the number of links, including those that are being opened.
     pub fn size(&self) -> usize {
         self.slots.len()
@@ -273,8 +268,6 @@ impl Dispatch {
             return true;
         }
         if may_start && let Some(id) = self.idlest(now, is_left) {
-            // The state that the server kept for the link's owner is lost.
-            self.count_move();
             self.replace(waiter, id, now, actions);
             return true;
         }
@@ -326,6 +319,7 @@ impl Dispatch {
     }
 
     fn grant(&mut self, waiter: &Waiter, id: SlotId, now: Instant, actions: &mut Vec<Action>) {
+        self.note_taken(waiter, id);
         self.note_move(waiter, id);
         self.disown(waiter.owner);
         if let Some(slot) = self.slots.get_mut(&id) {
@@ -335,7 +329,10 @@ impl Dispatch {
     }
 
     fn replace(&mut self, waiter: &Waiter, id: SlotId, now: Instant, actions: &mut Vec<Action>) {
-        let Some(Slot { permit, .. }) = self.slots.remove(&id) else { return };
+        let Some(Slot { permit, owner, .. }) = self.slots.remove(&id) else { return };
+        if owner.is_some() {
+            self.count_move();
+        }
         actions.push(Action::Close(id));
         self.open(waiter, permit, now, actions);
     }
@@ -365,23 +362,13 @@ impl Dispatch {
         }
     }
 
-    fn note_move(&mut self, waiter: &Waiter, to: SlotId) {
-        if waiter.last.is_some_and(|last| last != to && self.slots.contains_key(&last)) {
-            self.count_move();
-        }
-    }
-
-    fn count_move(&mut self) {
-        self.moves += 1;
-        self.budget.note_move();
-    }
-
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next
     }
 }
 
+mod moves;
 #[cfg(test)]
 mod tests;
 mod unneeded;

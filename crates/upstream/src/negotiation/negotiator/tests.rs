@@ -98,7 +98,7 @@ fn who_was_too_late_is_asked_once_more_in_the_end() {
 
 #[test]
 fn words_say_more_than_a_status() {
-    let of_handshake = |why| Failure { why, is_refused_probe: false };
+    let of_handshake = |why| FailedCandidate { why, is_refused_probe: false };
     let page = || of_handshake(LinkError::Status { status: 404, body: String::new() });
     let refused = |code| of_handshake(LinkError::Refused { code, message: String::new() });
     let told = more_telling(page(), refused(code::METHOD_NOT_FOUND));

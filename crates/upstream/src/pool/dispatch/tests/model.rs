@@ -61,6 +61,8 @@ struct Owners {
     parked: Vec<(OwnerId, SlotId)>,
     /// The links whose server knows the roots of this owner.
     personal: std::collections::HashMap<SlotId, OwnerId>,
+    /// The number of times that an owner lost its link to the pool's decisions.
+    moves: u64,
 }
 
 impl Owners {
@@ -70,7 +72,7 @@ impl Owners {
             match action {
                 Action::Close(slot) => {
                     assert!(self.calls.iter().all(|(_, used)| *used != slot), "closed under a call");
-                    self.has.retain(|_, has| *has != slot);
+                    self.take_away(slot);
                 }
                 Action::Grant(ticket, slot) | Action::Open(ticket, slot) => {
                     let at = self.waiting.iter().position(|(waits, _)| *waits == ticket).expect("it waited");
@@ -78,7 +80,10 @@ impl Owners {
                     assert!(self.calls.iter().all(|(by, used)| *used != slot || *by == owner), "two owners");
                     let known = self.personal.get(&slot);
                     assert!(known.is_none_or(|known| *known == owner), "roots of another owner");
-                    self.has.retain(|_, has| *has != slot);
+                    if self.has.remove(&owner).is_some_and(|had| had != slot) {
+                        self.moves += 1;
+                    }
+                    self.take_away(slot);
                     self.has.insert(owner, slot);
                     if matches!(action, Action::Open(..)) {
                         self.opening.push((slot, owner));
@@ -86,8 +91,16 @@ impl Owners {
                 }
             }
         }
+        assert_eq!(world.dispatch.moves(), self.moves, "each owner that loses its link is counted");
         assert!(world.dispatch.size() <= RULES.max);
         assert!(self.opening.len() <= RULES.starts);
+    }
+
+    /// The pool takes this link from its owner, if it has one.
+    fn take_away(&mut self, slot: SlotId) {
+        let before = self.has.len();
+        self.has.retain(|_, has| *has != slot);
+        self.moves += (before - self.has.len()) as u64;
     }
 
     fn happen(&mut self, world: &mut World, what: Happening) {
@@ -158,7 +171,7 @@ impl Owners {
         };
         for slot in gone {
             assert!(self.calls.iter().all(|(_, used)| *used != slot), "closed under a call");
-            self.has.retain(|_, has| *has != slot);
+            self.take_away(slot);
         }
     }
 
