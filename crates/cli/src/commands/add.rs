@@ -91,12 +91,12 @@ fn origin(word: &str) -> Result<OfferOrigin, String> {
 
 /// The transport of a server on the network.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Transport {
+pub(super) enum Transport {
     Http,
     Sse,
 }
 
-fn header(text: &str) -> Result<(String, String), String> {
+pub(super) fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("write it as 'Name: value'")?;
     let (name, value) = (name.trim(), value.trim());
     name.parse::<HeaderName>().map_err(|e| e.to_string())?;

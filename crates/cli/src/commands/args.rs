@@ -7,8 +7,8 @@ use crate::output::options::Global;
 
 use super::{
     add, admin, audit, call, check, completions, connect, consent, definitions, disconnect, doctor, import,
-    init, key, keyring, list, logs, man, ping, prompt, read, remove, run_bundle, serve, server, session,
-    status, stdio, top, user,
+    init, key, keyring, list, logs, man, ping, profile, prompt, read, remove, run_bundle, serve, server,
+    session, status, stdio, top, user,
 };
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
@@ -107,6 +107,7 @@ pub(super) enum Command {
     Logs(logs::Args),
     Top(top::Args),
     Server(server::Args),
+    Profile(profile::Args),
     Session(session::Args),
     Consent(consent::Args),
     List(list::Args),

@@ -1,5 +1,7 @@
 //! `dragoman init`: asks five questions, and writes a first configuration file with comments.
 
+use serde_json::json;
+
 use std::fmt::Write as _;
 
 use clients::client_app::CLIENTS;
@@ -60,7 +62,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     file.check(&text)?;
     file.replace(&text, false)?;
     let shown = file.shown.clone();
-    console.print(&format!("Created {}.", shown.display()))?;
+    if console.json {
+        console.print(&json!({ "file": shown.display().to_string(), "written": true }).to_string())?;
+    } else {
+        console.print(&format!("Created {}.", shown.display()))?;
+    }
     // The import locks the file anew.
     drop(file);
     if answers.imports {

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 
@@ -36,6 +38,10 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         fs::create_dir_all(folder).map_err(cannot)?;
         let mut count = 0;
         write_all(&root, folder, &mut count).map_err(cannot)?;
+        if console.json {
+            let written = json!({ "folder": folder.display().to_string(), "pages": count });
+            return console.print(&written.to_string());
+        }
         console.note(&format!("Wrote {count} pages to {}.", folder.display()));
         return Ok(());
     }
@@ -48,6 +54,9 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         })?,
     };
     let page = page(wanted).map_err(|e| Failure::new(format!("cannot generate the page: {e}")))?;
+    if console.json {
+        return console.print(&json!({ "page": String::from_utf8_lossy(&page) }).to_string());
+    }
     console.write(&page)
 }
 

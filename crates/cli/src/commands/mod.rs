@@ -47,6 +47,7 @@ mod log_format;
 mod logs;
 mod man;
 mod ping;
+mod profile;
 mod prompt;
 mod read;
 mod remove;
@@ -74,6 +75,7 @@ use config::LogFormat;
 
 use crate::output::console::{Console, terminal_width};
 use crate::output::failure::Failure;
+use crate::output::options::Global;
 use args::{Cli, Command};
 
 /// Runs the command and returns its exit code: 0 for success, 1 for failure, 2 for a wrong command line or
@@ -94,8 +96,21 @@ pub fn main() -> ExitCode {
 fn parsed() -> Cli {
     let width = terminal_width().map(|width| width.min(args::WIDEST));
     let command = width.map_or_else(Cli::command, |width| args::fitted(Cli::command(), width));
-    let matches = command.term_width(width.unwrap_or(0)).get_matches();
-    Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit())
+    let parsed = command.term_width(width.unwrap_or(0)).try_get_matches();
+    parsed.and_then(|matches| Cli::from_arg_matches(&matches)).unwrap_or_else(|e| misunderstood(&e))
+}
+
+/// Prints help, or the error of a command line, and ends the process. For scripts, the error is JSON like every other.
+fn misunderstood(error: &clap::Error) -> ! {
+    let wants_json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
+    if !wants_json || !error.use_stderr() {
+        error.exit()
+    }
+    let console = Console::new(&Global { json: true, ..Global::default() });
+    let text = error.render().to_string();
+    let failure = Failure::usage(text.trim().trim_start_matches("error: "));
+    failure.show(&console);
+    std::process::exit(i32::from(failure.exit_code()))
 }
 
 fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
@@ -126,6 +141,7 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::Logs(args)) => logs::run(&args, &global, console),
         Some(Command::Top(args)) => top::run(&args, &global, console),
         Some(Command::Server(args)) => server::run(&args, &global, console),
+        Some(Command::Profile(args)) => profile::run(&args, &global, console),
         Some(Command::Session(args)) => session::run(&args, &global, console),
         Some(Command::Consent(args)) => consent::run(&args, &global, console),
         Some(Command::List(args)) => list::run(args, &global, console),

@@ -8,6 +8,10 @@ async fn help_of_every_command() {
         "",
         "serve",
         "stdio",
+        "init",
+        "import",
+        "connect",
+        "disconnect",
         "add",
         "remove",
         "check",
@@ -16,6 +20,7 @@ async fn help_of_every_command() {
         "logs",
         "top",
         "server",
+        "profile",
         "session",
         "consent",
         "list",
@@ -23,7 +28,12 @@ async fn help_of_every_command() {
         "read",
         "prompt",
         "ping",
+        "key",
         "user",
+        "keyring",
+        "definitions",
+        "audit",
+        "admin",
         "completions",
         "man",
         "schema",
@@ -53,6 +63,11 @@ async fn a_wrong_command_line_is_a_usage_error() {
         let run = dragoman(args).await;
         assert_eq!(run.code, Some(2), "{args:?}");
         assert!(run.err.contains(says) && run.out.is_empty(), "{args:?}: {}", run.err);
+        let script: Vec<&str> = ["--json"].iter().chain(args).copied().collect();
+        let run = dragoman(&script).await;
+        let message = run.json()["error"]["message"].as_str().expect("a message").to_owned();
+        let says_it = format!("{message} {}", run.json()["error"]["help"]).contains(says);
+        assert!(run.code == Some(2) && run.err.is_empty() && says_it, "{script:?}: {run:?}");
     }
 }
 

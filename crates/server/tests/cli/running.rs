@@ -1,4 +1,4 @@
-//! Commands that concern the running gateway: `status`, `logs`, `top`, `server`, `session`, `consent`.
+//! Commands that concern the running gateway: `status`, `logs`, `top`, `server`, `profile`, `session`, `consent`.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -21,7 +21,7 @@ struct Serving {
 impl Serving {
     async fn start() -> Self {
         let config = format!(
-            "listen: 127.0.0.1:0\nstateFolder: state\nmcpServers:\n  demo: {{ native: demo }}\n  child: {{ command: sh, args: [-c, 'echo hello >&2; exec {} --stdio'] }}\n  bad: {{ command: sh, args: [-c, 'echo no token is set >&2; exit 3'] }}\n",
+            "listen: 127.0.0.1:0\nstateFolder: state\nadmin: true\nmcpServers:\n  demo: {{ native: demo }}\n  child: {{ command: sh, args: [-c, 'echo hello >&2; exec {} --stdio'] }}\n  bad: {{ command: sh, args: [-c, 'echo no token is set >&2; exit 3'] }}\n",
             program()
         );
         let folder = Folder::new().with("dragoman.yaml", config);
@@ -70,6 +70,7 @@ async fn without_a_gateway_they_say_so() {
         &["logs"],
         &["top"],
         &["server", "list"],
+        &["profile", "list"],
         &["session", "list"],
         &["consent", "list"],
     ] {
@@ -187,6 +188,53 @@ async fn servers_are_listed_and_restarted() {
     serving.until(&args, |run| pid(run).is_some_and(|now| Some(now) != before)).await;
     let unknown = serving.run(&["server", "restart", "nosuch"]).await;
     assert_eq!(unknown.code, Some(2), "{unknown:?}");
+}
+
+#[tokio::test]
+async fn servers_and_profiles_are_added_changed_and_removed() {
+    let serving = Serving::start().await;
+    let url = &serving.url;
+    for (args, says) in [
+        (&["server", "add", "hub", "http://127.0.0.1:9/mcp", "-H", "X-Tenant: one"][..], "hub was added."),
+        (&["profile", "add", "office", "hub", "--name", "Office"], "clients find it at /mcp/office"),
+        (
+            &["server", "add", "sums", "--profile", "office", "--", program(), "--stdio"],
+            "sums was added to office.",
+        ),
+        (&["server", "disable", "hub"], "hub is disabled."),
+        (&["server", "enable", "hub"], "hub is enabled."),
+    ] {
+        let run = serving.run(args).await;
+        assert!(run.code == Some(0) && run.text().contains(says), "{args:?}: {run:?}");
+    }
+    let list = serving.run(&["profile", "list"]).await;
+    assert!(list.text().contains("\noffice "), "{}", list.text());
+    let of_office =
+        |run: &Run| run.code == Some(0) && run.json()["status"]["listed"]["tokens"].as_u64() > Some(0);
+    let json = serving.until(&["profile", "show", "office", "--json"], of_office).await.json();
+    let members = serde_json::to_string(&json["servers"]).expect("JSON");
+    assert!(members.contains("\"hub\"") && members.contains("\"sums\""), "{members}");
+    let people = serving.run(&["profile", "show", "office"]).await;
+    assert!(people.text().starts_with("office: ") && people.text().contains("\nsums "), "{}", people.text());
+    let profile = url.replace("/mcp", "/mcp/office");
+    let call = serving.run(&["call", &profile, "sums__test_simple_text"]).await;
+    assert_eq!(call.code, Some(0), "{call:?}");
+    let used = serving.run(&["server", "remove", "hub"]).await;
+    assert!(used.code == Some(2) && used.err.contains("office"), "a profile lists it: {used:?}");
+    for args in [
+        &["profile", "remove-server", "office", "sums"][..],
+        &["profile", "add-server", "office", "demo"],
+        &["profile", "remove", "office"],
+        &["server", "remove", "hub"],
+        &["server", "remove", "sums"],
+    ] {
+        let run = serving.run(args).await;
+        assert_eq!(run.code, Some(0), "{args:?}: {run:?}");
+    }
+    let list = serving.run(&["server", "list"]).await;
+    assert!(!list.text().contains("hub") && !list.text().contains("sums"), "{}", list.text());
+    let unset = serving.run(&["server", "add", "x", "-e", "NO_SUCH_VARIABLE", "--", "true"]).await;
+    assert!(unset.code == Some(2) && unset.err.contains("NO_SUCH_VARIABLE is not set"), "{unset:?}");
 }
 
 #[tokio::test]
