@@ -1,8 +1,8 @@
-//! Texts of API keys: what is taken for one is one, and a key that was mistyped is none.
+//! Texts of API keys: every accepted text is a well-formed key, and a mistyped key is rejected.
 
 use store::keys::{KEY_LEN, KeyText, KeyTextError, MARK, PREFIX_LEN};
 
-/// The fuzzer's entry: the bytes are a text, and the random bits of a key with a change.
+/// The fuzzer's entry: the bytes are used as a text, and as the random bits of a key and a change of it.
 pub fn fuzz(input: &[u8]) {
     any(&String::from_utf8_lossy(input));
     any(&format!("{MARK}{}", String::from_utf8_lossy(input)));
@@ -11,7 +11,7 @@ pub fn fuzz(input: &[u8]) {
     }
 }
 
-/// Any text.
+/// Checks any text.
 pub fn any(text: &str) {
     match KeyText::parse(text) {
         Ok(key) => {
@@ -29,7 +29,7 @@ pub fn any(text: &str) {
     }
 }
 
-/// A key with one character changed is none.
+/// Checks that a key with one changed character is rejected.
 pub fn made(random: [u8; 32], place: usize, byte: u8) {
     let key = KeyText::generate(random);
     assert_eq!(KeyText::parse(&format!(" {} ", key.expose())).map(|read| read.digest()), Ok(key.digest()));

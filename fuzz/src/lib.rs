@@ -1,8 +1,8 @@
-//! What must hold for Dragoman's parsers, whatever they are fed.
+//! Properties of Dragoman's parsers that must hold for every input.
 //!
-//! Each module has properties as functions that panic when they are violated, and `fuzz`, which makes their arguments out
-//! of the fuzzer's bytes. The property tests of the crates include the folder that is about them, and call the same
-//! functions with arguments of their own.
+//! Each module contains the properties as functions that panic if a property is violated, and a function `fuzz` that
+//! makes the arguments of these functions from the fuzzer's bytes. The property tests of each crate include the folder
+//! about that crate, and call the same functions with arguments of their own.
 //!
 //! | module | is about | whose tests include it |
 //! |---|---|---|

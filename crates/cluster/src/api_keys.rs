@@ -27,7 +27,8 @@ pub(crate) struct KeyExchange {
     generation: String,
 }
 
-/// Keys that the store lacks, and the state of the replica's own keys in which they were found.
+/// Keys that the store lacks, with the version of the replica's own keys and the generation of the key ring at the time
+/// of the comparison.
 pub(crate) struct ChangedKeys {
     pub(crate) keys: Vec<KeyRecord>,
     version: i64,
@@ -44,7 +45,7 @@ impl KeyExchange {
         StoreCommand::new("HGETALL").arg(keys.api_keys())
     }
 
-    /// Takes over all keys in the store, and forgets what it knew about the store.
+    /// Takes over all keys in the store, and forgets everything that was known about the store before.
     pub(crate) async fn take_all(&mut self, keys: &StoreKeys, values: &SealedValues, reply: &StoreReply) {
         let (fields, _) = reply.list().as_chunks::<2>();
         let read = fields.iter().filter_map(|[digest, sealed]| {
@@ -114,8 +115,8 @@ impl KeyExchange {
     }
 }
 
-/// Returns true if the store does not know a revocation. Names are not compared, because replicas may have to tell keys
-/// with the same name apart.
+/// Returns true if the store lacks the key's revocation, or has a later time for it. Names are not compared, because
+/// they may differ: a replica renames one of two keys with the same name.
 fn is_news(own: &KeyRecord, shared: &KeyRecord) -> bool {
     own.revoked_ms.is_some_and(|own| shared.revoked_ms.is_none_or(|shared| own < shared))
 }

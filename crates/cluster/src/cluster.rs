@@ -1,5 +1,5 @@
-//! A replica's membership in its cluster: the tasks that keep what it shares the same everywhere, and the questions
-//! that the gateway asks. This module must not know what sessions and keys mean.
+//! A replica's membership in its cluster: the tasks that keep the shared data the same at all replicas, and the
+//! questions that the gateway asks. This module must not know what sessions and keys mean.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,10 +22,10 @@ use crate::sessions::{self, OpenSession, SessionOutbox, SharedSession};
 use crate::settings::ClusterSettings;
 use crate::valkey::{Store, StoreError, StoreHealth, StoreState, UnfitStore};
 
-/// The time for which a question waits for its answer.
+/// The maximum time for reading from the store, because a client's request waits for the answer.
 pub(crate) const READ: Duration = Duration::from_millis(50);
 
-/// The time for which a change waits until the store has it. Nobody waits for it.
+/// The maximum time for the exchanges of the tasks with the store. No request waits for them.
 pub(crate) const WRITE: Duration = Duration::from_millis(500);
 
 /// The state that the tasks of a replica share.
@@ -83,8 +83,8 @@ impl Cluster {
         Self { membership, tasks }
     }
 
-    /// Waits until the store can be used, or until the time `within` has passed: then the replica begins with what it
-    /// knows itself.
+    /// Waits until the store can be used, but at most for the time `within`. After that, the replica starts with its
+    /// own data alone.
     ///
     /// # Errors
     /// Fails if the store can be reached but not used.
@@ -131,7 +131,7 @@ impl Cluster {
         *self.membership.session_life.lock() = life;
     }
 
-    /// Returns this replica.
+    /// Returns the description of this replica.
     pub fn me(&self) -> &Replica {
         &self.membership.me
     }
@@ -146,7 +146,7 @@ impl Cluster {
         self.membership.store.health()
     }
 
-    /// Writes what is still waiting, and signs off. Takes at most a second.
+    /// Writes the changes that are still waiting, and signs off. Takes at most a second.
     pub async fn leave(&self) {
         let membership = &self.membership;
         let left = async {

@@ -1,5 +1,5 @@
-//! The task that follows the other replicas: it reads their notices, compares API keys, says every few seconds that
-//! this replica is alive, and notices if the store has lost its data. This module must not know connections.
+//! The task that follows the other replicas: it reads their notices, compares API keys, reports every few seconds that
+//! this replica is alive, and detects that the store has lost its data. This module must not know connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::valkey::StoreError;
 /// The time between two signs of life.
 const BEAT: Duration = Duration::from_secs(3);
 
-/// The time between two looks at the replica's own API keys, which other processes may change.
+/// The time between two checks of the replica's own API keys, which other processes may change.
 const KEYS_EVERY: Duration = Duration::from_millis(250);
 
-/// The time for a command whose reply may be large.
+/// The maximum time for a command whose reply may be large.
 const WHOLE: Duration = Duration::from_secs(5);
 
 /// The number of sessions whose ends are looked up at once.
@@ -59,7 +59,8 @@ impl Position {
         }
     }
 
-    /// Returns true if the stream of notices has lost its end: the replica would wait for an id that comes late or never.
+    /// Returns true if the stream of notices has lost its newest entries. Otherwise, the replica would wait for an id
+    /// that comes late or never.
     fn is_ahead_of(&self, last: Option<&str>) -> bool {
         notices::is_later(&self.notice, last.unwrap_or("0-0"))
     }
@@ -161,7 +162,7 @@ impl ClusterFollower {
         Ok(())
     }
 
-    /// Says that this replica is alive, and learns which others are.
+    /// Reports that this replica is alive, and finds out which other replicas are.
     async fn beat(&mut self) -> Result<(), StoreError> {
         let Membership { store, keys, values, me, sessions, .. } = &*self.membership;
         let me = Replica { sessions: sessions.open().len(), ..me.clone() };
@@ -220,7 +221,7 @@ impl ClusterFollower {
         Ok(())
     }
 
-    /// Ends the sessions in memory that have ended elsewhere while this replica could not hear of it.
+    /// Ends those sessions in memory that ended at another replica while this replica could not read notices.
     async fn check_sessions(&self) -> Result<(), StoreError> {
         let Membership { store, keys, values, sessions, .. } = &*self.membership;
         for part in sessions.open().chunks(ENDS_AT_ONCE) {

@@ -1,5 +1,5 @@
-//! Several Dragomans that work as one: what they share goes through a store (Valkey, or Redis from version 7.0), which
-//! is never on the path of a call. This crate must not know clients, servers or calls.
+//! Several gateways that work as one. They share data through a store (Valkey, or Redis from version 7.0), which is
+//! never on the path of a call. This crate must not know clients, servers or calls.
 //!
 //! | module | is for |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The seams between a cluster and the gateway that belongs to it. This module must not know the store.
+//! The interfaces between a cluster and the gateway that belongs to it. This module must not know the store.
 
 use store::keys::KeyRecord;
 use store::sessions::SessionKey;
@@ -17,7 +17,7 @@ pub trait SharedSessions: Send + Sync {
 
 /// The API keys of a gateway. Its methods block.
 pub trait SharedKeys: Send + Sync {
-    /// Returns a number that changes with each change by others than [`SharedKeys::merge`].
+    /// Returns a number that changes with each change of the keys that [`SharedKeys::merge`] did not make.
     ///
     /// # Errors
     /// Returns the reason why the keys cannot be read.

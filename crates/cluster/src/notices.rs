@@ -1,6 +1,6 @@
-//! Notices between replicas: entries of a stream, so that a replica that was away for a moment reads what it missed. A
-//! notice can arrive twice, and in any order; its effect is the same. This module must not know what a replica does
-//! about a notice.
+//! Notices between replicas. They are entries of a stream, so a replica that was away for a moment can read those that
+//! it missed. Notices can arrive twice and in any order, which does not change their effect. This module must not know
+//! what a replica does about a notice.
 
 use serde::{Deserialize, Serialize};
 use store::keys::KeyRecord;
@@ -9,7 +9,7 @@ use crate::families::{MOST_NOTICES, StoreKeys};
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
-/// The name of the field of an entry that contains the notice.
+/// The name of the field, in an entry of the stream, that contains the notice.
 const FIELD: &str = "notice";
 
 /// The number of notices that are read at once.
@@ -25,7 +25,7 @@ pub(crate) enum Notice {
     Keys(Vec<KeyRecord>),
 }
 
-/// Notices that were read, and the place at which to go on.
+/// Notices that were read, and the position from which to continue.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReadNotices {
     pub(crate) notices: Vec<Notice>,

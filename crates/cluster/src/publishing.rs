@@ -42,7 +42,7 @@ impl Membership {
         written.map(|_| ())
     }
 
-    /// Deletes what the replica says about itself.
+    /// Deletes the replica's description of itself from the store.
     pub(crate) async fn sign_off(&self) {
         let gone = vec![
             StoreCommand::new("DEL").arg(self.keys.replica(&self.me.id)),

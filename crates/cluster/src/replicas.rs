@@ -1,5 +1,5 @@
-//! The replicas of a cluster: what each says about itself every few seconds. This module must not know what a replica
-//! shares.
+//! The replicas of a cluster: each writes a description of itself into the store every few seconds. This module must
+//! not know what a replica shares.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,8 @@ use crate::families::{REPLICA_LIFE, StoreKeys};
 use crate::resp::{StoreCommand, StoreReply};
 use crate::sealed::SealedValues;
 
-/// The time after which the id of a replica that is gone is deleted, in milliseconds. It is longer than the clocks of
-/// two machines may differ.
+/// The time, in milliseconds, after which the id of a replica without a beat is deleted. It is longer than the maximum
+/// difference between the clocks of two machines.
 const FORGOTTEN_MS: u64 = 120_000;
 
 /// A replica, as it describes itself.
@@ -46,7 +46,7 @@ pub(crate) fn beat(
     ])
 }
 
-/// Returns the ids of replicas in a reply, without those that cannot be ids.
+/// Returns the ids of replicas in a reply. Texts that cannot be ids are left out.
 pub(crate) fn ids(reply: &StoreReply) -> Vec<String> {
     let is_id = |id: &&str| id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     reply.list().iter().filter_map(StoreReply::text).filter(is_id).map(str::to_owned).collect()

@@ -1,5 +1,5 @@
-//! Values of the store, sealed under the key ring: whoever can write to the store can neither read nor make one. Each
-//! value is bound to the name under which it is stored. This module must not know what a value means.
+//! Values of the store, sealed under the key ring: an attacker who can write to the store can neither read nor forge a
+//! value. Each value is bound to the name under which it is stored. This module must not know what a value means.
 
 use std::sync::Arc;
 

@@ -69,7 +69,7 @@ impl SharedRow {
     }
 }
 
-/// Returns the id of a session, as names in the store contain it.
+/// Returns the id of a session in the form that names in the store contain.
 pub(crate) fn id(key: &SessionKey) -> String {
     format!("{:032x}", u128::from_be_bytes(*key))
 }
@@ -129,7 +129,7 @@ impl SessionOutbox {
         SessionBatch { open, ended }
     }
 
-    /// Puts changes back that could not be written, unless there are newer ones.
+    /// Puts back changes that could not be written, unless there are newer ones for the same sessions.
     pub(crate) fn put_back(&mut self, batch: SessionBatch) {
         for key in batch.ended {
             self.ended(key);

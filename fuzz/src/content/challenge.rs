@@ -1,9 +1,9 @@
-//! `WWW-Authenticate`: what a server says is found among other schemes, and nothing that stands in quotes or in another
-//! scheme is taken for it.
+//! `WWW-Authenticate`: a bearer challenge is found among challenges of other schemes, and text in quotes or of another
+//! scheme is never taken for one.
 
 use engine::credential::challenge::{Challenge, MOST_SCOPES, scopes};
 
-/// The fuzzer's entry: any value, and lines for a text and the parts of a challenge.
+/// The fuzzer's entry. The input is a value of the header, and also lines: a text, and the parts of a challenge.
 pub fn fuzz(input: &[u8]) {
     any(&String::from_utf8_lossy(input));
     any(&format!("Bearer {}", String::from_utf8_lossy(input)));
@@ -13,7 +13,7 @@ pub fn fuzz(input: &[u8]) {
     written(&realm, &url, &scope);
 }
 
-/// Any value: what is found is bounded and fit to be sent, and stood in the value.
+/// Checks any value: the parts of a challenge are bounded, can be sent in a request, and occur in the value.
 pub fn any(value: &str) {
     let found = Challenge::read(value);
     fit(&found.scopes);
@@ -42,12 +42,13 @@ fn fit(scopes: &[String]) {
     }
 }
 
-/// A text as a quoted string (RFC 9110, 5.6.4).
+/// Returns a text as a quoted string (RFC 9110, 5.6.4).
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// In quotes, and under other schemes, nothing counts; what follows does.
+/// Checks that text in quotes and parameters of other schemes are ignored, and that a challenge beside them is still
+/// found.
 pub fn hidden(text: &str) {
     let text = quoted(text);
     let wanted = Challenge { scopes: vec!["a".to_owned()], ..Challenge::default() };
@@ -60,12 +61,12 @@ pub fn hidden(text: &str) {
         assert_eq!(Challenge::read(&format!("{value}, Bearer scope=\"a\"")), wanted, "{value}");
         assert_eq!(Challenge::read(&format!("Bearer scope=\"a\", {value}")), wanted, "{value}");
     }
-    // What is cut off in the middle of a text ends there.
+    // A quoted text that has no end reaches to the end of the value.
     let open = text.strip_suffix('"').unwrap_or(&text);
     assert_eq!(Challenge::read(&format!("Bearer realm={open}, scope=b")), Challenge::default(), "{open}");
 }
 
-/// Reads back the parts of a challenge that was written.
+/// Checks that the parts of a written challenge are read back.
 pub fn written(realm: &str, url: &str, scope: &str) {
     let wanted =
         Challenge { resource_metadata: Some(url.to_owned()), scopes: scopes(scope), wants_scopes: true };

@@ -1,4 +1,5 @@
-//! A value that counts how often a validator looks at it, so that work is a number and not a time.
+//! A value that counts how often a validator looks at it, so that the cost of a check is measured as a number, not as a
+//! time.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -11,7 +12,7 @@ thread_local! {
     static LOOKS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts the looks at values while `work` runs.
+/// Returns the result of `work`, and the number of looks at values while it runs.
 pub fn looks<T>(work: impl FnOnce() -> T) -> (T, u64) {
     LOOKS.set(0);
     let done = work();
@@ -22,12 +23,12 @@ fn look(more: u64) {
     LOOKS.set(LOOKS.get().saturating_add(more));
 }
 
-/// The looks that a text costs: one, and another for each 256 bytes.
+/// Returns the number of looks that a text costs: one, and one more for every 256 bytes.
 fn text(text: &str) -> u64 {
     1 + text.len() as u64 / 256
 }
 
-/// The looks that a copy of a value costs.
+/// Returns the number of looks that a copy of a value costs.
 fn size(value: &Value) -> u64 {
     match value {
         Value::Array(items) => items.iter().map(size).sum::<u64>() + 1,
@@ -39,7 +40,7 @@ fn size(value: &Value) -> u64 {
     }
 }
 
-/// A value that counts.
+/// A value that counts the looks at it.
 #[derive(Clone, Copy)]
 pub struct Counted<'a>(pub &'a Value);
 
@@ -115,7 +116,7 @@ impl<'a> Node<'a, Counting> for Counted<'a> {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        // As the gateway's own values do it: no further than what is expected is long.
+        // The gateway's own values also read no further than the length of the expected value.
         look(size(expected));
         self.0 == expected
     }

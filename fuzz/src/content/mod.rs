@@ -1,5 +1,5 @@
-//! Texts of servers and callers that are judged before they are believed: challenges, URI templates, arguments with
-//! secrets in them, schemas. The property tests of `dragoman-engine` include this folder.
+//! Checks of untrusted texts of servers and callers: challenges, URI templates, arguments with secrets in them,
+//! schemas. The property tests of `dragoman-engine` include this folder.
 
 pub mod challenge;
 pub mod counted;
@@ -7,7 +7,7 @@ pub mod redaction;
 pub mod schema_cost;
 pub mod template;
 
-/// Takes a text off the front of the fuzzer's bytes, up to a line's end.
+/// Removes the first line from the fuzzer's bytes, and returns it.
 pub fn text<'a>(rest: &mut &'a [u8]) -> std::borrow::Cow<'a, str> {
     let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
     let (text, after) = rest.split_at(end);

@@ -1,5 +1,5 @@
-//! Redaction: what is kept of arguments is what a model makes of the tree that `serde_json` reads, whatever the names are
-//! written like, and nothing that has been covered comes back.
+//! Redaction: the stored arguments equal those of a model that works on the tree that `serde_json` reads, in whatever
+//! form names are written. Redacting them once more changes nothing.
 
 use config::Glob;
 use engine::redaction::Redaction;
@@ -8,20 +8,20 @@ use serde_json::Value;
 
 const COVER: &str = "[redacted]";
 
-/// The depth to which JSON in strings is looked into.
+/// The depth to which JSON inside strings is searched.
 const MAX_NESTED: u32 = 3;
 
-/// The fuzzer's entry: rules on a line, the arguments behind it.
+/// The fuzzer's entry: a line with rules, and then the arguments.
 pub fn fuzz(input: &[u8]) {
     let mut rest = input;
     let rules: Vec<_> = super::text(&mut rest).split(',').take(8).map(str::to_owned).collect();
     let text = String::from_utf8_lossy(rest);
     check(&rules, &text);
-    // The same as a text in a member, as clients send a request's body.
+    // The same text as a string in a member, as clients send the body of a request.
     check(&rules, &serde_json::json!({ "body": text }).to_string());
 }
 
-/// Any rules and text.
+/// Checks any rules and text.
 pub fn check(rules: &[String], text: &str) {
     let redaction = Redaction::new(rules);
     let kept = redaction.apply(text);
@@ -36,7 +36,7 @@ pub fn check(rules: &[String], text: &str) {
     assert_eq!(redaction.apply(&kept), kept, "once more changes it: {text}");
 }
 
-/// Goes through what came and what was kept of it, side by side.
+/// Compares the arguments that arrived with those that were kept, member by member.
 fn compare(rules: &[String], came: &Value, kept: &Value, nested: u32) {
     match (came, kept) {
         (Value::Object(came), Value::Object(kept)) => {
@@ -58,7 +58,7 @@ fn compare(rules: &[String], came: &Value, kept: &Value, nested: u32) {
     }
 }
 
-/// JSON in a string is covered as JSON; all else stays as it was.
+/// Compares two strings: JSON in a string is redacted as JSON; any other string must be unchanged.
 fn strings(rules: &[String], came: &str, kept: &str, nested: u32) {
     let inner = came.trim_start_matches(['\u{feff}', ' ', '\t', '\n', '\r']);
     if !inner.starts_with(['{', '[', '"']) {
@@ -70,7 +70,7 @@ fn strings(rules: &[String], came: &str, kept: &str, nested: u32) {
         let kept = serde_json::from_str(kept).expect("what is kept of JSON is JSON");
         compare(rules, &value, &kept, nested + 1);
     } else if came != kept {
-        // Numbers that no f64 holds are JSON all the same.
+        // JSON may contain numbers that exceed the range of f64.
         let scanner = Scanner::new(inner.as_bytes(), MAX_DEPTH);
         assert!(scanner.and_then(|scanner| scanner.document()).is_ok(), "{came:?} became {kept:?}");
     }
@@ -87,7 +87,7 @@ fn covers(rules: &[String], name: &str) -> bool {
 fn folded(name: &str) -> String {
     let mut plain = String::new();
     for c in name.chars() {
-        // Letters as wide as Chinese ones.
+        // Full-width forms of ASCII characters.
         let c = match c {
             '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xff01 + 0x21).unwrap_or(c),
             c => c,

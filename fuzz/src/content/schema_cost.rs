@@ -1,5 +1,5 @@
-//! The cost estimate of schemas: what is let through is checked within a fixed number of looks at a value for each step,
-//! and a larger budget lets no less through.
+//! The cost estimate of schemas: if arguments fit a budget, their check looks at values at most a fixed number of times
+//! per step, and they fit every larger budget, too.
 
 use jsonschema::PatternOptions;
 use schema::arguments::ArgumentValue;
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use super::counted::{Counted, Counting, looks};
 
-/// The steps that the gateway allows a check.
+/// The number of steps that the gateway allows for a check.
 pub const STEPS: u64 = 1 << 18;
 
-/// The steps that it allows for what does not fit to be told.
+/// The number of steps that it allows for describing why arguments do not fit.
 pub const STEPS_TOLD: u64 = 1 << 12;
 
-/// The looks that a step may cost: a subschema that says little looks at its value once for each of its keywords, and a
-/// step stands for a few words of them.
+/// The number of looks that a step may cost. A small subschema looks at its value once for each of its keywords, and a
+/// step stands for a few keywords.
 pub const LOOKS: u64 = 16;
 
-/// The fuzzer's entry: a schema, and arguments behind an empty line.
+/// The fuzzer's entry: a line with a schema, and then the arguments.
 pub fn fuzz(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let (schema, arguments) = text.split_once('\n').unwrap_or((&text, "{}"));
@@ -31,7 +31,7 @@ pub fn fuzz(input: &[u8]) {
     }
 }
 
-/// Makes texts and names long, as far as there is room: what a long text costs does not show with short ones.
+/// Makes texts and names longer, as far as `room` permits, because short texts do not show the cost of long ones.
 pub fn lengthen(value: &mut Value, room: &mut usize) {
     let mut long = |text: &str| {
         let times = (*room / 4 / text.len().max(1)).min(20_000);
@@ -42,7 +42,7 @@ pub fn lengthen(value: &mut Value, room: &mut usize) {
         Value::String(text) => *text = long(text),
         Value::Array(items) => items.iter_mut().for_each(|item| lengthen(item, room)),
         Value::Object(members) => {
-            // The first stays, for what is said of it by name.
+            // The first name stays, because the schema may name it.
             let before = std::mem::take(members);
             for (at, (name, mut value)) in before.into_iter().enumerate() {
                 let name = if at == 0 { name } else { long(&name) };
@@ -54,7 +54,7 @@ pub fn lengthen(value: &mut Value, room: &mut usize) {
     }
 }
 
-/// The smallest budget that lets arguments through, where there is one.
+/// Returns the smallest budget that the arguments fit, if there is one.
 pub fn least(cost: &SchemaCost, arguments: &str) -> Option<u64> {
     let value = ArgumentValue::read(arguments.as_bytes())?;
     let within = |budget| cost.is_within(budget, arguments.as_bytes(), &value);
@@ -72,7 +72,7 @@ pub fn least(cost: &SchemaCost, arguments: &str) -> Option<u64> {
     Some(enough)
 }
 
-/// Any schema and arguments.
+/// Checks any schema and arguments.
 pub fn check(schema: &Value, arguments: &str) {
     let Some(cost) = SchemaCost::of(schema) else { return };
     let Some(least) = least(&cost, arguments) else { return };
@@ -84,7 +84,7 @@ pub fn check(schema: &Value, arguments: &str) {
     let (fits, cost) = looks(|| validator.is_valid(Counted(&value)));
     assert!(cost <= LOOKS * (least + 1), "{cost} looks for {least} steps: {schema} {arguments}");
     if !fits && least <= STEPS_TOLD {
-        // What does not fit is found once more at each level that it lies in.
+        // Arguments that do not fit are checked once more at each level of their nesting.
         let (_, cost) = looks(|| validator.iter_errors(Counted(&value)).take(5).count());
         assert!(cost <= LOOKS * STEPS_TOLD * 8, "{cost} looks to tell, {least} steps: {schema} {arguments}");
     }

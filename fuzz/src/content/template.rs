@@ -1,11 +1,11 @@
-//! URI templates: a URI is covered exactly where a naive matching says so, what a template expands to is covered, and
-//! its pattern matches whatever it covers.
+//! URI templates: a template covers exactly the URIs that a simple matcher accepts, it covers its own expansions, and
+//! its pattern matches every URI that it covers.
 
 use std::collections::HashSet;
 
 use engine::catalogue::template::{covers, pattern};
 
-/// The fuzzer's entry: a template, a URI, and values, on a line each.
+/// The fuzzer's entry: lines with a template, a URI, and values.
 pub fn fuzz(input: &[u8]) {
     let mut rest = input;
     let (template, uri) = (super::text(&mut rest), super::text(&mut rest));
@@ -14,7 +14,7 @@ pub fn fuzz(input: &[u8]) {
     expanded(&template, &values.lines().collect::<Vec<_>>());
 }
 
-/// Any template and URI. A naive matching goes every way, so they should be short.
+/// Checks any template and URI. The simple matcher tries all possibilities, so both should be short.
 pub fn check(template: &str, uri: &str) {
     let covered = covers(template, uri);
     assert_eq!(covered, naive(template, uri), "{template:?} {uri:?}");
@@ -23,7 +23,7 @@ pub fn check(template: &str, uri: &str) {
     }
 }
 
-/// A template with a text for each expression covers the result.
+/// Checks that a template covers the URI that results from a value for each of its expressions.
 pub fn expanded(template: &str, values: &[&str]) {
     let Some(parts) = parts(template) else { return };
     if parts.iter().filter(|part| matches!(part, Part::Expression { .. })).count() > 8 {
@@ -52,7 +52,7 @@ enum Part {
     Expression { is_wide: bool },
 }
 
-/// The parts of a template, character by character; nothing when an expression has no end.
+/// Returns the parts of a template, read character by character; `None` if an expression has no end.
 fn parts(template: &str) -> Option<Vec<Part>> {
     let (mut parts, mut literal, mut expression) = (Vec::new(), String::new(), None::<String>);
     for c in template.chars() {
@@ -79,7 +79,7 @@ fn naive(template: &str, uri: &str) -> bool {
     if template.matches('{').count() > 8 || uri.len() > 8192 {
         return false;
     }
-    // All that may be left of the URI.
+    // All possible remainders of the URI.
     let mut left = HashSet::from([uri]);
     for part in &parts {
         left = match part {

@@ -1,4 +1,5 @@
-//! Credentials in headers: what is read of them is what they say by another reading, and nothing of it is shown.
+//! Credentials in headers: the parser finds the same values as a second, independent one, and `Debug` prints none of
+//! them.
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
@@ -9,13 +10,14 @@ use http::{HeaderMap, HeaderValue};
 use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value};
 
-/// The audience that tokens must be for.
+/// The audience that tokens must name.
 pub const AUDIENCE: &str = "https://gateway.example/mcp";
 /// The headers for a site behind the tools, in the order of the lines that [`carried`] takes.
 pub const CARRIED: [&str; 5] =
     ["authorization", "x-wordpress-url", "x-wordpress-username", "x-wordpress-password", "x-imgbb-api-key"];
 
-/// The fuzzer's entry: the bytes are a value of the header, a token, parts of a token, lines of headers.
+/// The fuzzer's entry: the bytes are used as a value of the header, as a token, as parts of a token, and as lines of
+/// headers.
 pub fn fuzz(input: &[u8]) {
     value(input);
     for scheme in [&b"Bearer "[..], b"basic "] {
@@ -34,7 +36,7 @@ pub fn fuzz(input: &[u8]) {
     }
 }
 
-/// Any value of `Authorization`.
+/// Checks any value of `Authorization`.
 pub fn value(value: &[u8]) {
     let plain = std::str::from_utf8(value).ok();
     let words: Vec<&str> = plain.unwrap_or_default().split_ascii_whitespace().collect();
@@ -64,7 +66,7 @@ pub fn value(value: &[u8]) {
     }
 }
 
-/// Any name and password: they come back as they are, or they cannot be meant.
+/// Checks any user name and password: they are read back unchanged, or a valid pair could not contain them.
 pub fn pair(user: &str, password: &str) {
     let encoded = BASE64_STANDARD.encode(format!("{user}:{password}"));
     let header = format!("Basic {encoded}");
@@ -82,7 +84,7 @@ pub fn pair(user: &str, password: &str) {
     }
 }
 
-/// Any text as a token: what is read of it is what its JSON says, and it is signed by an algorithm with a public key.
+/// Checks any text as a token: its parts equal those in its JSON, and its signature algorithm uses a public key.
 pub fn token(text: &str) {
     let Ok(token) = Token::read(text) else { return };
     let parts: Vec<&str> = text.split('.').collect();
@@ -109,13 +111,14 @@ pub fn token(text: &str) {
     }
 }
 
-/// Any head, claims and signature, written as a token.
+/// Checks a token that is made of any header, claims and signature.
 pub fn made_token(head: &[u8], body: &[u8], signature: &[u8]) {
     let [head, body, signature] = [head, body, signature].map(|part| BASE64_URL_SAFE_NO_PAD.encode(part));
     token(&format!("{head}.{body}.{signature}"));
 }
 
-/// Any claims: what is accepted is for this audience, in its time, of somebody, and bound to no key.
+/// Checks any claims: accepted ones name this audience and a subject, are within their period of validity, and are not
+/// bound to a key.
 pub fn check_claims(said: &Map<String, Value>, now: u64, skew: u64) {
     let audiences = [AUDIENCE.into()];
     let Ok(accepted) = claims::check(said, &Expected { audiences: &audiences, skew, now }) else { return };
@@ -126,7 +129,7 @@ pub fn check_claims(said: &Map<String, Value>, now: u64, skew: u64) {
     assert!(now < accepted.ends);
     #[allow(clippy::cast_precision_loss)]
     let (now, skew) = (now as f64, skew as f64);
-    // Of numbers so large a float is not exact; those of clocks are.
+    // A float is not exact for very large numbers, but it is for real times.
     assert!(said["exp"].as_f64().expect("a time") + skew >= now - 1.0);
     if let Some(begins) = said.get("nbf") {
         assert!(begins.as_f64().expect("a time") <= now + skew + 1.0);
@@ -139,8 +142,8 @@ pub fn check_claims(said: &Map<String, Value>, now: u64, skew: u64) {
     );
 }
 
-/// Any values of the headers [`CARRIED`], and more of them: a site is named in full and by single headers, or it is said
-/// what is wanting.
+/// Checks any values of the headers [`CARRIED`], which may be repeated: an account is complete and each of its headers
+/// occurs once, or the error says what is missing.
 pub fn carried(lines: &[&[u8]]) {
     let mut headers = HeaderMap::new();
     for (name, line) in CARRIED.iter().cycle().zip(lines.iter().take(12)) {

@@ -1,4 +1,4 @@
-//! Messages at endpoints with a dialect: whatever comes, each row reads it as JSON is read, and answers in JSON.
+//! Messages at endpoints with a dialect: every row reads any message as `serde_json` does, and answers in JSON.
 
 use std::sync::OnceLock;
 
@@ -15,17 +15,18 @@ use proto::rpc::{Frame, FrameLimits};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-/// What a server behind the endpoint lists.
+/// The list of tools of a server behind the endpoint.
 const TOOLS: &str = r#"{"tools":[{"name":"hello","title":"Hi","description":"Greets","inputSchema":{"type":"object","properties":{"name":{"type":"string"},"times":{"type":"integer","minimum":1},"loud":{"type":"boolean"}},"required":["name"]}},{"name":"bare","inputSchema":{"type":"object"}}]}"#;
 
-/// The fuzzer's entry: the first byte chooses the row, the second what is known and what comes of a call.
+/// The fuzzer's entry: the first byte selects the row, and the second one selects the known facts and the outcome of a
+/// call.
 pub fn fuzz(input: &[u8]) {
     let [row, facts, text @ ..] = input else { return };
     let rows = rows();
     message(&rows[usize::from(*row) % rows.len()], text, *facts);
 }
 
-/// All built-in rows, with their variants, and one that takes arrays.
+/// Returns all built-in rows with their variants, and a row that accepts arrays of messages.
 pub fn rows() -> &'static [Dialect] {
     static ROWS: OnceLock<Vec<Dialect>> = OnceLock::new();
     ROWS.get_or_init(|| {
@@ -44,11 +45,11 @@ pub fn rows() -> &'static [Dialect] {
     })
 }
 
-/// Any bytes as a message, from its reading to its answer.
+/// Checks any bytes as a message, from parsing to the answer.
 pub fn message(row: &Dialect, text: &[u8], facts: u8) {
     let document: Option<Value> = serde_json::from_slice(text).ok();
     if document.is_none() && serde_json::from_slice::<IgnoredAny>(text).is_ok() {
-        // Its numbers are beyond those that the other reader has.
+        // It contains numbers beyond the range of `serde_json`.
         let _ = read(row, &Bytes::copy_from_slice(text), FrameLimits::default());
         return;
     }
@@ -71,7 +72,7 @@ pub fn message(row: &Dialect, text: &[u8], facts: u8) {
     }
 }
 
-/// What a reading comes to; `said` is the message by another reader.
+/// Returns the reply to a parsed message; `said` is the same message as parsed by `serde_json`.
 fn reading(row: &Dialect, one: Reading, said: Option<&Value>, facts: u8) -> Option<DialectReply> {
     match one {
         Reading::Done(reply) => Some(reply),
@@ -93,7 +94,7 @@ fn reading(row: &Dialect, one: Reading, said: Option<&Value>, facts: u8) -> Opti
     }
 }
 
-/// The request in the gateway's own form asks for what the message asks for.
+/// Checks that the request in the gateway's own form is equivalent to the message.
 fn normal(ask: &DialectRequest, said: Option<&Value>) {
     let own: Value = serde_json::from_slice(ask.frame().text()).expect("a frame is JSON");
     assert_eq!(own["jsonrpc"], "2.0");
@@ -145,7 +146,7 @@ fn answered(row: &Dialect, ask: &DialectRequest, facts: u8) -> Option<DialectRep
     }
 }
 
-/// A status, and JSON where there is a body.
+/// Checks the form of a reply: a status, valid headers, and JSON if there is a body.
 fn answer(reply: &DialectReply) {
     assert!((200..600).contains(&reply.status), "{reply:?}");
     assert!(reply.body.is_empty() || serde_json::from_slice::<Value>(&reply.body).is_ok(), "{reply:?}");
@@ -154,7 +155,7 @@ fn answer(reply: &DialectReply) {
     }
 }
 
-/// An answer bears the id of what it answers, as it was written.
+/// Checks that an answer repeats the id of its request byte for byte.
 fn echoes(row: &Dialect, ask: &DialectRequest, reply: &DialectReply) {
     answer(reply);
     let start = [b"{\"jsonrpc\":\"2.0\",\"id\":", ask.id(), b","].concat();

@@ -1,4 +1,5 @@
-//! `Host`, `Origin` and `X-Forwarded-For`: who is known is known by another reading of the same text, too.
+//! `Host`, `Origin` and `X-Forwarded-For`: names and addresses that are accepted are also accepted by a second,
+//! independent parser.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,7 +9,7 @@ use engine::access::Hosts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Uri};
 
-/// Where the connections come from.
+/// The address of the machine that opens the connections.
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
 /// The fuzzer's entry.
@@ -27,7 +28,7 @@ pub fn fuzz(input: &[u8]) {
     address(input);
 }
 
-/// Any host: where only this machine can connect, a name that is known is one of this machine.
+/// Checks any host: if only this machine can connect, an accepted name is configured or belongs to this machine.
 pub fn host(text: &str) {
     let hosts = Hosts::new(true, &["known.example".to_owned()], &[]);
     if hosts.knows(text) {
@@ -37,7 +38,7 @@ pub fn host(text: &str) {
     }
 }
 
-/// Any origin: pages that may call are of this machine, or of this server.
+/// Checks any origin: an accepted origin belongs to this machine or to this server.
 pub fn origin(text: &str) {
     let hosts = Hosts::new(true, &[], &["https://page.example".to_owned()]);
     if !hosts.knows_origin(text, "known.example") || text == "https://page.example" {
@@ -51,7 +52,8 @@ pub fn origin(text: &str) {
     }
 }
 
-/// Any value of `X-Forwarded-For`: the last address, if it is one, as it stands or with the port that some proxies write.
+/// Checks any value of `X-Forwarded-For`: its last address counts if it is valid, with or without the port that some
+/// proxies add.
 pub fn address(value: &[u8]) {
     let Ok(value) = HeaderValue::from_bytes(value) else { return };
     let mut headers = HeaderMap::new();

@@ -1,5 +1,5 @@
-//! What decides who comes in and what a message means: credentials, names of hosts, dialects. The property tests of
-//! `dragoman-engine` include this file.
+//! Checks of the texts that decide about access and about the meaning of messages: credentials, names of hosts,
+//! dialects. The property tests of `dragoman-engine` include this file.
 
 pub mod credentials;
 pub mod dialects;

@@ -1,5 +1,5 @@
-//! Answers: the same however they are cut into reads, the same as a naive reading of the whole, and never more held than
-//! a head of the allowed length and one read.
+//! Answers: the result does not depend on how an answer is cut into reads, equals that of a simple parser of the whole
+//! answer, and the reader never holds more than a head of the permitted length and one read.
 
 use bytes::Bytes;
 use http::Method;
@@ -12,26 +12,27 @@ use super::reference;
 pub struct Setting {
     /// The method of the request.
     pub method: Method,
-    /// True when the request itself asks for the end of the connection.
+    /// True if the request itself asks the server to close the connection.
     pub closes: bool,
-    /// True when only an answer that promises to keep the connection may leave it for another request, as behind a proxy.
+    /// True if the connection may be used again only after an answer that promises to keep it open, as behind a proxy.
     pub is_wary: bool,
-    /// Caps on a head.
+    /// The limits of a head.
     pub limits: HeadLimits,
-    /// The sizes of reads, used over and over.
+    /// The sizes of reads, which are used in turn.
     pub sizes: Vec<u8>,
 }
 
-/// An answer as it was read.
+/// An answer, as the reader returned it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Its status.
     pub status: u16,
-    /// Headers sorted by name, without those that concern the connection alone.
+    /// Headers, sorted by name, without those that concern only the connection.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// Its body, or as much of it as came before it broke.
+    /// Its body, or the part of it before the fault.
     pub body: Vec<u8>,
-    /// The number of bytes of the stream that follow the end, and if the connection may serve again; nothing for a broken body.
+    /// The number of bytes that follow the end in the stream, and true if the connection may be used again; `None` if
+    /// the body is faulty.
     pub end: Option<(usize, bool)>,
 }
 
@@ -43,7 +44,7 @@ pub fn fuzz(input: &[u8]) {
     let limits = HeadLimits { lines: usize::from(lines % 128), bytes: (usize::from(*bytes) + 1) * 16 };
     let (closes, is_wary) = (flags & 64 > 0, flags & 128 > 0);
     check(stream, &Setting { method, closes, is_wary, limits, sizes: sizes.to_vec() });
-    // Most strings are no heads: what follows a good one is worth more.
+    // Most inputs are not heads, so bytes after a valid head find more.
     let head: &[u8] = match flags >> 3 & 7 {
         0 => b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
         1 => b"HTTP/1.1 200 OK\r\n",
@@ -56,8 +57,8 @@ pub fn fuzz(input: &[u8]) {
     check(&[head, stream].concat(), &setting);
 }
 
-/// Reads the same answer from a stream however it is cut, and compares it with a naive reading of the whole.
-/// Returns the answer.
+/// Checks that the answer does not depend on how the stream is cut, and that a simple parser of the whole stream finds
+/// the same answer. Returns the answer.
 pub fn check(stream: &[u8], setting: &Setting) -> Option<Answer> {
     let whole = read(stream, &Setting { sizes: Vec::new(), ..setting.clone() });
     for sizes in [&[1][..], &setting.sizes] {
@@ -71,7 +72,7 @@ pub fn check(stream: &[u8], setting: &Setting) -> Option<Answer> {
     whole
 }
 
-/// Reads an answer, with a connection that is closed behind the stream; nothing when it has no head.
+/// Reads an answer from a connection that is closed at the end of the stream; returns `None` if there is no head.
 pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
     let mut reader = AnswerReader::new(setting.limits);
     reader.begin(setting.closes, setting.is_wary);
@@ -110,7 +111,7 @@ pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
     }
     assert!(reader.is_over() && reader.left() == Some(0));
     let left = reader.held() + reads.rest.len();
-    // What comes later is seen on the connection while it rests.
+    // Bytes that arrive later are detected while the connection is idle.
     answer.end = Some((left, reader.may_serve_again() && left == 0));
     Some(answer)
 }

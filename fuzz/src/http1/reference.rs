@@ -1,11 +1,11 @@
-//! A naive reading of a whole answer, line by line. It takes more for a head than the client does, but reads what both
-//! take in one way: the standard's (RFC 9112).
+//! A simple parser of a whole answer, line by line. It accepts more heads than the client does, but if both accept a
+//! head, it follows the standard (RFC 9112).
 
 use http::Method;
 
 use super::answers::{Answer, Setting};
 
-/// The most bytes beside the chunks that are left out of one body.
+/// The maximum number of bytes between the chunks of a body.
 const OVERHEAD: usize = 16 * 1024;
 
 struct Head<'a> {
@@ -14,7 +14,7 @@ struct Head<'a> {
     lines: Vec<(String, &'a [u8])>,
 }
 
-/// Reads the answer; nothing when a line of its head is none.
+/// Reads the answer; returns `None` if a line of its head is invalid.
 pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
     let mut rest = stream;
     let head = loop {
@@ -43,7 +43,7 @@ pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
         is_sure = false;
         (rest.to_vec(), Some(&[][..]))
     };
-    // Where two parties may see different ends, nobody uses the connection again.
+    // If two parties may see different ends, the connection must not be used again.
     is_sure &= codings.is_empty() || length.is_none();
     is_sure &= !codings.iter().rev().skip(1).any(is_chunked);
     is_sure &= head.status != 204 || (codings.is_empty() && length.is_none_or(|length| length == 0));
@@ -56,13 +56,13 @@ pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
 }
 
 impl<'a> Head<'a> {
-    /// The elements of a list in all lines of a name.
+    /// Returns the elements of a list that may span several headers with the same name.
     fn list(&self, name: &str) -> Vec<&'a [u8]> {
         let lines = self.lines.iter().filter(|(own, _)| own == name);
         lines.flat_map(|(_, value)| value.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii).collect()
     }
 
-    /// Returns true if a line tells for how many seconds the connection stays open.
+    /// Returns true if a header gives the number of seconds for which the connection stays open.
     fn tells_how_long(&self) -> bool {
         self.lines.iter().filter(|(name, _)| name == "keep-alive").any(|(_, value)| {
             let parts = std::str::from_utf8(value).unwrap_or_default().split(',');
@@ -122,7 +122,7 @@ fn number(digits: &[u8], radix: u32) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok()
 }
 
-/// The chunks of a body joined, and what follows it; nothing follows what is broken.
+/// Returns the joined chunks of a body, and the bytes after it; `None` instead of these if the body is faulty.
 fn chunks(stream: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
     let (mut body, mut beside, mut rest) = (Vec::new(), 0, stream);
     loop {
@@ -155,7 +155,7 @@ fn chunks(stream: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
     }
 }
 
-/// A line that ends as it should, without control characters.
+/// Returns a line that ends with CR and LF and contains no control characters except tabs.
 fn strict_line<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let end = rest.iter().position(|byte| *byte < b' ' && *byte != b'\t')?;
     let (line, after) = rest.split_at(end);

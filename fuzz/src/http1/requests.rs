@@ -1,11 +1,12 @@
-//! Requests: a naive reading of what is written finds the headers that were given and one length, whatever they hold.
+//! Requests: a simple parser of the written request finds exactly the given headers and one length, whatever the
+//! headers contain.
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use transport::net::client::http1::{Template, TemplatedRequest};
 
-/// The fuzzer's entry: lines for the method, the URL, headers, and behind an empty one the body.
+/// The fuzzer's entry: lines with the method, the URL and headers, then an empty line and the body.
 pub fn fuzz(input: &[u8]) {
     let mut parts = input.splitn(3, |byte| *byte == b'\n');
     let mut part = || parts.next().unwrap_or_default();
@@ -23,8 +24,8 @@ pub fn fuzz(input: &[u8]) {
     check(&method, &uri, &headers, &more, rest);
 }
 
-/// Each header that was given is there once for each time that it was given, no other is but `Host` and one length, and
-/// the head ends where it should.
+/// Checks that the head contains each given header as often as it was given, besides them only `Host` and one length,
+/// and that it ends in the right place.
 pub fn check(
     method: &Method,
     uri: &Uri,

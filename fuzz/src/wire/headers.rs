@@ -1,4 +1,4 @@
-//! The header codec: what is encoded can be sent and read back; a comparison never says more than the values do.
+//! The header codec: an encoded text can be sent and read back; two values count as equal only if they mean the same.
 
 use proto::codec::headers::{
     HeaderError, check_annotations, decode_value, encode_value, mirrors, param_header, value_of,
@@ -17,7 +17,7 @@ pub fn fuzz(input: &[u8]) {
     }
 }
 
-/// Any bytes: reading them does not panic, and what is read can be written and read again.
+/// Checks any bytes: reading them does not panic, and a text that was read can be written and read again.
 pub fn value(bytes: &[u8]) {
     match decode_value(bytes) {
         Ok(text) => assert_eq!(decode_value(encode_value(&text).as_bytes()).as_deref(), Ok(&*text)),
@@ -25,7 +25,7 @@ pub fn value(bytes: &[u8]) {
     }
 }
 
-/// Any text can be sent in a header, and comes back.
+/// Checks that any text can be sent in a header, and is read back unchanged.
 pub fn round_trip(text: &str) {
     let value = encode_value(text);
     sendable(&value);
@@ -36,7 +36,7 @@ pub fn round_trip(text: &str) {
     assert_eq!(value_of(json.as_bytes()).as_ref().map(Option::as_deref), Ok(Some(&*value)));
 }
 
-/// Any JSON value: what is made of it for a header is a mirror of it.
+/// Checks any JSON value: its header value mirrors it.
 pub fn json(text: &[u8]) {
     let Ok(parsed) = serde_json::from_slice::<serde_json::Value>(text) else { return };
     let text = text.trim_ascii();
@@ -55,14 +55,14 @@ pub fn json(text: &[u8]) {
     }
 }
 
-/// Two texts: a string mirrors a JSON string only when it is its meaning.
+/// Checks two texts: a text mirrors a JSON string exactly if it is the string's content.
 pub fn strings(text: &str, json: &str) {
     if let Ok(meant) = serde_json::from_str::<String>(json) {
         assert_eq!(mirrors(text, json.trim_ascii().as_bytes()), meant == text);
     }
 }
 
-/// Two texts: numbers mirror each other only when both are numbers and equal.
+/// Checks two texts: they mirror each other as numbers only if both are numbers, and are equal.
 pub fn numbers(text: &str, json: &str) {
     let is_number = |text: &str| {
         serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok_and(|raw| raw.get() == text)
@@ -81,12 +81,12 @@ pub fn numbers(text: &str, json: &str) {
         assert_eq!(same, one == other);
     }
     if let (Ok(one), Ok(other)) = (text.parse::<f64>(), json.parse::<f64>()) {
-        // Rounding can make different numbers equal, never equal ones different.
+        // Rounding can make different numbers equal, but never equal numbers different.
         assert!(!same || one.to_bits() == other.to_bits() || one == other);
     }
 }
 
-/// Any annotated name: what becomes a header name is a token, and it collides with its own upper case.
+/// Checks any annotated name: the header name that is made of it is a token, and collides with the name in capitals.
 pub fn name(name: &str) {
     let valid = check_annotations([("path", name)]).is_ok();
     assert_eq!(param_header(name).is_some(), valid);

@@ -1,4 +1,4 @@
-//! The line codec against a naive reading of the whole stream.
+//! The line codec, compared with a simple parser of the whole stream.
 
 use bytes::Bytes;
 use proto::codec::line::{LineDecoder, LineError};
@@ -13,7 +13,8 @@ pub fn fuzz(input: &[u8]) {
     check(stream, &cut);
 }
 
-/// However a stream is cut, the same lines come out, and no more is held than one line of the permitted length.
+/// Checks that the lines do not depend on how the stream is cut, and that the decoder never holds more than one line of
+/// the permitted length.
 pub fn check(stream: &[u8], cut: &Cut) {
     let expected = reference(stream, cut.limit);
     for sizes in [&[][..], &[1], &cut.sizes] {
@@ -28,7 +29,7 @@ fn decode(stream: &[u8], cut: &Cut) -> Vec<Line> {
     for chunk in cut.chunks(stream) {
         decoder.push(chunk);
         lines.extend(std::iter::from_fn(|| decoder.next_line()));
-        // One more for a CR that may belong to the line ending.
+        // One more byte, for a CR that may belong to the line ending.
         assert!(decoder.buffered() <= cut.limit + 1);
     }
     lines.extend(std::iter::from_fn(|| decoder.finish()));

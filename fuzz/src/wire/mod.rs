@@ -1,4 +1,4 @@
-//! What the protocol's parsers read: streams, headers, JSON. The property tests of `dragoman-proto` include this file.
+//! Checks of the protocol's parsers: streams, headers, JSON. The property tests of `dragoman-proto` include this file.
 
 pub mod headers;
 pub mod lines;
@@ -9,17 +9,17 @@ pub mod sse;
 
 use bytes::Bytes;
 
-/// How a stream is cut into chunks, and the decoder's limit.
+/// The division of a stream into chunks, and the decoder's limit.
 #[derive(Clone, Debug)]
 pub struct Cut {
     /// The decoder's limit in bytes.
     pub limit: usize,
-    /// The chunks' sizes, used over and over; none means one chunk.
+    /// The sizes of the chunks, which are used in turn; if empty, the stream is one chunk.
     pub sizes: Vec<u8>,
 }
 
 impl Cut {
-    /// Takes a cut off the front of the fuzzer's bytes.
+    /// Reads a cut from the beginning of the fuzzer's bytes; also returns the remaining bytes.
     pub fn take(input: &[u8]) -> (Self, &[u8]) {
         let [limit, count, rest @ ..] = input else {
             return (Self { limit: 16, sizes: Vec::new() }, input);
@@ -28,7 +28,7 @@ impl Cut {
         (Self { limit: usize::from(*limit), sizes: sizes.to_vec() }, rest)
     }
 
-    /// The chunks of a stream.
+    /// Divides a stream into chunks.
     pub fn chunks(&self, stream: &[u8]) -> Vec<Bytes> {
         let mut rest = Bytes::copy_from_slice(stream);
         let mut chunks = Vec::new();

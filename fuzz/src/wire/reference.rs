@@ -1,4 +1,4 @@
-//! `serde_json` as the other opinion on JSON text.
+//! `serde_json` as a second parser of JSON text.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of an object in the order of the text, doubled keys included; keys by meaning, values as written.
+/// The members of an object in the order of the text, including those with repeated keys. Keys are decoded, values are
+/// kept as written.
 #[derive(Debug)]
 pub struct Object<'a>(pub Vec<(String, &'a RawValue)>);
 
@@ -33,23 +34,23 @@ impl<'de> Deserialize<'de> for Object<'de> {
 }
 
 impl<'a> Object<'a> {
-    /// The object that `text` is; `None` when it is none, or has keys that no `String` can hold.
+    /// Reads an object; returns `None` if the text is not an object, or has keys that a `String` cannot contain.
     pub fn read(text: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(text).ok()
     }
 
-    /// The values of this key, as written.
+    /// Returns all values of this key, as written.
     pub fn all(&self, key: &str) -> Vec<&'a str> {
         self.0.iter().filter(|(own, _)| own == key).map(|(_, value)| value.get()).collect()
     }
 }
 
-/// The text as one value, white space around it removed; `None` when it is not JSON.
+/// Returns the text of a JSON value without the white space around it; `None` if it is not JSON.
 pub fn value(text: &[u8]) -> Option<&str> {
     serde_json::from_slice::<&RawValue>(text).ok().map(RawValue::get)
 }
 
-/// How many arrays and objects are nested in valid JSON text at most.
+/// Returns the maximum nesting of arrays and objects in valid JSON text.
 pub fn depth(text: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0, 0, false, false);
     for byte in text {

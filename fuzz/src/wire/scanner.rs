@@ -1,4 +1,4 @@
-//! The JSON scanner and the frame reader against `serde_json`.
+//! The JSON scanner and the frame parser, compared with `serde_json`.
 
 use bytes::Bytes;
 use proto::json::{Elements, JsonError, MAX_DEPTH, Members, Problem, Scanner, Span, quote, unquote};
@@ -16,7 +16,7 @@ pub fn fuzz(input: &[u8]) {
     quoting(&String::from_utf8_lossy(input));
 }
 
-/// Any bytes: all readers of JSON text agree with `serde_json`, apart from the cap on nesting.
+/// Checks any bytes: all our parsers of JSON text agree with `serde_json`, apart from the limit on nesting.
 pub fn check(text: &[u8], max_depth: u32) {
     document(text, max_depth);
     members(text, max_depth);
@@ -26,7 +26,7 @@ pub fn check(text: &[u8], max_depth: u32) {
     message(text, max_depth);
 }
 
-/// The validator accepts exactly what `serde_json` does, up to the depth.
+/// Checks that the validator accepts exactly the texts that `serde_json` accepts, up to the maximum depth.
 fn document(text: &[u8], max_depth: u32) {
     let ours = scan(text, max_depth);
     match reference::value(text) {
@@ -45,7 +45,8 @@ fn scan(text: &[u8], max_depth: u32) -> Result<(), JsonError> {
     Scanner::new(text, max_depth)?.document()
 }
 
-/// Members are found in order, each with the exact place of its value, and looked up by the meaning of their key.
+/// Checks that members are found in order, each with the exact position of its value, and that they are looked up by
+/// their decoded keys.
 fn members(text: &[u8], max_depth: u32) {
     let ours = Members::of_document(text, max_depth);
     let is_object = reference::value(text).is_some_and(|value| value.starts_with('{'));
@@ -70,21 +71,21 @@ fn elements(text: &[u8]) {
     }
 }
 
-/// Strings mean the same; those that no `str` can hold mean nothing.
+/// Checks that strings are decoded in the same way, and that those that a `str` cannot contain are rejected.
 fn string(text: &[u8]) {
     let Some(value) = reference::value(text).filter(|value| value.starts_with('"')) else { return };
     let inner = &value.as_bytes()[1..value.len() - 1];
     assert_eq!(unquote(inner).map(String::from), serde_json::from_str(value).ok());
 }
 
-/// Any text can be quoted and read by everybody.
+/// Checks that any text can be quoted, and that both parsers read it back.
 pub fn quoting(text: &str) {
     let quoted = quote(text);
     assert_eq!(serde_json::from_str::<String>(&quoted).ok().as_deref(), Some(text));
     assert_eq!(unquote(&quoted.as_bytes()[1..quoted.len() - 1]).as_deref(), Some(text));
 }
 
-/// A frame is read exactly when the text is one, and what it shows are the members as written.
+/// Checks that a frame is accepted exactly if the text is a message, and that it returns the members as written.
 fn frame(text: &[u8], max_depth: u32) {
     let limits = FrameLimits { depth: max_depth, batch: 4 };
     let ours = Frame::parse(Bytes::copy_from_slice(text), limits);
@@ -95,7 +96,7 @@ fn frame(text: &[u8], max_depth: u32) {
         }
         return;
     }
-    // A key that no `String` can hold is refused by `serde_json` alone: the other properties must do for such texts.
+    // Only `serde_json` rejects keys that a `String` cannot contain, so the members of such a text are not compared.
     let Some(object) = Object::read(text) else {
         assert!(ours.is_err() || reference::value(text).is_some_and(|value| value.starts_with('{')));
         return;
@@ -138,7 +139,7 @@ fn shown(frame: &Frame, object: &Object<'_>) {
     }
 }
 
-/// What kind of message an object is; `None` when it is none.
+/// Returns the kind of message that an object is; `None` if it is not a message.
 fn expected(object: &Object<'_>) -> Option<FrameKind> {
     let keys = ["jsonrpc", "id", "method", "params", "result", "error"];
     let [version, id, method, params, result, error] = keys.map(|key| object.all(key));
@@ -174,7 +175,7 @@ fn params_fit(params: &str) -> bool {
     meta.len() < 2 && meta.iter().all(|meta| meta.starts_with('{'))
 }
 
-/// A batch is an array of as many messages as are permitted, each read by itself.
+/// Checks that a batch is an array with a permitted number of messages, each of which is parsed on its own.
 fn message(text: &[u8], max_depth: u32) {
     let limits = FrameLimits { depth: max_depth, batch: 4 };
     let ours = Message::parse(Bytes::copy_from_slice(text), limits);

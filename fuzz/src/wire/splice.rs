@@ -1,12 +1,12 @@
-//! Splices against a model: a list of members that is edited.
+//! Splices, compared with a model: a list of members to which the same edits are applied.
 
 use proto::json::{MAX_DEPTH, Members, Splice};
 
 use super::reference::Object;
 
-/// The keys that edits are about.
+/// The keys that edits concern.
 pub const KEYS: [&str; 4] = ["a", "b", "name", "_meta"];
-/// The values that edits put in.
+/// The values that edits insert.
 pub const VALUES: [&str; 4] = ["1e2", "{}", "[1, 2]", "\"\\u0061\""];
 
 /// One edit of an object.
@@ -21,7 +21,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// The edit that a byte stands for.
+    /// Returns the edit that a byte encodes.
     pub fn of_byte(byte: u8) -> Self {
         let (key, value) = (usize::from(byte >> 2 & 3), usize::from(byte >> 4 & 3));
         match byte & 3 {
@@ -40,8 +40,8 @@ pub fn fuzz(input: &[u8]) {
     check(text, &edits);
 }
 
-/// After any edits the text is an object with the members that the model has, in the same order; what no edit is about
-/// is byte for byte as it was.
+/// Checks that the edited text is an object with the same members as the model, in the same order, and that everything
+/// that no edit concerns stays the same, byte for byte.
 pub fn check(text: &[u8], edits: &[Edit]) {
     let (Ok(members), Some(object)) = (Members::of_document(text, MAX_DEPTH), Object::read(text)) else {
         return;
@@ -75,7 +75,7 @@ pub fn check(text: &[u8], edits: &[Edit]) {
     }
 }
 
-/// An object with very many members of one name: edits of them all are made in one go.
+/// Checks an object with very many members of one name, all of which are edited together.
 pub fn check_large(text: &[u8], key: &str) {
     let members = Members::of_document(text, MAX_DEPTH).expect("an object");
     let mut splice = Splice::new(text);
@@ -98,7 +98,7 @@ struct Model<'a> {
 
 struct Kept<'a> {
     key: String,
-    /// `None` when it is removed.
+    /// `None` if the member was removed.
     value: Option<&'a str>,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Model<'a> {
         assert_eq!(found, expected);
     }
 
-    /// The text with nothing but values exchanged.
+    /// Returns the text in which only the values of members are replaced.
     fn substituted(&self, text: &[u8], members: &Members) -> Vec<u8> {
         let mut out = Vec::new();
         let mut at = 0;

@@ -1,4 +1,5 @@
-//! The event-stream codec against a naive reading of the whole stream, and the encoder against the decoder.
+//! The event-stream decoder, compared with a simple parser of the whole stream, and the encoder, compared with the
+//! decoder.
 
 use bytes::Bytes;
 use proto::codec::sse::{SseDecoder, SseError, SseEvent, encode_comment, encode_event, message_event};
@@ -18,7 +19,8 @@ pub fn fuzz(input: &[u8]) {
     round_trip(event.as_deref(), id.as_deref(), Some(stream.len() as u64), data, &cut);
 }
 
-/// However a stream is cut, the same events come out, and no more is held than one event of the permitted length.
+/// Checks that the events do not depend on how the stream is cut, and that the decoder never holds more than one event
+/// of the permitted length.
 pub fn check(stream: &[u8], cut: &Cut) {
     let expected = reference(stream, cut.limit);
     for sizes in [&[][..], &[1], &cut.sizes] {
@@ -27,7 +29,8 @@ pub fn check(stream: &[u8], cut: &Cut) {
     }
 }
 
-/// What is encoded is read back as exactly one event, with only the losses that the format makes unavoidable.
+/// Checks that an encoded event is read back as exactly one event, with only those losses that the format makes
+/// unavoidable.
 pub fn round_trip(event: Option<&str>, id: Option<&str>, retry: Option<u64>, data: &[u8], cut: &Cut) {
     let cut = Cut { limit: usize::MAX, ..cut.clone() };
     let carried = |text: &&str| !text.contains(['\r', '\n']);
@@ -64,7 +67,7 @@ fn decode(stream: &[u8], cut: &Cut) -> Vec<Event> {
     events
 }
 
-/// All lines of a text; the last one is what stands behind the last line ending.
+/// Returns all lines of a text; the last one is the text after the last line ending.
 fn lines(text: &[u8]) -> Vec<Vec<u8>> {
     let mut lines = vec![Vec::new()];
     let mut bytes = text.iter().peekable();
@@ -97,7 +100,7 @@ fn reference(stream: &[u8], limit: usize) -> Vec<Event> {
             events.push(Err(error));
         }
     }
-    // The end of this line is missing, but it may be too long already.
+    // This line has no end yet, but it may already be too long.
     events.extend(block.line(&cut_off, limit).map(Err));
     events
 }

@@ -1,17 +1,17 @@
-//! Replies from bytes that arrive in pieces of any size. Everything is bounded, because whoever controls the store
-//! could send anything. No byte is examined twice.
+//! Replies from bytes that arrive in pieces of any size. Everything is bounded, because an attacker who controls the
+//! store could send anything. No byte is examined twice.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
 use super::StoreReply;
 
-/// The longest line, in bytes: a number, an error or a short text.
+/// The maximum length of a line (a number, an error or a short text), in bytes.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// The longest text, in bytes.
+/// The maximum length of a text, in bytes.
 const LONGEST_TEXT: usize = 16 << 20;
 
-/// The size of a whole reply, in bytes.
+/// The maximum size of a whole reply, in bytes.
 const LARGEST_REPLY: usize = 64 << 20;
 
 /// The maximum number of values in a list.
@@ -20,7 +20,7 @@ const MOST_VALUES: usize = 2_000_000;
 /// The maximum nesting of lists.
 const DEEPEST: usize = 8;
 
-/// The reason why bytes are no reply.
+/// The reason why bytes are not a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RespFault {
     /// The bytes do not follow the protocol.
@@ -43,7 +43,7 @@ struct OpenList {
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     bytes: BytesMut,
-    /// The number of bytes in which no line ends.
+    /// The number of buffered bytes that contain no line end.
     searched: usize,
     /// The length of the text that comes next, if its head has been read.
     text: Option<usize>,
@@ -79,7 +79,7 @@ impl Decoder {
         }
     }
 
-    /// Returns the next value that is complete; lists are opened until then.
+    /// Returns the next complete value, and opens the lists that begin before it.
     fn value(&mut self) -> Result<Option<StoreReply>, RespFault> {
         loop {
             if let Some(length) = self.text {

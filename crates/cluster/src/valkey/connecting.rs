@@ -14,7 +14,7 @@ use super::server_facts::ServerFacts;
 use super::{StoreState, UnfitStore};
 use crate::resp::{StoreCommand, StoreReply};
 
-/// The time for a connection, and for the answers to its first commands.
+/// The maximum time for opening a connection, and for the answers to its first commands.
 const WITHIN: Duration = Duration::from_secs(2);
 
 /// The location of a store, and the way to log in.

@@ -12,7 +12,7 @@ use transport::net::client::ByteStream;
 
 use crate::resp::{Decoder, RespFault, StoreCommand, StoreReply};
 
-/// The time after which a connection is given up if the store owes an answer and sends nothing.
+/// The time after which a connection is given up if the store has commands to answer, but sends nothing.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// The maximum number of batches whose replies have not arrived.

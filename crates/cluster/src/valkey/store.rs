@@ -20,11 +20,11 @@ const WAITING: usize = 256;
 /// The shortest and the longest pause before a lost connection is opened again.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
-/// The target of messages that are logged at every level: whoever was told that the store cannot be reached must learn
-/// that it can be reached again.
+/// The target of messages that are logged at every log level: an operator who has read that the store cannot be reached
+/// must also read that it can be reached again.
 const STATE: &str = "dragoman::state";
 
-/// The store, as it is used.
+/// The handle with which commands are sent to the store.
 pub(crate) struct Store {
     batches: mpsc::Sender<CommandBatch>,
     breaker: Mutex<Breaker>,

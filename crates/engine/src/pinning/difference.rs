@@ -336,7 +336,8 @@ impl<'a> Differences<'a> {
     }
 }
 
-/// The part of a member of which the summary names each change: the whole member, or what is below a key.
+/// Returns the object whose entries the summary names one by one: the value itself if `key` is empty, otherwise the
+/// value's member `key`.
 fn part<'v>(value: Option<&'v Value>, key: &str) -> Option<&'v Map<String, Value>> {
     let value = if key.is_empty() { value } else { value.and_then(|value| value.get(key)) };
     value.and_then(Value::as_object)

@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-/// A server's text, in which characters that a reader could not see as they are have been escaped. Line breaks stay.
+/// Returns a server's text with every character escaped that a reader could overlook or mistake for another. Line
+/// breaks stay.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -25,8 +26,8 @@ fn push(out: &mut String, c: char) {
     }
 }
 
-/// Returns true for characters that everybody sees as they are. All doubtful characters are escaped: controls, format characters,
-/// spaces other than the usual one, fillers, variation selectors and private areas.
+/// Returns true for characters that readers always recognize. All doubtful characters are escaped: controls, format
+/// characters, spaces other than the usual one, fillers, variation selectors and private areas.
 fn is_seen(c: char) -> bool {
     let is_hidden = matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}'

@@ -23,7 +23,7 @@ const MEMBERS: [&[u8]; 6] =
 /// The length of a definition, in bytes, above which its members keep their spelling.
 const LARGE: usize = 256 * 1024;
 
-/// The normal form of a tool, JSON text; `tool` is its validated text.
+/// Returns the normal form of a tool as JSON text; `tool` is the tool's validated text.
 pub fn normal_form(tool: &[u8]) -> Bytes {
     let text = tool.trim_ascii();
     if text.first() != Some(&b'{') {

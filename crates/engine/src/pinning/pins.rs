@@ -11,8 +11,9 @@ use config::DefinitionPolicy;
 /// which a server may list more tools.
 pub const COMMON: u32 = 0;
 
-/// The number of incomplete common lists after which the first lists count as seen. A complete list that arrives earlier
-/// still belongs to them; a server whose lists never end must not add approved tools for ever.
+/// The number of incomplete common lists after which the first lists count as seen. Until then, the first complete list
+/// still counts as one of the first lists. Without this bound, a server that never completes a list could add approved
+/// tools forever.
 const MOST_INCOMPLETE: u32 = 5;
 
 /// The SHA-256 digest of a definition's normal form.
@@ -157,7 +158,7 @@ impl Pins {
         self.note_list(audience, is_complete) || changed
     }
 
-    /// Returns true if the tools of this list are approved if no definition of them is known.
+    /// Returns true if this list approves those of its tools of which no definition is known.
     fn approves_new(&self, audience: u32, is_complete: bool, policy: DefinitionPolicy) -> bool {
         if self.audiences.contains(&audience) {
             return false;

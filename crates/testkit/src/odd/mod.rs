@@ -38,21 +38,21 @@ pub fn program() -> PathBuf {
     PATH.get_or_init(|| crate::program::program("odd")).clone()
 }
 
-/// How the odd upstream is started.
+/// The options of the odd upstream.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]
     place: Place,
-    /// Also speak the stateless era: answer `server/discover` and requests that carry their version.
+    /// Also support the stateless era: answer `server/discover` and requests that carry their version.
     #[arg(long)]
     modern: bool,
-    /// What to answer the handshake (`initialize` or `server/discover`) with.
+    /// The answer to the handshake (`initialize` or `server/discover`).
     #[arg(long, value_enum, default_value_t = Init::Proper)]
     init: Init,
-    /// Never come to the end of a list: give the same cursor, or a fresh one, with every page.
+    /// Never end a list: send the same cursor, or a fresh one, with every page.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "same")]
     loop_pages: Option<Pages>,
-    /// Print lines on stdout that are no messages before anything else, as many launchers do.
+    /// First print lines on stdout that are not messages, as many launchers do.
     #[arg(long, requires = "stdio")]
     banner: bool,
 }

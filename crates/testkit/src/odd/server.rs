@@ -29,7 +29,7 @@ pub enum Init {
     Proper,
     /// Nothing.
     Silent,
-    /// What is no JSON.
+    /// Text that is not JSON.
     Garbage,
     /// An exit (HTTP: a closed connection).
     Die,

@@ -28,7 +28,7 @@ const READ_DEADLINE: Duration = Duration::from_secs(30);
 /// The largest number of open connections.
 const CONNECTIONS: usize = 1024;
 
-/// What kind of site it is.
+/// The options of a site.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// The site's name, which is in the titles of its posts.

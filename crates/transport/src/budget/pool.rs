@@ -66,7 +66,7 @@ impl Pool {
         self.state.lock().total
     }
 
-    /// Takes bytes, or the lane. Waits for at most the time until `deadline`.
+    /// Takes bytes or the lane, and waits for either until `deadline` at the latest.
     pub(super) async fn take(&self, bytes: usize, deadline: Instant) -> Result<Granted, OutOfMemory> {
         let mut queued = {
             let mut state = self.state.lock();
@@ -106,7 +106,7 @@ impl Pool {
         self.give_back(bytes, false);
     }
 
-    /// Gives bytes back, and the lane.
+    /// Returns bytes to the pool, and the lane if `lane` is true.
     pub(super) fn give_back(&self, bytes: usize, lane: bool) {
         let mut state = self.state.lock();
         state.used = state.used.saturating_sub(bytes);

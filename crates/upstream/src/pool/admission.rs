@@ -20,7 +20,7 @@ use crate::egress::Egress;
 /// The time between two checks for a waiting owner: some of the rules depend on time alone.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The time for which an owner waits before links are taken from calls that wait for their clients.
+/// The time after which a waiting owner may take the link of a call that waits for its client.
 const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 
 impl Dedicated {

@@ -147,8 +147,7 @@ impl Dedicated {
         }
     }
 
-    /// Returns the numbers of links that are open or being opened, of owners that are waiting, and of the times that
-    /// an owner was moved.
+    /// Returns the current figures of the pool.
     pub fn figures(&self) -> PoolFigures {
         let mut state = self.state.lock();
         state.drop_dead();

@@ -27,7 +27,8 @@ const WAITERS: usize = 256;
 /// The time between two checks for a waiting call.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The time for which a call waits before a call that waits for its client is asked to make way.
+/// The time after which a waiting call may make another call give up the link. Only a call that waits for its client
+/// has to give it up.
 const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 
 /// The turns on a server's only link, and the questions that the server is told it may ask there.

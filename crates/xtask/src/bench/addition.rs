@@ -1,5 +1,5 @@
-//! Additions of one of two Dragomans, with their needs beside the gateway: a key, an open page, a collector. This module must
-//! not know how costs are measured.
+//! Additions that only one of two compared Dragomans has, with everything that an addition needs beside the gateway: a
+//! key, an open page, a collector. This module must not know how costs are measured.
 
 use super::collector::Collector;
 use super::guards::{self, Key};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// Something whose cost is measured by comparing Dragoman with it and Dragoman without it.
+/// A feature whose cost is measured by comparing Dragoman with and without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Addition {
     /// Callers are authenticated, calls are checked against rules and a limit, and recorded.
@@ -50,7 +50,7 @@ pub(crate) enum Beside {
 }
 
 impl Beside {
-    /// Creates what must exist before the gateway starts.
+    /// Creates everything that must exist before the gateway starts.
     pub(crate) fn prepare(addition: Option<Addition>, program: &Path, folder: &Path) -> Result<Self, String> {
         Ok(match addition {
             None => Self::Nothing,
@@ -61,7 +61,7 @@ impl Beside {
         })
     }
 
-    /// Adds what the gateway must be configured with.
+    /// Adds the settings that the addition needs to the gateway's configuration.
     pub(crate) fn add(&self, config: &mut Value, folder: &Path) {
         match self {
             Self::Nothing => {}
@@ -83,8 +83,8 @@ impl Beside {
         }
     }
 
-    /// Begins what needs the running gateway, and checks that the addition is in force. Otherwise the run would measure
-    /// nothing.
+    /// Starts everything that needs the running gateway, and checks that the addition is in force. Otherwise the run
+    /// would measure nothing.
     pub(crate) fn begin(&mut self, address: SocketAddr, service: &mut Service) -> Result<(), String> {
         match self {
             Self::Nothing | Self::Metrics => Ok(()),

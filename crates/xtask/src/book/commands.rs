@@ -1,4 +1,4 @@
-//! The page of all commands, from their help texts, which the tests of the command line hold up to date.
+//! The page of all commands, from their help texts, which the tests of the command line keep up to date.
 
 use crate::files::{failed, read};
 use std::fs;

@@ -1,5 +1,5 @@
-//! `cargo xtask docs`: the documentation as a site, made by mdBook of the same pages that are in `docs`. This module must not know what a page
-//! says.
+//! `cargo xtask docs`: the documentation as a site, which mdBook builds from the pages in `docs`. This module must not
+//! know what a page says.
 //!
 //! | file | is for |
 //! |---|---|

@@ -41,7 +41,7 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Returns whether it succeeded; `None` while it has not ended.
+    /// Returns true if it succeeded; `None` while it has not ended.
     pub(crate) fn success(&mut self) -> Option<bool> {
         self.child.try_wait().ok().flatten().map(|status| status.success())
     }

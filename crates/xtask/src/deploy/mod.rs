@@ -1,5 +1,6 @@
-//! The step `deploy` of `cargo xtask test`: the files in `deploy`. systemd examines the units, the schemas of Kubernetes the manifests, Dragoman the
-//! configurations, and real proxies run with their snippets in front of Dragoman. This module must not know what a setting means.
+//! The step `deploy` of `cargo xtask test`: the files in `deploy`. systemd checks the units, the schemas of Kubernetes
+//! check the manifests, Dragoman checks the configurations, and real proxies run with their snippets in front of
+//! Dragoman. This module must not know what a setting means.
 //!
 //! | file | is for |
 //! |---|---|
@@ -44,7 +45,7 @@ pub(crate) fn checked(programs: &Programs, log: &Log) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The units: every setting is known to systemd, and the service is well locked up.
+/// Checks that systemd knows every setting of the units, and that the service is well confined.
 fn units(folder: &Path, log: &Log) -> Result<Tally, String> {
     let exposure = format!("--threshold={EXPOSURE}");
     let mut security = Command::new("systemd-analyze");
@@ -71,7 +72,7 @@ fn units(folder: &Path, log: &Log) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The files name this version's image.
+/// Checks that the files name the image of this version.
 fn versions(folder: &Path, log: &Log) -> Result<Tally, String> {
     let image = format!("image: dragoman:{}", env!("CARGO_PKG_VERSION"));
     let mut tally = Tally::default();

@@ -23,7 +23,7 @@ struct Proxy {
     snippet: &'static str,
     adapt: fn(&str, &Places<'_>) -> String,
     command: fn(&Path) -> Command,
-    /// A part of the line that tells that it listens.
+    /// A part of the line that reports that the proxy listens.
     ready: &'static str,
 }
 

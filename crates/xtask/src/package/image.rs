@@ -1,5 +1,5 @@
-//! The two OCI images, built without any image of others: one with nothing but the program, and one with Node, Python and uv for servers that
-//! start with npx or uvx. The recipes are in `deploy/container`.
+//! The two OCI images, built without any third-party image: one with nothing but the program, and one with Node, Python
+//! and uv for servers that start with npx or uvx. The recipes are in `deploy/container`.
 
 use super::release::{emptied, version};
 use super::system;
@@ -13,7 +13,7 @@ use std::process::Command;
 
 const RECIPES: &str = "deploy/container";
 
-/// The files of each image's packages in a Debian, and what is removed after the installation.
+/// The commands that install the packages of the image with programs, and delete files that are not needed afterwards.
 const PROGRAMS: &str = "apt-get -q update && apt-get -q -y --no-install-recommends install git python3 python3-venv && apt-get clean && \
     rm -rf /var/lib/apt/lists/* /var/log/* /etc/apt/sources.list /etc/resolv.conf";
 

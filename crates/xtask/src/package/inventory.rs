@@ -16,7 +16,7 @@ pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     command.args([super::release::TARGET, "--override-filename", &name, "--manifest-path"]).arg(&manifest);
     workshop.log.run(command.current_dir(root::checkout()))?;
     let written = manifest.with_file_name(format!("{name}.json"));
-    // References contain the path of this checkout, which says nothing to others.
+    // References contain the path of this checkout, which means nothing on other machines.
     let checkout = root::checkout().display().to_string();
     let text = read(&written)?.replace(&checkout, "/dragoman");
     let file = workshop.release.file(&format!("{name}.json"));
@@ -25,7 +25,7 @@ pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     Ok(vec![file])
 }
 
-/// Removes the files that the program writes beside every manifest that it reads.
+/// Removes the files that `cargo cyclonedx` writes beside every manifest that it reads.
 fn remove_others(name: &str) -> Result<(), String> {
     let crates = root::checkout().join("crates");
     for entry in fs::read_dir(&crates).map_err(|error| failed(&crates, &error))? {

@@ -11,7 +11,7 @@ use std::process::Command;
 /// Files with these beginnings are licences or notices that must stay with the program.
 const BEGINNINGS: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE"];
 
-/// The parts of the program that are no crates, with the files of their licences.
+/// The parts of the program that are not crates, with the files of their licences.
 const OTHERS: [(&str, &str); 2] =
     [("htmx", "crates/pages/assets/htmx.LICENSE"), ("Lucide icons", "crates/pages/icons/LICENSE")];
 

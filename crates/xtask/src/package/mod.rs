@@ -108,7 +108,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     Ok(good)
 }
 
-/// The packages that need no minutes, built of the program of the tests.
+/// Builds and checks the packages that take only seconds, from the program of the tests.
 pub(crate) fn quick(programs: &Programs, node: &Node, log: &Log) -> Result<Tally, String> {
     let packagers = Packagers::none();
     let release = Release::of_tests(programs, log)?;

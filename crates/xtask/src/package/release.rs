@@ -42,7 +42,7 @@ impl Release {
         Ok(Self { folder, program: portable, static_program: Some(alone), contents })
     }
 
-    /// The same with the program of the tests.
+    /// The same release with the program of the tests.
     pub(super) fn of_tests(programs: &Programs, log: &Log) -> Result<Self, String> {
         let program = programs.dragoman();
         let contents = contents::beside(&program, log)?;
@@ -82,7 +82,8 @@ pub(super) const fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Builds the program into a target folder of its own: other flags would build everything anew each time.
+/// Builds the program into a separate target folder. In a shared folder, the different flags would cause everything to
+/// be built again each time.
 fn built(
     packagers: &Packagers,
     name: &str,

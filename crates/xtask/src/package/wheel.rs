@@ -7,7 +7,8 @@ use crate::root;
 use std::fs;
 use std::path::PathBuf;
 
-/// Builds the wheel. maturin builds the program itself, in a folder of its own: it passes other flags than cargo.
+/// Builds the wheel. maturin builds the program itself, in a separate folder, because it passes different flags than
+/// cargo.
 pub(super) fn build(workshop: &Workshop<'_>) -> Result<Vec<PathBuf>, String> {
     let release = workshop.release;
     let mut maturin = workshop.packagers.command("maturin")?;

@@ -1,4 +1,4 @@
-//! The programs of others through which servers are reached: their configurations, certificates and start.
+//! The third-party programs through which Dragoman reaches servers: their configurations, certificates and start.
 
 use crate::auth::free_address;
 use crate::run::{Log, Service};
@@ -69,7 +69,7 @@ pub(crate) fn nginx(
     Service::start(&mut command, log, |line| line.contains("getrlimit").then(|| url.clone()))
 }
 
-/// Starts tinyproxy, which wants a user name and a password. Returns its host and port.
+/// Starts tinyproxy, which requires a user name and a password. Returns its host and port.
 pub(crate) fn tinyproxy(folder: &Path, log: &Log) -> Result<(Service, String), String> {
     let address = free_address()?;
     let port = address.rsplit(':').next().unwrap_or_default();

@@ -1,6 +1,7 @@
-//! `cargo xtask reach`: servers that Dragoman reaches through real programs of others: a proxy (tinyproxy), a server with TLS that
-//! wants client certificates (nginx, with certificates made by openssl), and an identity provider (npm `oidc-provider`) that issues
-//! tokens to Dragoman itself, and takes Dragoman's own document as the description of a client.
+//! `cargo xtask reach`: servers that Dragoman reaches through real third-party programs: a proxy (tinyproxy), a server
+//! with TLS that requires client certificates (nginx, with certificates made by openssl), and an identity provider (npm
+//! `oidc-provider`) that issues tokens to Dragoman itself, and takes Dragoman's own document as the description of a
+//! client.
 //!
 //! | file | is for |
 //! |---|---|
@@ -82,7 +83,7 @@ pub(crate) fn with_counterparts(
     Ok(tally)
 }
 
-/// The servers of the terminal, and what the terminal says about each.
+/// The servers that are called on the command line, each with a text that the output must contain.
 const CASES: &[(&str, &str)] = &[
     ("proxied", "echo"),
     ("tunnelled", "echo"),

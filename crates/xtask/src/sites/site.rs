@@ -37,7 +37,7 @@ pub(crate) struct Site {
     service: Service,
 }
 
-/// What runs at the address of a site.
+/// The kind of installation at the address of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SiteKind {
     Single,

@@ -1,5 +1,5 @@
-//! `cargo xtask size`: the size of the released binary, by crate, held against the table in
-//! docs/performance.md. This module must not know the product's code.
+//! `cargo xtask size`: the size of the released binary, by crate, compared with the table in docs/performance.md. This
+//! module must not know the product's code.
 //!
 //! | file | is for |
 //! |---|---|
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     explained(&Log::create("size", DEADLINE)?).map(Tally::good)
 }
 
-/// Builds the binary beside other work, with the processor time that nobody else wants.
+/// Builds the binary beside other work, using only processor time that no other program wants.
 pub(crate) fn build_ahead() -> Result<(), String> {
     let log = Log::create("size-ahead", Duration::from_hours(1))?;
     log.run(Command::new("nice").args(["-n", "19", "cargo"]).args(BUILD).current_dir(root::checkout()))

@@ -1,9 +1,10 @@
-//! The table of sizes in docs/performance.md, and when a size needs a new row. This module must not know how a size is measured.
+//! The table of sizes in docs/performance.md, and the rule about new rows. This module must not know how a size is
+//! measured.
 
-/// The bytes that the binary may have.
+/// The maximum size of the binary, in bytes.
 const LIMIT: u64 = 24_250_000;
 
-/// The bytes that the binary may grow until the table needs a new row.
+/// The growth of the binary, in bytes, above which the table needs a new row.
 const UNEXPLAINED: u64 = 100_000;
 
 /// The header of the table.
@@ -31,7 +32,7 @@ pub(super) fn fault(bytes: u64, page: &str) -> Option<String> {
     })
 }
 
-/// The sizes of the rows that say what changed.
+/// The sizes of those rows that explain a change.
 fn rows(page: &str) -> impl Iterator<Item = u64> {
     let table = page.lines().skip_while(|line| *line != HEADER).skip(2);
     table.map_while(|line| {

@@ -28,7 +28,8 @@ const FOLDER: &str = "deploy/grafana";
 /// The time for the first figures to arrive in Prometheus: rates need two scrapes.
 const SCRAPED_WITHIN: Duration = Duration::from_secs(30);
 
-/// The calls, by which all families get series: with results, with errors, refused, and cut by a rate limit.
+/// The calls, which give every family of figures a series: with results, with errors, refused, and rejected by a rate
+/// limit.
 const CALLS: [(&str, &[&str]); 4] = [
     ("demo__echo", &["text=x"]),
     ("demo__add", &["a=1", "b=2"]),

@@ -60,7 +60,7 @@ impl Prometheus {
     }
 }
 
-/// Returns a text in the form of a form's value.
+/// Returns a text, encoded as a value of a form.
 fn encoded(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),

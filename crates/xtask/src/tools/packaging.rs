@@ -11,13 +11,13 @@ const AUDITABLE: (&str, &str) = ("cargo-auditable", "0.7.7");
 const CYCLONEDX: (&str, &str) = ("cargo-cyclonedx", "0.5.9");
 const DEB: (&str, &str) = ("cargo-deb", "3.8.0");
 
-/// Its compiler for C builds for old systems.
+/// The list of Python packages, with a C compiler that builds for old systems.
 const PYTHON: &str = "packaging/tools.txt";
 
 const FOR_DEBIAN: &[apt::Package] =
     &[("debootstrap", &["debootstrap", "--version"]), ("lintian", &["lintian", "--version"])];
 
-/// It contains `systemd-socket-activate`.
+/// The package with `systemd-socket-activate`.
 const FOR_UNITS: &[apt::Package] = &[("systemd", &["systemd-analyze", "--version"])];
 
 const FOR_CONTAINERS: &[apt::Package] = &[
@@ -43,7 +43,7 @@ impl Packagers {
         Ok(Self { cargo, python: python.with_file_name("") })
     }
 
-    /// No programs: what is built without them needs none.
+    /// Returns an empty set, for packages that are built without these programs.
     pub(crate) const fn none() -> Self {
         Self { cargo: Vec::new(), python: PathBuf::new() }
     }

@@ -23,7 +23,7 @@ pub enum Scenario {
     ModernEcho,
     /// Calls of `payload` for `--bytes` bytes.
     Payload,
-    /// `tools/list`; the list must hold `--expect-tools` tools.
+    /// `tools/list`; the list must contain `--expect-tools` tools.
     List,
     /// Whole sessions: initialize, initialized, one echo, DELETE.
     Session,
@@ -33,30 +33,30 @@ pub enum Scenario {
     IdleSessions,
 }
 
-/// What to send, where to, and for how long.
+/// The requests to send, their target, and the duration.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Options {
     /// The endpoint: `http://HOST:PORT/PATH`.
     pub url: Target,
-    /// What is sent.
+    /// The scenario, which determines the requests.
     #[arg(long, value_enum, default_value_t = Scenario::Echo)]
     pub scenario: Scenario,
-    /// Clients at once, each with one connection that carries one request at a time.
+    /// The number of concurrent clients, each with one connection that carries one request at a time.
     #[arg(long, visible_alias = "conns", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub sessions: u32,
     /// The duration of the calls, in seconds, at most 600.
     #[arg(long, default_value_t = 2.0, value_parser = seconds)]
     pub seconds: f64,
-    /// The tools' names, comma-separated; `echo` or `payload` when absent.
+    /// The names of the tools, separated by commas; if absent, `echo` or `payload`.
     #[arg(long, value_delimiter = ',')]
     pub tool: Vec<String>,
     /// The size of a payload, in bytes.
     #[arg(long, default_value_t = 100_000)]
     pub bytes: usize,
-    /// How many tools the list must hold.
+    /// The number of tools that the list must contain.
     #[arg(long, default_value_t = 2)]
     pub expect_tools: usize,
-    /// Idle sessions open their GET stream too.
+    /// Open the GET stream of idle sessions, too.
     #[arg(long)]
     pub stream: bool,
     /// A bearer token to send with every request, such as an API key.
@@ -68,7 +68,8 @@ pub struct Options {
     /// Declare in the handshake that the server may ask for roots, sampling and elicitation.
     #[arg(long)]
     pub askable: bool,
-    /// Print `ready` when all sessions are open, then wait for a line on stdin before the calls and one after.
+    /// Print `ready` when all sessions are open, then wait for a line on stdin before the calls, and for another one
+    /// after them.
     #[arg(long)]
     pub gate: bool,
 }

@@ -5,7 +5,7 @@ use super::request;
 /// The longest message that is read, in bytes.
 pub(super) const LONGEST_MESSAGE: usize = 16 << 20;
 
-/// The protocol versions that the upstream speaks.
+/// The protocol versions that the upstream supports.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Era {
     /// All of them, chosen by each message.
@@ -22,10 +22,10 @@ pub struct Options {
     /// The number of tools in the list, `echo` and `payload` among them.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub tools: u32,
-    /// The protocol versions to speak.
+    /// The protocol versions to support.
     #[arg(long, value_enum, default_value_t = Era::Both)]
     pub era: Era,
-    /// The only version to agree on in a handshake; whichever the client asks for when absent.
+    /// The only version to agree on in a handshake; if absent, the version that the client requests.
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(request::LEGACY))]
     pub handshake: Option<String>,
     /// Answer requests with event streams instead of JSON.
@@ -34,10 +34,10 @@ pub struct Options {
     /// Serve stdin and stdout instead of HTTP.
     #[arg(long, conflicts_with_all = ["sse", "port"])]
     pub stdio: bool,
-    /// The port on 127.0.0.1; 0 takes any that is free.
+    /// The port on 127.0.0.1; 0 selects a free one.
     #[arg(long, default_value_t = 0)]
     pub port: u16,
-    /// End when stdin closes, so that it cannot outlive who started it.
+    /// End when stdin closes, so that the server cannot outlive the program that started it.
     #[arg(long)]
     pub until_stdin_closes: bool,
 }

@@ -48,7 +48,7 @@ pub struct Options {
     /// The lifecycles to support.
     #[arg(long, value_enum, default_value_t)]
     era: Lifecycle,
-    /// The file of words that change how it behaves; read again whenever it changes.
+    /// The file of words that change the server's behavior; it is read again whenever it changes.
     #[arg(long)]
     switch: Option<PathBuf>,
     /// The file that gets a line for each executed call.
@@ -57,7 +57,7 @@ pub struct Options {
     /// The time that the start takes, in milliseconds.
     #[arg(long, default_value_t = 0)]
     start_ms: u64,
-    /// The number of further tools to list, with descriptions and schemas as servers of today have them.
+    /// The number of further tools to list, with descriptions and schemas like those of current servers.
     #[arg(long, default_value_t = 0)]
     more_tools: usize,
 }

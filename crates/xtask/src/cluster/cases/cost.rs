@@ -23,7 +23,7 @@ const CLIENTS: usize = 6;
 /// The time between two signs of life of a replica, and the maximum number of commands of one.
 const BEAT: (f64, f64) = (3.0, 8.0);
 
-/// The commands of a sign of life, and of what it may cause.
+/// The commands of a sign of life, and those that it may cause.
 const OF_A_BEAT: [&str; 8] =
     ["set", "zadd", "zrange", "zremrangebyscore", "get", "xrevrange", "mget", "xrange"];
 

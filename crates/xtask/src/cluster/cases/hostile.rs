@@ -17,14 +17,14 @@ pub(super) const ALL: &[Case] = &[Case {
     run,
 }];
 
-/// A time that is longer than one between two signs of life.
+/// A time that is longer than the interval between two signs of life.
 const BEATS: Duration = Duration::from_millis(3500);
 
-/// Cuts the end of every value that matches a pattern off.
+/// Cuts off the end of every value whose name matches a pattern.
 const TRUNCATE: &str = "for _, name in ipairs(redis.call('KEYS', ARGV[1])) do \
     redis.call('SET', name, string.sub(redis.call('GET', name), 1, -4), 'KEEPTTL') end return 'done'";
 
-/// The names of the sessions of a client who wants no log messages, and of one who wants them.
+/// The names of two clients' sessions: one client wants no log messages, and the other one wants them.
 struct Names {
     quiet: String,
     open: String,
@@ -61,7 +61,7 @@ fn new_session(store: &Redis, known: &[&String]) -> Result<String, String> {
     crate::chaos::process::until(KNOWN, found).ok_or_else(|| "a new session is not in the store".to_owned())
 }
 
-/// Starts the last replica again, without anything that it has stored itself.
+/// Starts the last replica again, without its own stored state.
 fn renew(rig: &mut Rig<'_>) -> Result<(), String> {
     let last = rig.replicas.last_mut().ok_or("no replica")?;
     last.end()?;
@@ -69,7 +69,7 @@ fn renew(rig: &mut Rig<'_>) -> Result<(), String> {
     last.start()
 }
 
-/// Values that members of the cluster have written, below the names of others.
+/// Stores values that members of the cluster have written under the names of other values.
 fn foreign_values(
     rig: &mut Rig<'_>,
     quiet: &Arc<Client>,
@@ -104,7 +104,7 @@ fn foreign_values(
     goes_on(open, &addresses)
 }
 
-/// Values that nobody in the cluster has written.
+/// Stores values that no member of the cluster has written.
 fn garbage(rig: &mut Rig<'_>, open: &Arc<Client>, names: &Names) -> Result<(), String> {
     let store = &rig.store;
     store.cli(&["SET", &names.open, "garbage"])?;
@@ -143,7 +143,7 @@ fn garbage(rig: &mut Rig<'_>, open: &Arc<Client>, names: &Names) -> Result<(), S
     goes_on(open, &addresses)
 }
 
-/// A gateway with another key ring, which uses the same store and the same names.
+/// Starts a gateway with another key ring that uses the same store and the same names.
 fn strangers(rig: &Rig<'_>) -> Result<(), String> {
     let (store, key_ring) = (rig.store.url(), rig.stage.folder.join("other-keyring"));
     let servers = json!({ "up": rig.up.over_http() });

@@ -78,7 +78,7 @@ fn open_sessions(rig: &Rig<'_>) -> Result<usize, String> {
     Ok(open.iter().filter(|name| !has_ended(name)).count())
 }
 
-/// The calls and sessions of the time in which the store was away.
+/// The sessions and the key that were created while the store was away.
 struct Meanwhile {
     /// Clients that opened their sessions.
     fresh: Vec<Arc<Client>>,

@@ -1,4 +1,5 @@
-//! The Debian package in a Debian that has nothing else: installed, serving, with its configuration kept by a removal and gone after a purge.
+//! The Debian package in a minimal Debian: installed and serving. A removal keeps its configuration, and a purge
+//! deletes it.
 
 use super::traces::Traces;
 use super::unit;
@@ -10,7 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Parts of paths that dpkg writes for every package, and that the loading of shared libraries leaves.
+/// Parts of the paths of files that dpkg writes for every package, or that the loader of shared libraries leaves
+/// behind.
 const DPKG: &[&str] = &[
     "/var/lib/dpkg/",
     "/var/log/",
@@ -53,10 +55,11 @@ pub(in crate::package) fn checked(workshop: &Workshop<'_>, files: &[PathBuf]) ->
     Ok(tally + workshop.is_removed(&before)?)
 }
 
-/// The findings of lintian that do not count: cargo's dependencies are linked into one program, and the package is no part of Debian.
+/// The findings of lintian that do not count: cargo's dependencies are linked into one program, and the package is not
+/// part of Debian.
 const EXCUSED: &str = "embedded-library,bogus-mail-host-in-debian-changelog,malformed-contact,maintainer-address-missing,no-copyright-file,statically-linked-binary";
 
-/// A command in the other Debian, with nothing of this machine's environment.
+/// A command in the other Debian, without the environment of this machine.
 fn within(root: &Path, command: &[&str]) -> Command {
     let mut chroot = Command::new("chroot");
     chroot.arg(root).args(command).env_clear();

@@ -1,4 +1,4 @@
-//! A first contact by stopwatch: from an empty home to a tool call of a real server, in three commands of a new user.
+//! A first contact, timed: from an empty home to a call of a real server's tool, with the three commands of a new user.
 
 use super::inspected::endpoint;
 use crate::package::workshop::Workshop;
@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The time that a new user has patience for.
+/// The maximum time that a new user has to wait.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The server: real, from its registry, into empty caches.
+/// A real server, which is downloaded from its registry into empty caches.
 const SERVER: &str = "@modelcontextprotocol/server-everything";
 
 /// Installs, adds a server, starts, and calls a tool with the Inspector; prints the times.

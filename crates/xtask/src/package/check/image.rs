@@ -71,7 +71,7 @@ fn served(
 
 const CONTAINER: &str = "dragoman-check";
 
-/// The command that runs an image. Package managers of programs find their registries as this machine's do.
+/// The command that runs an image. Package managers in the image use the same registries as those of this machine.
 fn run(storage: &Storage, folder: &Path, tag: &str) -> Command {
     let mut command = podman(storage);
     command.args([
@@ -88,7 +88,7 @@ fn run(storage: &Storage, folder: &Path, tag: &str) -> Command {
     // A machine for tests may not let containers have the usual limits.
     command.args(["--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096"]);
     command.arg("--volume").arg(format!("{}:/etc/dragoman:ro", folder.display()));
-    // Package managers in it trust whom this machine trusts.
+    // Package managers in the image trust the authorities that this machine trusts.
     command.args(["--volume", "/etc/ssl/certs/ca-certificates.crt:/etc/ssl/certs/ca-certificates.crt:ro"]);
     command.args(["--volume", "dragoman-state:/var/lib/dragoman", "--tmpfs", "/tmp:mode=1777,exec"]);
     command.arg(tag);

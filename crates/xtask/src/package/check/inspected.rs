@@ -1,4 +1,5 @@
-//! A running package, visited by the Inspector, and what checks of all packages share. This module must not know any package.
+//! A running package, visited by the Inspector, and the common parts of the checks of all packages. This module must
+//! not know any package.
 
 use super::traces::Traces;
 use crate::package::release::emptied;
@@ -51,19 +52,19 @@ impl Workshop<'_> {
         Ok(self.judged(good && said.contains(tool), &format!("the Inspector sees {tool}")))
     }
 
-    /// A command must succeed.
+    /// Runs a command, which must succeed.
     pub(super) fn passes(&self, command: &mut Command) -> Result<Tally, String> {
         Ok(Tally::one(self.log.status(command)?.0))
     }
 
-    /// A program contains the list of its parts, which `cargo audit bin` reads.
+    /// Checks that a program contains the list of its parts, which `cargo audit bin` reads.
     pub(super) fn lists_its_parts(&self, program: &Path) -> Result<Tally, String> {
         let mut readelf = Command::new("readelf");
         let sections = self.log.run(readelf.args(["--section-headers", "--wide"]).arg(program))?;
         Ok(self.judged(sections.contains(".dep-v0"), "the program contains the list of its parts"))
     }
 
-    /// Nothing is left of a package.
+    /// Checks that nothing is left of a package.
     pub(super) fn is_removed(&self, before: &Traces) -> Result<Tally, String> {
         let left = before.left()?;
         Ok(self.judged(left.is_empty(), &format!("nothing is left of the package: {left:?}")))
@@ -75,7 +76,7 @@ impl Workshop<'_> {
     }
 }
 
-/// The endpoint in the line by which a gateway tells that it serves.
+/// The endpoint in the line in which a gateway reports that it serves.
 pub(super) fn endpoint(line: &str) -> Option<String> {
     let start = line.find("serves http://")? + "serves ".len();
     let url = line[start..].split_whitespace().next()?;

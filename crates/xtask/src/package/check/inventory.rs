@@ -1,4 +1,4 @@
-//! The inventory names what is in the program, and the program itself names the same.
+//! The inventory names the libraries in the program, and the program itself contains the list of its parts.
 
 use crate::files::failed;
 use crate::package::workshop::Workshop;

@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every command of npm: nothing from a registry, no scripts.
+/// The options of every npm command: no registry, no scripts.
 const QUIET: [&str; 6] =
     ["--global", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 
@@ -33,7 +33,7 @@ pub(in crate::package) fn checked(workshop: &Workshop<'_>, files: &[PathBuf]) ->
     }
     workshop.log.run(npm("uninstall").args(["dragoman-mcp", "dragoman-mcp-linux-x64"]))?;
     tally += workshop.is_removed(&before)?;
-    // Without the platform's package, the launcher says what is missing.
+    // Without the package of the platform, the launcher must report what is missing.
     let main = files.last().ok_or("no package with a launcher")?;
     workshop.log.run(npm("install").arg("--omit=optional").arg(main))?;
     let (good, said) = workshop.log.status(&mut launched(Path::new("node"), &launcher, &home))?;
@@ -48,14 +48,14 @@ fn launched(node: &Path, launcher: &Path, home: &Path) -> Command {
     command
 }
 
-/// The launcher ends as the program ends.
+/// Checks that the launcher ends with the exit code of the program.
 fn exit_codes(workshop: &Workshop<'_>, mut command: Command) -> Result<Tally, String> {
     let status =
         command.args(["list", "nosuch"]).output().map_err(|error| format!("the launcher: {error}"))?.status;
     Ok(workshop.judged(status.code() == Some(2), &format!("the exit code is passed on: {status}")))
 }
 
-/// A launcher that is told to end ends its program, which ends well.
+/// Checks that a launcher passes SIGTERM on to its program, which then ends without an error.
 fn signals(workshop: &Workshop<'_>, mut command: Command) -> Result<Tally, String> {
     command.args(["serve", "--listen", "127.0.0.1:0"]);
     let (service, url) = Service::start(&mut command, workshop.log, endpoint)?;

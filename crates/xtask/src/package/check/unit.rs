@@ -1,5 +1,6 @@
-//! The command of the service's unit, started as systemd starts it: with a socket that another process opened, and with a place for its
-//! notices. systemd itself needs a machine of its own, so its protocols are spoken by `systemd-socket-activate` and by this module.
+//! The command of the service's unit, started as systemd starts it: with a socket that another process opened, and with
+//! a socket for its notices. systemd itself needs a separate machine, so `systemd-socket-activate` and this module take
+//! its place.
 
 use crate::auth::free_address;
 use crate::files::template;
@@ -15,10 +16,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The service is ready, and has ended, within this time.
+/// The maximum time until the service is ready, and until it has ended.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// Starts the program of the tests by the unit of this checkout.
+/// Starts the program of the tests with the command in the unit of this checkout.
 pub(in crate::package) fn checked(workshop: &Workshop<'_>) -> Result<Tally, String> {
     let folder = Workshop::empty("unit")?;
     let configuration = folder.join("dragoman.yaml");
