@@ -43,7 +43,7 @@ pub(super) fn write(families: &mut Families<'_, '_>, gateway: &Gateway) -> Resul
     for (name, about, count) in held {
         families.gauges((name, about), |series| series(&[], number(count as u64)))?;
     }
-    families.gauges(("dragoman_limit", "Configured limits, by the names of their keys."), |series| {
+    families.gauges(("dragoman_limit", "Configured limits, by their keys in `limits`."), |series| {
         for (key, limit) in [
             ("sessions", limits.sessions),
             ("parkedCalls", limits.parked_calls),

@@ -13,6 +13,9 @@ use super::caller::Caller;
 use super::side_channel::SideChannel;
 use crate::session::question_origin::QuestionOrigin;
 
+/// The reason that a server gets if its question reaches a client that cannot be asked.
+const UNASKABLE: &str = "the client of this call cannot answer questions from servers";
+
 impl Call {
     /// Registers an upstream's question; returns the text for the client's stream, if the client can be asked.
     pub(super) fn ask(&self, question: &Frame) -> Option<Bytes> {
@@ -26,7 +29,7 @@ impl Call {
                     Err(fault) => fault.to_string(),
                 }
             }
-            _ => "this client cannot be asked".to_owned(),
+            _ => UNASKABLE.to_owned(),
         };
         link.refuse(&self.context.egress, question, &refusal);
         None
@@ -57,7 +60,7 @@ impl Call {
                     Err(fault) => fault.to_string(),
                 }
             }
-            Caller::Stateless(..) => "this client cannot be asked".to_owned(),
+            Caller::Stateless(..) => UNASKABLE.to_owned(),
         };
         let refusal = error_response(Some(&Id::number(0)), code::INTERNAL_ERROR, &refusal, None);
         if let Ok(frame) = Frame::parse(refusal, limits) {

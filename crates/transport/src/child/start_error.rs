@@ -83,8 +83,8 @@ pub(super) fn check(spec: &Spec) -> Result<(), SpawnError> {
     let refuse = |reason: String| Err(SpawnError::Invalid { program: printable(&spec.program), reason });
     if spec.program.is_empty() {
         return Err(SpawnError::Invalid {
-            program: "a program without a name".into(),
-            reason: "`command` is empty".into(),
+            program: "the program".into(),
+            reason: "`command` is empty; set it to the name or the path of a program".into(),
         });
     }
     if spec.program.contains('\0') {

@@ -124,7 +124,7 @@ async fn a_file_that_cannot_be_run_is_explained() {
 async fn what_no_process_can_be_given_is_named() {
     assert_eq!(
         refusal(Spec::new("")).await,
-        "a program without a name cannot be started: `command` is empty"
+        "the program cannot be started: `command` is empty; set it to the name or the path of a program"
     );
     assert_eq!(
         refusal(Spec::new("cat").arg("a\0b")).await,
