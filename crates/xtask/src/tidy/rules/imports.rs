@@ -60,7 +60,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
 /// The external crates that the pure crates may use. Each is synchronous and deterministic: no runtime,
 /// clock, randomness, files or sockets.
 const PURE: &[(&str, &[&str])] = &[
-    ("proto", &["base64", "bytes", "http", "memchr", "serde", "serde_json", "smallvec", "thiserror"]),
+    ("proto", &["base64", "bytes", "memchr", "smallvec", "thiserror"]),
     (
         "config",
         &[
@@ -70,10 +70,8 @@ const PURE: &[(&str, &[&str])] = &[
             "http",
             "indexmap",
             "ipnet",
-            "jiff",
             "schemars",
             "secrecy",
-            "serde",
             "serde_json",
             "similar",
             "strsim",
@@ -83,12 +81,10 @@ const PURE: &[(&str, &[&str])] = &[
     (
         "engine",
         &[
-            "arc-swap",
             "base64",
             "bytes",
             "http",
             "indexmap",
-            "ipnet",
             "jiff",
             "memchr",
             "secrecy",
@@ -98,7 +94,6 @@ const PURE: &[(&str, &[&str])] = &[
             "similar",
             "strsim",
             "thiserror",
-            "url",
         ],
     ),
     ("schema", &["jsonschema", "serde", "serde_json"]),
