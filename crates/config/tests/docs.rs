@@ -171,54 +171,107 @@ fn links_between_pages_lead_somewhere() {
     }
 }
 
+/// The crates that use a dependency. A crate whose code uses it counts only as such.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Users {
+    code: BTreeSet<String>,
+    builds: BTreeSet<String>,
+    tests: BTreeSet<String>,
+}
+
+impl Users {
+    /// Reads a cell of the table of dependencies: `config, engine; build of pages; tests of cli and server`.
+    fn read(cell: &str) -> Self {
+        let mut users = Self::default();
+        for part in cell.split("; ") {
+            let tests = part.strip_prefix("tests of ").or_else(|| part.strip_prefix("benches of "));
+            let (kind, names) = if let Some(names) = part.strip_prefix("build of ") {
+                (&mut users.builds, names)
+            } else if let Some(names) = tests {
+                (&mut users.tests, names)
+            } else {
+                (&mut users.code, part)
+            };
+            kind.extend(names.replace(" and ", ", ").split(", ").map(str::to_owned));
+        }
+        users
+    }
+
+    /// Adds the users of another dependency, which has the same row.
+    fn add(&mut self, other: &Self) {
+        self.code.extend(other.code.iter().cloned());
+        self.builds.extend(other.builds.iter().cloned());
+        self.tests.extend(other.tests.iter().cloned());
+        self.builds.retain(|name| !self.code.contains(name));
+        self.tests.retain(|name| !self.code.contains(name));
+    }
+}
+
+/// The dependencies in a manifest, each with the head of its section.
+fn dependencies(manifest: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut section = "";
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+            continue;
+        }
+        let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
+        if section.ends_with("dependencies]") && !name.is_empty() && !name.starts_with('#') {
+            found.push((section, name));
+        }
+    }
+    found
+}
+
+/// The dependencies in all manifests, except for the crates of this repository, with their users.
+fn used_dependencies() -> BTreeMap<String, Users> {
+    let crates = checkout().join("crates");
+    let entries = fs::read_dir(&crates).expect("there are crates");
+    let name_of = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let ours: BTreeSet<String> = entries.map(|entry| name_of(entry.expect("it can be listed"))).collect();
+    let mut used: BTreeMap<String, Users> = BTreeMap::new();
+    for krate in &ours {
+        let path = crates.join(krate).join("Cargo.toml");
+        let manifest = fs::read_to_string(&path).expect("it can be read");
+        for (section, name) in dependencies(&manifest) {
+            if ours.contains(name) {
+                continue;
+            }
+            let users = used.entry(name.to_owned()).or_default();
+            let kind = match section {
+                "[dependencies]" => &mut users.code,
+                "[build-dependencies]" => &mut users.builds,
+                _ => &mut users.tests,
+            };
+            kind.insert(krate.clone());
+        }
+    }
+    used
+}
+
 #[test]
 fn every_dependency_is_explained() {
     let page = fs::read_to_string(checkout().join("ARCHITECTURE.md")).expect("it can be read");
     let section = page.split("\n## Dependencies").nth(1).and_then(|rest| rest.split("\n## ").next());
     let table = section.expect("there is a section on dependencies");
-    let explained: Vec<&str> = table
-        .lines()
-        .filter_map(|line| line.strip_prefix("| ")?.split(" |").next())
-        .flat_map(|names| names.split(", "))
-        .collect();
-    let ours = [
-        "admin",
-        "bundles",
-        "cli",
-        "clients",
-        "cluster",
-        "config",
-        "engine",
-        "gateway",
-        "login",
-        "native",
-        "pages",
-        "proto",
-        "registry",
-        "schema",
-        "store",
-        "testkit",
-        "transport",
-        "upstream",
-    ];
-    for entry in fs::read_dir(checkout().join("crates")).expect("there are crates") {
-        let path = entry.expect("it can be listed").path().join("Cargo.toml");
-        let manifest = fs::read_to_string(&path).expect("it can be read");
-        let mut listed = false;
-        for line in manifest.lines() {
-            if line.starts_with('[') {
-                listed = line.ends_with("dependencies]");
-                continue;
-            }
-            let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
-            if listed && !name.is_empty() && !name.starts_with('#') && !ours.contains(&name) {
-                assert!(
-                    explained.contains(&name),
-                    "{}: {name} is not explained in ARCHITECTURE.md",
-                    path.display()
-                );
-            }
+    let used = used_dependencies();
+    let mut explained = BTreeSet::new();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    for row in rows.filter(|row| !row.starts_with("crate |")) {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        let [names, _, cell] = cells[..] else { panic!("not three columns: {row}") };
+        let mut wanted = Users::default();
+        for name in names.split(", ") {
+            let users =
+                used.get(name).unwrap_or_else(|| panic!("no crate uses {name}: delete it from the table"));
+            wanted.add(users);
+            assert!(explained.insert(name), "ARCHITECTURE.md explains {name} twice");
         }
+        assert_eq!(Users::read(cell), wanted, "the users of {names} in ARCHITECTURE.md");
+    }
+    for name in used.keys() {
+        assert!(explained.contains(name.as_str()), "{name} is not explained in ARCHITECTURE.md");
     }
 }
 
