@@ -16,7 +16,6 @@
 //! | [`plain`] | a greeting, an echo, sums, joined texts, a calculator |
 //! | [`site`] | a WordPress site as the target of requests |
 //! | `unknown` | arguments that a tool does not have |
-//! | `nearest` | the known name that a mistyped one most likely means |
 //! | `refusal` | a site's error as the failure of a call |
 //! | `hints` | likely reasons for a site's refusal |
 //! | `roleless` | accounts without a role on a site |
