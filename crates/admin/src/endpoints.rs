@@ -9,13 +9,17 @@ use gateway::admission::admin::AdminDoor;
 use gateway::process::{Shard, Thread};
 use transport::net::{Arrived, Handler, Responding};
 
+use crate::browser::PagesState;
 use crate::control_socket::ControlService;
 use crate::metrics::MetricsService;
 use crate::{api, browser, metrics};
 
-/// The admin pages, the management API, and the figures of the process.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Endpoints;
+/// The admin pages, the management API, and the figures of one process.
+#[derive(Default)]
+pub struct Endpoints {
+    /// The data that pages keep between requests.
+    pages: Arc<PagesState>,
+}
 
 impl OperatorEndpoints for Endpoints {
     fn page<'a>(
@@ -25,7 +29,7 @@ impl OperatorEndpoints for Endpoints {
         request: Arrived,
         peer: SocketAddr,
     ) -> Responding<'a> {
-        Box::pin(browser::respond(shard, door, request, peer))
+        Box::pin(browser::respond((shard, &self.pages), door, request, peer))
     }
 
     fn management<'a>(

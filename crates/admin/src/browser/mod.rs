@@ -37,6 +37,7 @@ use transport::net::Body;
 use upstream::oauth::form::pairs;
 
 use self::page_request::{Fields, PageRequest};
+pub(crate) use self::pages_state::PagesState;
 use self::visit::Visit;
 use gateway::admission::admin::AdminDoor;
 use gateway::front::http::answer;
@@ -48,20 +49,20 @@ const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-p
 
 /// Answers a request for a page.
 pub(super) async fn respond(
-    shard: &Arc<Shard>,
+    (shard, state): (&Arc<Shard>, &Arc<PagesState>),
     door: &AdminDoor,
     request: Arrived,
     peer: SocketAddr,
 ) -> Response<Body> {
     let headers = request.headers().clone();
-    let response = respond_to(shard, door, request, peer).await;
+    let response = respond_to((shard, state), door, request, peer).await;
     let mut response = page_reply::compressed(response, &headers);
     protect(response.headers_mut());
     response
 }
 
 async fn respond_to(
-    shard: &Arc<Shard>,
+    (shard, state): (&Arc<Shard>, &Arc<PagesState>),
     door: &AdminDoor,
     request: Arrived,
     peer: SocketAddr,
@@ -86,12 +87,16 @@ async fn respond_to(
         (route::LOGIN, &Method::GET) => login::page(&visit, query.text("next")),
         (route::LOGIN, _) => login::login(&visit, request).await,
         (path, method) if path.starts_with(ENTER) => login::enter(&visit, &path[ENTER.len()..], method),
-        (path, _) => admitted(&visit, (path, query), request).await,
+        (path, _) => admitted((&visit, state), (path, query), request).await,
     }
 }
 
 /// Answers a request that needs a session.
-async fn admitted(visit: &Visit<'_>, (path, query): (&str, Fields), request: Arrived) -> Response<Body> {
+async fn admitted(
+    (visit, state): (&Visit<'_>, &Arc<PagesState>),
+    (path, query): (&str, Fields),
+    request: Arrived,
+) -> Response<Body> {
     let is_form = request.method() == Method::POST;
     let Some((cookie, session)) = visit.session() else {
         let next = request
@@ -118,6 +123,7 @@ async fn admitted(visit: &Visit<'_>, (path, query): (&str, Fields), request: Arr
     let Some((row, names)) = page_table::find(is_form, path) else { return page_reply::missing() };
     let request = PageRequest {
         shard: visit.shard.clone(),
+        state: state.clone(),
         session,
         cookie,
         address: visit.address,

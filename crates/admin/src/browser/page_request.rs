@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use pages::model::{ForeignText, Notice, PageFrame, Severity};
 
+use super::pages_state::PagesState;
 use crate::insight::calls;
 use crate::insight::health::TroubleCounts;
 use crate::insight::moment::PointInTime;
@@ -50,6 +51,8 @@ impl Fields {
 /// A request of an operator who is logged in.
 pub(super) struct PageRequest {
     pub(super) shard: Arc<Shard>,
+    /// The data that pages keep between requests.
+    pub(super) state: Arc<PagesState>,
     pub(super) session: FoundSession,
     pub(super) cookie: String,
     pub(super) address: IpAddr,

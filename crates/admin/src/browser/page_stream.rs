@@ -54,7 +54,7 @@ impl PageStream {
         };
         let shard = &request.shard;
         let (thread, door) = shard.thread().zip(shard.gateway.admin.clone()).ok_or_else(refused)?;
-        let state = PagesState::of(shard);
+        let state = request.state.clone();
         let one_more = |now: usize| (now < MOST).then_some(now + 1);
         state.streams.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).map_err(|_| refused())?;
         let (sender, body) = Body::channel(WAITING);

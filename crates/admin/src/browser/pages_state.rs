@@ -31,7 +31,7 @@ type GatheredUsage = HashMap<Duration, (Instant, Arc<Usage>)>;
 
 /// The state of the pages.
 #[derive(Default)]
-pub(super) struct PagesState {
+pub(crate) struct PagesState {
     /// There are as many entries as lengths of periods.
     usage: Mutex<GatheredUsage>,
     /// The results of the last checks.
@@ -45,13 +45,6 @@ pub(super) struct PagesState {
 }
 
 impl PagesState {
-    /// Returns the state of the process's pages.
-    pub(super) fn of(shard: &Shard) -> Arc<Self> {
-        let kept = shard.gateway.process.pages.get_or_init(|| Arc::new(Self::default()));
-        // Nobody else sets this value, so the type is always right.
-        kept.clone().downcast().unwrap_or_default()
-    }
-
     /// Returns the figures of the period of this length, at most some seconds old.
     ///
     /// # Errors

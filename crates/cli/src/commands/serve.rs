@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         ready: Box::new(move |listening| greet(listening, preset, &settings, &console)),
     };
     gateway::may_open_files(options.config.limits.connections);
-    let operators: Arc<dyn gateway::OperatorEndpoints> = Arc::new(Endpoints);
+    let operators: Arc<dyn gateway::OperatorEndpoints> = Arc::new(Endpoints::default());
     gateway::serve(options, &operators).map_err(|e| Failure::new(e.to_string()))
 }
 

@@ -1,7 +1,6 @@
 //! The process's state, independent of the configuration: sessions, servers with their links, views, and the state of
 //! calls. This module must not know more of a configuration than the limits at startup.
 
-use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -92,8 +91,6 @@ pub struct ProcessState {
     pub arrivals: Arc<Arrivals>,
     /// The sessions and one-time links of operators.
     pub admin: AdminState,
-    /// The state that the operators' pages keep between requests. The pages know its type; the process only keeps it.
-    pub pages: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// The file of the configuration, if there is one.
     pub config_file: Option<PathBuf>,
     /// The outcome of the last time that the file was read again.
@@ -159,7 +156,6 @@ impl ProcessState {
             edits: OnceLock::new(),
             arrivals: Arc::default(),
             admin: AdminState::default(),
-            pages: OnceLock::new(),
             config_file: outside.config_file,
             last_reload: Mutex::default(),
             generations: AtomicU64::default(),

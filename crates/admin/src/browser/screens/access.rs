@@ -42,7 +42,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
         }
     };
     let data = AccessPage {
-        callers: callers(shard).await,
+        callers: callers(request).await,
         tools: tools(shard, form.profile.raw()).await,
         rules: rules(shard),
         fault: text(fault),
@@ -54,7 +54,8 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
 }
 
 /// Returns callers to choose from: keys, users, and callers of the last day.
-pub(super) async fn callers(shard: &Arc<Shard>) -> Vec<ForeignText> {
+pub(super) async fn callers(request: &PageRequest) -> Vec<ForeignText> {
+    let shard = &request.shard;
     let mut all = vec!["anyone".to_owned()];
     if let Ok(list) = keys::keys(shard).await {
         let valid = list.keys.iter().filter(|key| key.state == "active");
@@ -62,7 +63,7 @@ pub(super) async fn callers(shard: &Arc<Shard>) -> Vec<ForeignText> {
     }
     let config = shard.gateway.standing.config();
     all.extend(config.auth.users.keys().map(|name| format!("user:{name}")));
-    let usage = server_rows::day(shard).await;
+    let usage = server_rows::day(request).await;
     // Keys are known by their names already.
     let is_other = |name: &String| !name.starts_with("admin") && name != "file" && !KeyNames::is_key(name);
     all.extend(usage.busiest_callers(200).into_iter().map(|(name, _)| name).filter(is_other));

@@ -10,7 +10,6 @@ use pages::{Markup, page, route};
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
-use super::super::pages_state::PagesState;
 use super::super::self_test::RunningTest;
 use super::client_snippet::snippets;
 use super::texts;
@@ -48,7 +47,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
 
 /// Returns a self-test of this session.
 fn find(request: &PageRequest, id: &str) -> Option<Arc<RunningTest>> {
-    let found = PagesState::of(&request.shard).test(id)?;
+    let found = request.state.test(id)?;
     request.session.owns(&found.owner).then_some(found)
 }
 
@@ -63,7 +62,7 @@ pub(in super::super) async fn test(request: &PageRequest) -> PageResult {
             test.stop();
             test
         }
-        None => PagesState::of(&request.shard).begin_test(
+        None => request.state.begin_test(
             &request.shard,
             request.session.form_token.clone(),
             form.text("profile").to_owned(),

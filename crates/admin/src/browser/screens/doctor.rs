@@ -9,7 +9,6 @@ use tokio::task::JoinSet;
 
 use super::super::page_reply::{self, PageResult, done};
 use super::super::page_request::{PageRequest, Subject};
-use super::super::pages_state::PagesState;
 use super::server_rows;
 use crate::insight::health::{HealthFinding, health};
 use crate::insight::moment::PointInTime;
@@ -24,7 +23,7 @@ const AT_ONCE: usize = 16;
 
 /// Shows the results of the last checks.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
-    let data = PagesState::of(&request.shard).doctor.lock().clone().unwrap_or_default();
+    let data = request.state.doctor.lock().clone().unwrap_or_default();
     page_reply::ok(page::doctor(&request.frame(), &data))
 }
 
@@ -37,7 +36,7 @@ pub(in super::super) async fn run(request: &PageRequest) -> PageResult {
         CheckGroup { title: "Machine", checks: machine(shard).await },
     ];
     let data = DoctorPage { ran: Some(PointInTime::now().0), groups };
-    *PagesState::of(shard).doctor.lock() = Some(data);
+    *request.state.doctor.lock() = Some(data);
     let outcome: Result<(), Refusal> = Ok(());
     request.note(Subject::Gateway, started, &outcome, "ran the checks");
     Ok(done(request, outcome, route::DOCTOR, "The checks have run."))

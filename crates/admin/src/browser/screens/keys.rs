@@ -23,7 +23,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
 
 async fn data(request: &PageRequest) -> Result<KeysPage, Refusal> {
     let (shard, q) = (&request.shard, request.query.shown("q"));
-    let usage = server_rows::day(shard).await;
+    let usage = server_rows::day(request).await;
     let all = keys::keys(shard).await?;
     let row = |key: ListedKey| KeyRow {
         calls: usage.of_caller(&format!("key:{}", key.prefix)).calls,

@@ -13,7 +13,6 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
-use super::super::pages_state::PagesState;
 use super::{call_rows, count, server_rows};
 use crate::insight::health::{HealthFinding, REVIEW, health};
 use crate::insight::keys::key_names;
@@ -33,8 +32,8 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let shard = &request.shard;
     let window = Window::from_name(request.query.text("window")).unwrap_or_default();
     let period = Duration::from_millis(window.millis());
-    let usage = PagesState::of(shard).usage(shard, period).await?;
-    let day = server_rows::day(shard).await;
+    let usage = request.state.usage(shard, period).await?;
+    let day = server_rows::day(request).await;
     let mut servers = server_rows::all(shard, &day);
     servers.sort_by_key(|row| std::cmp::Reverse(gravity(row)));
     let step = |step: &crate::insight::usage::UsageStep| {

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use super::super::page_reply::{self, PageResult};
 use super::super::page_request::PageRequest;
 use super::super::page_stream::PageStream;
-use super::super::pages_state::PagesState;
 use super::super::played_call::{PlayState, PlayedAnswer, PlayedCall, PlayedRequest};
 use super::paging::contains;
 use super::{access, messages, schema_form, texts, tool_rows};
@@ -86,7 +85,7 @@ async fn data(
             as_json,
         });
     }
-    let callers = access::callers(shard).await;
+    let callers = access::callers(request).await;
     let run = run.map(|run| shown(shard, &run));
     Ok((PlaygroundPage { profiles, profile, callers, caller, q, tools, tool, run }, schema))
 }
@@ -111,7 +110,7 @@ fn indented(value: &Value) -> String {
 
 /// Returns a run of this session.
 fn find(request: &PageRequest, id: &str) -> Option<Arc<PlayedCall>> {
-    let found = PagesState::of(&request.shard).run(id)?;
+    let found = request.state.run(id)?;
     request.session.owns(&found.owner).then_some(found)
 }
 
@@ -156,11 +155,8 @@ pub(in super::super) async fn run(request: &PageRequest) -> PageResult {
         .position(|profile| *profile.slug == *slug)
         .ok_or_else(missing)?;
     let wanted = PlayedRequest { profile: at, slug: slug.to_owned(), tool: tool.to_owned(), arguments };
-    let run = PagesState::of(shard).play(
-        shard,
-        (request.session.form_token.clone(), &request.session.by.name()),
-        wanted,
-    );
+    let run =
+        request.state.play(shard, (request.session.form_token.clone(), &request.session.by.name()), wanted);
     let run = run?;
     let pairs = [("profile", slug), ("caller", caller), ("tool", tool), ("run", &run.id)];
     Ok(page_reply::to(&format!("{}#run", route::with_query(route::PLAYGROUND, &pairs))))

@@ -18,7 +18,7 @@ use gateway::process::Shard;
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, slug) = (&request.shard, request.named(0));
     let (row, view) = profiles::row(shard, slug).await.ok_or_else(|| Refusal::no_profile(slug))?;
-    let usage = server_rows::day(shard).await;
+    let usage = server_rows::day(request).await;
     let standing = request.standing();
     let config = standing.config();
     let mut tools = tool_rows::of_profile(shard, slug, &usage).await?;

@@ -53,7 +53,7 @@ pub(super) async fn data(
         limit: FAILURES,
         ..Query::default()
     };
-    let usage = server_rows::day(shard).await;
+    let usage = server_rows::day(request).await;
     Ok(ServerPage {
         destination: server_rows::destination(&shown).into(),
         prompts: offered[0],

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use pages::model::{DefinedIn, ServerRow, ServerState};
 use serde_json::Value;
 
-use super::super::pages_state::{DAY, PagesState};
+use super::super::page_request::PageRequest;
+use super::super::pages_state::DAY;
 use super::{count, text};
 use crate::insight::health::advice_for;
 use crate::insight::servers::{self, ServerStatus};
@@ -15,8 +16,8 @@ use gateway::changes;
 use gateway::process::Shard;
 
 /// Returns the figures of the last 24 hours; none if the record cannot be read.
-pub(super) async fn day(shard: &Arc<Shard>) -> Arc<Usage> {
-    PagesState::of(shard).usage(shard, DAY).await.unwrap_or_default()
+pub(super) async fn day(request: &PageRequest) -> Arc<Usage> {
+    request.state.usage(&request.shard, DAY).await.unwrap_or_default()
 }
 
 /// Returns the names of all servers.

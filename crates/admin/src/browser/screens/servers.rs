@@ -21,7 +21,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
 async fn data(request: &PageRequest, add: AddServer) -> ServersPage {
     let (shard, query) = (&request.shard, &request.query);
     let filter = ServersFilter { q: query.shown("q"), state: ServerState::from_name(query.text("state")) };
-    let usage = server_rows::day(shard).await;
+    let usage = server_rows::day(request).await;
     let is_chosen = |row: &ServerRow| {
         filter.state.is_none_or(|state| row.state == state)
             && contains(&[row.id.raw(), row.description.raw()], filter.q.raw())

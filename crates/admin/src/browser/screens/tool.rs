@@ -25,7 +25,7 @@ const CALLS: u32 = 10;
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, server, tool) = (&request.shard, request.named(0), request.named(1));
     changes::server(&shard.gateway.standing, server)?;
-    let usage = server_rows::day(shard).await;
+    let usage = server_rows::day(request).await;
     let recorded = definition_changes::of_tool(shard, server, tool).await;
     let definition = definition(shard, server, tool);
     let rows = tool_rows::of_servers(shard, Some(server.to_owned()), &usage).await?;

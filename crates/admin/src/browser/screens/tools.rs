@@ -41,7 +41,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
 /// Returns the tools that a filter selects.
 async fn chosen(request: &PageRequest, filter: &ToolsFilter) -> Result<Vec<ToolRow>, Refusal> {
     let shard = &request.shard;
-    let usage = server_rows::day(shard).await;
+    let usage = server_rows::day(request).await;
     let server = Some(filter.server.raw().to_owned()).filter(|server| !server.is_empty());
     let mut rows = tool_rows::of_servers(shard, server, &usage).await?;
     if !filter.profile.is_empty() {
