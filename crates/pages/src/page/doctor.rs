@@ -11,7 +11,7 @@ use maud::{Markup, html};
 /// The results of the checks.
 pub fn doctor(frame: &PageFrame, data: &DoctorPage) -> Markup {
     let mut head = Head::of(Section::Doctor, "Doctor", "");
-    head.lead = html! { "Checks of the configuration, the servers, ports, certificates and clocks. Last run: " (until(frame.now, data.ran, "never")) };
+    head.lead = html! { "Checks of the configuration, the servers, the certificate, the clock and the state folder. Last run: " (until(frame.now, data.ran, "never")) };
     head.actions = button(frame, route::DOCTOR_RUN, Button::Main, Glyph::Doctor, "Run the checks", &[]);
     page(
         frame,

@@ -9,7 +9,11 @@ use maud::{Markup, html};
 
 /// The limits.
 pub fn limits(frame: &PageFrame, data: &LimitsPage) -> Markup {
-    let head = Head::of(Section::Limits, "Limits", "Rate limits and caps, with their current use.");
+    let head = Head::of(
+        Section::Limits,
+        "Limits",
+        "Rate limits with the requests that they refused, and caps with their current use.",
+    );
     page(
         frame,
         &head,

@@ -112,6 +112,35 @@ const CLIENTS: &[ClientRow] = &[
         then: "The agent panel shows a green dot beside the server.",
     },
     ClientRow {
+        id: "cline",
+        name: "Cline",
+        place: "cline_mcp_settings.json (MCP Servers, Configure)",
+        text: |v| v.file("mcpServers", json!({ "type": "streamableHttp", "url": v.url })),
+        then: "Cline shows a green dot beside the server.",
+    },
+    ClientRow {
+        id: "goose",
+        name: "Goose",
+        place: "~/.config/goose/config.yaml",
+        text: |v| {
+            let header = v.header.map(|(name, value)| format!("    headers:\n      {name}: '{value}'\n"));
+            format!(
+                "extensions:\n  {0}:\n    type: streamable_http\n    name: {0}\n    enabled: true\n    uri: {1}\n{2}",
+                v.name,
+                v.url,
+                header.unwrap_or_default()
+            )
+        },
+        then: "Start a new session of Goose.",
+    },
+    ClientRow {
+        id: "lm-studio",
+        name: "LM Studio",
+        place: "~/.lmstudio/mcp.json (Program, Install, Edit mcp.json)",
+        text: |v| v.file("mcpServers", json!({ "url": v.url })),
+        then: "Switch the server on in the tab Program.",
+    },
+    ClientRow {
         id: "n8n",
         name: "n8n",
         place: "the node MCP Client Tool, field Endpoint (transport HTTP Streamable)",

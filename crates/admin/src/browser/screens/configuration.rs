@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use config::yaml_of;
+use config::{ChangedLine, changed_lines, yaml_of};
 use pages::model::{ChangeRow, ConfigFault, ConfigurationPage, DiffLine, DiffMark};
 use pages::{page, route};
 use serde_json::{Value, json};
@@ -79,11 +79,11 @@ fn lines_of(part: &ChangedPart) -> Vec<DiffLine> {
         None => String::new(),
     };
     let (old, new) = (yaml(&part.in_file), yaml(&part.in_force));
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let one = |mark: DiffMark, text: &str| DiffLine { mark, text: format!("  {text}").into() };
-    let removed = old.iter().filter(|line| !new.contains(line)).map(|line| one(DiffMark::Removed, line));
-    let added = new.iter().filter(|line| !old.contains(line)).map(|line| one(DiffMark::Added, line));
-    removed.chain(added).collect()
+    let one = |line: ChangedLine| DiffLine {
+        mark: if line.is_added { DiffMark::Added } else { DiffMark::Removed },
+        text: format!("  {}", line.text).into(),
+    };
+    changed_lines(&old, &new).into_iter().map(one).collect()
 }
 
 /// Returns a value without the members that are `null`.

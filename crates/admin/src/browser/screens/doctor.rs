@@ -98,6 +98,13 @@ async fn server(shard: &Arc<Shard>, name: &str) -> CheckRow {
     let row = server_rows::row(shard, name, &crate::insight::usage::Usage::default());
     let href = Some(route::server(name));
     match tools {
+        Ok(_) if row.state == ServerState::Degraded => CheckRow {
+            severity: Severity::Warning,
+            text: format!("{name}: {}", row.reason.as_ref().map_or("it is degraded", ForeignText::raw))
+                .into(),
+            advice: row.advice,
+            href,
+        },
         Ok(tools) => CheckRow { href, ..good(format!("{name}: connected; it lists {} tools.", tools.len())) },
         Err(_) if row.state == ServerState::Disabled => CheckRow {
             severity: Severity::Note,
