@@ -6,6 +6,7 @@
 //! | `opening` | the ways that lead to a page |
 //! | `attacks` | the ways that must not |
 //! | `pages` | the pages and their forms |
+//! | `forms` | what forms change |
 //! | `callers` | callers by the names of their keys |
 
 #[path = "../support/mod.rs"]
@@ -14,5 +15,6 @@ mod support;
 mod attacks;
 mod browser;
 mod callers;
+mod forms;
 mod opening;
 mod pages;

@@ -4,7 +4,7 @@ use crate::browser::{Browser, printed_link, start_with, with_ann};
 use crate::support::*;
 
 /// All pages without a name in their path.
-const PAGES: [&str; 17] = [
+const PAGES: [&str; 18] = [
     "/admin",
     "/admin/servers",
     "/admin/servers/demo",
@@ -17,6 +17,7 @@ const PAGES: [&str; 17] = [
     "/admin/live",
     "/admin/sessions",
     "/admin/keys",
+    "/admin/logins",
     "/admin/access",
     "/admin/limits",
     "/admin/configuration",
@@ -25,12 +26,20 @@ const PAGES: [&str; 17] = [
 ];
 
 /// All forms of a session.
-const FORMS: [&str; 17] = [
+const FORMS: [&str; 26] = [
     "/admin/servers-add",
     "/admin/servers/demo/restart",
+    "/admin/servers/demo/refresh",
+    "/admin/servers/demo/enable",
+    "/admin/servers/demo/disable",
+    "/admin/servers/demo/login",
+    "/admin/servers/demo/change",
+    "/admin/servers/demo/approve",
+    "/admin/servers/demo/remove",
     "/admin/tools-visibility",
     "/admin/profiles-add",
     "/admin/profiles/default/servers",
+    "/admin/profiles/default/remove",
     "/admin/playground-run",
     "/admin/playground-answer",
     "/admin/playground-cancel",
@@ -39,16 +48,17 @@ const FORMS: [&str; 17] = [
     "/admin/keys-new",
     "/admin/keys-revoke",
     "/admin/logins-revoke",
+    "/admin/sign-ins-end",
     "/admin/configuration-reload",
     "/admin/connect-test",
     "/admin/doctor-run",
     "/admin/logout",
 ];
 
-const RECORDED: &str = "audit: { arguments: true }\nauth: { keys: true }\n";
+pub(crate) const RECORDED: &str = "audit: { arguments: true }\nauth: { keys: true }\n";
 
 /// A browser of an operator who came with the printed link, and the token of its forms.
-async fn operator(gateway: &Gateway) -> (Browser, String) {
+pub(crate) async fn operator(gateway: &Gateway) -> (Browser, String) {
     let mut browser = Browser::new(gateway.http());
     assert_eq!(browser.post(&printed_link(gateway), "").await.status, 303);
     let token = browser.get("/admin").await.form_token();
@@ -56,7 +66,7 @@ async fn operator(gateway: &Gateway) -> (Browser, String) {
 }
 
 /// Waits until a page contains a text.
-async fn page_with(browser: &mut Browser, path: &str, text: &str) -> String {
+pub(crate) async fn page_with(browser: &mut Browser, path: &str, text: &str) -> String {
     let found = async {
         loop {
             let page = browser.get(path).await;
@@ -79,7 +89,10 @@ async fn pages_open_for_operators_alone() {
         let other = Browser::new(gateway.http()).get(path).await;
         assert_eq!((other.status, other.text.as_str()), (303, ""), "{path}");
     }
-    assert_eq!(browser.get("/admin/logins").await.status, 200);
+    for path in ["/admin/calls.csv", "/admin/events/now", "/admin/events/live", "/admin/events/run?run=1"] {
+        let other = Browser::new(gateway.http()).get(path).await;
+        assert_eq!((other.status, other.text.as_str()), (303, ""), "{path}");
+    }
     for path in ["/admin/servers/none", "/admin/tools/demo/none", "/admin/profiles/none", "/admin/calls/999"]
     {
         assert_eq!(browser.get(path).await.status, 404, "{path}");

@@ -1,0 +1,109 @@
+//! Forms that operators send: each changes what it says, and pages say when something is not known.
+
+use crate::browser::{Browser, start_with, with_ann};
+use crate::pages::{RECORDED, operator, page_with};
+use crate::support::*;
+use serde_json::json;
+
+/// Sends a form, and expects that it leads to another page; returns the text of that page.
+async fn sent(browser: &mut Browser, path: &str, form: &str) -> String {
+    let answer = browser.post(path, form).await;
+    assert_eq!(answer.status, 303, "{path} {form}: {}", answer.text);
+    let next = answer.header("location").split('#').next().expect("a path").to_owned();
+    browser.get(&next).await.text
+}
+
+/// The names of the tools that clients of a profile see.
+async fn tools(gateway: &Gateway, path: &str) -> Vec<String> {
+    let client = Legacy::open_at(gateway.http(), path, LEGACY, &json!({})).await;
+    let listed = client.ask("tools/list", &json!({})).await;
+    let tools = listed["result"]["tools"].as_array().expect("tools").clone();
+    tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[tokio::test]
+async fn without_a_record_pages_say_that_they_know_no_calls() {
+    let gateway = start_with(&with_ann("")).await;
+    let (mut browser, token) = operator(&gateway).await;
+    let overview = browser.get("/admin").await.text;
+    assert!(
+        overview.contains("Calls are not recorded") && !overview.contains("Calls per second"),
+        "{overview}"
+    );
+    for path in
+        ["/admin/servers", "/admin/tools", "/admin/servers/demo", "/admin/tools/demo/add", "/admin/keys"]
+    {
+        let page = browser.get(path).await.text;
+        let is_told = page.contains("alls are not recorded") || path == "/admin/keys";
+        assert!(is_told && !page.contains("No recorded call"), "{path}: {page}");
+    }
+    sent(&mut browser, "/admin/profiles-add", &format!("csrf={token}&slug=office&server=demo")).await;
+    let configuration = browser.get("/admin/configuration").await.text;
+    assert!(configuration.contains("Changes are not recorded") && configuration.contains("office"));
+    let recorded = start_with(&with_ann(RECORDED)).await;
+    let (mut browser, _) = operator(&recorded).await;
+    let entry = browser.get("/admin/calls/1").await;
+    assert_eq!(entry.status, 200);
+    assert!(entry.text.contains("no arguments of this entry") && !entry.text.contains("/admin/profiles/~"));
+}
+
+#[tokio::test]
+async fn profiles_are_added_cloned_changed_and_removed() {
+    let gateway = start_with(&with_ann(RECORDED.replace("auth: { keys: true }\n", "").as_str())).await;
+    let (mut browser, token) = operator(&gateway).await;
+    let form = |rest: &str| format!("csrf={token}&{rest}");
+    let added =
+        sent(&mut browser, "/admin/profiles-add", &form("slug=office&title=Office&server=demo")).await;
+    assert!(added.contains("The profile office was added."), "{added}");
+    let before = tools(&gateway, "/mcp/office").await;
+    assert!(before.contains(&"demo__add".to_owned()), "{before:?}");
+    let denied =
+        sent(&mut browser, "/admin/tools-visibility", &form("profile=office&action=deny&tool=demo/add"))
+            .await;
+    assert!(denied.contains("denied"), "{denied}");
+    assert!(!tools(&gateway, "/mcp/office").await.contains(&"demo__add".to_owned()));
+    sent(&mut browser, "/admin/profiles-add", &form("slug=copy&from=office")).await;
+    assert!(!tools(&gateway, "/mcp/copy").await.contains(&"demo__add".to_owned()), "the choice was cloned");
+    sent(&mut browser, "/admin/tools-visibility", &form("profile=office&action=allow&tool=demo/add")).await;
+    assert!(tools(&gateway, "/mcp/office").await.contains(&"demo__add".to_owned()));
+    sent(&mut browser, "/admin/profiles/office/servers", &form("server=demo&action=off")).await;
+    assert!(tools(&gateway, "/mcp/office").await.is_empty());
+    for (action, path) in
+        [("on", "/admin/profiles/office/servers"), ("remove", "/admin/profiles/copy/servers")]
+    {
+        sent(&mut browser, path, &form(&format!("server=demo&action={action}"))).await;
+    }
+    assert!(
+        !tools(&gateway, "/mcp/office").await.is_empty() && tools(&gateway, "/mcp/copy").await.is_empty()
+    );
+    for slug in ["office", "copy"] {
+        sent(&mut browser, &format!("/admin/profiles/{slug}/remove"), &form(&format!("confirm={slug}")))
+            .await;
+        assert_eq!(browser.get(&format!("/admin/profiles/{slug}")).await.status, 404);
+    }
+}
+
+#[tokio::test]
+async fn servers_are_switched_restarted_and_checked_and_sessions_ended() {
+    let gateway = start_with(&with_ann("audit: true\n")).await;
+    let (mut browser, token) = operator(&gateway).await;
+    let form = |rest: &str| format!("csrf={token}&{rest}");
+    for (action, words) in
+        [("disable", "disabled"), ("enable", "demo"), ("restart", "restarted"), ("refresh", "demo")]
+    {
+        let page = sent(&mut browser, &format!("/admin/servers/demo/{action}"), &form("")).await;
+        assert!(page.contains(words), "{action}: {page}");
+    }
+    assert!(!tools(&gateway, "/mcp").await.is_empty());
+    let checked = sent(&mut browser, "/admin/doctor-run", &form("")).await;
+    assert!(checked.contains("demo: connected; it lists"), "{checked}");
+    let client = Legacy::open(gateway.http()).await;
+    let sessions = page_with(&mut browser, "/admin/sessions", "name=\"session\"").await;
+    let (_, rest) = sessions.split_once("name=\"session\" value=\"").expect("a session");
+    let id = rest.split_once('"').expect("its end").0.to_owned();
+    let ended = sent(&mut browser, "/admin/sessions-end", &form(&format!("session={id}"))).await;
+    assert!(ended.contains("The session was ended."), "{ended}");
+    drop(client);
+    let again = browser.post("/admin/sessions-end", &form(&format!("session={id}"))).await;
+    assert_eq!(again.status, 404, "{}", again.text);
+}
