@@ -65,8 +65,8 @@ impl Cluster {
     /// # Panics
     /// Outside of a runtime.
     pub fn join(settings: &ClusterSettings, sealer: Arc<dyn ValueSealer>, members: ClusterMembers) -> Self {
-        let keys = StoreKeys::new(&settings.prefix);
-        let (store, kept) = Store::new(settings.address(keys.log()));
+        let keys = StoreKeys::new(&settings.store.prefix);
+        let (store, kept) = Store::new(settings.store.address(keys.log()));
         let membership = Arc::new(Membership {
             store,
             keys,
@@ -91,13 +91,13 @@ impl Cluster {
     pub async fn first_contact(&self, within: Duration) -> Result<(), UnfitStore> {
         let store = &self.membership.store;
         let decided = async {
+            let mut changes = store.changes();
             loop {
                 match &store.health().state {
                     StoreState::Ready(_) => return Ok(()),
                     StoreState::Unfit(unfit) => return Err(unfit.clone()),
-                    StoreState::Connecting | StoreState::Unreachable(_) => {
-                        tokio::time::sleep(Duration::from_millis(20)).await;
-                    }
+                    // The sender lives as long as the store.
+                    StoreState::Connecting | StoreState::Unreachable(_) => drop(changes.changed().await),
                 }
             }
         };

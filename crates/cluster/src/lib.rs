@@ -35,5 +35,5 @@ pub use member::{SharedKeys, SharedSessions};
 pub use replicas::Replica;
 pub use sealed::ValueSealer;
 pub use sessions::{OpenSession, SharedSession};
-pub use settings::ClusterSettings;
+pub use settings::{ClusterSettings, ClusterStore};
 pub use valkey::{StoreError, StoreHealth, StoreState, UnfitStore};

@@ -2,21 +2,18 @@
 
 use std::time::Duration;
 
-use config::StoreUrl;
-use transport::net::client::Trust;
+use config::{Cluster, StoreUrl};
+use transport::net::client::{TlsFiles, Trust};
 
 use crate::replicas::Replica;
-use crate::valkey::StoreAddress;
+use crate::families::StoreKeys;
+use crate::valkey::{StoreAddress, StoreState};
 
 /// The settings of a replica.
 #[derive(Debug, Clone)]
 pub struct ClusterSettings {
     /// The store.
-    pub url: StoreUrl,
-    /// The authorities that are trusted for the store's certificate.
-    pub trust: Trust,
-    /// The first part of all names in the store.
-    pub prefix: String,
+    pub store: ClusterStore,
     /// A random number for this process.
     pub id: u64,
     /// The name of this replica.
@@ -25,11 +22,50 @@ pub struct ClusterSettings {
     pub session_life: Duration,
 }
 
-impl ClusterSettings {
+/// The store of a cluster, and the trust in its certificate.
+#[derive(Debug, Clone)]
+pub struct ClusterStore {
+    /// The address and the credentials.
+    pub url: StoreUrl,
+    /// The authorities that are trusted for the store's certificate.
+    pub trust: Trust,
+    /// The first part of all names in the store.
+    pub prefix: String,
+}
+
+impl ClusterStore {
+    /// Returns the store that the configuration names.
+    ///
+    /// # Errors
+    /// Fails if its URL is invalid.
+    pub fn of(cluster: &Cluster) -> Result<Self, String> {
+        let files = cluster.tls.as_ref().map(|tls| TlsFiles {
+            ca: tls.ca.clone(),
+            system_too: false,
+            identity: tls.cert.clone().zip(tls.key.clone()),
+        });
+        Ok(Self {
+            url: StoreUrl::parse(cluster.store.expose()).map_err(|fault| fault.to_string())?,
+            trust: files.map_or_else(Trust::default, Trust::from_files),
+            prefix: cluster.prefix.clone(),
+        })
+    }
+
+    /// Opens a connection to the store, and checks whether the store can be used. Nothing is read or written there. Takes a few
+    /// seconds at most.
+    pub async fn examine(&self) -> StoreState {
+        match self.address(StoreKeys::new(&self.prefix).log()).connect().await {
+            Ok((_, version)) => StoreState::Ready(version),
+            Err(unconnected) => unconnected.state(),
+        }
+    }
+
     pub(crate) fn address(&self, channel: String) -> StoreAddress {
         StoreAddress { url: self.url.clone(), trust: self.trust.clone(), channel }
     }
+}
 
+impl ClusterSettings {
     pub(crate) fn replica(&self, started_ms: u64) -> Replica {
         Replica {
             id: format!("{:016x}", self.id),

@@ -75,6 +75,8 @@ pub const RELOAD: &str = "/admin/configuration-reload";
 pub const CONNECT: &str = "/admin/connect";
 /// POST: starts the self-test: `profile`, `client`; with `stop`, ends the test of that id.
 pub const CONNECT_TEST: &str = "/admin/connect-test";
+/// The gateways of the cluster.
+pub const REPLICAS: &str = "/admin/replicas";
 /// The checks.
 pub const DOCTOR: &str = "/admin/doctor";
 /// POST: runs the checks again.

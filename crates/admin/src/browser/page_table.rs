@@ -67,6 +67,7 @@ const ROWS: &[PageRow] = rows! {
     show route::CONNECT => screens::connect::show,
     form route::CONNECT_TEST => screens::connect::test,
     show route::TEST_EVENTS => screens::connect::events,
+    show route::REPLICAS => screens::replicas::show,
     show route::DOCTOR => screens::doctor::show,
     form route::DOCTOR_RUN => screens::doctor::run,
 };

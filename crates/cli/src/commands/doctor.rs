@@ -3,11 +3,13 @@
 //! | file | is for |
 //! |---|---|
 //! | `finding` | one finding, and its form for people and scripts |
+//! | `cluster` | the store that several gateways share |
 //! | `machine` | addresses, certificates, the clock, the state folder |
 //! | `servers` | a connection to each configured server |
 //!
 //! Nothing is changed: no file is created, and no tool is called.
 
+mod cluster;
 mod finding;
 mod machine;
 mod servers;
@@ -74,6 +76,9 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
                 tell(finding)?;
             }
             if !args.offline {
+                if let Some(finding) = cluster::finding(&settings)? {
+                    tell(finding)?;
+                }
                 servers::check(&settings, &args.servers, args.timeout, console, &mut tell)?;
             }
         }

@@ -30,7 +30,7 @@ pub(crate) struct StoreAddress {
 
 /// The reason why a connection cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unconnected {
+pub(crate) enum Unconnected {
     #[error("{0}")]
     Unreachable(String),
     #[error("{0}")]
@@ -44,7 +44,7 @@ impl From<Lost> for Unconnected {
 }
 
 impl Unconnected {
-    pub(super) fn state(self) -> StoreState {
+    pub(crate) fn state(self) -> StoreState {
         match self {
             Self::Unreachable(why) => StoreState::Unreachable(why),
             Self::Unfit(unfit) => StoreState::Unfit(unfit),
@@ -54,7 +54,7 @@ impl Unconnected {
 
 impl StoreAddress {
     /// Opens a connection that listens to the channel. Also returns the version of the store.
-    pub(super) async fn connect(&self) -> Result<(StoreConnection, String), Unconnected> {
+    pub(crate) async fn connect(&self) -> Result<(StoreConnection, String), Unconnected> {
         let StoreUrl { is_secure, host, port, .. } = &self.url;
         let trust = is_secure.then_some(&self.trust);
         let stream = connect_bytes((host, *port), trust, WITHIN).await;

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{sleep, timeout};
 
 use super::breaker::Breaker;
@@ -28,7 +27,7 @@ const STATE: &str = "dragoman::state";
 pub(crate) struct Store {
     batches: mpsc::Sender<CommandBatch>,
     breaker: Mutex<Breaker>,
-    health: ArcSwap<StoreHealth>,
+    health: watch::Sender<Arc<StoreHealth>>,
     /// Notified of each message that another replica announces.
     pub(crate) announced: Notify,
     /// Notified when a connection has been opened or lost.
@@ -42,7 +41,7 @@ impl Store {
         let store = Arc::new(Self {
             batches,
             breaker: Mutex::default(),
-            health: ArcSwap::from_pointee(StoreHealth::new(StoreState::Connecting)),
+            health: watch::Sender::new(Arc::new(StoreHealth::new(StoreState::Connecting))),
             announced: Notify::new(),
             changed: Notify::new(),
         });
@@ -52,7 +51,12 @@ impl Store {
 
     /// Returns the state of the connection.
     pub(crate) fn health(&self) -> Arc<StoreHealth> {
-        self.health.load_full()
+        self.health.borrow().clone()
+    }
+
+    /// Returns the changes of the state of the connection.
+    pub(crate) fn changes(&self) -> watch::Receiver<Arc<StoreHealth>> {
+        self.health.subscribe()
     }
 
     /// Sends commands together, and returns their replies.
@@ -118,8 +122,7 @@ impl Store {
     }
 
     fn set(&self, state: StoreState) {
-        let before = self.health.load();
-        if before.state == state {
+        if self.health.borrow().state == state {
             return;
         }
         match &state {
@@ -136,7 +139,7 @@ impl Store {
                 tracing::error!(help = unfit.help(), "the cluster's store cannot be used: {unfit}");
             }
         }
-        self.health.store(Arc::new(StoreHealth::new(state)));
+        self.health.send_replace(Arc::new(StoreHealth::new(state)));
         self.changed.notify_one();
     }
 }

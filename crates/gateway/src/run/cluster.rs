@@ -4,13 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::{Cluster, ClusterMembers, ClusterSettings, SharedKeys, SharedSessions};
-use config::StoreUrl;
+use cluster::{Cluster, ClusterMembers, ClusterSettings, ClusterStore, SharedKeys, SharedSessions};
 use parking_lot::Mutex;
 use store::keys::{KeyRecord, Keys};
 use store::sessions::SessionKey;
 use transport::net::BoxError;
-use transport::net::client::{TlsFiles, Trust};
 
 use crate::process::{Gateway, Thread};
 
@@ -52,17 +50,9 @@ pub(super) async fn leave(thread: Option<&Thread>) {
 fn settings(gateway: &Gateway) -> Result<Option<ClusterSettings>, BoxError> {
     let config = gateway.standing.config();
     let Some(cluster) = &config.cluster else { return Ok(None) };
-    let url = StoreUrl::parse(cluster.store.expose())?;
-    let files = cluster.tls.as_ref().map(|tls| TlsFiles {
-        ca: tls.ca.clone(),
-        system_too: false,
-        identity: tls.cert.clone().zip(tls.key.clone()),
-    });
     let name = cluster.name.clone().unwrap_or_else(machine);
     Ok(Some(ClusterSettings {
-        url,
-        trust: files.map_or_else(Trust::default, Trust::from_files),
-        prefix: cluster.prefix.clone(),
+        store: ClusterStore::of(cluster)?,
         id: gateway.process.seed,
         name,
         session_life: config.limits.session_lifetime,

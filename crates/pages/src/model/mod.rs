@@ -23,6 +23,7 @@ mod overview;
 mod parts;
 mod playground;
 mod profiles;
+mod replicas;
 mod servers;
 mod sessions;
 mod tools;
@@ -51,6 +52,7 @@ pub use playground::{
     SchemaField,
 };
 pub use profiles::{ProfilePage, ProfileRow, ProfileServer, ProfilesPage, UnservedCaller};
+pub use replicas::{ReplicaRow, ReplicasPage, StoreRow, StoreStanding};
 pub use servers::{
     AddServer, ConnectionCounts, ProcessRow, ServerConfig, ServerLogin, ServerPage, ServerRow, ServersFilter,
     ServersPage, StateChange, StderrLine,

@@ -32,6 +32,7 @@ icons! {
     Configuration = "file-cog",
     Connect = "cable",
     Doctor = "stethoscope",
+    Replica = "network",
     Check = "check",
     Good = "circle-check",
     Warning = "triangle-alert",

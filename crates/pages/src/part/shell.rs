@@ -28,6 +28,7 @@ pub(crate) enum Section {
     Logins,
     Configuration,
     Connect,
+    Replicas,
     Doctor,
 }
 
@@ -73,6 +74,7 @@ const GROUPS: &[(&str, &[NavigationItem])] = &[
         "System",
         &[
             (Section::Configuration, "Configuration", Glyph::Configuration, route::CONFIGURATION),
+            (Section::Replicas, "Replicas", Glyph::Replica, route::REPLICAS),
             (Section::Doctor, "Doctor", Glyph::Doctor, route::DOCTOR),
         ],
     ),

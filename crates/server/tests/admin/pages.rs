@@ -4,7 +4,7 @@ use crate::browser::{Browser, printed_link, start_with, with_ann};
 use crate::support::*;
 
 /// All pages without a name in their path.
-const PAGES: [&str; 18] = [
+const PAGES: [&str; 19] = [
     "/admin",
     "/admin/servers",
     "/admin/servers/demo",
@@ -22,6 +22,7 @@ const PAGES: [&str; 18] = [
     "/admin/limits",
     "/admin/configuration",
     "/admin/connect",
+    "/admin/replicas",
     "/admin/doctor",
 ];
 

@@ -25,6 +25,7 @@ pub(super) mod overview;
 pub(super) mod playground;
 pub(super) mod profile;
 pub(super) mod profiles;
+pub(super) mod replicas;
 pub(super) mod server;
 pub(super) mod server_forms;
 pub(super) mod servers;

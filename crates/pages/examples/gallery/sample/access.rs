@@ -3,7 +3,7 @@
 use super::{NOW, Sample, ago};
 use dragoman_pages::model::{
     AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow, ConsentStanding,
-    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, RuleEffect, SignInRow,
+    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, ReplicaRow, ReplicasPage, RuleEffect, SignInRow, StoreRow, StoreStanding,
 };
 
 /// The keys.
@@ -112,6 +112,25 @@ pub(crate) fn limits(s: &Sample) -> LimitsPage {
         caps: s.rows(|number| {
             let (key, means, limit, used) = caps[number % caps.len()];
             CapRow { key: s.numbered(key, number / caps.len()), means: s.t(means), limit: s.t(limit), used }
+        }),
+    }
+}
+
+/// The gateways of a cluster.
+pub(crate) fn replicas(s: &Sample) -> ReplicasPage {
+    ReplicasPage {
+        store: Some(StoreRow {
+            standing: if s.rows == 0 { StoreStanding::Unreachable } else { StoreStanding::Ready },
+            detail: Some(s.t(if s.rows == 0 { "127.0.0.1:6379 refused the connection" } else { "7.2.4" })),
+            since: ago(7_200),
+        }),
+        replicas: s.few(3, |number| ReplicaRow {
+            name: s.t(["gateway-a", "gateway-b", "gateway-c"][number]),
+            id: s.t(["8f3a12bc5d6e7f80", "1b2c3d4e5f607182", "c0ffee0123456789"][number]),
+            version: s.t(env!("CARGO_PKG_VERSION")),
+            started: ago([7_200, 86_400, 95][number]),
+            sessions: [1_240, 1_198, 12][number],
+            is_this_one: number == 0,
         }),
     }
 }

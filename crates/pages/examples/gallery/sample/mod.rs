@@ -12,7 +12,7 @@ mod traffic;
 pub(crate) use traffic::overview;
 
 use dragoman_pages::model::{
-    Caller, ErrorPage, ForeignText, LoginPage, Millis, Notice, PageFrame, Paging, Severity,
+    Caller, ErrorPage, ForeignText, LoginPage, Millis, Notice, PageFrame, Paging, Severity, ReplicasPage,
 };
 use dragoman_pages::{Markup, page};
 
@@ -144,6 +144,8 @@ pub(crate) fn all(s: &Sample) -> Vec<(&'static str, String)> {
         ("keys", page::keys(&frame, &access::keys(s))),
         ("keys-made", page::keys(&frame, &access::keys_made(s))),
         ("access", page::access(&frame, &access::access(s))),
+        ("replicas", page::replicas(&frame, &access::replicas(s))),
+        ("replicas-alone", page::replicas(&frame, &ReplicasPage::default())),
         ("limits", page::limits(&frame, &access::limits(s))),
         ("logins", page::logins(&frame, &access::logins(s))),
         ("configuration", page::configuration(&frame, &system::configuration(s))),

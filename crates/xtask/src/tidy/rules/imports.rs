@@ -47,6 +47,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
             "native",
             "store",
             "upstream",
+            "cluster",
             "gateway",
             "admin",
         ],

@@ -1,0 +1,54 @@
+//! The gateways of a cluster, and the store that they share.
+
+use super::{ForeignText, Millis};
+
+/// The gateways of the cluster.
+#[derive(Debug, Clone, Default)]
+pub struct ReplicasPage {
+    /// The store; `None` if this gateway works alone.
+    pub store: Option<StoreRow>,
+    /// The gateways that are alive, this one first.
+    pub replicas: Vec<ReplicaRow>,
+}
+
+/// The store that the gateways share.
+#[derive(Debug, Clone, Default)]
+pub struct StoreRow {
+    /// The state of the connection.
+    pub standing: StoreStanding,
+    /// The version of the store, or the reason why it cannot be used.
+    pub detail: Option<ForeignText>,
+    /// The beginning of this state.
+    pub since: Millis,
+}
+
+/// The state of the connection to the store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StoreStanding {
+    /// No connection has been opened yet.
+    #[default]
+    Connecting,
+    /// The store can be used.
+    Ready,
+    /// There is no connection.
+    Unreachable,
+    /// The store cannot be used.
+    Unfit,
+}
+
+/// A gateway of the cluster.
+#[derive(Debug, Clone, Default)]
+pub struct ReplicaRow {
+    /// Its name: `cluster.name`, or the name of its machine.
+    pub name: ForeignText,
+    /// Its id, new with each start.
+    pub id: ForeignText,
+    /// Its version of Dragoman.
+    pub version: ForeignText,
+    /// The time of its start.
+    pub started: Millis,
+    /// The sessions in its memory.
+    pub sessions: u64,
+    /// True for the gateway that shows the page.
+    pub is_this_one: bool,
+}
