@@ -16,7 +16,7 @@ use super::CallContext;
 use super::cache_slot::CacheSlot;
 use super::record::{Record, Refused};
 use super::recorded_target::RecordedTarget;
-use super::result_limit::ResultLimit;
+use super::result_limit::{LimitedTool, ResultLimit};
 use super::result_store::CachedResult;
 use crate::admission::Identity;
 use crate::telemetry::RequestArrival;
@@ -62,7 +62,8 @@ pub(super) fn answer(
     let limit = if asked.whole {
         None
     } else {
-        ResultLimit::of(context, (&upstream, tool), cell.profile, identity.data_owner())
+        let tool = LimitedTool::of(&upstream, tool, cell.profile);
+        ResultLimit::of(context, &upstream, tool, identity.data_owner())
     };
     let answer = result_response(id, &found);
     let answer = match limit {

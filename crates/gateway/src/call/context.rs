@@ -14,6 +14,7 @@ use upstream::quota::Quota;
 use super::at_once::RunningByTool;
 use super::result_store::ResultStore;
 use super::task_homes::Homes;
+use super::tasks::LimitedTasks;
 use super::unchecked::Unchecked;
 use crate::admission::audit::AuditSink;
 use crate::call::capture::Capture;
@@ -32,6 +33,8 @@ pub struct CallState {
     pub(crate) homes: Homes,
     /// Outcomes that are kept for tasks.
     pub(crate) held: Mutex<HeldOutcomes>,
+    /// The tools of tasks whose outcomes are limited.
+    pub(crate) limited_tasks: LimitedTasks,
     /// The quota of notification streams.
     pub listens: Arc<Quota>,
     /// The tools with unvalidated arguments that have already been logged.
@@ -65,6 +68,7 @@ impl CallState {
                 bytes: HELD.1,
                 lifetime: limits.request_state_lifetime,
             })),
+            limited_tasks: LimitedTasks::default(),
             listens: Quota::new(limits.listen_streams),
             unchecked: Unchecked::default(),
             running_by_tool: RunningByTool::default(),

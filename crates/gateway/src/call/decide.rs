@@ -112,7 +112,7 @@ pub(crate) async fn decide_or_refuse(
             Caller::Session(_) => Err(Fault::unknown_method(&frame.method(), "needs no session").into()),
             Caller::Stateless(..) => Ok(Decision::Listen(cell, frame)),
         },
-        Dispatch::Kept(method, route) => kept(context, caller, info, (method, route), &frame).await,
+        Dispatch::Kept(method, route) => kept(context, caller, (&cell, info), (method, route), &frame).await,
         Dispatch::Forward(route) => {
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             let slot = CacheSlot::of(context, requester.slot_owner(), (&cell, server), (&route, &frame));
@@ -244,7 +244,7 @@ fn ask_again(context: &Arc<CallContext>, cell: &ViewCell, view: &View) {
 async fn kept(
     context: &Arc<CallContext>,
     caller: &Caller,
-    server_info: &str,
+    (cell, server_info): (&ViewCell, &str),
     (method, route): (TaskMethod, TaskRoute),
     frame: &Frame,
 ) -> Result<Decision, Refused> {
@@ -255,8 +255,8 @@ async fn kept(
             (200, result_response(request_id(frame)?, &result))
         }
         Caller::Stateless(_, identity) => {
-            let era = caller.era();
-            let asked = tasks::TaskRequest { frame, method, route, era, server_info, identity };
+            let (era, profile) = (caller.era(), cell.profile);
+            let asked = tasks::TaskRequest { frame, method, route, era, server_info, identity, profile };
             Box::pin(tasks::serve(context, asked)).await?
         }
     };

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::exchange::{Event, ExchangeAnswer, Step, Ticket};
+use engine::exchange::{Event, ExchangeAnswer, Made, Step, Ticket};
+use engine::tasks::TaskIds;
 use proto::mcp::meta;
 use proto::rpc::Frame;
 
@@ -12,13 +13,14 @@ use super::call::Call;
 use super::caller::Caller;
 use super::parked::Parked;
 use crate::call::record::Record;
+use crate::call::result_rules::ResultRules;
 use crate::call::side_channel::SideChannel;
-use crate::call::tasks;
+use crate::call::tasks::{self, StartedTask};
 use crate::call::turn::CallTurn;
 use transport::budget::{self, Part};
 use transport::up::LinkError;
 use upstream::link::requests::{is_log, passes};
-use upstream::link::{OpenLink, Wire};
+use upstream::link::{HeldLink, OpenLink, Wire};
 use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::{Dormant, Sleeper};
 
@@ -30,10 +32,10 @@ impl Call {
         let (era, id) = (self.caller.era(), self.exchange.id());
         let answer =
             masked.map_or(answer, |masked| ExchangeAnswer::fault(masked.http_status(era), *masked, id));
-        let made = self.exchange.made();
+        let mut made = self.exchange.made();
         let answer = match self.rules.take() {
-            Some(rules) if made.is_none() => rules.end(&self.context, self.caller.identity(), era, answer),
-            _ => answer,
+            Some(rules) => self.limited(*rules, made.as_mut(), answer),
+            None => answer,
         };
         // A translated answer, or one with another id, has a new buffer; the buffer that was read will soon be freed.
         let answer =
@@ -46,6 +48,22 @@ impl Call {
             Some(made) => tasks::keep(self, made, answer),
             None => answer,
         }
+    }
+
+    /// Applies the call's rules to its answer, or to the task that the call became.
+    fn limited(&self, rules: ResultRules, made: Option<&mut Made>, answer: ExchangeAnswer) -> ExchangeAnswer {
+        let (context, era, identity) = (&self.context, self.caller.era(), self.caller.identity());
+        if let Some(Made::Outcome(outcome)) = made {
+            *outcome = rules.cut(context, identity, era, std::mem::take(outcome));
+            return answer;
+        }
+        let ids = TaskIds::new(context.sealer(), self.caller.owner(), era);
+        let Some(started) = StartedTask::of_answer(&answer.body, era, ids).filter(|_| answer.ok) else {
+            return rules.end(context, identity, era, answer);
+        };
+        let link = self.connection.held.as_ref().map(HeldLink::again);
+        tasks::limit(context, (&self.upstream, link), started, rules.into_task_limits());
+        answer
     }
 
     /// Parks the call until its client comes back; returns the answer that contains the questions.

@@ -1,13 +1,16 @@
 //! Results that are longer than their server's `maxResult`: each is shortened, and its rest is kept for the caller. This module
 //! must not know how a result is shortened.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::ToolEntry;
 use engine::result_cap::{CapRules, RestId, shorten};
 use proto::bridge::shape::{Own, result};
+use proto::bridge::tasks::TaskMethod;
 use proto::era::{Era, newest_handshake};
-use proto::json::{MAX_DEPTH, Members, Splice, quote};
+use proto::json::{MAX_DEPTH, Members, Span, Splice, quote};
 use proto::mcp::Method;
 use upstream::Upstream;
 
@@ -16,33 +19,91 @@ use super::result_store::{KeptRest, ToolOrigin};
 use crate::admission::Identity;
 use crate::admission::identity::DataOwner;
 
+/// A tool whose results are limited, in the profile in which it was called.
+#[derive(Clone)]
+pub(crate) struct LimitedTool {
+    has_output_schema: bool,
+    profile: usize,
+    /// `None` if nobody knows the tool any more, because its task is too old. Nobody could check who may read a rest, so
+    /// none is kept.
+    origin: Option<ToolOrigin>,
+}
+
+impl LimitedTool {
+    /// Returns a tool in a profile.
+    pub(super) fn of(upstream: &Upstream, tool: &ToolEntry, profile: usize) -> Self {
+        let origin = ToolOrigin {
+            upstream: tool.upstream,
+            server: upstream.name().clone(),
+            name: tool.name.clone(),
+            identity: tool.identity().clone(),
+        };
+        Self { has_output_schema: tool.has_output_schema, profile, origin: Some(origin) }
+    }
+
+    /// Returns the tool of a task that is too old.
+    fn forgotten(profile: usize) -> Self {
+        Self { has_output_schema: false, profile, origin: None }
+    }
+
+    fn name(&self) -> &str {
+        self.origin.as_ref().map_or("of an old task", |origin| &origin.name)
+    }
+}
+
+/// The member of a response that contains the result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ResultPlace {
+    /// The response's own result.
+    Whole,
+    /// The result inside a task, if the task has ended.
+    InTask,
+}
+
 /// The limit for the result of one call.
 pub(super) struct ResultLimit {
     most: usize,
-    has_output_schema: bool,
-    profile: usize,
     /// The caller that may read the rest: the sender of the request, whose credentials may differ from those with which its
     /// session began.
     owner: DataOwner,
-    tool: ToolOrigin,
+    server: Arc<str>,
+    tool: LimitedTool,
+    place: ResultPlace,
 }
 
 impl ResultLimit {
     /// Returns the limit for a call of a tool; `None` if its server has none.
     pub(super) fn of(
         context: &CallContext,
-        (upstream, tool): (&Upstream, &ToolEntry),
-        profile: usize,
+        upstream: &Upstream,
+        tool: LimitedTool,
         owner: DataOwner,
     ) -> Option<Self> {
         let most = context.egress.snapshot().calls(&upstream.server.spec).max_result?;
-        let tool_origin = ToolOrigin {
-            upstream: tool.upstream,
-            server: upstream.name().clone(),
-            name: tool.name.clone(),
-            identity: tool.identity().clone(),
+        Some(Self { most, owner, server: upstream.name().clone(), tool, place: ResultPlace::Whole })
+    }
+
+    /// Returns the limit for the outcome of a task, in the answer to a request about the task; `real` is the task's id at
+    /// its server.
+    pub(super) fn of_task(
+        context: &CallContext,
+        (upstream, real): (&Upstream, &str),
+        (method, profile): (TaskMethod, usize),
+        owner: DataOwner,
+    ) -> Option<Self> {
+        let place = match method {
+            TaskMethod::Result => ResultPlace::Whole,
+            TaskMethod::Get => ResultPlace::InTask,
+            TaskMethod::Update | TaskMethod::Cancel | TaskMethod::List => return None,
         };
-        Some(Self { most, has_output_schema: tool.has_output_schema, profile, owner, tool: tool_origin })
+        let tool = context.state.limited_tasks.tool(upstream.server.spec.id, real);
+        let tool = tool.unwrap_or_else(|| LimitedTool::forgotten(profile));
+        Some(Self { place, ..Self::of(context, upstream, tool, owner)? })
+    }
+
+    /// Returns the tool.
+    pub(super) fn tool(&self) -> &LimitedTool {
+        &self.tool
     }
 
     /// Returns true if a response of this length is surely within the limit.
@@ -61,11 +122,11 @@ impl ResultLimit {
         if response.len() <= self.most {
             return response;
         }
-        self.shortened(context, identity, era, &response).unwrap_or(response)
+        self.shortened_inside(context, identity, era, &response).unwrap_or(response)
     }
 
     #[cold]
-    fn shortened(
+    fn shortened_inside(
         &self,
         context: &CallContext,
         identity: &Identity,
@@ -73,41 +134,64 @@ impl ResultLimit {
         response: &Bytes,
     ) -> Option<Bytes> {
         let members = Members::of_document(response, MAX_DEPTH).ok()?;
-        let place = members.get(response, "result")?;
-        let (snapshot, long) = (context.egress.snapshot(), place.share(response));
-        let id = fresh_id();
+        let mut place = members.get(response, "result")?;
+        if self.place == ResultPlace::InTask {
+            place = Members::of_value(response, place)?.get(response, "result")?;
+        }
+        let short = self.shortened(context, identity, era, &place.share(response))?;
+        let mut splice = Splice::new(response);
+        splice.replace(place, &short);
+        Some(splice.finish())
+    }
+
+    /// Returns a shorter form of a result, a JSON object; `None` if the result is not too long.
+    pub(super) fn shortened(
+        &self,
+        context: &CallContext,
+        identity: &Identity,
+        era: &'static Era,
+        long: &Bytes,
+    ) -> Option<Bytes> {
+        let snapshot = context.egress.snapshot();
+        let profile = self.tool.profile;
+        let id = fresh_id().filter(|_| self.tool.origin.is_some());
         let (uri, server_info) =
-            (id.unwrap_or(RestId(0)).to_string(), &snapshot.profiles[self.profile].server_info);
+            (id.unwrap_or(RestId(0)).to_string(), &snapshot.profiles.get(profile)?.server_info);
+        let is_structured = || {
+            Members::of_value(long, Span::new(0, long.len()))
+                .is_some_and(|result| result.get(long, "structuredContent").is_some())
+        };
         let rules = CapRules {
             most: self.most,
-            has_output_schema: self.has_output_schema,
+            has_output_schema: match self.tool.origin {
+                Some(_) => self.tool.has_output_schema,
+                None => is_structured(),
+            },
             era,
             server_info,
-            server: &self.tool.server,
-            tool: &self.tool.name,
+            server: &self.server,
+            tool: self.tool.name(),
             uri: &uri,
             kept_for: snapshot.limits.rest_lifetime,
         };
-        let short = match shorten(&long, &rules) {
+        let short = match shorten(long, &rules) {
             Ok(None) => return None,
             Ok(Some(short)) => {
                 let kept = id.zip(short.rest.clone()).is_some_and(|(id, contents)| {
-                    let (profile, regime) = (self.profile, snapshot.regime);
-                    let (owner, tool) = (self.owner, self.tool.clone());
+                    let (regime, owner) = (snapshot.regime, self.owner);
+                    let Some(tool) = self.tool.origin.clone() else { return false };
                     let rest = KeptRest { owner, profile, regime, tool, contents };
                     context.state.results.keep_rest(id, rest, identity.holder(), rules.kept_for)
                 });
                 short.finish(&rules, kept)
             }
             Err(why) => {
-                let why = why.describe(&self.tool.name, &self.tool.server, (long.len(), self.most));
+                let why = why.describe(rules.tool, rules.server, (long.len(), self.most));
                 failed(era, server_info, &why).ok()?
             }
         };
-        tracing::debug!(server = %self.tool.server, tool = %self.tool.name, bytes = long.len(), "a result was shortened");
-        let mut splice = Splice::new(response);
-        splice.replace(place, &short);
-        Some(splice.finish())
+        tracing::debug!(server = %self.server, tool = %rules.tool, bytes = long.len(), "a result was shortened");
+        Some(short)
     }
 }
 

@@ -1,12 +1,16 @@
-//! The rules that a call's tool or server sets for it: the limit of its result, its place in the cache, and its count
-//! among the running calls of its tool. Most calls have no such rules. This module must not know how a call runs.
+//! The rules that a call's tool or server sets for it: the limit of its result, its place in the cache, its count
+//! among the running calls of its tool, and the time after which it must have ended even as a task. Most calls have no
+//! such rules. This module must not know how a call runs.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::ExchangeAnswer;
-use proto::era::Era;
+use proto::bridge::tasks::TaskMethod;
+use proto::era::{Era, Tasks};
+use proto::json::unquote;
 use proto::rpc::Frame;
 use upstream::Upstream;
 
@@ -14,7 +18,8 @@ use super::CallContext;
 use super::at_once::CountedCall;
 use super::cache_slot::CacheSlot;
 use super::caller::{Caller, Request};
-use super::result_limit::ResultLimit;
+use super::result_limit::{LimitedTool, ResultLimit};
+use super::tasks::TaskLimits;
 use crate::admission::Identity;
 
 /// The rules of one call.
@@ -22,6 +27,8 @@ pub(crate) struct ResultRules {
     limit: Option<ResultLimit>,
     slot: Option<CacheSlot>,
     counted: Option<CountedCall>,
+    /// The time by which a task must have ended, if the call becomes one.
+    deadline: Option<Instant>,
 }
 
 impl ResultRules {
@@ -35,7 +42,9 @@ impl ResultRules {
         request: &mut Request<'_>,
         upstream: &Upstream,
     ) -> Result<Option<Box<Self>>, Fault> {
-        let (slot, Some(tool)) = (request.slot.take(), request.route.tool) else { return Ok(None) };
+        let (slot, Some(tool)) = (request.slot.take(), request.route.tool) else {
+            return Ok(Self::of_task_request(context, caller, request, upstream));
+        };
         let is_limited = context.egress.snapshot().calls(&upstream.server.spec).max_result.is_some();
         if !is_limited && tool.limits().is_none() {
             return Ok(None);
@@ -45,10 +54,32 @@ impl ResultRules {
         let limit = if request.whole || !is_limited {
             None
         } else {
-            ResultLimit::of(context, (upstream, tool), profile, request.identity.data_owner())
+            let tool = LimitedTool::of(upstream, tool, profile);
+            ResultLimit::of(context, upstream, tool, request.identity.data_owner())
         };
-        let are_there = limit.is_some() || slot.is_some() || counted.is_some();
-        Ok(are_there.then(|| Box::new(Self { limit, slot, counted })))
+        let may_be_task = caller.era().shapes.tasks != Tasks::None;
+        let timeout = tool.limits().and_then(|limits| limits.timeout).filter(|_| may_be_task);
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        let are_there = limit.is_some() || slot.is_some() || counted.is_some() || deadline.is_some();
+        Ok(are_there.then(|| Box::new(Self { limit, slot, counted, deadline })))
+    }
+
+    /// Returns the rules of a request for the outcome of a task; `None` for any other request.
+    fn of_task_request(
+        context: &CallContext,
+        caller: &Caller,
+        request: &Request<'_>,
+        upstream: &Upstream,
+    ) -> Option<Box<Self>> {
+        context.egress.snapshot().calls(&upstream.server.spec).max_result?;
+        let method = TaskMethod::from_name(&request.route.method).filter(|_| !request.whole)?;
+        let real = match &request.route.rename {
+            Some((_, real)) => unquote(real.strip_prefix(b"\"")?.strip_suffix(b"\"")?)?,
+            None => request.frame.string(request.frame.param("taskId").ok()??)?,
+        };
+        let (profile, owner) = (caller.view()?.profile, request.identity.data_owner());
+        let limit = ResultLimit::of_task(context, (upstream, &real), (method, profile), owner)?;
+        Some(Box::new(Self { limit: Some(limit), slot: None, counted: None, deadline: None }))
     }
 
     /// Returns true if a long answer of this length may be passed on without being read.
@@ -102,5 +133,23 @@ impl ResultRules {
             None => answer.body,
         };
         ExchangeAnswer { body, ..answer }
+    }
+
+    /// Returns an outcome, a JSON object that is kept for a client that waits for a task, in a form within the limit.
+    pub(super) fn cut(
+        &self,
+        context: &CallContext,
+        identity: &Identity,
+        era: &'static Era,
+        outcome: Bytes,
+    ) -> Bytes {
+        let short = self.limit.as_ref().and_then(|limit| limit.shortened(context, identity, era, &outcome));
+        short.unwrap_or(outcome)
+    }
+
+    /// Returns the rules that apply to the task that the call became.
+    pub(super) fn into_task_limits(self) -> TaskLimits {
+        let tool = self.limit.as_ref().map(|limit| limit.tool().clone());
+        TaskLimits { tool, counted: self.counted, deadline: self.deadline }
     }
 }

@@ -1,6 +1,7 @@
 //! A task that a client without a session started at a server with the experimental tasks: the link that knows the
 //! task, and the questions that the server asks while the result is awaited.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use engine::exchange::Outbound;
 use parking_lot::Mutex;
 use proto::bridge::tasks::{Status, Task, TaskMethod, Watch, related};
 use proto::era::Era;
-use proto::json::Members;
+use proto::json::{Members, unquote};
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameKind, result_response};
 use tokio::sync::watch;
@@ -108,6 +109,11 @@ impl Home {
     /// Returns the task's id at the server, a JSON string.
     pub(crate) fn task(&self) -> &Bytes {
         &self.task
+    }
+
+    /// Returns the task's id at the server.
+    pub(super) fn name(&self) -> Option<Cow<'_, str>> {
+        unquote(self.task.strip_prefix(b"\"")?.strip_suffix(b"\"")?)
     }
 
     /// Returns the server's era.

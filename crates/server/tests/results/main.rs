@@ -8,6 +8,7 @@
 //! | `rests` | who may read a rest, and for how long |
 //! | `kept` | results from a cache, and everything that must not come from one |
 //! | `limits` | the time and the number of calls of a tool |
+//! | `tasks` | the same limits for calls that become tasks |
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -17,3 +18,4 @@ mod library;
 mod limits;
 mod long;
 mod rests;
+mod tasks;

@@ -18,6 +18,7 @@ use crate::admission::identity::Identity;
 use crate::call::CallContext;
 use crate::call::call::Call;
 use crate::call::caller::Caller;
+use crate::call::result_limit::ResultLimit;
 use crate::call::task_home::Home;
 use upstream::link::HeldLink;
 use upstream::pool::dispatch::Binding;
@@ -103,6 +104,8 @@ pub(crate) struct TaskRequest<'a> {
     pub(crate) era: &'static Era,
     pub(crate) server_info: &'a str,
     pub(crate) identity: &'a Identity,
+    /// The client's profile.
+    pub(crate) profile: usize,
 }
 
 /// Answers a request about a task that needs its own link.
@@ -149,7 +152,8 @@ pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) ->
                 if ended(&result) {
                     home.end();
                 }
-                return Ok((200, named(context, &asked, &home, &result_response(id, &result))?));
+                let answer = named(context, &asked, &home, &result_response(id, &result))?;
+                return Ok((200, limited(context, &asked, &home, answer)));
             }
             Next::Error(error) => {
                 let read = RpcError::of_value(&error, Span::new(0, error.len()));
@@ -162,6 +166,16 @@ pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) ->
         next = then.ok_or_else(|| {
             Fault::gateway("the gateway cannot continue after the server's answer about this task")
         })?;
+    }
+}
+
+/// Returns an answer in which the task's outcome is within the limit of its server.
+fn limited(context: &CallContext, asked: &TaskRequest<'_>, home: &Home, answer: Bytes) -> Bytes {
+    let (Some(real), owner) = (home.name(), asked.identity.data_owner()) else { return answer };
+    let task = (&**home.upstream(), &*real);
+    match ResultLimit::of_task(context, task, (asked.method, asked.profile), owner) {
+        Some(limit) => limit.apply(context, asked.identity, asked.era, answer),
+        None => answer,
     }
 }
 

@@ -206,6 +206,9 @@ impl Follower {
     /// Forwards a notification to the client, with the task ids and URIs that the client knows. A client that reads too
     /// slowly misses notifications, but loses no tasks.
     fn forward(&self, frame: &Frame) {
+        if self.is_too_long(frame) {
+            return;
+        }
         let Some(edits) = notice_edits(frame, &self.tasks) else { return };
         let mut splice = Splice::new(frame.text());
         for (span, name) in &edits {
@@ -218,6 +221,14 @@ impl Follower {
             };
             let _ = self.sender.try_send(ResourceNotice::Notice(Arc::new(frame)));
         }
+    }
+
+    /// Returns true if a notification contains an outcome above the server's limit. The client gets the shortened outcome
+    /// when it asks for it.
+    fn is_too_long(&self, frame: &Frame) -> bool {
+        let most = self.context.egress.snapshot().calls(&self.upstream.server.spec).max_result;
+        most.is_some_and(|most| frame.text().len() > most)
+            && frame.param("result").is_ok_and(|it| it.is_some())
     }
 
     async fn open(&self, link: &Arc<OpenLink>) -> Result<Option<(ReplySource, OpenRequest)>, LinkError> {
