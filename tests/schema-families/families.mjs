@@ -30,7 +30,8 @@ export const FAMILIES = {
   anthropic: { rules: anthropic, via: [aiSdk.anthropic] },
   vscode: { rules: vscode, via: [] },
   cursor: { rules: cursor, via: [] },
-  // A list for clients of every kind. Not strict functions, which demand arguments that the server made optional.
+  // A list for clients of every kind. Not strict functions, which demand arguments that the server made optional; and not
+  // Cursor, which refuses the `anyOf` that Gemini needs for arguments of several types (docs/configuration.md).
   portable: {
     rules: all(gemini, geminiJson, openai, anthropic, vscode),
     via: [langchain.google, genai, aiSdk.google, openaiAgents.loose, aiSdk.openai, langchain.openai, aiSdk.anthropic],

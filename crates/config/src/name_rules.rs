@@ -45,7 +45,8 @@ section! {
         "direct" direct: Vec<Glob> = globs();
         /// The form of input schemas and names, for clients that accept only certain forms. `as-received`: each schema as its
         /// server wrote it. `gemini`, `openai`, `anthropic`, `vscode`, `cursor`: the form that this family of clients accepts.
-        /// `portable`: a form that all of these clients accept. Calls are always checked against the server's own schema.
+        /// `portable`: a form that all of these clients accept, except that Cursor refuses arguments with alternatives. Calls are
+        /// always checked against the server's own schema.
         "schemas" schemas: SchemaForm = Word;
     ]
 }
@@ -81,7 +82,7 @@ words! {
         Vscode = "vscode",
         /// The form for Cursor.
         Cursor = "cursor",
-        /// The form that all of these clients accept.
+        /// The form that all of these clients accept, except that Cursor refuses alternatives.
         Portable = "portable",
     }
 }

@@ -304,8 +304,8 @@ fn refusals(catalogue: &UpstreamCatalogue, console: &Console) -> String {
         let line = format!("  {}", one_line(&one.to_string()));
         let _ = writeln!(text, "{}", wrapped(&line, console));
     }
-    let help =
-        "A profile can show these tools in a form that the clients accept: `tools: { schemas: portable }`.";
+    let remedy = Refusals::remedy(&all);
+    let help = format!("A profile can show these tools in a form that the clients accept: {remedy}.");
     let _ = writeln!(text, "{}", console.out.dim(&wrapped(&format!("  {help}"), console)));
     text
 }

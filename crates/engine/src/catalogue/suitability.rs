@@ -63,6 +63,17 @@ impl Refusals {
         all
     }
 
+    /// The forms of tools that these families accept, for people. The portable form is no help for Cursor: it contains the
+    /// alternatives that Cursor refuses.
+    pub fn remedy(all: &[Self]) -> &'static str {
+        let is_cursor = |one: &Self| one.family.name == "cursor";
+        match (all.iter().any(is_cursor), all.iter().all(is_cursor)) {
+            (false, _) => "`tools: { schemas: portable }`",
+            (true, true) => "`tools: { schemas: cursor }`",
+            (true, false) => "`tools: { schemas: portable }`, or `cursor` in a profile for Cursor",
+        }
+    }
+
     /// The refusals as JSON: each family with its refused tools, and for each tool the places and rules.
     pub fn listed(all: &[Self]) -> Value {
         let reason = |found: &SchemaFinding| json!({ "path": found.path, "rule": found.rule.id(), "message": found.rule.sentence() });
@@ -112,5 +123,22 @@ impl fmt::Display for Refusals {
             }
         }
         if self.count > TOLD { write!(f, ", …") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_told_to_use_a_form_that_they_refuse() {
+        let family = |name: &str| SchemaFamily::ALL.into_iter().find(|family| family.name == name).unwrap();
+        let remedy = |names: &[&str]| {
+            let one = |name: &&str| Refusals { family: family(name), count: 1, tools: Vec::new() };
+            Refusals::remedy(&names.iter().map(one).collect::<Vec<_>>())
+        };
+        assert_eq!(remedy(&["gemini", "vscode"]), "`tools: { schemas: portable }`");
+        assert_eq!(remedy(&["cursor"]), "`tools: { schemas: cursor }`");
+        assert!(remedy(&["gemini", "cursor"]).ends_with("or `cursor` in a profile for Cursor"));
     }
 }

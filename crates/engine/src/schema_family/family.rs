@@ -168,10 +168,11 @@ const CURSOR: SchemaFamily = SchemaFamily {
     says_null: false,
 };
 
-/// The form that all families accept.
+/// The form that all families accept, with one exception: a node of several types becomes an `anyOf`, because Gemini knows
+/// neither lists of types nor nodes without a type, and Cursor refuses `anyOf`. No form suits both.
 const PORTABLE: SchemaFamily = SchemaFamily {
     name: "portable",
-    title: "all of these",
+    title: "all of these, except for alternatives in Cursor",
     longest_name: 40,
     further_name_chars: "",
     needs_root_properties: true,

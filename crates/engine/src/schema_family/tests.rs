@@ -16,7 +16,7 @@ fn family(name: &str) -> &'static SchemaFamily {
     SchemaFamily::of(form.1).unwrap()
 }
 
-/// All families, and the portable form, which all families accept.
+/// All families, and the portable form.
 fn families() -> impl Iterator<Item = &'static SchemaFamily> {
     SchemaForm::ALL.iter().filter_map(|(_, form)| SchemaFamily::of(*form))
 }

@@ -230,6 +230,21 @@ fn no_combinators_for_cursor() {
 }
 
 #[test]
+fn no_form_with_alternatives_suits_both_gemini_and_cursor() {
+    for schema in [json!({ "type": ["string", "integer"] }), json!({ "description": "anything" })] {
+        assert_eq!(broken("cursor", &with(&schema)), [""; 0], "{schema}");
+        let portable = form("portable", &with(&schema));
+        assert_eq!(broken("cursor", &portable), ["combinator"], "{portable}");
+        for name in ["gemini", "openai", "anthropic", "vscode"] {
+            assert_eq!(broken(name, &portable), [""; 0], "{name}: {portable}");
+        }
+        let cursor = form("cursor", &with(&schema));
+        assert_eq!(broken("cursor", &cursor), [""; 0], "{cursor}");
+        assert!(broken("gemini", &cursor).iter().any(|rule| rule.starts_with("type-")), "{cursor}");
+    }
+}
+
+#[test]
 fn a_required_argument_that_can_be_null_says_so_for_all_clients() {
     let schema = json!({ "type": "object", "properties": { "a": { "type": ["string", "null"] }, "b": { "type": ["string", "null"] } }, "required": ["a"] });
     let written = form("portable", &schema);

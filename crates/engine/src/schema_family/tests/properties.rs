@@ -204,6 +204,17 @@ proptest! {
     }
 
     #[test]
+    fn every_family_accepts_the_portable_form_but_cursor_refuses_alternatives(schema in input()) {
+        let written = form("portable", &schema);
+        for family in SchemaFamily::ALL {
+            let found = lint(family, written.to_string().as_bytes(), false, 64);
+            let is_known = |rule: SchemaRule| family.name == "cursor" && rule == SchemaRule::Combinator;
+            let refused = found.iter().find(|found| found.rule.is_repairable() && !is_known(found.rule));
+            prop_assert!(refused.is_none(), "{}: {refused:?}\n{schema}\n{written}", family.name);
+        }
+    }
+
+    #[test]
     fn nothing_panics_and_everything_is_accepted_in_the_end(text in any_json()) {
         for family in families() {
             let suited = suit(family, text.to_string().as_bytes(), true);
