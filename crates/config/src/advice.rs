@@ -321,12 +321,12 @@ fn endpoint(reader: &mut Reader<'_>, endpoint: &Node, config: &Config) {
 fn long_names(reader: &mut Reader<'_>, entry: &Entry, profile: &Profile) {
     let prefix = profile.prefix_of_clients(&entry.key);
     if prefix.len() > MAX_CLIENT_PREFIX {
+        let left = MAX_PUBLIC_NAME.saturating_sub(prefix.len());
         let message = format!(
-            "with the prefix {}, names can have more than {MAX_PUBLIC_NAME} characters",
+            "the prefix {} leaves only {left} characters for names, so most names are shortened to digits",
             clip(&prefix)
         );
         reader.note(&entry.key_at, message, "set `clientPrefix` to the prefix that your clients use");
-        return;
     }
     for kind in ["tools", "prompts"] {
         let Some(rules) = entry.value.entry(kind) else { continue };

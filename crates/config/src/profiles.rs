@@ -51,7 +51,8 @@ section! {
         /// not listed.
         "resources" resources: UriRules = Within, absent "everything";
         /// The prefix that clients put before the names of tools and prompts. Together with this prefix, a name has at most 64
-        /// characters; longer names are shortened.
+        /// characters; longer names are shortened. Only names that you give yourself, with `rename` or `overrides`, stay as you
+        /// write them: `dragoman check` reports those that are too long.
         "clientPrefix" client_prefix: Option<String> = Maybe(Parsed("a prefix", client_prefix)),
             absent "`mcp__PROFILE__`, or `mcp__dragoman__` if that is longer; no prefix with a dialect, because a dialect's names are fixed";
         /// The name that clients display.

@@ -8,11 +8,14 @@ use crate::schema_family::SchemaFamily;
 /// The maximum length of a name together with the client's prefix, in characters.
 const MAX_NAME: usize = 64;
 
-/// The length that names may always have, whatever the client's prefix.
-const MIN_LIMIT: usize = 24;
+/// The length that the longest prefix leaves for names: `mcp__PROFILE__`, in which the profile's name has 50 characters.
+const MIN_LIMIT: usize = 7;
 
 /// The length of the digits that stand for the rest of a name, including the separator before them.
 const DIGITS: usize = 9;
+
+/// The length from which a shortened name also shows the beginning of the whole name.
+const WITH_BEGINNING: usize = 12;
 
 /// The rules for the names of a profile: their maximum length, in characters, and their characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +90,7 @@ impl NameLimit {
         let head = spelled.as_deref().unwrap_or(full);
         // The digits are a hash of the whole original name, so names that become equal through replaced characters get
         // different digits.
-        format!("{}_{:08x}", head.chars().take(self.most - DIGITS).collect::<String>(), fold(full, turn))
+        coded(head, full, self.most, turn)
     }
 
     /// A name in which the characters that the family refuses are replaced; `None` if the family accepts the name.
@@ -109,8 +112,18 @@ fn shortened_to(full: &str, most: usize) -> Cow<'_, str> {
 
 /// The beginning of a name, and eight digits of a hash of the whole, so that the same item always gets the same name.
 fn shortened(full: &str, most: usize, turn: u32) -> String {
-    let head: String = full.chars().take(most - DIGITS).collect();
-    format!("{head}_{:08x}", fold(full, turn))
+    coded(full, full, most, turn)
+}
+
+/// The beginning of `head`, and digits of a hash of `full`. If there is no room for a beginning, the name starts with a letter,
+/// because some clients refuse names that start with a digit.
+fn coded(head: &str, full: &str, most: usize, turn: u32) -> String {
+    let hash = format!("{:08x}", fold(full, turn));
+    if most < WITH_BEGINNING {
+        return format!("t{}", &hash[..hash.len().min(most - 1)]);
+    }
+    let head: String = head.chars().take(most - DIGITS).collect();
+    format!("{head}_{hash}")
 }
 
 /// FNV-1a, folded to 32 bits: stable across versions and machines, which `Hash` does not guarantee.
@@ -145,7 +158,13 @@ mod tests {
         assert_eq!(NameLimit::behind("mcp__work__").most(), 53);
         assert_eq!(NameLimit::behind("mcp__work__").fit(name.clone()), name);
         assert_eq!(NameLimit::behind("mcp__default__").fit(name.clone()).len(), 50);
-        assert_eq!(NameLimit::behind(&"p".repeat(60)).fit(name.clone()).len(), MIN_LIMIT);
+        for (prefix, length) in [(52, 12), (53, 9), (57, 7)] {
+            let limit = NameLimit::behind(&"p".repeat(prefix));
+            let short = limit.fit(name.clone());
+            assert_eq!(short.len(), length, "{short}");
+            assert!(short.starts_with(if length == 12 { "xxx_" } else { "t" }), "{short}");
+            assert_ne!(short, limit.fit_again(&name, 1));
+        }
         assert_eq!(NameLimit::of_dialect().fit_plain(&"x".repeat(80)).len(), 80);
         assert_eq!(NameLimit::behind("").fit_plain(&"x".repeat(80)).len(), MAX_NAME);
         let portable = SchemaFamily::of(SchemaForm::Portable);

@@ -10,8 +10,18 @@ use super::uris::MOST_URIS;
 use super::*;
 use crate::list_kind::ListKind;
 
-/// The names of the present servers' items, by server and own name.
+/// The names of these servers' items, by server and own name.
 fn given(
+    book: &mut NameBook,
+    rules: (Naming, NameLimit),
+    present: &[(Arc<str>, Vec<String>)],
+) -> HashMap<(Arc<str>, String), String> {
+    given_in(&[], book, rules, present)
+}
+
+/// The names of the present servers' items, by server and own name, in a profile with all these servers.
+fn given_in(
+    servers: &[String],
     book: &mut NameBook,
     (naming, limit): (Naming, NameLimit),
     present: &[(Arc<str>, Vec<String>)],
@@ -20,7 +30,7 @@ fn given(
     let public = PublicNames::new(
         ListKind::Tools,
         (naming, limit),
-        &[],
+        servers,
         each().map(|(server, own)| (&**server, &**own)),
     );
     let mut names = HashMap::new();
@@ -50,28 +60,35 @@ proptest! {
     fn names_are_unique_short_and_stable(
         all in servers(),
         naming in naming(),
-        prefix in "[a-z_]{0,44}",
+        prefix in "[a-z_]{0,57}",
         sets in prop::collection::vec(any::<u8>(), 1..8),
     ) {
         let (mut book, limit) = (NameBook::default(), NameLimit::behind(&prefix));
+        let servers: Vec<String> = all.iter().map(|(name, _)| name.to_string()).collect();
         let mut known: HashMap<(Arc<str>, String), String> = HashMap::new();
         for set in sets {
             let is_present = |at: usize| set & (1 << at) != 0;
             let present: Vec<_> =
                 all.iter().enumerate().filter(|(at, _)| is_present(*at)).map(|(_, one)| one.clone()).collect();
-            let names = given(&mut book, (naming, limit), &present);
+            let names = given_in(&servers, &mut book, (naming, limit), &present);
             let unique: HashSet<&String> = names.values().collect();
             prop_assert_eq!(unique.len(), names.len(), "{:?}", names);
             for (item, name) in names {
                 prop_assert!(name.chars().count() <= limit.most());
-                prop_assert!(limit.most() + prefix.chars().count() <= 64 || limit.most() == 24);
+                prop_assert!(name.chars().count() + prefix.chars().count() <= 64, "{}", name);
+                // No server's item is called like the items of another server.
+                let is_anothers = |other: &String| {
+                    **other != *item.0 && name.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with("__"))
+                };
+                let is_own = name == identity(&item.0, &item.1);
+                prop_assert!(naming == Naming::Prefix || is_own || !servers.iter().any(is_anothers), "{}", name);
                 let before = known.entry(item).or_insert_with(|| name.clone());
                 prop_assert_eq!(&*before, &name);
             }
         }
         // Another process gives the same names.
         let stored = book.unsaved().map(|text| NameBook::stored(text.as_bytes()).unwrap());
-        let again = given(&mut stored.unwrap_or_default(), (naming, limit), &all);
+        let again = given_in(&servers, &mut stored.unwrap_or_default(), (naming, limit), &all);
         for (item, name) in known {
             prop_assert_eq!(&again[&item], &name);
         }
@@ -202,12 +219,13 @@ proptest! {
     #[test]
     fn thousands_of_servers_join_and_leave(naming in naming(), prefix in "[a-z_]{0,40}", seeds in [any::<u64>(); 3]) {
         let (all, limit, mut book) = (thousands(), NameLimit::behind(&prefix), NameBook::default());
+        let servers: Vec<String> = all.iter().map(|(name, _)| name.to_string()).collect();
         let mut known: HashMap<(Arc<str>, String), String> = HashMap::new();
         for seed in seeds {
             let is_present = |at: usize| seed.rotate_left(u32::try_from(at % 64).unwrap()) % 3 > 0;
             let present: Vec<_> =
                 all.iter().enumerate().filter(|(at, _)| is_present(*at)).map(|(_, one)| one.clone()).collect();
-            let names = given(&mut book, (naming, limit), &present);
+            let names = given_in(&servers, &mut book, (naming, limit), &present);
             let unique: HashSet<&String> = names.values().collect();
             prop_assert_eq!(unique.len(), names.len());
             for (item, name) in names {
