@@ -115,6 +115,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 || self.lists(own, || public.given(&upstream.name, &own.key, book).into_owned());
             named.push(Named { part, own, shown, name, identity, is_listed });
         }
+        if kind == ListKind::Tools {
+            self.notes.extend(covered_names(&named));
+        }
         named
     }
 
@@ -348,6 +351,23 @@ pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: 
     let merged = merge(std::iter::once(changing.as_bytes()).chain(own).chain([rests]));
     let unlisted = || without_list(&merged).filter(|_| renames_among(spec.era, upstreams, spec.separate));
     unlisted().unwrap_or(merged)
+}
+
+/// Notes on the first tools with a new name by which the pages of MCP Apps would call another tool.
+fn covered_names(named: &[Named<'_, '_>]) -> Vec<String> {
+    let is_new = |one: &&Named<'_, '_>| one.name != one.own.key && one.name != one.identity;
+    let new: HashMap<&str, &Named<'_, '_>> =
+        named.iter().filter(is_new).map(|one| (&*one.name, one)).collect();
+    let covered = named.iter().filter_map(|other| Some((new.get(&*other.own.key)?, other)));
+    let notes = covered.filter(|(one, other)| one.identity != other.identity).map(|(one, other)| {
+        let (own, server, name) = (&one.own.key, &one.part.upstream.name, &one.name);
+        let (other, shown) = (&other.part.upstream.name, &other.name);
+        format!(
+            "tools: {own:?} of {server} is called {name:?}, the own name of a tool of {other} (shown as {shown:?}): a page of an \
+             MCP App that calls {name:?} reaches {own:?} of {server}; choose another name"
+        )
+    });
+    notes.take(8).collect()
 }
 
 /// The name for the upstream and the key for the list, if the public name differs. The name is a slice of the

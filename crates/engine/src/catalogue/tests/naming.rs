@@ -99,6 +99,32 @@ fn a_name_from_the_time_before_the_prefix_counted_stays_valid() {
 #[test]
 fn a_new_name_that_belongs_to_another_tool_is_noted() {
     let (book, mut profile) = (Mutex::new(NameBook::default()), Profile::default());
+#[test]
+fn a_new_name_by_which_pages_would_call_another_tool_is_noted() {
+    let mut profile = Profile::default();
+    let servers: [(&str, Option<&[&str]>); 2] = [("one", Some(&["t1", "get"])), ("two", Some(&["get"]))];
+    let covered =
+        |view: &View| view.notes().iter().filter(|note| note.contains("page of an MCP App")).count();
+    // By themselves, equal names of two servers are no new names, and mean neither tool.
+    let view = named(&Mutex::default(), &profile, &servers);
+    assert_eq!((listed(&view, "get"), covered(&view)), (None, 0));
+    profile.tools.rename.insert("one__t1".to_owned(), "get".to_owned());
+    let view = named(&Mutex::default(), &profile, &servers);
+    assert_eq!(
+        (view.tool("get").unwrap().own_name().as_ref(), covered(&view)),
+        ("t1", 2),
+        "{:?}",
+        view.notes()
+    );
+    profile.tools.rename.insert("one__t1".to_owned(), "fetch".to_owned());
+    assert_eq!(covered(&named(&Mutex::default(), &profile, &servers)), 0);
+    // With `plain-first`, the name means the first server's tool.
+    let profile = Profile { names: Naming::PlainFirst, ..Profile::default() };
+    let view = named(&Mutex::default(), &profile, &servers);
+    let get = view.tool("get").unwrap();
+    assert_eq!((get.identity().as_ref(), covered(&view)), ("one__get", 0));
+}
+
     profile.tools.rename.insert("a__big".to_owned(), "a__small".to_owned());
     let view = named(&book, &profile, &[("a", Some(&["big", "small"]))]);
     assert_eq!(view.tool("a__small").unwrap().own_name(), "big");
