@@ -85,12 +85,14 @@ impl View {
         found.filter(|_| own.next().is_none())
     }
 
-    /// Returns true if a name belongs to an item that is not present or is withheld, or begins like the identities of a server's
+    /// Returns true if a name belongs, or belonged until recently, to an item that is not present or is withheld, or begins like the identities of a server's
     /// items. A server must not get the calls to another server's tool by naming its own tool in this way.
     fn means_another(&self, kind: ListKind, name: &str) -> bool {
         let is_prefix =
             |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));
-        self.reserved.contains(&(kind, name.into()))
+        let key = (kind, name.into());
+        self.reserved.contains(&key)
+            || self.former.contains_key(&key)
             || (kind == ListKind::Tools && self.is_withheld(name))
             || self.upstreams().iter().any(|one| is_prefix(&one.name))
     }

@@ -1,6 +1,9 @@
 //! Names in views: names that items had before, the servers' own names, and names that one server takes from another.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
+
+use proptest::prelude::*;
 
 use super::*;
 
@@ -97,9 +100,6 @@ fn a_name_from_the_time_before_the_prefix_counted_stays_valid() {
 }
 
 #[test]
-fn a_new_name_that_belongs_to_another_tool_is_noted() {
-    let (book, mut profile) = (Mutex::new(NameBook::default()), Profile::default());
-#[test]
 fn a_new_name_by_which_pages_would_call_another_tool_is_noted() {
     let mut profile = Profile::default();
     let servers: [(&str, Option<&[&str]>); 2] = [("one", Some(&["t1", "get"])), ("two", Some(&["get"]))];
@@ -125,10 +125,127 @@ fn a_new_name_by_which_pages_would_call_another_tool_is_noted() {
     assert_eq!((get.identity().as_ref(), covered(&view)), ("one__get", 0));
 }
 
+#[test]
+fn a_new_name_that_belongs_to_another_tool_is_noted() {
+    let (book, mut profile) = (Mutex::new(NameBook::default()), Profile::default());
     profile.tools.rename.insert("a__big".to_owned(), "a__small".to_owned());
     let view = named(&book, &profile, &[("a", Some(&["big", "small"]))]);
     assert_eq!(view.tool("a__small").unwrap().own_name(), "big");
     assert!(view.notes().iter().any(|note| note.contains("\"small\" of a ")), "{:?}", view.notes());
     let swapped = named(&Mutex::default(), &profile, &[("a", Some(&["small", "big"]))]);
     assert!(swapped.notes().iter().any(|note| note.contains(" of a ")), "{:?}", swapped.notes());
+}
+
+/// A step in the life of a profile: the seconds that pass, the servers that are present (a bit each), and the renamed tools
+/// with their new names (numbers).
+type Step = (u64, u8, Vec<(usize, usize)>);
+
+const SERVERS: [&str; 3] = ["a", "b", "c"];
+const TOOLS: [&str; 3] = ["x", "y", "z"];
+const GRACE: u64 = 60;
+
+/// New names. Some of them are servers' own names, and begin like identities.
+const NEW: [&str; 6] = ["one", "two", "x", "y", "b__y", "c__new"];
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let renames = prop::collection::vec((0..9_usize, 0..NEW.len()), 0..4);
+    prop::collection::vec((0..45_u64, 1..8_u8, renames), 1..8)
+}
+
+/// A rule of access, in YAML: what it allows or denies, by identity or by pattern.
+fn access() -> impl Strategy<Value = String> {
+    let target = prop_oneof![
+        Just("*"),
+        Just("a__*"),
+        Just("*__x"),
+        Just("b__y"),
+        Just("c__z"),
+        Just("one"),
+        Just("x")
+    ];
+    let rule = (prop::bool::ANY, target)
+        .prop_map(|(allows, what)| format!("{{ {}: '{what}' }}", if allows { "allow" } else { "deny" }));
+    prop::collection::vec(rule, 0..4).prop_map(|rules| rules.join(", "))
+}
+
+/// The profile in which tools have new names; each name is given once.
+fn renamed(renames: &[(usize, usize)]) -> Profile {
+    let mut profile = Profile::default();
+    for (tool, name) in renames {
+        let new = NEW[*name];
+        if !profile.tools.rename.values().any(|other| other == new) {
+            let identity = format!("{}__{}", SERVERS[tool / 3], TOOLS[tool % 3]);
+            profile.tools.rename.insert(identity, new.to_owned());
+        }
+    }
+    profile
+}
+
+proptest! {
+    #[test]
+    fn a_name_reaches_one_identity_until_its_time_is_over_and_rules_follow_the_identity(
+        steps in steps(),
+        rules in access(),
+    ) {
+        let servers = "mcpServers: { a: { command: x }, b: { command: x }, c: { command: x } }\n";
+        let guard = guard(&format!("{servers}access: [{rules}]\n"));
+        let (book, mut now) = (Mutex::new(NameBook::default()), 1000);
+        // The items that ever had each name, and the times at which they lost it.
+        let mut known: HashMap<String, HashMap<String, Option<u64>>> = HashMap::new();
+        for (passed, set, renames) in steps {
+            now += passed;
+            book.lock().unwrap().begin(now, GRACE, |_| true);
+            let profile = renamed(&renames);
+            let sources = || SERVERS.iter().enumerate().map(|(at, name)| {
+                let tools = TOOLS.map(|tool| format!(r#"{{"name":"{tool}","inputSchema":{{"type":"object"}}}}"#));
+                let absence = Absence { reason: "is gone".to_owned(), retry: true };
+                let lists = (set & (1 << at) != 0).then(|| catalogue(&V2025_11_25, [&tools.join(","), "", "", ""]));
+                upstream(u32::try_from(at).unwrap(), name, lists.ok_or(absence))
+            }).collect::<Vec<_>>();
+            let spec = |profile, names| ViewSpec { limit: NameLimit::behind("mcp__p__"), names, guard: Some(&guard), ..spec(&V2025_11_25, profile) };
+            let view = View::build(spec(&profile, Some(&book)), sources());
+            let usual = Profile::default();
+            let plain = View::build(spec(&usual, None), sources());
+            let listed: HashMap<String, String> =
+                view.tools.values().map(|tool| (tool.name.to_string(), tool.identity().to_string())).collect();
+            for (name, identity) in &listed {
+                // The verdict about the identity is that of a view without new names.
+                prop_assert!(plain.tool(identity).is_some(), "{identity} as {name}: {rules}");
+                let tool = view.tool(name).unwrap();
+                let same = plain.tool(identity).unwrap();
+                prop_assert_eq!(view.admits_call(tool, None), plain.admits_call(same, None));
+            }
+            for tool in plain.tools.values() {
+                let is_hidden = !listed.values().any(|identity| **identity == **tool.identity());
+                // Only a tool whose name another tool has is not listed.
+                prop_assert!(!is_hidden || view.notes().iter().any(|note| note.contains("is hidden")), "{:?}", tool.name);
+            }
+            let is_present = |identity: &str| SERVERS.iter().position(|name| identity.starts_with(name)).is_some_and(|at| set & (1 << at) != 0);
+            for (name, owners) in &mut known {
+                if listed.contains_key(name) {
+                    continue;
+                }
+                let is_listed = |identity: &String| listed.values().any(|listed| listed == identity);
+                // An absent tool keeps its name until it comes back under another one.
+                for (_, lost) in owners.iter_mut().filter(|(identity, _)| is_present(identity)) {
+                    lost.get_or_insert(now);
+                }
+let is_over = owners.values().all(|lost| lost.is_some_and(|lost| now >= lost + GRACE));
+                let found = view.tool(name).map(|tool| tool.identity().to_string());
+                if let [identity] = owners.keys().collect::<Vec<_>>()[..] && is_listed(identity) && !is_over {
+                    prop_assert_eq!(found.as_ref(), Some(identity), "{}", name);
+                } else if !is_over {
+                    // The tool is absent, or several tools had this name: the name reaches no further tool, except for the
+                    // tool whose identity it is.
+                    let is_known = |found: &String| owners.contains_key(found) || found == name;
+                    prop_assert!(found.as_ref().is_none_or(is_known), "{} {:?}", name, found);
+                }
+            }
+            // A tool that the rules hide takes its new name all the same.
+            let given = profile.tools.rename.iter().filter(|(identity, _)| is_present(identity)).map(|(identity, new)| (new.clone(), identity.clone()));
+            for (name, identity) in listed.into_iter().chain(given) {
+                known.entry(name).or_default().insert(identity, None);
+            }
+        }
+    }
 }
