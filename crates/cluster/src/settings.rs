@@ -5,8 +5,8 @@ use std::time::Duration;
 use config::{Cluster, StoreUrl};
 use transport::net::client::{TlsFiles, Trust};
 
-use crate::replicas::Replica;
 use crate::families::StoreKeys;
+use crate::replicas::Replica;
 use crate::valkey::{StoreAddress, StoreState};
 
 /// The settings of a replica.

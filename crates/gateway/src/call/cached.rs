@@ -14,9 +14,10 @@ use proto::rpc::{Frame, Id, result_response};
 
 use super::CallContext;
 use super::cache_slot::CacheSlot;
+use super::limited_tasks::LimitedTool;
 use super::record::{Record, Refused};
 use super::recorded_target::RecordedTarget;
-use super::result_limit::{LimitedTool, ResultLimit};
+use super::result_limit::ResultLimit;
 use super::result_store::CachedResult;
 use crate::admission::Identity;
 use crate::telemetry::RequestArrival;

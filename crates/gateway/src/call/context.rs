@@ -12,9 +12,9 @@ use upstream::Egress;
 use upstream::quota::Quota;
 
 use super::at_once::RunningByTool;
+use super::limited_tasks::LimitedTasks;
 use super::result_store::ResultStore;
 use super::task_homes::Homes;
-use super::tasks::LimitedTasks;
 use super::unchecked::Unchecked;
 use crate::admission::audit::AuditSink;
 use crate::call::capture::Capture;

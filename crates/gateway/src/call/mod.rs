@@ -13,7 +13,7 @@
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], `refused`, `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests, also of refused ones; servers that require their users' consent |
 //! | [`capture`] | the messages of calls, for operators who look for a fault |
-//! | `result_rules`, `result_limit`, `rests`, [`result_store`] | long results, shortened; requests for their rests; results that are kept |
+//! | `result_rules`, `result_limit`, [`limited_tasks`], `rests`, [`result_store`] | long results, shortened; requests for their rests; results that are kept |
 //! | `cached`, `cache_slot`, [`at_once`] | calls that are answered from a cache; limits of running calls, by tool |
 //! | [`listen`] | streams of notifications for stateless clients |
 //! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; tasks that need the link on which they were started |
@@ -40,6 +40,7 @@ pub(crate) mod in_flight;
 pub(crate) mod in_session;
 mod input;
 mod late;
+pub(crate) mod limited_tasks;
 pub(crate) mod listen;
 mod own_answers;
 pub(crate) mod parked;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::catalogue::ToolEntry;
 use engine::result_cap::{CapRules, RestId, shorten};
 use proto::bridge::shape::{Own, result};
 use proto::bridge::tasks::TaskMethod;
@@ -15,41 +14,10 @@ use proto::mcp::Method;
 use upstream::Upstream;
 
 use super::CallContext;
-use super::result_store::{KeptRest, ToolOrigin};
+use super::limited_tasks::LimitedTool;
+use super::result_store::KeptRest;
 use crate::admission::Identity;
 use crate::admission::identity::DataOwner;
-
-/// A tool whose results are limited, in the profile in which it was called.
-#[derive(Clone)]
-pub(crate) struct LimitedTool {
-    has_output_schema: bool,
-    profile: usize,
-    /// `None` if nobody knows the tool any more, because its task is too old. Nobody could check who may read a rest, so
-    /// none is kept.
-    origin: Option<ToolOrigin>,
-}
-
-impl LimitedTool {
-    /// Returns a tool in a profile.
-    pub(super) fn of(upstream: &Upstream, tool: &ToolEntry, profile: usize) -> Self {
-        let origin = ToolOrigin {
-            upstream: tool.upstream,
-            server: upstream.name().clone(),
-            name: tool.name.clone(),
-            identity: tool.identity().clone(),
-        };
-        Self { has_output_schema: tool.has_output_schema, profile, origin: Some(origin) }
-    }
-
-    /// Returns the tool of a task that is too old.
-    fn forgotten(profile: usize) -> Self {
-        Self { has_output_schema: false, profile, origin: None }
-    }
-
-    fn name(&self) -> &str {
-        self.origin.as_ref().map_or("of an old task", |origin| &origin.name)
-    }
-}
 
 /// The member of a response that contains the result.
 #[derive(Clone, Copy, PartialEq, Eq)]

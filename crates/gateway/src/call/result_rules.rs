@@ -18,8 +18,8 @@ use super::CallContext;
 use super::at_once::CountedCall;
 use super::cache_slot::CacheSlot;
 use super::caller::{Caller, Request};
-use super::result_limit::{LimitedTool, ResultLimit};
-use super::tasks::TaskLimits;
+use super::limited_tasks::{LimitedTool, TaskLimits};
+use super::result_limit::ResultLimit;
 use crate::admission::Identity;
 
 /// The rules of one call.

@@ -53,7 +53,8 @@ fn gateways(frame: &PageFrame, data: &ReplicasPage, store: &StoreRow) -> Markup 
             td data-label="Running since" { (when(frame.now, row.started)) }
         } }
     };
-    let columns = [("Name", ""), ("Id", ""), ("Version", ""), ("Sessions in memory", "n"), ("Running since", "")];
+    let columns =
+        [("Name", ""), ("Id", ""), ("Version", ""), ("Sessions in memory", "n"), ("Running since", "")];
     html! {
         @if store.standing != StoreStanding::Ready {
             p.quiet { "The other gateways are not known while the store cannot be used. This gateway goes on with what it knows." }

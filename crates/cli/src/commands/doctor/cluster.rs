@@ -23,7 +23,9 @@ pub(super) fn finding(settings: &Settings) -> Result<Option<Finding>, Failure> {
         .build()
         .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
     let (level, message, help) = match runtime.block_on(store.examine()) {
-        StoreState::Ready(version) => (Level::Ok, format!("{} answers; it is version {version}", store.url), None),
+        StoreState::Ready(version) => {
+            (Level::Ok, format!("{} answers; it is version {version}", store.url), None)
+        }
         StoreState::Unfit(unfit) => {
             (Level::Error, format!("the store cannot be used: {unfit}"), Some(unfit.help().to_owned()))
         }

@@ -152,6 +152,17 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0..45_u64, 1..8_u8, renames), 1..8)
 }
 
+/// The servers, those in `set` with their tools, the others absent.
+fn sources(set: u8) -> Vec<ViewSource> {
+    let source = |(at, name): (usize, &&str)| {
+        let tools = TOOLS.map(|tool| format!(r#"{{"name":"{tool}","inputSchema":{{"type":"object"}}}}"#));
+        let absence = Absence { reason: "is gone".to_owned(), retry: true };
+        let lists = (set & (1 << at) != 0).then(|| catalogue(&V2025_11_25, [&tools.join(","), "", "", ""]));
+        upstream(u32::try_from(at).unwrap(), name, lists.ok_or(absence))
+    };
+    SERVERS.iter().enumerate().map(source).collect()
+}
+
 /// A rule of access, in YAML: what it allows or denies, by identity or by pattern.
 fn access() -> impl Strategy<Value = String> {
     let target = prop_oneof![
@@ -196,16 +207,10 @@ proptest! {
             now += passed;
             book.lock().unwrap().begin(now, GRACE, |_| true);
             let profile = renamed(&renames);
-            let sources = || SERVERS.iter().enumerate().map(|(at, name)| {
-                let tools = TOOLS.map(|tool| format!(r#"{{"name":"{tool}","inputSchema":{{"type":"object"}}}}"#));
-                let absence = Absence { reason: "is gone".to_owned(), retry: true };
-                let lists = (set & (1 << at) != 0).then(|| catalogue(&V2025_11_25, [&tools.join(","), "", "", ""]));
-                upstream(u32::try_from(at).unwrap(), name, lists.ok_or(absence))
-            }).collect::<Vec<_>>();
             let spec = |profile, names| ViewSpec { limit: NameLimit::behind("mcp__p__"), names, guard: Some(&guard), ..spec(&V2025_11_25, profile) };
-            let view = View::build(spec(&profile, Some(&book)), sources());
+            let view = View::build(spec(&profile, Some(&book)), sources(set));
             let usual = Profile::default();
-            let plain = View::build(spec(&usual, None), sources());
+            let plain = View::build(spec(&usual, None), sources(set));
             let listed: HashMap<String, String> =
                 view.tools.values().map(|tool| (tool.name.to_string(), tool.identity().to_string())).collect();
             for (name, identity) in &listed {
@@ -230,7 +235,7 @@ proptest! {
                 for (_, lost) in owners.iter_mut().filter(|(identity, _)| is_present(identity)) {
                     lost.get_or_insert(now);
                 }
-let is_over = owners.values().all(|lost| lost.is_some_and(|lost| now >= lost + GRACE));
+                let is_over = owners.values().all(|lost| lost.is_some_and(|lost| now >= lost + GRACE));
                 let found = view.tool(name).map(|tool| tool.identity().to_string());
                 if let [identity] = owners.keys().collect::<Vec<_>>()[..] && is_listed(identity) && !is_over {
                     prop_assert_eq!(found.as_ref(), Some(identity), "{}", name);

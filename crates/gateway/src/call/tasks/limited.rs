@@ -2,15 +2,12 @@
 //! result, and the supervision of a task that may run only for a time, or that counts among the running calls of its
 //! tool. This module must not know what a task is about.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use engine::catalogue::UpstreamId;
 use engine::exchange::{Mirror, Outbound};
 use engine::tasks::TaskIds;
-use parking_lot::Mutex;
 use proto::bridge::tasks::{Status, Task, TaskMethod, is_task, with_extension};
 use proto::codec::headers::encode_value;
 use proto::era::{Era, Tasks, own_meta};
@@ -21,12 +18,7 @@ use upstream::link::{HeldLink, OpenLink};
 use upstream::{CLIENT_INFO, Upstream};
 
 use crate::call::CallContext;
-use crate::call::at_once::CountedCall;
-use crate::call::result_limit::LimitedTool;
-
-/// The maximum number of tasks whose tools are known. The outcomes of older tasks are still shortened, but their rests
-/// are not kept.
-const MAX: usize = 8192;
+use crate::call::limited_tasks::TaskLimits;
 
 /// The shortest, the usual and the longest time between two questions about a supervised task.
 const INTERVALS: [Duration; 3] =
@@ -34,40 +26,6 @@ const INTERVALS: [Duration; 3] =
 
 /// The number of unanswered questions after which a supervised task counts as lost.
 const MAX_UNANSWERED: usize = 3;
-
-/// A server's task, by the server's own id.
-type TaskKey = (UpstreamId, Box<str>);
-
-/// The tools of the tasks that were started under a limit for their results.
-#[derive(Default)]
-pub(crate) struct LimitedTasks(Mutex<Tools>);
-
-#[derive(Default)]
-struct Tools {
-    tools: HashMap<TaskKey, LimitedTool>,
-    /// The tasks, the oldest first.
-    order: VecDeque<TaskKey>,
-}
-
-impl LimitedTasks {
-    /// Notes the tool of a task.
-    fn note(&self, task: TaskKey, tool: LimitedTool) {
-        let mut all = self.0.lock();
-        if all.tools.insert(task.clone(), tool).is_none() {
-            all.order.push_back(task);
-        }
-        if all.order.len() > MAX
-            && let Some(oldest) = all.order.pop_front()
-        {
-            all.tools.remove(&oldest);
-        }
-    }
-
-    /// Returns the tool of a task; `None` if it is not known any more.
-    pub(in crate::call) fn tool(&self, upstream: UpstreamId, real: &str) -> Option<LimitedTool> {
-        self.0.lock().tools.get(&(upstream, Box::from(real))).cloned()
-    }
-}
 
 /// A task that a call has just become.
 pub(in crate::call) struct StartedTask {
@@ -100,15 +58,6 @@ impl StartedTask {
 fn text_of(json: &[u8]) -> Option<String> {
     let inside = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     Some(proto::json::unquote(inside)?.into_owned())
-}
-
-/// The limits that a task has inherited from its call.
-pub(in crate::call) struct TaskLimits {
-    /// The tool, if its server limits the size of results.
-    pub(in crate::call) tool: Option<LimitedTool>,
-    pub(in crate::call) counted: Option<CountedCall>,
-    /// The time by which the task has to end.
-    pub(in crate::call) deadline: Option<Instant>,
 }
 
 /// Applies a call's limits to the task that the call became.

@@ -14,6 +14,5 @@ mod limited;
 mod notices;
 
 pub(crate) use kept::{TaskRequest, held, keep, serve};
-pub(crate) use limited::LimitedTasks;
-pub(super) use limited::{StartedTask, TaskLimits, limit};
+pub(super) use limited::{StartedTask, limit};
 pub(crate) use notices::{Following, follow, wanted};

@@ -3,7 +3,8 @@
 use super::{NOW, Sample, ago};
 use dragoman_pages::model::{
     AccessForm, AccessPage, AccessRuleRow, AccessStep, AccessVerdict, CapRow, ConsentRow, ConsentStanding,
-    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, ReplicaRow, ReplicasPage, RuleEffect, SignInRow, StoreRow, StoreStanding,
+    KeyForm, KeyRow, KeyStanding, KeysPage, LimitsPage, LoginsPage, NewKey, RateRow, ReplicaRow,
+    ReplicasPage, RuleEffect, SignInRow, StoreRow, StoreStanding,
 };
 
 /// The keys.

@@ -12,7 +12,7 @@ mod traffic;
 pub(crate) use traffic::overview;
 
 use dragoman_pages::model::{
-    Caller, ErrorPage, ForeignText, LoginPage, Millis, Notice, PageFrame, Paging, Severity, ReplicasPage,
+    Caller, ErrorPage, ForeignText, LoginPage, Millis, Notice, PageFrame, Paging, ReplicasPage, Severity,
 };
 use dragoman_pages::{Markup, page};
 
