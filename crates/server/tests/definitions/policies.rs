@@ -20,9 +20,9 @@ async fn a_warning_serves_the_change_and_says_so_until_it_is_approved() {
     let place = Place::new(json!([tool("read", "Fine.")]), "").await;
     assert!(!place.gateway.log().text().contains(NOTE), "first sight is no change");
     place.change(json!([tool("read", "Other."), tool("more", "New.")])).await;
+    place.gateway.log().has(NOTE).await;
     place.shows(&["up__read", "up__more"]).await;
     assert_eq!(text(&place.call("up__more").await), "ok");
-    place.gateway.log().has(NOTE).await;
     for _ in 0..3 {
         place.change(json!([tool("read", "Other."), tool("more", "New.")])).await;
     }
