@@ -1,6 +1,10 @@
 //! `dragoman status`: the state of the running gateway and its servers, with reasons and what to do.
 
+use std::time::Duration;
+
+use gateway::control::ControlClient;
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
 
 use super::running::{RunningGateway, encoded};
 use super::state::StateOptions;
@@ -10,6 +14,9 @@ use crate::output::layout::{cut, wrap};
 use crate::output::moment::{ago, bytes, millis_of, until};
 use crate::output::options::Global;
 use crate::output::table::Table;
+
+/// The time for which the figures of all profiles are awaited: a profile's figures wait for the lists of its servers.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The maximum length of a reason, in columns.
 const LONGEST: usize = 300;
@@ -36,7 +43,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     let running = RunningGateway::find(&args.place, global, console)?;
     let ids: Vec<String> = args.servers.iter().map(|name| encoded(name)).collect();
     let query = if ids.is_empty() { String::new() } else { format!("?ids={}", ids.join(",")) };
-    let (health, statuses, connections) = running.run(async |client| {
+    let (health, statuses, connections, profiles) = running.run(async |client| {
         let health = running.asked(client.get("/api/health")).await?;
         let path = format!("/api/mcp-servers/batch-status{query}");
         let mut statuses = running.asked(client.get(&path)).await?;
@@ -47,10 +54,13 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
             let path = format!("/api/mcp-servers/{}/connections", encoded(id));
             connections.push(running.asked(client.get(&path)).await?);
         }
-        Ok((health, statuses, connections))
+        let all = args.servers.is_empty();
+        let profiles = if all { profile_figures(&running, client).await? } else { Vec::new() };
+        Ok((health, statuses, connections, profiles))
     })?;
     if console.json {
-        let told = json!({"gateway": health, "servers": statuses, "connections": connections});
+        let told =
+            json!({"gateway": health, "servers": statuses, "connections": connections, "profiles": profiles});
         return console.print(&told.to_string());
     }
     console.print(&console.fitted(&head(&health)))?;
@@ -60,10 +70,49 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         return console.print("There are no servers. `dragoman add NAME -- COMMAND` adds one.");
     }
     console.print(&format!("\n{}", servers(statuses, &connections, console)))?;
+    if !profiles.is_empty() {
+        console.print(&format!("\n{}", profile_table(&profiles, console)))?;
+    }
     if console.verbose > 0 {
         console.print(&format!("\n{}", connection_table(&connections, console)))?;
     }
     findings(&health, console)
+}
+
+/// Returns the numbers of each profile's tools and their tokens. A profile whose servers do not answer in time has no numbers.
+async fn profile_figures(
+    running: &RunningGateway<'_>,
+    client: &ControlClient,
+) -> Result<Vec<Value>, Failure> {
+    let all = running.asked(client.get("/api/profiles")).await?;
+    let (deadline, mut found) = (Instant::now() + PATIENCE, Vec::new());
+    for one in all["profiles"].as_array().into_iter().flatten() {
+        let path = format!("/api/profiles/{}/status", encoded(one["slug"].as_str().unwrap_or_default()));
+        let figures = match timeout_at(deadline, running.asked(client.get(&path))).await {
+            Ok(figures) => figures?,
+            Err(_) => json!({"id": one["slug"], "mode": null, "listed": null, "searchable": null}),
+        };
+        found.push(figures);
+    }
+    Ok(found)
+}
+
+/// Returns the table of the profiles: what a client's model reads.
+fn profile_table(profiles: &[Value], console: &Console) -> String {
+    let mut table = Table::new(&["PROFILE", "TOOLS", "TOKENS", "FOUND BY SEARCHING"]);
+    for one in profiles {
+        let number = |key: &str| one["listed"][key].as_u64().map(|number| number.to_string());
+        let found = &one["searchable"];
+        let found = found["tools"].as_u64().map(|tools| format!("{tools} ({} tokens)", found["tokens"]));
+        let cells = [
+            one_line(one["id"].as_str().unwrap_or_default()),
+            number("tools").unwrap_or_else(|| "not known yet".to_owned()),
+            number("tokens").unwrap_or_default(),
+            found.unwrap_or_default(),
+        ];
+        table.row(cells, false);
+    }
+    table.lines(console.out_width, console.out)
 }
 
 fn head(health: &Value) -> String {

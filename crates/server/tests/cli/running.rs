@@ -24,6 +24,11 @@ impl Serving {
             "listen: 127.0.0.1:0\nstateFolder: state\nadmin: true\nmcpServers:\n  demo: {{ native: demo }}\n  child: {{ command: sh, args: [-c, 'echo hello >&2; exec {} --stdio'] }}\n  bad: {{ command: sh, args: [-c, 'echo no token is set >&2; exit 3'] }}\n",
             program()
         );
+        Self::start_with(&config).await
+    }
+
+    /// Starts a gateway with this configuration.
+    async fn start_with(config: &str) -> Self {
         let folder = Folder::new().with("dragoman.yaml", config);
         let mut child =
             command(&folder.0).args(["serve", "--json"]).stdout(Stdio::piped()).spawn().expect("it starts");
@@ -113,6 +118,39 @@ async fn status_and_logs_say_which_server_fails_and_why() {
     assert!(logs.text().contains("bad   | ") && logs.text().contains("no token is set"), "{}", logs.text());
     let one = serving.run(&["logs", "bad", "--json"]).await.json_lines();
     assert!(one[0]["server"] == "bad" && one[0]["kind"] == "state", "{one:?}");
+}
+
+#[tokio::test]
+async fn status_shows_what_each_profile_costs() {
+    let config = "listen: 127.0.0.1:0\nstateFolder: state\nmcpServers: { demo: { native: demo } }\n\
+                  profiles: { plain: {}, found: { tools: { mode: search } } }\n";
+    let serving = Serving::start_with(config).await;
+    let is_known = |run: &Run| state_of(&run.json(), "demo")["state"] == "ready";
+    let json = serving.until(&["status", "--json"], is_known).await.json();
+    let profile = |slug: &str| {
+        let all = json["profiles"].as_array().expect("profiles").iter();
+        all.clone().find(|one| one["id"] == slug).unwrap_or_else(|| panic!("{slug}: {json}")).clone()
+    };
+    let demo = state_of(&json, "demo");
+    let [tools, tokens] = ["tools", "tokens"].map(|key| demo[key].as_u64().expect("a number"));
+    let (plain, found) = (profile("plain"), profile("found"));
+    assert_eq!(plain["listed"]["tools"].as_u64(), Some(tools));
+    let listed = plain["listed"]["tokens"].as_u64().expect("a number");
+    // The names have the server's name in front.
+    assert!(tokens > 0 && (tokens..2 * tokens).contains(&listed), "{tokens} {json}");
+    assert_eq!(
+        (found["listed"]["tools"].as_u64(), found["searchable"]["tools"].as_u64()),
+        (Some(2), Some(tools))
+    );
+    let people = serving.run(&["status"]).await;
+    assert!(people.text().contains("\nPROFILE  TOOLS"), "{}", people.text());
+    let row = people.text().lines().find(|line| line.starts_with("plain ")).expect("a row");
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells, ["plain", &tools.to_string(), &listed.to_string()], "{}", people.text());
+    let row = people.text().lines().find(|line| line.starts_with("found ")).expect("a row");
+    assert!(row.contains(&format!("{tools} (")), "{row}");
+    let one = serving.run(&["status", "demo"]).await;
+    assert!(!one.text().contains("PROFILE"), "{}", one.text());
 }
 
 #[tokio::test]
