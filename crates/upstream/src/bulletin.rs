@@ -68,6 +68,21 @@ impl Server {
         }
     }
 
+    /// Finds the families of clients that refuse tools of the server's list, and logs them. For hundreds of tools, this takes
+    /// milliseconds.
+    pub fn tell_refusals(&self, catalogue: &UpstreamCatalogue) {
+        let all = catalogue.refusals();
+        if all.is_empty() {
+            return;
+        }
+        let families: Vec<&str> = all.iter().map(|one| one.family.name).collect();
+        let (name, families) = (self.name(), families.join(", "));
+        let note = format!("clients of these families refuse some of the tools: {families}");
+        if self.bulletin.is_new(&note) {
+            tracing::info!(server = %name, "{note}; `dragoman list {name}` shows the tools and the reasons");
+        }
+    }
+
     /// Returns the reason why some of the server's lists could not be fetched; `None` if all were fetched.
     pub fn flaw(&self, catalogue: &UpstreamCatalogue) -> Option<HealthCause> {
         let failed = ListKind::ALL.into_iter().filter(|kind| catalogue.failure(*kind).is_some());

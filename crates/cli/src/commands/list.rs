@@ -300,6 +300,10 @@ fn refusals(catalogue: &UpstreamCatalogue, console: &Console) -> String {
         return String::new();
     }
     let mut text = format!("\n{}\n", console.out.bold("Clients that refuse tools"));
+    if catalogue.list(ListKind::Tools).len() > Refusals::MOST_TOOLS {
+        let limit = format!("  Only the first {} tools were examined.", Refusals::MOST_TOOLS);
+        let _ = writeln!(text, "{}", console.out.dim(&wrapped(&limit, console)));
+    }
     for one in all.iter() {
         let line = format!("  {}", one_line(&one.to_string()));
         let _ = writeln!(text, "{}", wrapped(&line, console));

@@ -76,6 +76,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     if console.verbose > 0 {
         console.print(&format!("\n{}", connection_table(&connections, console)))?;
     }
+    refusals(statuses, console)?;
     findings(&health, console)
 }
 
@@ -113,6 +114,21 @@ fn profile_table(profiles: &[Value], console: &Console) -> String {
         table.row(cells, false);
     }
     table.lines(console.out_width, console.out)
+}
+
+/// Prints a line for each family of clients that refuses tools of a server.
+fn refusals(statuses: &[Value], console: &Console) -> Result<(), Failure> {
+    for server in statuses {
+        let name = one_line(server["id"].as_str().unwrap_or_default());
+        let all = server["refusals"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for (at, one) in all.enumerate() {
+            let line = format!("note: server {name}: {}", cut(&one_line(one), LONGEST));
+            let line = console.out_width.map_or(line.clone(), |width| wrap(&line, width, 0, 2));
+            let gap = if at == 0 { "\n" } else { "" };
+            console.print(&format!("{gap}{line}"))?;
+        }
+    }
+    Ok(())
 }
 
 fn head(health: &Value) -> String {

@@ -9,9 +9,6 @@ use serde_json::{Value, json};
 use super::{ListKind, UpstreamCatalogue};
 use crate::schema_family::{SchemaFamily, SchemaFinding, lint, lint_name};
 
-/// The maximum number of tools that are examined.
-const MOST_TOOLS: usize = 500;
-
 /// The maximum number of refused tools that are named for a family.
 const MOST_NAMED: usize = 20;
 
@@ -42,11 +39,14 @@ pub struct Refusals {
 }
 
 impl Refusals {
+    /// The maximum number of a server's tools that are examined.
+    pub const MOST_TOOLS: usize = 500;
+
     /// The refusals of each family that refuses any of the server's first 500 tools.
     pub fn of(catalogue: &UpstreamCatalogue) -> Vec<Self> {
         let mut all: Vec<Self> =
             SchemaFamily::ALL.map(|family| Self { family, count: 0, tools: Vec::new() }).into();
-        for tool in catalogue.list(ListKind::Tools).iter().take(MOST_TOOLS) {
+        for tool in catalogue.list(ListKind::Tools).iter().take(Self::MOST_TOOLS) {
             let schema = tool.member("inputSchema");
             for one in &mut all {
                 let most = if one.tools.len() < MOST_NAMED { MOST_REASONS } else { 1 };

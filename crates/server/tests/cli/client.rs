@@ -29,6 +29,48 @@ async fn the_demo_word_for_word() {
     assert_eq!(raw["content"][0]["text"], "hi");
 }
 
+/// A server with this number of tools that some clients refuse.
+pub(crate) async fn odd_tools(count: usize) -> Puppet {
+    let tool = |number: usize| {
+        json!({ "name": format!("odd_{number}"), "inputSchema": {
+            "type": "object", "properties": { "a": { "type": ["string", "integer"] } },
+        } })
+    };
+    Puppet::start(move |_, received| match received.method() {
+        "tools/list" => {
+            let tools: Vec<Value> = (0..count).map(tool).collect();
+            Said::Result(json!({ "tools": tools }), String::new())
+        }
+        _ => Said::Proper,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_list_names_the_clients_that_refuse_its_tools() {
+    let few = odd_tools(3).await;
+    let text = dragoman(&["list", &few.url(), "tools"]).await.text().to_owned();
+    assert!(
+        text.contains("Clients that refuse tools") && text.contains("3 tools do not suit gemini: "),
+        "{text}"
+    );
+    assert!(text.contains("/properties/a/type") && text.contains("schemas: portable"), "{text}");
+    assert!(!text.contains("were examined") && !text.contains("suit cursor"), "{text}");
+    let raw = dragoman(&["list", &few.url(), "--json"]).await.json();
+    let gemini = raw["refusals"].as_array().expect("refusals").iter().find(|one| one["family"] == "gemini");
+    let gemini = gemini.unwrap_or_else(|| panic!("{raw}"));
+    assert_eq!((&gemini["count"], &gemini["tools"][0]["name"]), (&json!(3), &json!("odd_0")));
+    let tokens = |of: &Value| of.as_u64().expect("a number");
+    let each: u64 = raw["tokens"]["tools"].as_object().expect("tools").values().map(tokens).sum();
+    assert!(each > 0 && tokens(&raw["tokens"]["total"]) >= each, "{raw}");
+    let many = odd_tools(501).await;
+    let text = dragoman(&["list", &many.url(), "tools"]).await.text().to_owned();
+    assert!(
+        text.contains("500 tools do not suit gemini") && text.contains("first 500 tools were examined"),
+        "{text}"
+    );
+}
+
 #[tokio::test]
 async fn every_era_over_both_transports() {
     let http = server(Eras::default()).await;

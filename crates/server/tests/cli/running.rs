@@ -8,6 +8,7 @@ use testkit::client::{Http, Legacy};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Child;
 
+use super::client::odd_tools;
 use super::person::Person;
 use super::run::{DEADLINE, Folder, Run, command, in_folder, program};
 
@@ -118,6 +119,24 @@ async fn status_and_logs_say_which_server_fails_and_why() {
     assert!(logs.text().contains("bad   | ") && logs.text().contains("no token is set"), "{}", logs.text());
     let one = serving.run(&["logs", "bad", "--json"]).await.json_lines();
     assert!(one[0]["server"] == "bad" && one[0]["kind"] == "state", "{one:?}");
+}
+
+#[tokio::test]
+async fn status_names_the_clients_that_refuse_tools() {
+    let odd = odd_tools(2).await;
+    let config = format!(
+        "listen: 127.0.0.1:0\nstateFolder: state\nmcpServers:\n  demo: {{ native: demo }}\n  odd: {}\n",
+        odd.config()
+    );
+    let serving = Serving::start_with(&config).await;
+    // Only the list itself was fetched: nobody has asked for the server's tools or its status before.
+    let is_known = |run: &Run| run.text().contains("note: server odd: ");
+    let people = serving.until(&["status"], is_known).await;
+    let lines: Vec<&str> = people.text().lines().filter(|line| line.starts_with("note: ")).collect();
+    assert!(lines[0].starts_with("note: server odd: 2 tools do not suit gemini: "), "{}", people.text());
+    assert!(!people.text().contains("note: server demo"), "{}", people.text());
+    let json = serving.run(&["status", "--json"]).await.json();
+    assert_eq!(state_of(&json, "odd")["refusals"].as_array().map(Vec::len), Some(lines.len()), "{json}");
 }
 
 #[tokio::test]

@@ -230,6 +230,14 @@ impl Catalogue {
         Ok(catalogue)
     }
 
+    /// Finds out in the background which families of clients refuse tools of a list.
+    fn examine(&self, face: &Face) {
+        if let Some(listed) = face.known() {
+            let server = self.server.clone();
+            drop(transport::task::spawn_blocking(move || server.tell_refusals(&listed)));
+        }
+    }
+
     fn absence_for(&self, error: &LinkError) -> Absence {
         Absence { reason: self.server.describe(error), retry: true }
     }
@@ -265,6 +273,7 @@ impl Catalogue {
                 if is_news {
                     self.save();
                 }
+                self.examine(face);
                 // The server no longer supports the other lifecycle.
                 if !std::ptr::eq(face, asked) {
                     asked.forget();
