@@ -17,7 +17,8 @@ async fn sent(browser: &mut Browser, path: &str, form: &str) -> String {
 async fn tools(gateway: &Gateway, path: &str) -> Vec<String> {
     let client = Legacy::open_at(gateway.http(), path, LEGACY, &json!({})).await;
     let listed = client.ask("tools/list", &json!({})).await;
-    let tools = listed["result"]["tools"].as_array().expect("tools").clone();
+    // A profile without servers offers no tools at all.
+    let tools = listed["result"]["tools"].as_array().cloned().unwrap_or_default();
     tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
 }
 
@@ -42,9 +43,8 @@ async fn without_a_record_pages_say_that_they_know_no_calls() {
     assert!(configuration.contains("Changes are not recorded") && configuration.contains("office"));
     let recorded = start_with(&with_ann(RECORDED)).await;
     let (mut browser, _) = operator(&recorded).await;
-    let entry = browser.get("/admin/calls/1").await;
-    assert_eq!(entry.status, 200);
-    assert!(entry.text.contains("no arguments of this entry") && !entry.text.contains("/admin/profiles/~"));
+    let entry = page_with(&mut browser, "/admin/calls/1", "no arguments of this entry").await;
+    assert!(!entry.contains("/admin/profiles/~"), "{entry}");
 }
 
 #[tokio::test]
@@ -104,6 +104,6 @@ async fn servers_are_switched_restarted_and_checked_and_sessions_ended() {
     let ended = sent(&mut browser, "/admin/sessions-end", &form(&format!("session={id}"))).await;
     assert!(ended.contains("The session was ended."), "{ended}");
     drop(client);
-    let again = browser.post("/admin/sessions-end", &form(&format!("session={id}"))).await;
-    assert_eq!(again.status, 404, "{}", again.text);
+    let again = sent(&mut browser, "/admin/sessions-end", &form(&format!("session={id}"))).await;
+    assert!(again.contains("There is no such session."), "{again}");
 }
