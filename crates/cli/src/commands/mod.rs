@@ -81,7 +81,10 @@ use args::{Cli, Command};
 /// Runs the command and returns its exit code: 0 for success, 1 for failure, 2 for a wrong command line or
 /// configuration, 130 after Ctrl-C.
 pub fn main() -> ExitCode {
-    let cli = parsed();
+    let cli = match parsed() {
+        Ok(cli) => cli,
+        Err(error) => return misunderstood(&error),
+    };
     let console = Console::new(&cli.global);
     match run(cli, &console) {
         Ok(()) => ExitCode::SUCCESS,
@@ -93,15 +96,15 @@ pub fn main() -> ExitCode {
 }
 
 /// Reads the command line. Help and errors fit the terminal; elsewhere, their lines stay whole.
-fn parsed() -> Cli {
+fn parsed() -> Result<Cli, clap::Error> {
     let width = terminal_width().map(|width| width.min(args::WIDEST));
     let command = width.map_or_else(Cli::command, |width| args::fitted(Cli::command(), width));
     let parsed = command.term_width(width.unwrap_or(0)).try_get_matches();
-    parsed.and_then(|matches| Cli::from_arg_matches(&matches)).unwrap_or_else(|e| misunderstood(&e))
+    parsed.and_then(|matches| Cli::from_arg_matches(&matches))
 }
 
-/// Prints help, or the error of a command line, and ends the process. For scripts, the error is JSON like every other.
-fn misunderstood(error: &clap::Error) -> ! {
+/// Prints help, or the error of a command line. For scripts, the error is JSON like every other.
+fn misunderstood(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
     if !wants_json || !error.use_stderr() {
         error.exit()
@@ -110,7 +113,7 @@ fn misunderstood(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     let failure = Failure::usage(text.trim().trim_start_matches("error: "));
     failure.show(&console);
-    std::process::exit(i32::from(failure.exit_code()))
+    ExitCode::from(failure.exit_code())
 }
 
 fn run(cli: Cli, console: &Console) -> Result<(), Failure> {

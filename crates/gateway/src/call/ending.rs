@@ -34,7 +34,7 @@ impl Call {
             masked.map_or(answer, |masked| ExchangeAnswer::fault(masked.http_status(era), *masked, id));
         let mut made = self.exchange.made();
         let answer = match self.rules.take() {
-            Some(rules) => self.limited(*rules, made.as_mut(), answer),
+            Some(rules) => self.limited(*rules, &mut made, answer),
             None => answer,
         };
         // A translated answer, or one with another id, has a new buffer; the buffer that was read will soon be freed.
@@ -51,7 +51,7 @@ impl Call {
     }
 
     /// Applies the call's rules to its answer, or to the task that the call became.
-    fn limited(&self, rules: ResultRules, made: Option<&mut Made>, answer: ExchangeAnswer) -> ExchangeAnswer {
+    fn limited(&self, rules: ResultRules, made: &mut Option<Made>, answer: ExchangeAnswer) -> ExchangeAnswer {
         let (context, era, identity) = (&self.context, self.caller.era(), self.caller.identity());
         if let Some(Made::Outcome(outcome)) = made {
             *outcome = rules.cut(context, identity, era, std::mem::take(outcome));
