@@ -153,3 +153,21 @@ async fn an_invalid_configuration_is_a_finding() {
     let unknown = in_folder(&Folder::new(), &["doctor", "dmo"], "").await;
     assert!(unknown.code == Some(2) && unknown.err.contains("did you mean demo?"), "{unknown:?}");
 }
+
+#[tokio::test]
+async fn the_store_of_a_cluster_is_tried() {
+    let refused = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let config = format!(
+        "listen: 127.0.0.1:0\nstateFolder: state\ncluster: {{ store: 'redis://{refused}', keyRing: ring.key }}\n"
+    );
+    let folder = Folder::new().with("dragoman.yaml", config);
+    let run = in_folder(&folder, &["doctor", "--json"], "").await;
+    let report = run.json();
+    let found =
+        report["findings"].as_array().into_iter().flatten().find(|one| one["subject"] == "cluster.store");
+    let found = found.unwrap_or_else(|| panic!("{run:?}"));
+    assert!(run.code == Some(1) && found["level"] == "error", "{run:?}");
+    assert!(found["help"].as_str().is_some_and(|help| help.starts_with("start the store")), "{found}");
+    let offline = in_folder(&folder, &["doctor", "--offline", "--json"], "").await;
+    assert!(!offline.text().contains("\"cluster.store\""), "nothing is connected to: {offline:?}");
+}

@@ -1,5 +1,5 @@
-//! The endpoints for operators, as this crate needs them: the crate `admin` implements them, and the program passes them in
-//! [`Options`](crate::Options). This module must not know what operators see.
+//! The endpoints for operators, as this crate needs them: the crate `admin` implements them, and the program passes them to
+//! [`serve`](crate::serve). This module must not know what operators see.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
