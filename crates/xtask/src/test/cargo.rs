@@ -63,7 +63,8 @@ pub(super) fn doc_tests(_: &Context, log: &Log) -> Result<Tally, String> {
 }
 
 pub(super) fn docs(_: &Context, log: &Log) -> Result<Tally, String> {
-    let mut command = cargo(&["doc", "--workspace", "--no-deps", "--profile", PROFILE]);
+    let mut command =
+        cargo(&["doc", "--workspace", "--no-deps", "--document-private-items", "--profile", PROFILE]);
     check(log, command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
