@@ -1,5 +1,5 @@
 // Every page of the gallery in a real browser: light, dark, forced colors, 320 pixels wide, and without scripts.
-//   node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--mode=MODE ...] [PAGE ...]
+//   node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--pictures=all] [--look=LOOK ...] [PAGE ...]
 // PROGRAM is the binary, which the journeys need and this script does not.
 //
 // Prints `ok CASE` or `not ok CASE: why`. axe-core finds no violation of WCAG 2.2 AA, the console stays empty, no request leaves the site,
@@ -14,12 +14,14 @@ import { check, finish } from '../check.mjs';
 import { site } from './site.mjs';
 
 const [gallery, screenshots, , ...named] = process.argv.slice(2);
-const only = named.filter((name) => !name.startsWith('--mode='));
-const onlyModes = named.filter((name) => name.startsWith('--mode=')).map((name) => name.slice(7));
+const only = named.filter((name) => !name.startsWith('--'));
+const onlyLooks = named.filter((name) => name.startsWith('--look=')).map((name) => name.slice(7));
 if (!screenshots) {
-  console.error('usage: node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--mode=MODE ...] [PAGE ...]');
+  console.error('usage: node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--pictures=all] [--look=LOOK ...] [PAGE ...]');
   process.exit(2);
 }
+/** Pictures are for people and take long: of all data only if asked for, else of the lifelike. */
+const pictured = (data) => data === 'lifelike' || named.includes('--pictures=all');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** Parts of pages, which are no documents. */
@@ -31,18 +33,26 @@ const NARROW = { width: 320, height: 720 };
 const NOW = 1_795_665_963_000;
 /** The rules whose result depends on colors: the others see the same document in every scheme. */
 const COLORS = ['color-contrast', 'link-in-text-block'];
-/** The ways to look at a page, and the data that is looked at. */
-const MODES = [
-  { name: 'light', data: ['lifelike', 'empty', 'one', 'hostile'], context: { viewport: WIDE, colorScheme: 'light' } },
-  { name: 'dark', data: ['lifelike', 'hostile'], rules: COLORS, context: { viewport: WIDE, colorScheme: 'dark' } },
-  { name: 'forced', data: ['lifelike'], rules: COLORS, context: { viewport: WIDE, forcedColors: 'active' } },
-  { name: 'narrow', data: ['lifelike', 'hostile'], context: { viewport: NARROW, colorScheme: 'light' } },
-  { name: 'bare', data: ['lifelike'], context: { viewport: WIDE, javaScriptEnabled: false } },
-  { name: 'light', data: ['many'], context: { viewport: WIDE, colorScheme: 'light' }, quick: true },
+/** The ways to look at a page. A page is opened once and then looked at in each of its ways, as a user does who changes the settings. */
+const LOOKS = {
+  light: { viewport: WIDE, media: { colorScheme: 'light', forcedColors: 'none' } },
+  dark: { viewport: WIDE, media: { colorScheme: 'dark', forcedColors: 'none' }, rules: COLORS },
+  forced: { viewport: WIDE, media: { colorScheme: 'light', forcedColors: 'active' }, rules: COLORS },
+  narrow: { viewport: NARROW, media: { colorScheme: 'light', forcedColors: 'none' } },
+  bare: { viewport: WIDE, media: { colorScheme: 'light', forcedColors: 'none' } },
+};
+/** The data of pages, and how each is looked at. With 5 000 rows, axe-core takes minutes; the rows are of the same kinds as the others. */
+const VISITS = [
+  { data: 'lifelike', looks: ['light', 'dark', 'forced', 'narrow'] },
+  { data: 'hostile', looks: ['light', 'dark', 'narrow'] },
+  { data: 'empty', looks: ['light'] },
+  { data: 'one', looks: ['light'] },
+  { data: 'many', looks: ['light'], long: true },
+  { data: 'lifelike', looks: ['bare'], bare: true },
 ];
 
-/** Opens a page and checks it. */
-async function visit(context, url, { data, name, mode }) {
+/** Opens a page, and looks at it in its ways. */
+async function visit(context, url, { data, name, looks, long, bare }) {
   const page = await context.newPage();
   const said = [];
   page.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
@@ -50,21 +60,28 @@ async function visit(context, url, { data, name, mode }) {
   page.on('dialog', (dialog) => { said.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on('request', (request) => { if (!request.url().startsWith(url) && !request.url().startsWith('data:')) said.push(`request: ${request.url()}`); });
   page.on('response', (response) => { if (response.status() >= 400) said.push(`${response.status()}: ${response.url()}`); });
-  try {
-    await page.goto(`${url}/${data}/${name}`, { waitUntil: 'load' });
-    const scripts = mode.context.javaScriptEnabled !== false;
-    if (scripts) {
-      const { width, inner } = await page.evaluate(() => ({ width: document.documentElement.scrollWidth, inner: innerWidth }));
-      if (width > inner) assert.fail(`the page is ${width} pixels wide in a window of ${inner}: ${await widest(page)}`);
-    }
-    await page.screenshot({ path: join(screenshots, `${data}-${name}-${mode.name}.png`), fullPage: !mode.quick });
-    // With 5 000 rows, axe-core takes minutes on some pages; the rows are of the same kinds as the others.
-    if (scripts && !mode.quick) assert.deepEqual(await violations(page, mode.rules), []);
-    if (!scripts) assert.ok((await page.locator('h1').innerText()).length > 0);
-    assert.deepEqual(said, []);
-  } finally {
-    await page.close();
+  const opened = page.goto(`${url}/${data}/${name}`, { waitUntil: 'load' }).then(() => !bare && !long && page.evaluate(AXE));
+  // A page that does not open fails each of its cases.
+  opened.catch(() => {});
+  for (const look of looks) {
+    await check(`${look}: ${data} ${name}`, async () => {
+      await opened;
+      await looked(page, LOOKS[look], { picture: pictured(data) && join(screenshots, `${data}-${name}-${look}.png`), long, bare });
+      assert.deepEqual(said.splice(0), []);
+    });
   }
+  await page.close();
+}
+
+/** Looks at an open page in one way. */
+async function looked(page, { viewport, media, rules }, { picture, long, bare }) {
+  await page.setViewportSize(viewport);
+  await page.emulateMedia(media);
+  if (picture) await page.screenshot({ path: picture, fullPage: true });
+  if (bare) return assert.ok((await page.locator('h1').innerText()).length > 0);
+  const { width, inner } = await page.evaluate(() => ({ width: document.documentElement.scrollWidth, inner: innerWidth }));
+  if (width > inner) assert.fail(`the page is ${width} pixels wide in a window of ${inner}: ${await widest(page)}`);
+  if (!long) assert.deepEqual(await violations(page, rules), []);
 }
 
 /** The elements that are wider than the window. */
@@ -76,9 +93,8 @@ async function widest(page) {
 
 /** The violations that axe-core finds, of these rules or of all. */
 async function violations(page, rules) {
-  await page.evaluate(AXE);
   const runOnly = rules ? { type: 'rule', values: rules } : { type: 'tag', values: TAGS };
-  const found = await page.evaluate((only) => globalThis.axe.run(document, { runOnly: only, resultTypes: ['violations'] }), runOnly);
+  const found = await page.evaluate((only) => globalThis.axe.run(document, { runOnly: only, resultTypes: ['violations'], iframes: false }), runOnly);
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.target} ${node.any[0]?.message ?? node.all[0]?.message ?? ''}`).join(' ; ')}`);
 }
 
@@ -87,20 +103,18 @@ const served = await site(gallery);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
 /** Pages that are open at the same time. */
 const AT_ONCE = 3;
-for (const mode of MODES.filter(({ name }) => onlyModes.length === 0 || onlyModes.includes(name))) {
-  const context = await browser.newContext(mode.context);
-  await context.clock.setFixedTime(NOW);
-  const visits = mode.data.flatMap((data) => readdirSync(join(gallery, data))
-    .map((file) => ({ data, name: file.replace(/\.html$/, ''), mode }))
-    .filter(({ name }) => !PARTS.includes(name) && (only.length === 0 || only.includes(name))));
-  const next = async () => {
-    for (let one = visits.shift(); one; one = visits.shift()) {
-      await check(`${mode.name}: ${one.data} ${one.name}`, () => visit(context, served.url, one));
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, next));
-  await context.close();
-}
+const settings = { reducedMotion: 'reduce' };
+const contexts = { scripted: await browser.newContext(settings), bare: await browser.newContext({ ...settings, javaScriptEnabled: false }) };
+for (const context of Object.values(contexts)) await context.clock.setFixedTime(NOW);
+const visits = VISITS.flatMap(({ looks, ...visited }) => readdirSync(join(gallery, visited.data))
+  .map((file) => ({ ...visited, looks: looks.filter((look) => onlyLooks.length === 0 || onlyLooks.includes(look)), name: file.replace(/\.html$/, '') }))
+  .filter((one) => one.looks.length > 0 && !PARTS.includes(one.name) && (only.length === 0 || only.includes(one.name))));
+const next = async () => {
+  for (let one = visits.shift(); one; one = visits.shift()) {
+    await visit(one.bare ? contexts.bare : contexts.scripted, served.url, one);
+  }
+};
+await Promise.all(Array.from({ length: AT_ONCE }, next));
 await browser.close();
 served.close();
 finish();

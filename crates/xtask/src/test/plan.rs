@@ -136,7 +136,7 @@ fn counterparts() -> Vec<Step> {
         with_peers("apps", 10, |context, log| {
             apps::with_host(context.tools()?, &Context::programs(), &[], log)
         }),
-        beside(with_peers("pages", 10, |context, log| {
+        beside(with_peers("pages", 15, |context, log| {
             pages::in_browser(context.tools()?, &Context::programs(), &[], log)
         })),
         with_peers("chaos", 10, |context, log| {
