@@ -18,7 +18,8 @@ const LEAST = { 120: { tune: 0.95, held: 0.9 }, all: { tune: 0.9, held: 0.84 } }
 const TOOLS = { 120: [120, 120], all: [1000, Infinity] };
 const RECORDED = 600;
 const FOUND = 5;
-// The programs of tests are not optimized, and take about ten times as long as a release.
+// The programs of tests are not optimized, and take about ten times as long as a release. The bound of 1 ms for a release is held by the
+// instruction budget `find_tools` (crates/engine/benches/budget.rs).
 const SERVER_MS = 10;
 // The share by which the estimate may be wrong: on average, and for nine of ten tools.
 const MEAN_ERROR = 0.03;

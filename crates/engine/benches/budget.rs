@@ -18,7 +18,7 @@ use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
 use proto::codec::sse::{SseDecoder, SseEvent};
 use proto::json::{MAX_DEPTH, Scanner};
-use workload::{Call, List, event, prose, records};
+use workload::{Call, List, Search, event, prose, records};
 
 /// A limit on the number of instructions; a measurement above it fails.
 fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
@@ -39,6 +39,13 @@ fn tools_call(call: Call) -> ExchangeAnswer {
 #[bench::of_1000_tools(args = (), setup = List::of_1000_tools, config = at_most(5_400))]
 fn tools_list(list: List) -> Vec<Bytes> {
     black_box(black_box(list).answer())
+}
+
+// At most 1 ms of server time for a search: this is about a fifth of it.
+#[library_benchmark]
+#[bench::of_1000_tools(args = (), setup = Search::of_1000_tools, config = at_most(590_000))]
+fn find_tools(search: Search) -> Bytes {
+    black_box(black_box(search).answer())
 }
 
 #[library_benchmark]
@@ -63,5 +70,8 @@ fn event_stream((mut decoder, chunk): (SseDecoder, Bytes)) -> (SseDecoder, SseEv
     (decoder, black_box(event))
 }
 
-library_benchmark_group!(name = budgets, benchmarks = [tools_call, tools_list, scan, event_stream]);
+library_benchmark_group!(
+    name = budgets,
+    benchmarks = [tools_call, tools_list, find_tools, scan, event_stream]
+);
 main!(library_benchmark_groups = budgets);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use config::Profile;
+use config::{Profile, ToolMode};
 use dragoman_engine::catalogue::{Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
 use dragoman_engine::exchange::{
     Binding, Dispatch, Event, Exchange, ExchangeAnswer, Headers, Sealer, Start, Step, Timeouts, dispatch,
@@ -159,12 +159,6 @@ impl Headers for NoHeaders {
 
 /// The view that a profile with one server and this many tools shows to clients of `era`.
 pub(crate) fn view(era: &'static Era, tools: usize) -> View {
-    let hello = ServerHello {
-        era,
-        capabilities: Bytes::from_static(br#"{"tools":{"listChanged":true},"logging":{}}"#),
-        info: Bytes::from_static(b"{}"),
-        instructions: None,
-    };
     let listed: Vec<String> = (0..tools)
         .map(|n| {
             format!(
@@ -172,8 +166,23 @@ pub(crate) fn view(era: &'static Era, tools: usize) -> View {
             )
         })
         .collect();
+    view_of(hello(era), &Profile::default(), &listed)
+}
+
+fn hello(era: &'static Era) -> ServerHello {
+    ServerHello {
+        era,
+        capabilities: Bytes::from_static(br#"{"tools":{"listChanged":true},"logging":{}}"#),
+        info: Bytes::from_static(b"{}"),
+        instructions: None,
+    }
+}
+
+/// The view of a server that lists these tools.
+fn view_of(hello: ServerHello, profile: &Profile, listed: &[String]) -> View {
+    let era = hello.era;
     let page = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{}]}}}}"#, listed.join(","));
-    let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: tools }, "{}");
+    let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: listed.len() }, "{}");
     gather.feed(&Frame::parse(Bytes::from(page), FrameLimits::default()).expect("a page")).expect("a list");
     let upstream = ViewSource {
         id: UpstreamId(0),
@@ -181,10 +190,9 @@ pub(crate) fn view(era: &'static Era, tools: usize) -> View {
         over_http: true,
         catalogue: Ok(Arc::new(gather.finish())),
     };
-    let profile = Profile::default();
     let spec = ViewSpec {
         era,
-        profile: &profile,
+        profile,
         limit: NameLimit::behind(""),
         names: None,
         server_info: SERVER_INFO,
@@ -246,4 +254,49 @@ pub(crate) fn event() -> Bytes {
         "id: 7\nevent: message\ndata: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"text\":\"{}\"}}}}\n\n",
         TEXT.repeat(11)
     ))
+}
+
+/// A search over a thousand tools whose words overlap, as those of real servers do.
+#[derive(Clone)]
+pub(crate) struct Search {
+    view: &'static View,
+    request: Bytes,
+}
+
+const VERBS: [&str; 10] =
+    ["get", "list", "create", "update", "delete", "search", "export", "merge", "approve", "archive"];
+const NOUNS: [&str; 20] = [
+    "issue", "comment", "file", "folder", "branch", "commit", "page", "message", "channel", "invoice",
+    "customer", "order", "product", "event", "calendar", "task", "label", "user", "report", "query",
+];
+const PLACES: [&str; 5] = ["repository", "workspace", "site", "database", "account"];
+
+impl Search {
+    /// With several words, of which one is mistyped and two have synonyms.
+    pub(crate) fn of_1000_tools() -> Self {
+        let tool = |verb: &str, noun: &str, place: &str| {
+            format!(
+                r#"{{"name":"{verb}_{noun}_{place}","title":"{verb} a {noun}","description":"Can {verb} a {noun} in the {place}. Use it if the user asks about one {noun} of the {place}, and not about all of them.","inputSchema":{{"type":"object","properties":{{"{noun}_id":{{"type":"string","description":"The id of the {noun}"}},"{place}":{{"type":"string"}},"limit":{{"type":"integer"}}}}}}}}"#
+            )
+        };
+        let pairs = VERBS.iter().flat_map(|verb| NOUNS.iter().map(move |noun| (verb, noun)));
+        let listed: Vec<String> =
+            pairs.flat_map(|(verb, noun)| PLACES.iter().map(move |place| tool(verb, noun, place))).collect();
+        let mut profile = Profile::default();
+        profile.tools.mode = ToolMode::Search;
+        let request = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"find_tools","arguments":{"query":"remove old comments of a repositry and show the files in the folder","limit":5}}}"#;
+        let view = Box::leak(Box::new(view_of(hello(&V2025_11_25), &profile, &listed)));
+        let search = Self { view, request: Bytes::from(request) };
+        assert!(String::from_utf8_lossy(&search.clone().answer()).contains("delete_comment_repository"));
+        search
+    }
+
+    /// The answer of `find_tools`.
+    pub(crate) fn answer(self) -> Bytes {
+        let frame = Frame::parse(self.request, FrameLimits::default()).expect("a request");
+        let Ok(Dispatch::Own(result)) = dispatch(&frame, self.view, SERVER_INFO, ids(self.view)) else {
+            panic!("not answered")
+        };
+        result
+    }
 }

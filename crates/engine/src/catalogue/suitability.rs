@@ -40,9 +40,9 @@ pub struct Refusals {
 
 impl Refusals {
     /// The maximum number of a server's tools that are examined.
-    pub const MOST_TOOLS: usize = 500;
+    pub const MOST_TOOLS: usize = 5_000;
 
-    /// The refusals of each family that refuses any of the server's first 500 tools.
+    /// The refusals of each family that refuses any of the server's first 5 000 tools.
     pub fn of(catalogue: &UpstreamCatalogue) -> Vec<Self> {
         let mut all: Vec<Self> =
             SchemaFamily::ALL.map(|family| Self { family, count: 0, tools: Vec::new() }).into();
@@ -98,7 +98,7 @@ impl Clone for RefusalsCell {
 }
 
 impl UpstreamCatalogue {
-    /// The tools that families of clients refuse. The first request takes milliseconds for hundreds of tools.
+    /// The tools that families of clients refuse. The first request takes milliseconds for hundreds of tools, so it belongs on the blocking pool.
     pub fn refusals(&self) -> Arc<[Refusals]> {
         self.refusals.0.get_or_init(|| Refusals::of(self).into()).clone()
     }

@@ -214,7 +214,7 @@ fn thousands() -> Vec<(Arc<str>, Vec<String>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
     fn thousands_of_servers_join_and_leave(naming in naming(), prefix in "[a-z_]{0,40}", seeds in [any::<u64>(); 3]) {
