@@ -9,6 +9,8 @@ use crate::tools::gungraun_runner;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread::available_parallelism;
+use std::time::Duration;
 
 /// The crates without runtime, clock or files.
 const PURE: [&str; 8] = [
@@ -76,13 +78,34 @@ pub(super) fn pure_tests(_: &Context, log: &Log) -> Result<Tally, String> {
     run_tests(log, &PURE, "dev", None)
 }
 
+/// Installs the runner of the budgets and builds the measured code beside other work, using only processor time that no other program
+/// wants.
+pub(super) fn build_budgets_ahead() -> Result<(), String> {
+    let log = Log::create("budgets-ahead", Duration::from_hours(1))?;
+    gungraun_runner(&log)?;
+    for package in with_budgets()? {
+        let mut command = Command::new("nice");
+        command
+            .args(["-n", "19", "cargo"])
+            .args(bench(&package))
+            .arg("--no-run")
+            .current_dir(root::checkout());
+        log.run(&mut command)?;
+    }
+    Ok(())
+}
+
+fn bench(package: &str) -> [&str; 5] {
+    ["bench", "--package", package, "--bench", "budget"]
+}
+
 /// The instruction budgets: benches named `budget`.
 pub(super) fn budgets(context: &Context, log: &Log) -> Result<Tally, String> {
     context.tools()?;
     let runner = gungraun_runner(log)?.ok_or("budgets are defined, but Cargo.lock has no gungraun")?;
     let mut tally = Tally::default();
     for package in with_budgets()? {
-        let mut command = cargo(&["bench", "--package", &package, "--bench", "budget"]);
+        let mut command = cargo(&bench(&package));
         let (good, said) = log.status(command.env("GUNGRAUN_RUNNER", &runner))?;
         tally += judged(good, counts::gungraun(&said));
     }
@@ -108,6 +131,9 @@ pub(super) fn with_budgets() -> Result<Vec<String>, String> {
     Ok(found)
 }
 
+/// The number of tests that run at a time, for each processor: most tests wait for programs and deadlines most of the time.
+const TESTS_PER_PROCESSOR: usize = 3;
+
 /// Runs the tests of some packages; `programs` is the folder of the programs that they start, if these are
 /// built.
 fn run_tests(log: &Log, packages: &[&str], profile: &str, programs: Option<&Path>) -> Result<Tally, String> {
@@ -117,8 +143,19 @@ fn run_tests(log: &Log, packages: &[&str], profile: &str, programs: Option<&Path
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success());
+    let threads = (TESTS_PER_PROCESSOR * available_parallelism().map_or(1, usize::from)).to_string();
     let mut command = if nextest {
-        cargo(&["nextest", "run", "--no-fail-fast", "--status-level", "slow", "--cargo-profile", profile])
+        let mut command = cargo(&[
+            "nextest",
+            "run",
+            "--no-fail-fast",
+            "--status-level",
+            "slow",
+            "--cargo-profile",
+            profile,
+        ]);
+        command.args(["--test-threads", &threads]);
+        command
     } else {
         cargo(&["test", "--bins", "--lib", "--tests", "--no-fail-fast", "--profile", profile])
     };

@@ -171,7 +171,8 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
     steps.extend(peers());
     steps.extend(counterparts());
     if !cargo::with_budgets()?.is_empty() {
-        steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
+        let ahead = Some(cargo::build_budgets_ahead as fn() -> _);
+        steps.push(Step { needs_tools: true, ahead, ..step("budgets", 30, cargo::budgets) });
     }
     // The released program takes long to build, mostly on one processor.
     steps.push(Step { ahead: Some(size::build_ahead), ..step("size", 30, |_, log| size::explained(log)) });

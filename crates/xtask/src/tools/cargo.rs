@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Installs a program in exactly this version if needed; returns the folder of the program. It is built without optimization: these programs
-/// do little themselves.
+/// do little themselves. The build uses only processor time that no other program wants.
 pub(super) fn installed(name: &str, version: &str, log: &Log) -> Result<PathBuf, String> {
     let folder = root::tools().join(name);
     stamp::once(&folder, version, || {
-        let quiet = ["install", "--quiet", "--locked", "--debug", "--force", "--root"];
-        log.run(Command::new("cargo").args(quiet).arg(&folder).args(["--version", version, name])).map(drop)
+        let quiet = ["-n", "19", "cargo", "install", "--quiet", "--locked", "--debug", "--force", "--root"];
+        log.run(Command::new("nice").args(quiet).arg(&folder).args(["--version", version, name])).map(drop)
     })?;
     Ok(folder.join("bin"))
 }
