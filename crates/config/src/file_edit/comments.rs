@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::super::load::without_comments;
-use super::super::parse::{Kind, Node, parse};
+use crate::syntax::json_comments::without_comments;
+use crate::syntax::parse::{Kind, Node, parse};
 
 /// Returns true if the new text has all comments of the old one, in the same order, except for those in `own`.
 pub(super) fn are_kept(old: &str, own: &Range<usize>, new: &str) -> bool {

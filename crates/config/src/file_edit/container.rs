@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::super::load::{starts_as_json, without_comments};
-use super::super::parse::{Entry, Kind, Node};
 use super::{comments, render};
+use crate::syntax::json_comments::{starts_as_json, without_comments};
+use crate::syntax::parse::{Entry, Kind, Node};
 
 /// The characters of an indentation; JSON files may use tabs.
 const BLANKS: [char; 2] = [' ', '\t'];

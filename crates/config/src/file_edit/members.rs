@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::container::{Container, Element};
 use super::{EditFault, has_one_less, has_one_more, same_but, started, tree};
-use crate::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Kind, Node};
 
 /// Returns what a text means: JSON, JSON with comments, or YAML. An empty text is an empty mapping.
 ///

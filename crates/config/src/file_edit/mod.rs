@@ -28,10 +28,10 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use self::container::{Container, Element};
-use super::load::without_comments;
-use super::mask;
-use super::parse::{Entry, Kind, Node, parse};
-use super::source::Source;
+use crate::syntax::json_comments::without_comments;
+use crate::syntax::mask;
+use crate::syntax::parse::{Entry, Kind, Node, parse};
+use crate::syntax::source::Source;
 
 pub use differences::{ChangedLine, changed_lines};
 pub use members::{put_member, read_value, remove_member};
@@ -206,7 +206,7 @@ fn tree(text: &str) -> Result<Option<Rc<Node>>, EditFault> {
 }
 
 fn unknown(name: &str, known: &[&str]) -> EditFault {
-    let help = match super::suggest::nearest(name, known.iter().copied()) {
+    let help = match crate::values::suggest::nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean {near:?}?"),
         None if known.is_empty() => "the file has no servers".to_owned(),
         None => format!("its servers are {}", known.join(", ")),

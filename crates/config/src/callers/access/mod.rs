@@ -1,0 +1,13 @@
+//! `access`: the callers that may use tools, prompts and resources. The meaning of a rule is defined in
+//! `engine::access`.
+
+mod conditions;
+mod path;
+mod rule;
+mod scheme;
+
+pub(crate) use conditions::HintValues;
+pub use conditions::{AnnotationHint, When};
+pub use path::ValuePath;
+pub use rule::{AccessRule, Effect, Who};
+pub use scheme::Scheme;
