@@ -5,11 +5,15 @@ use clap::{Parser, Subcommand};
 use crate::output::layout::{columns, wrap, wrap_command};
 use crate::output::options::Global;
 
-use super::{
-    add, admin, audit, call, check, completions, connect, consent, definitions, disconnect, doctor, import,
-    init, key, keyring, list, logs, man, ping, profile, prompt, read, remove, run_bundle, serve, server,
-    session, status, stdio, top, user,
-};
+use super::calls::{call, list, ping, prompt, read};
+use super::clients::{connect, disconnect, import};
+use super::credentials::{key, keyring, user};
+use super::records::{audit, definitions};
+use super::reference::{completions, man};
+use super::running::{admin, consent, logs, profile, server, session, status, top};
+use super::servers::{add, remove, run_bundle};
+use super::serving::{serve, stdio};
+use super::setup::{check, doctor, init};
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
 

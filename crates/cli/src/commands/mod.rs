@@ -1,71 +1,31 @@
-//! The commands: their options and their output.
+//! The commands: their options and their output. Each folder imports only from those above it. This module must not know how servers
+//! are served or called: that is `gateway` and `terminal`.
 //!
-//! | file | is for |
+//! | folder | is for |
 //! |---|---|
+//! | `configuration` | the configuration file and the state folder: found, read, edited |
+//! | `reference` | `schema`, `completions`, `man`: the program described for other programs |
+//! | `credentials` | `key`, `user`, `keyring`: API keys, passwords, the keys that seal states |
+//! | `records` | `audit`, `definitions`: the record of calls, and the approved definitions of tools |
+//! | `calls` | `list`, `call`, `read`, `prompt`, `ping`: a server used from the terminal |
+//! | `serving` | `serve`, `stdio`: the start of the gateway, and its first screen |
+//! | `servers` | `add`, `remove`, `run-bundle`: servers in the configuration file |
+//! | `clients` | `connect`, `disconnect`, `import`: the settings files of clients |
+//! | `setup` | `init`, `check`, `doctor`: the first configuration, and checks of what it needs |
+//! | `running` | `status`, `logs`, `top`, `server`, `profile`, `session`, `consent`, `admin`: the running gateway |
 //! | `args` | the command line: global options and commands |
-//! | `init`, `import`, `connect`, `disconnect`, `serve`, `stdio`, `add`, `remove`, `check`, `doctor`, `status`, `logs`, `top`, `server`, `session`, `consent`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `user`, `keyring`, `definitions`, `audit`, `admin`, `schema`, `completions`, `man` | one command each |
-//! | `settings` | the configuration: finding it, reading it, `${…}` |
-//! | `text_file`, `config_file` | a text file that is edited; the configuration file |
-//! | `client_files`, `connection_records` | the settings files of clients; what `connect` changed in them |
-//! | `run_bundle` | the start of a server in a bundle, by the gateway |
-//! | `download` | documents and files from the network |
-//! | `confirmation` | questions to the person at the terminal |
-//! | `running` | requests to the running gateway |
-//! | `state` | the folder of keys and the record of calls |
-//! | `address` | addresses to listen at, and checks of those that other machines can reach |
-//! | `welcome` | the first screen of `serve` |
-//! | `log`, `log_format` | log filters; the format of the log |
-//!
-//! This module must not know how servers are served or called: that is `gateway` and `terminal`.
 
-mod add;
-mod address;
-mod admin;
 mod args;
-mod audit;
-mod call;
-mod check;
-mod client_credentials;
-mod client_files;
-mod completions;
-mod config_file;
-mod confirmation;
-mod connect;
-mod connection_records;
-mod consent;
-mod definitions;
-mod disconnect;
-mod doctor;
-mod download;
-mod import;
-mod init;
-mod key;
-mod keyring;
-mod list;
-mod log;
-mod log_format;
-mod logs;
-mod man;
-mod ping;
-mod profile;
-mod prompt;
-mod read;
-mod remove;
-mod run_bundle;
+mod calls;
+mod clients;
+mod configuration;
+mod credentials;
+mod records;
+mod reference;
 mod running;
-mod schema;
-mod serve;
-mod server;
-mod session;
-pub(crate) mod settings;
-pub(crate) mod state;
-mod status;
-mod stdio;
-pub(crate) mod target;
-mod text_file;
-mod top;
-mod user;
-mod welcome;
+mod servers;
+mod serving;
+mod setup;
 
 use std::process::ExitCode;
 
@@ -75,8 +35,19 @@ use config::LogFormat;
 
 use crate::output::console::{Console, terminal_width};
 use crate::output::failure::Failure;
+use crate::output::log;
 use crate::output::options::Global;
 use args::{Cli, Command};
+use calls::{call, list, ping, prompt, read};
+use clients::{connect, disconnect, import};
+use configuration::settings;
+use credentials::{key, keyring, user};
+use records::{audit, definitions};
+use reference::{completions, man, schema};
+use running::{admin, consent, logs, profile, server, session, status, top};
+use servers::{add, remove, run_bundle};
+use serving::{serve, stdio};
+use setup::{check, doctor, init};
 
 /// Runs the command and returns its exit code: 0 for success, 1 for failure, 2 for a wrong command line or
 /// configuration, 130 after Ctrl-C.
@@ -158,8 +129,8 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::Definitions(args)) => definitions::run(args, &global, console),
         Some(Command::Admin(args)) => admin::run(args, &global, console),
         Some(Command::Audit(args)) => audit::run(&args, &global, console),
-        Some(Command::Completions(args)) => completions::run(&args, console),
-        Some(Command::Man(args)) => man::run(&args, console),
+        Some(Command::Completions(args)) => completions::run(&args, Cli::command(), console),
+        Some(Command::Man(args)) => man::run(&args, Cli::command(), console),
         Some(Command::RunBundle(args)) => run_bundle::run(&args),
         Some(Command::Config { what: args::ConfigCommand::Show { preset } }) => {
             let file = global.config.as_deref();

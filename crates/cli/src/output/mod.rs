@@ -9,11 +9,14 @@
 //! | [`layout`] | the width of text, and lines that fit a terminal |
 //! | [`status_line`] | the line on a terminal that shows what a command waits for |
 //! | [`table`] | tables that fit a terminal |
+//! | [`log`], `log_format` | the filters of the log; the format of the log |
 //! | [`moment`] | times and spans |
 
 pub(crate) mod console;
 pub(crate) mod failure;
 pub(crate) mod layout;
+pub(crate) mod log;
+mod log_format;
 pub(crate) mod moment;
 pub(crate) mod options;
 pub(crate) mod status_line;
