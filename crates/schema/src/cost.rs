@@ -91,7 +91,7 @@ impl SchemaCost {
     /// Counts every path that a validation could take.
     fn count(&self, budget: u64, value: &ArgumentValue<'_>) -> bool {
         let mut walk = Walk { places: &self.places, left: budget, open: Vec::new() };
-        if !walk.go(0, Seen::Value(value), 0) {
+        if !walk.go(0, Instance::Value(value), 0) {
             return false;
         }
         while let Some((at, seen, depth)) = walk.open.pop() {
@@ -105,7 +105,7 @@ impl SchemaCost {
 
 /// A value, or a member's name, to which a subschema applies.
 #[derive(Clone, Copy)]
-enum Seen<'a> {
+enum Instance<'a> {
     Value(&'a ArgumentValue<'a>),
     Name(&'a str),
 }
@@ -114,7 +114,7 @@ enum Seen<'a> {
 struct Walk<'a> {
     places: &'a [Subschema],
     left: u64,
-    open: Vec<(usize, Seen<'a>, u32)>,
+    open: Vec<(usize, Instance<'a>, u32)>,
 }
 
 impl<'a> Walk<'a> {
@@ -124,12 +124,12 @@ impl<'a> Walk<'a> {
         left.is_some()
     }
 
-    fn go(&mut self, at: usize, seen: Seen<'a>, depth: u32) -> bool {
+    fn go(&mut self, at: usize, seen: Instance<'a>, depth: u32) -> bool {
         let place = &self.places[at];
         let text = match seen {
-            Seen::Value(ArgumentValue::String(text)) => text.len(),
-            Seen::Name(text) => text.len(),
-            Seen::Value(_) => 0,
+            Instance::Value(ArgumentValue::String(text)) => text.len(),
+            Instance::Name(text) => text.len(),
+            Instance::Value(_) => 0,
         };
         let reading = place.reads.saturating_mul(text as u64 / BYTES_A_STEP);
         let scanning = place.scans.saturating_mul(text as u64 / BYTES_A_SCAN);
@@ -137,24 +137,24 @@ impl<'a> Walk<'a> {
         depth <= MAX_DEPTH && self.spend(place.own.saturating_add(reading).saturating_add(scanning))
     }
 
-    fn below(&mut self, place: &Subschema, seen: Seen<'a>, depth: u32) -> bool {
+    fn below(&mut self, place: &Subschema, seen: Instance<'a>, depth: u32) -> bool {
         if !place.same.iter().all(|at| self.go(*at, seen, depth)) {
             return false;
         }
         match seen {
-            Seen::Value(ArgumentValue::Array(items)) => {
-                let all = |at: &usize| items.iter().all(|item| self.go(*at, Seen::Value(item), depth));
+            Instance::Value(ArgumentValue::Array(items)) => {
+                let all = |at: &usize| items.iter().all(|item| self.go(*at, Instance::Value(item), depth));
                 place.elements.iter().all(all) && (!place.copies || self.spend(items.iter().map(size).sum()))
             }
-            Seen::Value(ArgumentValue::Object(members)) => members.iter().all(|(name, value)| {
+            Instance::Value(ArgumentValue::Object(members)) => members.iter().all(|(name, value)| {
                 let to_value = place.named.get(name.as_ref()).into_iter().chain(&place.members);
                 let length = name.len() as u64;
                 let matching = place.a_name.saturating_mul(1 + length / BYTES_A_STEP);
                 self.spend(matching.saturating_add(length / BYTES_A_SCAN))
-                    && to_value.into_iter().all(|at| self.go(*at, Seen::Value(value), depth))
-                    && place.names.iter().all(|at| self.go(*at, Seen::Name(name), depth))
+                    && to_value.into_iter().all(|at| self.go(*at, Instance::Value(value), depth))
+                    && place.names.iter().all(|at| self.go(*at, Instance::Name(name), depth))
             }),
-            Seen::Value(_) | Seen::Name(_) => true,
+            Instance::Value(_) | Instance::Name(_) => true,
         }
     }
 }

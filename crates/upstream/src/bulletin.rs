@@ -17,10 +17,10 @@ const MAX_NOTES: usize = 256;
 
 /// The latest log lines about a server, remembered so that the log contains only one line for each change.
 #[derive(Default)]
-pub struct Bulletin(Mutex<Said>);
+pub struct Bulletin(Mutex<LastReported>);
 
 #[derive(Default)]
-struct Said {
+struct LastReported {
     /// The problem that the last line reported, with the numbers removed.
     trouble: Option<String>,
     notes: HashSet<u64>,

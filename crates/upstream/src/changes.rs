@@ -31,10 +31,10 @@ impl HeardChanges {
 
 /// Announced changes that have not been handled yet.
 #[derive(Default)]
-pub struct Changes(Mutex<Told>);
+pub struct Changes(Mutex<PendingChanges>);
 
 #[derive(Default)]
-struct Told {
+struct PendingChanges {
     lists: Vec<Notice>,
     wanted: u64,
     before: Vec<Announcement>,

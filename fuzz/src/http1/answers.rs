@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use http::Method;
-use transport::net::client::http1::{AnswerContext, AnswerReader, HeadLimits, READ, Taken};
+use transport::net::client::http1::{AnswerContext, AnswerReader, HeadLimits, NextPiece, READ};
 
 use super::reference;
 
@@ -94,12 +94,12 @@ pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
     loop {
         let held = reader.held();
         match reader.piece() {
-            Ok(Taken::Piece(piece)) => {
+            Ok(NextPiece::Piece(piece)) => {
                 assert!(!piece.is_empty() && piece.len() <= held);
                 answer.body.extend_from_slice(&piece);
             }
-            Ok(Taken::End) => break,
-            Ok(Taken::Nothing) => {
+            Ok(NextPiece::End) => break,
+            Ok(NextPiece::Nothing) => {
                 assert_eq!(reader.held(), 0, "bytes would be lost");
                 assert!(reader.room().is_none_or(|room| (READ..=128 * 1024).contains(&room)));
                 if reader.feed(Bytes::copy_from_slice(reads.next())).is_err() {

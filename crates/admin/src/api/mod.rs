@@ -28,7 +28,7 @@ use upstream::oauth::form::pairs;
 use self::answers::{error, only, refused};
 pub(super) use self::request::Door;
 use self::request::ManagementRequest;
-use self::table::{Answered, Found, Operation};
+use self::table::{Answered, Operation, OperationMatch};
 use gateway::admission::auth::Denied;
 use gateway::admission::identity::Identity;
 use gateway::admission::rates::seconds;
@@ -95,9 +95,9 @@ async fn answered(shard: &Arc<Shard>, (identity, door): (Identity, Door), reques
     let is_offered = |row: &&Operation| !row.is_local || door == Door::ControlSocket;
     let (row, path) =
         match table::find(operations::all().filter(is_offered), head.method.as_str(), head.uri.path()) {
-            Found::Operation(row, path) => (row, path),
-            Found::Methods(methods) => return Ok(only(&methods)),
-            Found::Nothing => return Err(nothing()),
+            OperationMatch::Operation(row, path) => (row, path),
+            OperationMatch::Methods(methods) => return Ok(only(&methods)),
+            OperationMatch::Nothing => return Err(nothing()),
         };
     let query = pairs(head.uri.query().unwrap_or_default());
     row.check(&query)?;

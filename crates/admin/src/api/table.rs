@@ -257,7 +257,7 @@ pub(super) fn parameter(segment: &'static str) -> Option<&'static str> {
 }
 
 /// The result of a look-up.
-pub(super) enum Found {
+pub(super) enum OperationMatch {
     /// The operation, and the parameters in the path.
     Operation(&'static Operation, Vec<(&'static str, String)>),
     /// The path exists, but only with these methods.
@@ -267,19 +267,23 @@ pub(super) enum Found {
 }
 
 /// Finds the operation for a method and a path. If several paths fit, the one with the fewest parameters counts.
-pub(super) fn find(all: impl Iterator<Item = &'static Operation>, method: &str, path: &str) -> Found {
+pub(super) fn find(
+    all: impl Iterator<Item = &'static Operation>,
+    method: &str,
+    path: &str,
+) -> OperationMatch {
     let steps: Vec<&str> = path.trim_end_matches('/').split('/').skip(1).collect();
     let mut fitting: Vec<_> = all.filter_map(|row| Some((row, row.fits(&steps)?))).collect();
     let Some(fewest) = fitting.iter().map(|(_, parameters)| parameters.len()).min() else {
-        return Found::Nothing;
+        return OperationMatch::Nothing;
     };
     fitting.retain(|(_, parameters)| parameters.len() == fewest);
     let at = fitting.iter().position(|(row, _)| row.method == method);
     if let Some((row, parameters)) = at.map(|at| fitting.swap_remove(at)) {
-        return Found::Operation(row, parameters);
+        return OperationMatch::Operation(row, parameters);
     }
     let methods = fitting.iter().filter(|(row, _)| !row.is_former).map(|(row, _)| row.method);
-    Found::Methods(methods.collect::<Vec<_>>().join(", "))
+    OperationMatch::Methods(methods.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -289,9 +293,9 @@ mod tests {
 
     fn found(method: &str, path: &str) -> String {
         match find(operations::all(), method, path) {
-            Found::Operation(row, parameters) => format!("{} {parameters:?}", row.id),
-            Found::Methods(methods) => methods,
-            Found::Nothing => "nothing".to_owned(),
+            OperationMatch::Operation(row, parameters) => format!("{} {parameters:?}", row.id),
+            OperationMatch::Methods(methods) => methods,
+            OperationMatch::Nothing => "nothing".to_owned(),
         }
     }
 

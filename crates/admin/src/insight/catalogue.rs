@@ -197,11 +197,11 @@ pub(super) fn refused(one: &Refusals) -> FamilyRefusals {
 pub(super) fn described(kind: ListKind, name: &str, text: &[u8]) -> DescribedItem {
     #[derive(Default, Deserialize)]
     #[serde(default)]
-    struct Said {
+    struct ItemTexts {
         title: Option<Value>,
         description: Option<Value>,
     }
-    let said: Said = serde_json::from_slice(text).unwrap_or_default();
+    let said: ItemTexts = serde_json::from_slice(text).unwrap_or_default();
     let is_tool = kind == ListKind::Tools;
     let text_of = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(clipped);
     DescribedItem {

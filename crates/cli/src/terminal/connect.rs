@@ -41,7 +41,7 @@ const ROOM: MuxRoom = MuxRoom { max_calls: 16, unasked: 256, forget: Duration::f
 
 /// The wishes of the user for a connection.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wishes {
+pub(crate) struct ConnectOptions {
     /// The only protocol version to use; `None` if any version may be used.
     pub(crate) era: Option<&'static Era>,
     /// The maximum time without an answer or a sign of progress.
@@ -71,7 +71,11 @@ impl From<Failure> for Unconnected {
 ///
 /// # Errors
 /// Fails if the server cannot be reached or supports no era that this client knows.
-pub(crate) async fn connect(target: &Target, mask: Mask, wishes: Wishes) -> Result<Connection, Failure> {
+pub(crate) async fn connect(
+    target: &Target,
+    mask: Mask,
+    wishes: ConnectOptions,
+) -> Result<Connection, Failure> {
     try_to_connect(target, mask, wishes).await.map_err(|unconnected| unconnected.failure)
 }
 
@@ -82,9 +86,9 @@ pub(crate) async fn connect(target: &Target, mask: Mask, wishes: Wishes) -> Resu
 pub(crate) async fn try_to_connect(
     target: &Target,
     mask: Mask,
-    wishes: Wishes,
+    wishes: ConnectOptions,
 ) -> Result<Connection, Unconnected> {
-    let Wishes { era, patience, start, may_ask } = wishes;
+    let ConnectOptions { era, patience, start, may_ask } = wishes;
     let program = if let Target::Child(spec) = target { &spec.program } else { "" };
     let keys = AtomicU64::new(0);
     let guest = TerminalGuest { mask: &mask, program, pinned: era, may_ask, patience, keys };

@@ -6,13 +6,14 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use super::trusted_proxies::{Proxies, TrustedProxies};
-use crate::reading::known::Known;
-use crate::reading::reader::{Reader, clip};
+use crate::reading::known::ReferenceKind;
+use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::spellings::{Count, Flag, Maybe, SomeWords, Spelling, Word, some_globs};
-use crate::syntax::parse::{Entry, Kind};
+use crate::syntax::parse::{Entry, NodeKind};
 use crate::values::glob::Glob;
 use crate::values::units;
+use crate::values::wording::clip;
 use crate::values::words::words;
 
 /// The maximum number of limits; there is a maximum because each request checks every limit.
@@ -47,7 +48,7 @@ section! {
         /// The requests that are counted: `calls` (`tools/call`) or `all`.
         "methods" methods: RateMethods = Word;
         /// Limits the rule to these profiles (patterns).
-        "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Profile))), absent "all";
+        "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(ReferenceKind::Profile))), absent "all";
         /// Limits the rule to calls to these tools, given as patterns for `server__name`, where `name` is the server's own name for
         /// the tool, or for the name that clients see.
         "tools" tools: Option<Vec<Glob>> = Maybe(some_globs(None)), absent "all";
@@ -136,7 +137,7 @@ impl Spelling<Option<RequestRate>> for RateOrOff {
         entry: &Entry,
         _: Option<&Option<RequestRate>>,
     ) -> Option<Option<RequestRate>> {
-        if let Kind::Scalar { .. } = &entry.value.kind
+        if let NodeKind::Scalar { .. } = &entry.value.kind
             && matches!(
                 reader.text(&entry.value, "a rate such as 30/1m, or false")?.expose(),
                 "false" | "False" | "FALSE"

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::reading::reader::Reader;
 use crate::reading::spellings::{Spelling, Values};
-use crate::syntax::parse::{Entry, Kind};
+use crate::syntax::parse::{Entry, NodeKind};
 use crate::values::ip::IpRange;
 
 /// The maximum number of proxies in a row.
@@ -82,7 +82,7 @@ impl Spelling<TrustedProxies> for Proxies {
 /// Reads `true`, `false`, a number of proxies, or their networks.
 fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<TrustedProxies> {
     let node = &entry.value;
-    if matches!(node.kind, Kind::List(_)) {
+    if matches!(node.kind, NodeKind::List(_)) {
         return networks(reader, entry);
     }
     let what = "true, false, a number of proxies, or their networks";

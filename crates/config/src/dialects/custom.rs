@@ -4,12 +4,13 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::dialect_rows::{Dialect, Streams};
-use crate::reading::known::Known;
-use crate::reading::reader::{Reader, clip};
+use crate::reading::known::ReferenceKind;
+use crate::reading::reader::Reader;
 use crate::reading::spellings::{KnownName, Spelling};
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::check;
 use crate::values::suggest;
+use crate::values::wording::clip;
 
 /// The maximum number of columns that are suggested for an unknown column.
 const MOST_TOLD: usize = 5;
@@ -53,13 +54,13 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexM
 
 fn read_one(reader: &mut Reader<'_>, entry: &Entry, others: &IndexMap<String, Dialect>) -> Option<Dialect> {
     let mut fields = reader.fields(&entry.value, "a mapping with `base` and the differences from it")?;
-    reader.known.add(Known::Dialect, names(others));
+    reader.known.add(ReferenceKind::Dialect, names(others));
     if !fields.has("base") {
         reader.fault(&entry.key_at, "this dialect has no `base`", "add it: base: standard");
         return None;
     }
     let base = fields.take("base")?;
-    let base = reader.within("base", |reader| KnownName(Known::Dialect).read(reader, base, None))?;
+    let base = reader.within("base", |reader| KnownName(ReferenceKind::Dialect).read(reader, base, None))?;
     let mut row = others.get(&base).cloned().or_else(|| Dialect::base(&base))?;
     // A column given together with a variant overrides the variant's value.
     let (variant, columns): (Vec<&Entry>, Vec<&Entry>) =
@@ -90,7 +91,7 @@ fn set(reader: &mut Reader<'_>, entry: &Entry, row: &mut Dialect) -> Option<()> 
     let value = value(reader, &entry.value)?;
     let Err(unfit) = row.set(&entry.key, &value) else { return Some(()) };
     // A value that looks like a number may be meant as a text.
-    if let Kind::Scalar { text, .. } = &entry.value.kind
+    if let NodeKind::Scalar { text, .. } = &entry.value.kind
         && row.set(&entry.key, &Value::String(text.clone())).is_ok()
     {
         return Some(());
@@ -121,17 +122,17 @@ fn meant(key: &str) -> String {
 /// Reads a value as JSON; an unquoted text that looks like a number, `true`, `false` or `null` becomes a value of that type.
 fn value(reader: &mut Reader<'_>, node: &Node) -> Option<Value> {
     match &node.kind {
-        Kind::Null => Some(Value::Null),
-        Kind::Scalar { quoted, .. } => {
+        NodeKind::Null => Some(Value::Null),
+        NodeKind::Scalar { quoted, .. } => {
             let text = reader.text(node, "a value")?;
             let plain = (!quoted || text.hides()).then(|| plain(text.expose())).flatten();
             Some(plain.unwrap_or_else(|| Value::String(text.expose().to_owned())))
         }
-        Kind::List(items) => {
+        NodeKind::List(items) => {
             let items: Vec<Option<Value>> = items.iter().map(|item| value(reader, item)).collect();
             items.into_iter().collect::<Option<Vec<Value>>>().map(Value::Array)
         }
-        Kind::Map(_) => {
+        NodeKind::Map(_) => {
             let entries = reader.fields(node, "a mapping")?.rest();
             let members: Vec<Option<(String, Value)>> = entries
                 .into_iter()

@@ -7,17 +7,18 @@ use std::rc::Rc;
 use proto::mcp::{Method, Notice};
 
 use super::model::Config;
-use super::names::{Names, Offers, What};
+use super::names::{NamedItemKind, Names, Offers};
 use crate::callers::access::{Scheme, Who};
 use crate::callers::auth::Login;
 use crate::dialects::dialect_rows::Dialect;
 use crate::profiles::profile::{MAX_CLIENT_PREFIX, Profile};
-use crate::reading::reader::{Reader, clip};
+use crate::reading::reader::Reader;
 use crate::servers::server::{Link, Server};
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::check::MAX_PUBLIC_NAME;
 use crate::values::glob::Glob;
 use crate::values::suggest;
+use crate::values::wording::clip;
 
 /// The shortest token that is accepted without a note; a shorter one could be guessed.
 const SHORTEST_TOKEN: usize = 16;
@@ -48,7 +49,7 @@ pub(crate) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config, offers
 /// Calls `advise` on a mapping, or on each mapping of a list.
 fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &Node)) {
     let items = match &node.kind {
-        Kind::List(items) => items.iter().map(Rc::as_ref).collect(),
+        NodeKind::List(items) => items.iter().map(Rc::as_ref).collect(),
         _ => vec![node],
     };
     for (index, item) in items.into_iter().enumerate() {
@@ -70,7 +71,7 @@ pub(crate) fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut
 /// The text of a value; `None` if it contains a variable.
 fn plain(node: &Node) -> Option<&str> {
     match &node.kind {
-        Kind::Scalar { text, .. } if !text.contains("${") => Some(text),
+        NodeKind::Scalar { text, .. } if !text.contains("${") => Some(text),
         _ => None,
     }
 }
@@ -84,7 +85,7 @@ pub(crate) fn there_are<'k>(name: &str, known: impl Iterator<Item = &'k str> + C
 
 fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     let (auth, said) = (&config.auth, entry.value.entries());
-    if !auth.asks() && said.iter().all(|one| matches!(one.value.kind, Kind::Null)) {
+    if !auth.asks() && said.iter().all(|one| matches!(one.value.kind, NodeKind::Null)) {
         let help = "add one, such as keys: true, or remove `auth`";
         reader.note(
             &entry.key_at,
@@ -155,7 +156,7 @@ fn sign_in(reader: &mut Reader<'_>, said: &Entry, login: &Login, config: &Config
 fn access(reader: &mut Reader<'_>, rule: &Node, config: &Config, names: &Names<'_>) {
     for entry in rule.entries() {
         match entry.key.as_str() {
-            "allow" | "deny" => names.public(reader, entry, What::Either),
+            "allow" | "deny" => names.public(reader, entry, NamedItemKind::Either),
             "who" | "unless" => reader.within(&entry.key, |reader| askers(reader, entry, config)),
             _ => {}
         }
@@ -231,7 +232,7 @@ fn schemes(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
 
 fn rate(reader: &mut Reader<'_>, limit: &Node, config: &Config, names: &Names<'_>) {
     if let Some(tools) = limit.entry("tools") {
-        names.public(reader, tools, What::Tool);
+        names.public(reader, tools, NamedItemKind::Tool);
     }
     if let Some(per) = limit.entry("per")
         && !config.auth.asks()
@@ -263,7 +264,7 @@ fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
             || config.endpoints.iter().any(|endpoint| is_it(&endpoint.dialect));
         let is_base = |other: &Entry| {
             let base = other.value.entry("base").map(|base| &base.value.kind);
-            matches!(base, Some(Kind::Scalar { text, .. }) if *text == own.key)
+            matches!(base, Some(NodeKind::Scalar { text, .. }) if *text == own.key)
         };
         if !used && !entry.value.entries().iter().any(is_base) {
             let help =

@@ -9,7 +9,7 @@ use crate::reading::section::{Section as _, SectionKey};
 use crate::serving::limits::Limits;
 use crate::syntax::json_comments::without_comments;
 use crate::syntax::mask;
-use crate::syntax::parse::{Entry, Kind, Node, parse};
+use crate::syntax::parse::{Entry, Node, NodeKind, parse};
 use crate::syntax::source::{Source, Span};
 
 /// The placeholder for a secret.
@@ -34,7 +34,7 @@ impl Effective {
         let source = Source::new(text);
         let mut secrets = mask::secrets_of(&source, &root);
         secrets.sort_by_key(|span| span.start);
-        let settings = Shown { source: &source, secrets: &secrets }.value(&root);
+        let settings = MaskedSource { source: &source, secrets: &secrets }.value(&root);
         let written = settings.as_object().cloned().unwrap_or_default();
         Self { settings, defaults: defaults(&written) }
     }
@@ -81,18 +81,18 @@ fn entry<S>(row: &SectionKey<S>, section: &S) -> Option<(String, Value)> {
 }
 
 /// The parts of a file that may be shown.
-struct Shown<'s> {
+struct MaskedSource<'s> {
     source: &'s Source<'s>,
     secrets: &'s [Span],
 }
 
-impl Shown<'_> {
+impl MaskedSource<'_> {
     fn value(&self, node: &Node) -> Value {
         match &node.kind {
-            Kind::Null => Value::Null,
-            Kind::Scalar { text, quoted } => self.scalar(node, text, *quoted),
-            Kind::List(items) => items.iter().map(|item| self.value(item)).collect(),
-            Kind::Map(entries) => {
+            NodeKind::Null => Value::Null,
+            NodeKind::Scalar { text, quoted } => self.scalar(node, text, *quoted),
+            NodeKind::List(items) => items.iter().map(|item| self.value(item)).collect(),
+            NodeKind::Map(entries) => {
                 let one = |entry: &Entry| (entry.key.clone(), self.value(&entry.value));
                 Value::Object(entries.iter().map(one).collect())
             }

@@ -21,7 +21,7 @@ use crate::operation::management::Management;
 use crate::operation::metrics::Metrics;
 use crate::operation::readiness::Readiness;
 use crate::profiles::profile::{DEFAULT_PROFILE, Profile};
-use crate::reading::known::Known;
+use crate::reading::known::ReferenceKind;
 use crate::reading::rows::section;
 use crate::reading::section::{self, Section};
 use crate::reading::spellings::{
@@ -131,7 +131,7 @@ section! {
         "definitions" definitions: DefinitionPolicy = Word,
             see "[security.md](security.md#when-a-server-changes-its-tools)";
         /// The dialect of profiles that do not set their own: `standard`, another built-in dialect, or one of `dialects`.
-        "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "`standard`",
+        "dialect" dialect: Option<String> = Maybe(KnownName(ReferenceKind::Dialect)), absent "`standard`",
             see "[dialects.md](dialects.md)";
         /// Your own dialects, each with a `base` and the differences from that base.
         "dialects" dialects: IndexMap<String, Dialect> = Apart(by_name::<DialectDifference>), absent "none";

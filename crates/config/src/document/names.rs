@@ -9,13 +9,14 @@ use std::rc::Rc;
 use super::advice::{texts, there_are};
 use super::model::Config;
 use crate::profiles::profile::{Naming, Profile};
-use crate::reading::reader::{Reader, clip};
+use crate::reading::reader::Reader;
 use crate::servers::native::NativeLink;
 use crate::servers::server::Link;
 use crate::syntax::parse::{Entry, Node};
 use crate::syntax::source::Span;
 use crate::values::check::MAX_PUBLIC_NAME;
 use crate::values::suggest;
+use crate::values::wording::clip;
 
 /// The tools and prompts of an embedded server, by its own names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,13 +32,13 @@ pub type Offers<'a> = dyn Fn(&NativeLink) -> Option<Offered> + 'a;
 
 /// The kind of item that a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum NamedItemKind {
     Tool,
     Prompt,
     Either,
 }
 
-impl What {
+impl NamedItemKind {
     fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -69,7 +70,7 @@ impl<'a> Names<'a> {
     /// Checks names in the rules of a profile, which refer to the names before renaming.
     pub(crate) fn of_profile(&self, reader: &mut Reader<'_>, node: &Node, profile: &Profile) {
         let servers: Vec<&str> = profile.servers.iter().map(String::as_str).collect();
-        for (kind, what) in [("tools", What::Tool), ("prompts", What::Prompt)] {
+        for (kind, what) in [("tools", NamedItemKind::Tool), ("prompts", NamedItemKind::Prompt)] {
             let Some(rules) = node.entry(kind) else { continue };
             let judge = |reader: &mut Reader<'_>, at: &Span, name: &str| match profile.names {
                 Naming::Prefix => self.prefixed(reader, at, name, &servers, what),
@@ -98,14 +99,14 @@ impl<'a> Names<'a> {
 
     /// Checks names in access rules and rate limits. An access rule refers to an item by the server's own name for the item, so
     /// that renaming the item does not change the rule.
-    pub(crate) fn public(&self, reader: &mut Reader<'_>, entry: &Entry, what: What) {
+    pub(crate) fn public(&self, reader: &mut Reader<'_>, entry: &Entry, what: NamedItemKind) {
         let profiles = &self.config.profiles;
         let old = |name: &str| profiles.values().find_map(|profile| old_name(profile, name));
         let servers: Vec<&str> = self.config.mcp_servers.keys().map(String::as_str).collect();
         let all_begin_alike = profiles.values().all(|profile| profile.names == Naming::Prefix);
         texts(reader, entry, |reader, node, name| {
             if let Some(old) = old(name) {
-                if what == What::Either {
+                if what == NamedItemKind::Either {
                     let message =
                         "rules use the server's own name for an item, but this name comes from a profile";
                     reader.note(&node.at, message, format!("write {}", clip(&old)));
@@ -121,7 +122,14 @@ impl<'a> Names<'a> {
     }
 
     /// Adds a note for a name that no item of these servers can have, given that each name starts with the name of its server.
-    fn prefixed(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
+    fn prefixed(
+        &self,
+        reader: &mut Reader<'_>,
+        at: &Span,
+        name: &str,
+        servers: &[&str],
+        what: NamedItemKind,
+    ) {
         if is_open(name) || servers.is_empty() {
             return;
         }
@@ -149,7 +157,7 @@ impl<'a> Names<'a> {
 
     /// Adds the same note for a name that need not start with the name of a server. This is possible only if the items of all
     /// servers are known.
-    fn plain(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
+    fn plain(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: NamedItemKind) {
         if is_open(name) || servers.is_empty() {
             return;
         }
@@ -181,7 +189,7 @@ impl<'a> Names<'a> {
             _ => None,
         };
         let fits = |name: &str| server.len() + 2 + name.len() <= MAX_PUBLIC_NAME;
-        let offered = offered.filter(|all| What::Either.of(all).all(fits)).map(Rc::new);
+        let offered = offered.filter(|all| NamedItemKind::Either.of(all).all(fits)).map(Rc::new);
         self.known.borrow_mut().insert(server.to_owned(), offered.clone());
         offered
     }

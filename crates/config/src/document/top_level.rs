@@ -10,13 +10,14 @@ use super::names::Offers;
 use crate::dialects;
 use crate::operation::management;
 use crate::profiles::profile;
-use crate::reading::known::Known;
-use crate::reading::reader::{Fields, Reader, clip};
+use crate::reading::known::ReferenceKind;
+use crate::reading::reader::{Fields, Reader};
 use crate::reading::section::{self, Section};
 use crate::servers::mcp_servers;
 use crate::serving::endpoints;
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::suggest;
+use crate::values::wording::clip;
 use crate::values::words::is_word_of;
 
 /// Keys that occur beside `mcpServers` in the files of clients; they concern only those clients.
@@ -33,13 +34,13 @@ pub(crate) fn read(reader: &mut Reader<'_>, root: &Rc<Node>, base: Config, offer
     if let Some(entry) = fields.take("dialects") {
         reader.within("dialects", |reader| dialects::custom::read(reader, entry, &mut config.dialects));
     }
-    reader.known.add(Known::Dialect, dialects::custom::names(&config.dialects));
+    reader.known.add(ReferenceKind::Dialect, dialects::custom::names(&config.dialects));
     let before = reader.faults_so_far();
     let profiles = fields.take("profiles");
     let base = std::mem::take(&mut config.profiles);
     config.profiles =
         reader.within("profiles", |reader| profile::read(reader, profiles, default_has_all, base));
-    reader.known.add(Known::Profile, config.profiles.keys().cloned());
+    reader.known.add(ReferenceKind::Profile, config.profiles.keys().cloned());
     section::take_key(reader, &mut fields, "dialect", &mut config);
     read_endpoints(reader, &mut fields, &mut config, before);
     section::take(reader, &mut fields, &Entry::whole(root), &mut config);
@@ -99,7 +100,7 @@ fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut C
         note_no_servers(reader, fields.at.start);
     }
     let found = found.unwrap_or_default();
-    reader.known.add(Known::Server, config.mcp_servers.keys().cloned().chain(found.names));
+    reader.known.add(ReferenceKind::Server, config.mcp_servers.keys().cloned().chain(found.names));
     config.mcp_servers.extend(found.servers);
 }
 
@@ -147,6 +148,6 @@ fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
 }
 
 fn looks_like_server(node: &Node) -> bool {
-    let Kind::Map(entries) = &node.kind else { return false };
+    let NodeKind::Map(entries) = &node.kind else { return false };
     entries.iter().any(|entry| matches!(entry.key.as_str(), "command" | "url" | "native"))
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::syntax::json_comments::without_comments;
-use crate::syntax::parse::{Kind, Node, parse};
+use crate::syntax::parse::{Node, NodeKind, parse};
 
 /// Returns true if the new text has all comments of the old one, in the same order, except for those in `own`.
 pub(super) fn are_kept(old: &str, own: &Range<usize>, new: &str) -> bool {
@@ -60,10 +60,10 @@ fn hash_in(line: &str, start: usize, texts: &[Range<usize>]) -> Option<usize> {
 fn quoted(text: &str, node: &Node, found: &mut Vec<Range<usize>>) {
     let is_quoted = |at: &Range<usize>| text.get(at.clone()).is_some_and(|raw| raw.starts_with(['"', '\'']));
     match &node.kind {
-        Kind::Scalar { .. } if is_quoted(&node.at) => found.push(node.at.clone()),
-        Kind::Null | Kind::Scalar { .. } => {}
-        Kind::List(items) => items.iter().for_each(|item| quoted(text, item, found)),
-        Kind::Map(entries) => {
+        NodeKind::Scalar { .. } if is_quoted(&node.at) => found.push(node.at.clone()),
+        NodeKind::Null | NodeKind::Scalar { .. } => {}
+        NodeKind::List(items) => items.iter().for_each(|item| quoted(text, item, found)),
+        NodeKind::Map(entries) => {
             for entry in entries {
                 if is_quoted(&entry.key_at) {
                     found.push(entry.key_at.clone());

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{comments, render};
 use crate::syntax::json_comments::{starts_as_json, without_comments};
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 
 /// The characters of an indentation; JSON files may use tabs.
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -38,13 +38,13 @@ impl<'t> Container<'t> {
     /// Returns the container of a node; `None` if the node is not a container, or is written in another place.
     pub(super) fn of(text: &'t str, node: &Rc<Node>) -> Option<Self> {
         let (mut elements, is_list): (Vec<Range<usize>>, bool) = match &node.kind {
-            Kind::Map(entries) => {
+            NodeKind::Map(entries) => {
                 (entries.iter().map(|one| one.key_at.start..end_of_entry(text, one)).collect(), false)
             }
-            Kind::List(items) => {
+            NodeKind::List(items) => {
                 (items.iter().map(|one| one.at.start..end_of(text, one, one.at.start)).collect(), true)
             }
-            Kind::Null | Kind::Scalar { .. } => return None,
+            NodeKind::Null | NodeKind::Scalar { .. } => return None,
         };
         let at = node.at.clone();
         let opening = text.get(at.start..)?.chars().next()?;
@@ -367,10 +367,10 @@ fn end_of(text: &str, node: &Node, least: usize) -> usize {
     let own = text.get(node.at.clone()).unwrap_or_default();
     let whole = node.at.start + own.trim_end().len();
     let below = match &node.kind {
-        Kind::List(items) if !own.starts_with('[') => {
+        NodeKind::List(items) if !own.starts_with('[') => {
             items.iter().map(|item| end_of(text, item, least)).max()
         }
-        Kind::Map(entries) if !own.starts_with('{') => {
+        NodeKind::Map(entries) if !own.starts_with('{') => {
             entries.iter().map(|entry| end_of_entry(text, entry)).max()
         }
         _ => Some(whole),

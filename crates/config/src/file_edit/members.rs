@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::container::{Container, Element};
 use super::{EditFault, has_one_less, has_one_more, same_but, started, tree};
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 
 /// Returns what a text means: JSON, JSON with comments, or YAML. An empty text is an empty mapping.
 ///
@@ -19,9 +19,9 @@ pub fn read_value(text: &str) -> Result<Value, EditFault> {
 
 fn value_of(node: &Node) -> Value {
     match &node.kind {
-        Kind::Null => Value::Null,
-        Kind::Scalar { text, quoted: true } => text.as_str().into(),
-        Kind::Scalar { text, quoted: false } => match text.as_str() {
+        NodeKind::Null => Value::Null,
+        NodeKind::Scalar { text, quoted: true } => text.as_str().into(),
+        NodeKind::Scalar { text, quoted: false } => match text.as_str() {
             "true" => true.into(),
             "false" => false.into(),
             // A number in JSON's spelling; everything else, such as a version, stays a text.
@@ -29,8 +29,8 @@ fn value_of(node: &Node) -> Value {
                 serde_json::from_str(number).ok().filter(Value::is_number).unwrap_or_else(|| number.into())
             }
         },
-        Kind::List(items) => items.iter().map(|item| value_of(item)).collect(),
-        Kind::Map(entries) => entries.iter().map(|one| (one.key.clone(), value_of(&one.value))).collect(),
+        NodeKind::List(items) => items.iter().map(|item| value_of(item)).collect(),
+        NodeKind::Map(entries) => entries.iter().map(|one| (one.key.clone(), value_of(&one.value))).collect(),
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn insert_member(text: &str, key: &str, name: &str, value: &Value) ->
     let edited = match root.entries().iter().find(|entry| entry.key == key) {
         None if is_empty_json(&root, text) => Some(written_anew(key, &whole)),
         None => at_top().and_then(|top| top.insert(&Element::Member(key, &whole))),
-        Some(found) if matches!(found.value.kind, Kind::Null) => {
+        Some(found) if matches!(found.value.kind, NodeKind::Null) => {
             at_top().and_then(|top| top.fill(found, name, value))
         }
         Some(found) => Container::of(text, &found.value)

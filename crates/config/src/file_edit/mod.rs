@@ -30,7 +30,7 @@ use serde_json::Value;
 use self::container::{Container, Element};
 use crate::syntax::json_comments::without_comments;
 use crate::syntax::mask;
-use crate::syntax::parse::{Entry, Kind, Node, parse};
+use crate::syntax::parse::{Entry, Node, NodeKind, parse};
 use crate::syntax::source::Source;
 
 pub use differences::{ChangedLine, changed_lines};
@@ -138,7 +138,7 @@ fn without_in_a_profile(text: &str, name: &str) -> Result<Option<(String, String
     let profiles = root.entries().iter().find(|entry| entry.key == "profiles");
     for profile in profiles.iter().flat_map(|profiles| profiles.value.entries()) {
         let Some(list) = profile.value.entry("servers") else { continue };
-        let Kind::List(items) = &list.value.kind else { continue };
+        let NodeKind::List(items) = &list.value.kind else { continue };
         let Some(at) = items.iter().position(|item| scalar(item) == Some(name)) else { continue };
         let container = Container::of(text, &list.value).ok_or_else(EditFault::by_hand)?;
         let edited = container.remove(at, &list.key_at).ok_or_else(EditFault::by_hand)?;
@@ -198,7 +198,7 @@ fn tree(text: &str) -> Result<Option<Rc<Node>>, EditFault> {
         EditFault::new(broken.message, "`dragoman check` shows where; repair the file first")
     })?;
     match root {
-        Some(root) if !matches!(root.kind, Kind::Map(_)) => {
+        Some(root) if !matches!(root.kind, NodeKind::Map(_)) => {
             Err(EditFault::new("the file is not a mapping with `mcpServers`", "`dragoman check` shows more"))
         }
         root => Ok(root),
@@ -216,17 +216,17 @@ fn unknown(name: &str, known: &[&str]) -> EditFault {
 
 fn servers_of<'n>(root: &'n Node, profile: &str) -> Option<&'n Rc<Node>> {
     let list = &root.entry("profiles")?.value.entry(profile)?.value.entry("servers")?.value;
-    matches!(list.kind, Kind::List(_)).then_some(list)
+    matches!(list.kind, NodeKind::List(_)).then_some(list)
 }
 
 fn names(list: &Node) -> Vec<&str> {
-    let Kind::List(items) = &list.kind else { return Vec::new() };
+    let NodeKind::List(items) = &list.kind else { return Vec::new() };
     items.iter().filter_map(|item| scalar(item)).collect()
 }
 
 fn scalar(node: &Node) -> Option<&str> {
     match &node.kind {
-        Kind::Scalar { text, .. } => Some(text),
+        NodeKind::Scalar { text, .. } => Some(text),
         _ => None,
     }
 }
@@ -243,14 +243,14 @@ fn same_but(old: &Node, new: &Node, differs: &dyn Fn(&str, Option<&Node>, &Node)
 
 fn same(one: &Node, other: &Node) -> bool {
     match (&one.kind, &other.kind) {
-        (Kind::Null, Kind::Null) => true,
-        (Kind::Scalar { text, quoted }, Kind::Scalar { text: other, quoted: also }) => {
+        (NodeKind::Null, NodeKind::Null) => true,
+        (NodeKind::Scalar { text, quoted }, NodeKind::Scalar { text: other, quoted: also }) => {
             text == other && quoted == also
         }
-        (Kind::List(one), Kind::List(other)) => {
+        (NodeKind::List(one), NodeKind::List(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
         }
-        (Kind::Map(one), Kind::Map(other)) => {
+        (NodeKind::Map(one), NodeKind::Map(other)) => {
             let pair =
                 |(one, other): (&Entry, &Entry)| one.key == other.key && same(&one.value, &other.value);
             one.len() == other.len() && one.iter().zip(other).all(pair)
@@ -279,17 +279,19 @@ fn has_one_less(old: &Node, new: &Node, name: &str) -> bool {
 /// Returns true if a node is read as this value.
 fn is_value(node: &Node, value: &Value) -> bool {
     match (&node.kind, value) {
-        (Kind::Null, Value::Null) => true,
-        (Kind::Scalar { text, quoted }, Value::String(wanted)) => {
+        (NodeKind::Null, Value::Null) => true,
+        (NodeKind::Scalar { text, quoted }, Value::String(wanted)) => {
             text == wanted && (*quoted || render::is_bare_text(wanted))
         }
-        (Kind::Scalar { text, quoted: false }, Value::Bool(wanted)) => text.parse() == Ok(*wanted),
-        (Kind::Scalar { text, quoted: false }, Value::Number(wanted)) => text.parse().ok() == wanted.as_i64(),
-        (Kind::List(items), Value::Array(wanted)) => {
+        (NodeKind::Scalar { text, quoted: false }, Value::Bool(wanted)) => text.parse() == Ok(*wanted),
+        (NodeKind::Scalar { text, quoted: false }, Value::Number(wanted)) => {
+            text.parse().ok() == wanted.as_i64()
+        }
+        (NodeKind::List(items), Value::Array(wanted)) => {
             items.len() == wanted.len()
                 && items.iter().zip(wanted).all(|(item, wanted)| is_value(item, wanted))
         }
-        (Kind::Map(entries), Value::Object(wanted)) => {
+        (NodeKind::Map(entries), Value::Object(wanted)) => {
             entries.len() == wanted.len()
                 && entries
                     .iter()

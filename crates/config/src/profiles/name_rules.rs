@@ -7,13 +7,14 @@ use indexmap::IndexMap;
 use schemars::{Schema, json_schema};
 
 use super::overrides::{PromptOverride, ToolOverride};
-use crate::reading::reader::{Reader, clip};
+use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::spellings::{Afresh, Mapping, Maybe, Parsed, Spelling, Spelt, Word, globs};
 use crate::syntax::parse::Entry;
 use crate::values::check::{self, Flaw, MAX_PUBLIC_NAME};
 use crate::values::glob::Glob;
 use crate::values::text::Text;
+use crate::values::wording::clip;
 use crate::values::words::words;
 
 section! {

@@ -16,7 +16,7 @@ use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::spellings::{Afresh, Flag, Mapping, Maybe, Number, Spelling, Time, any_text};
 use crate::servers::server::Timeout;
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::check::Flaw;
 use crate::values::text::Text;
 
@@ -107,17 +107,17 @@ fn json_of(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<(String, String)>
         (format!("{open}{}{close}", values.join(",")), format!("{open}{}{close}", shown.join(",")))
     };
     match &node.kind {
-        Kind::Null => Some(("null".to_owned(), "null".to_owned())),
-        Kind::Scalar { text, quoted: false } if is_literal(text) => Some((text.clone(), text.clone())),
-        Kind::Scalar { .. } => {
+        NodeKind::Null => Some(("null".to_owned(), "null".to_owned())),
+        NodeKind::Scalar { text, quoted: false } if is_literal(text) => Some((text.clone(), text.clone())),
+        NodeKind::Scalar { .. } => {
             let text = reader.text(node, "a value")?;
             Some((quote(text.expose()), quote(text.shown())))
         }
-        Kind::List(items) => {
+        NodeKind::List(items) => {
             let items = items.iter().map(|item| json_of(reader, item)).collect::<Option<_>>()?;
             Some(joined(items, ['[', ']']))
         }
-        Kind::Map(entries) => {
+        NodeKind::Map(entries) => {
             let member = |entry: &Entry| {
                 let (value, shown) = json_of(reader, &entry.value)?;
                 let key = quote(&entry.key);

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::name_rules::{NameRules, ToolRules};
 use super::server_info::ServerInfo;
 use super::tool_settings::ToolSettings;
-use crate::reading::known::Known;
-use crate::reading::reader::{Reader, clip};
+use crate::reading::known::ReferenceKind;
+use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::section;
 use crate::reading::spellings::{By, KnownName, Maybe, Parsed, Within, Word, any_text, globs};
@@ -16,6 +16,7 @@ use crate::syntax::parse::Entry;
 use crate::values::check::{self, Flaw};
 use crate::values::glob::{Glob, admits};
 use crate::values::text::Text;
+use crate::values::wording::clip;
 use crate::values::words::words;
 
 /// The maximum length of a client's prefix: names need the rest of the 64 characters.
@@ -63,7 +64,7 @@ section! {
         "instructions" instructions: Option<Text> = Maybe(any_text("a string"));
         /// The dialect at `/mcp/NAME` and over standard input and output: `standard`, another built-in dialect, or one of
         /// `dialects`.
-        "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "the top-level `dialect`";
+        "dialect" dialect: Option<String> = Maybe(KnownName(ReferenceKind::Dialect)), absent "the top-level `dialect`";
         beside:
             /// True if `servers` is set. Otherwise, new servers are added to a default profile.
             chosen: bool;
@@ -141,7 +142,7 @@ pub(crate) fn read(
     base: IndexMap<String, Profile>,
 ) -> IndexMap<String, Profile> {
     let mut profiles = base;
-    let servers = reader.known.all(Known::Server).iter().cloned().collect();
+    let servers = reader.known.all(ReferenceKind::Server).iter().cloned().collect();
     let all = Profile { servers, ..Profile::default() };
     if let Some(default) = profiles.get_mut(DEFAULT_PROFILE).filter(|_| default_has_all) {
         default.servers.clone_from(&all.servers);
@@ -175,7 +176,7 @@ fn read_servers(reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<String>>)
                 reader.fault(&item.at, message, "keep one of the two");
                 return None;
             }
-            reader.refuse_unknown(item, &name, Known::Server);
+            reader.refuse_unknown(item, &name, ReferenceKind::Server);
             chosen.push(name.expose().to_owned());
             Some(())
         });

@@ -2,22 +2,22 @@
 
 use indexmap::IndexSet;
 
-use super::reader::clip;
 use crate::values::suggest;
 use crate::values::text::Text;
+use crate::values::wording::clip;
 
 /// The maximum number of names that a fault lists.
 const MOST_LISTED: usize = 16;
 
 /// A kind of name that other keys refer to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Known {
+pub(crate) enum ReferenceKind {
     Server,
     Profile,
     Dialect,
 }
 
-impl Known {
+impl ReferenceKind {
     pub(crate) fn word(self) -> &'static str {
         ["server", "profile", "dialect"][self as usize]
     }
@@ -29,18 +29,18 @@ pub(crate) struct KnownNames([IndexSet<String>; 3]);
 
 impl KnownNames {
     /// All names of a kind.
-    pub(crate) fn all(&self, kind: Known) -> &IndexSet<String> {
+    pub(crate) fn all(&self, kind: ReferenceKind) -> &IndexSet<String> {
         &self.0[kind as usize]
     }
 
     /// Adds names of one kind to the known ones.
-    pub(crate) fn add(&mut self, kind: Known, names: impl IntoIterator<Item = String>) {
+    pub(crate) fn add(&mut self, kind: ReferenceKind, names: impl IntoIterator<Item = String>) {
         self.0[kind as usize].extend(names);
     }
 
     /// A flaw that reports an unknown server, profile or dialect and suggests the name that was probably meant;
     /// `None` for a known name.
-    pub(crate) fn unknown(&self, name: &Text, kind: Known) -> Option<(String, String)> {
+    pub(crate) fn unknown(&self, name: &Text, kind: ReferenceKind) -> Option<(String, String)> {
         let (names, what) = (self.all(kind), kind.word());
         if names.contains(name.expose()) {
             return None;

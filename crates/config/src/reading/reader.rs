@@ -5,14 +5,15 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::known::{Known, KnownNames};
+use super::known::{KnownNames, ReferenceKind};
 use crate::syntax::fault::{Fault, MAX_REPORTED, Severity};
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::syntax::source::{Source, Span, is_bidi};
 use crate::syntax::substitute::{self, Lookup};
 use crate::values::check::Flaw;
 use crate::values::suggest;
 use crate::values::text::Text;
+use crate::values::wording::{clip, list};
 use crate::values::words::Words;
 
 /// The help for a value that the report must not show.
@@ -52,12 +53,15 @@ impl<'n> Fields<'n> {
     /// The entry with this key, if there is one; a key without a value counts as absent.
     pub(crate) fn take(&mut self, key: &str) -> Option<&'n Entry> {
         let index = self.left.iter().position(|entry| entry.key == key)?;
-        Some(self.left.remove(index)).filter(|entry| !matches!(entry.value.kind, Kind::Null))
+        Some(self.left.remove(index)).filter(|entry| !matches!(entry.value.kind, NodeKind::Null))
     }
 
     /// The entry with this key, which remains.
     pub(crate) fn peek(&self, key: &str) -> Option<&'n Entry> {
-        self.left.iter().find(|entry| entry.key == key && !matches!(entry.value.kind, Kind::Null)).copied()
+        self.left
+            .iter()
+            .find(|entry| entry.key == key && !matches!(entry.value.kind, NodeKind::Null))
+            .copied()
     }
 
     /// Drops the entries with these keys without a note.
@@ -155,7 +159,7 @@ impl<'a> Reader<'a> {
 
     /// The entries of a mapping; `what` describes the expected value, such as "a mapping of servers by name".
     pub(crate) fn fields<'n>(&mut self, node: &'n Node, what: &str) -> Option<Fields<'n>> {
-        let Kind::Map(entries) = &node.kind else {
+        let NodeKind::Map(entries) = &node.kind else {
             self.wrong_kind(node, what);
             return None;
         };
@@ -177,8 +181,8 @@ impl<'a> Reader<'a> {
         or_one: bool,
     ) -> Option<Vec<&'n Rc<Node>>> {
         match &node.kind {
-            Kind::List(items) => Some(items.iter().collect()),
-            Kind::Scalar { .. } if or_one => Some(vec![node]),
+            NodeKind::List(items) => Some(items.iter().collect()),
+            NodeKind::Scalar { .. } if or_one => Some(vec![node]),
             _ => {
                 self.wrong_kind(node, what);
                 None
@@ -208,7 +212,7 @@ impl<'a> Reader<'a> {
         what: &str,
         fill: impl Fn(&str, &Lookup<'_>) -> Result<Text, Vec<substitute::Gap>>,
     ) -> Option<Text> {
-        let Kind::Scalar { text, .. } = &node.kind else {
+        let NodeKind::Scalar { text, .. } = &node.kind else {
             self.wrong_kind(node, what);
             return None;
         };
@@ -289,16 +293,16 @@ impl<'a> Reader<'a> {
     /// Reports that a value has another type than expected.
     pub(crate) fn wrong_kind(&mut self, node: &Node, what: &str) {
         let found = match &node.kind {
-            Kind::Null => "nothing".to_owned(),
-            Kind::Scalar { .. } => format!("`{}`", clip(&self.source.offending(&node.at))),
-            Kind::List(_) => "a list".to_owned(),
-            Kind::Map(_) => "a mapping".to_owned(),
+            NodeKind::Null => "nothing".to_owned(),
+            NodeKind::Scalar { .. } => format!("`{}`", clip(&self.source.offending(&node.at))),
+            NodeKind::List(_) => "a list".to_owned(),
+            NodeKind::Map(_) => "a mapping".to_owned(),
         };
         self.fault(&node.at, format!("expected {what}, found {found}"), format!("write {what}"));
     }
 
     /// Rejects a name that must be defined elsewhere and is not.
-    pub(crate) fn refuse_unknown(&mut self, node: &Node, name: &Text, kind: Known) {
+    pub(crate) fn refuse_unknown(&mut self, node: &Node, name: &Text, kind: ReferenceKind) {
         if let Some((message, help)) = self.known.unknown(name, kind) {
             self.fault(&node.at, message, help);
         }
@@ -375,25 +379,5 @@ fn place(source: &Source<'_>, file: &Arc<str>, severity: Severity, draft: Draft)
         message: draft.message,
         help: draft.help,
         excerpt: source.excerpt(&draft.at),
-    }
-}
-
-/// Shortens a text from the file for a message, and puts it on one line.
-pub(crate) fn clip(text: &str) -> String {
-    let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
-    let mut clipped: String = chars.by_ref().take(60).collect();
-    if chars.next().is_some() {
-        clipped.push('…');
-    }
-    clipped
-}
-
-/// The words as a phrase: "`a`, `b` or `c`".
-pub(crate) fn list(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    match quoted.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, first)) => format!("{} or {last}", first.join(", ")),
-        None => String::new(),
     }
 }

@@ -2,7 +2,7 @@
 //! which browsers reach Dragoman. This module must not know how consent is requested.
 
 use crate::callers::auth::{safe_url, scope};
-use crate::reading::reader::{Reader, clip};
+use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::section::keys;
 use crate::reading::spellings::{Flag, Maybe, Parsed, Secret, Sound, Word, texts};
@@ -10,6 +10,7 @@ use crate::syntax::parse::Entry;
 use crate::values::check::{self, Flaw};
 use crate::values::suggest;
 use crate::values::text::Text;
+use crate::values::wording::clip;
 use crate::values::words::words;
 
 section! {

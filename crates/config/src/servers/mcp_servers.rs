@@ -9,12 +9,13 @@ use super::links::{self, HttpLink, HttpTransport, StdioLink};
 use super::native::{self, NativeLink};
 use super::server::{Link, Server};
 use super::server_tools;
-use crate::reading::reader::{Fields, Reader, clip};
+use crate::reading::reader::{Fields, Reader};
 use crate::reading::section::{self, Section, keys};
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::check;
 use crate::values::nearest::{MAX_COMPARED, plain};
 use crate::values::suggest;
+use crate::values::wording::clip;
 use crate::values::words::is_word_of;
 
 /// All keys of a server that have a meaning here.
@@ -291,11 +292,11 @@ fn foreign_help(key: &str, value: &Node) -> &'static str {
     if let Some((_, help)) = SYNONYMS.iter().find(|(words, _)| words.contains(&wanted.as_str())) {
         return help;
     }
-    let is_off = matches!(&value.kind, Kind::Scalar { text, .. } if text == "false");
+    let is_off = matches!(&value.kind, NodeKind::Scalar { text, .. } if text == "false");
     match key {
         "envFile" => "write the variables under `env`, or a secret as \"${file:path}\"",
         // Cursor's key: the client that is registered at the server's authorization server.
-        "auth" if matches!(value.kind, Kind::Map(_)) => {
+        "auth" if matches!(value.kind, NodeKind::Map(_)) => {
             "write oauth: { clientId: …, clientSecret: …, scopes: […] }"
         }
         "auth" | "headersHelper" => "send a token under `headers`: Authorization: \"Bearer ${TOKEN}\"",

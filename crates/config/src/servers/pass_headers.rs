@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::reading::reader::Reader;
 use crate::reading::spellings::{Spelling, item};
-use crate::syntax::parse::{Entry, Kind};
+use crate::syntax::parse::{Entry, NodeKind};
 use crate::values::check::{Flaw, header_name};
 use crate::values::words::is_word_of;
 
@@ -80,7 +80,7 @@ impl Spelling<Vec<PassedHeader>> for PassedHeaderList {
 }
 
 fn read_one(reader: &mut Reader<'_>, item: &Entry) -> Option<PassedHeader> {
-    if let Kind::Scalar { .. } = item.value.kind {
+    if let NodeKind::Scalar { .. } = item.value.kind {
         let name = name(reader, item, in_request)?;
         let to = reader.sound(&item.value.at, at_server(name.as_str()))?;
         return Some(PassedHeader { from: name, to });

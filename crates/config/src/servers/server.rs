@@ -11,15 +11,16 @@ use super::native::NativeLink;
 use super::route::{ClientTls, ProxyRule};
 use super::server_tools::ServerTools;
 use super::tool_calls::{LONGEST_CALL, ToolCalls, refuse_contradiction};
-use crate::reading::reader::{CHANGE_FILLED, Reader, clip};
+use crate::reading::reader::{CHANGE_FILLED, Reader};
 use crate::reading::rows::section;
 use crate::reading::section;
 use crate::reading::spellings::{Afresh, Bytes, Flag, Mapping, Maybe, Number, Spelling, Word, any_text};
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::check::Flaw;
 use crate::values::glob::Glob;
 use crate::values::text::Text;
 use crate::values::units;
+use crate::values::wording::clip;
 use crate::values::words::words;
 
 section! {
@@ -233,7 +234,7 @@ struct AffinityWord;
 
 impl Spelling<Affinity> for AffinityWord {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, before: Option<&Affinity>) -> Option<Affinity> {
-        let is_former = matches!(&entry.value.kind, Kind::Scalar { text, .. } if text == "auto");
+        let is_former = matches!(&entry.value.kind, NodeKind::Scalar { text, .. } if text == "auto");
         if is_former {
             let message = "`affinity: auto` is read as `affinity: shared`";
             reader.note(&entry.value.at, message, "write `shared`, or remove the key");

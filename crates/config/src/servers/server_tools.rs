@@ -4,12 +4,13 @@
 
 use std::rc::Rc;
 
-use crate::reading::reader::{Fields, Reader, clip};
+use crate::reading::reader::{Fields, Reader};
 use crate::reading::rows::section;
 use crate::reading::spellings::{Maybe, globs};
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::glob::Glob;
 use crate::values::suggest;
+use crate::values::wording::clip;
 
 section! {
     /// The tools of a server that are served, in every profile, by the names that the server itself gives them.
@@ -73,7 +74,7 @@ pub(crate) fn read(
     for (key, says) in KEYS {
         let Some(entry) = fields.take(key) else { continue };
         reader.within(key, |reader| {
-            if let (&Kind::Map(_), "tools") = (&entry.value.kind, *key) {
+            if let (&NodeKind::Map(_), "tools") = (&entry.value.kind, *key) {
                 never.get_or_insert_default().extend(switched_off(reader, &entry.value, server));
                 return;
             }
@@ -129,8 +130,8 @@ fn switched_off(reader: &mut Reader<'_>, node: &Node, server: &str) -> Vec<Glob>
     let Some(fields) = reader.fields(node, "a mapping of tools") else { return off };
     for entry in fields.rest() {
         let is_off = reader.within(&entry.key, |reader| match &entry.value.kind {
-            Kind::Null => false,
-            Kind::Map(_) => {
+            NodeKind::Null => false,
+            NodeKind::Map(_) => {
                 let Some(mut fields) = reader.fields(&entry.value, "a mapping with `enabled`") else {
                     return false;
                 };
@@ -154,7 +155,7 @@ fn switched_off(reader: &mut Reader<'_>, node: &Node, server: &str) -> Vec<Glob>
 /// Rejects a remaining key that looks like a selection of tools, here or one level deeper. Returns false for any other key.
 pub(crate) fn refuse(reader: &mut Reader<'_>, entry: &Entry) -> bool {
     if !looks_like_choice(&entry.key) {
-        let Kind::Map(inner) = &entry.value.kind else { return false };
+        let NodeKind::Map(inner) = &entry.value.kind else { return false };
         let Some(inner) = inner.iter().find(|inner| looks_like_choice(&inner.key)) else { return false };
         reader.within(&inner.key, |reader| fault(reader, inner));
         return true;

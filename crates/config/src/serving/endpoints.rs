@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::profiles::profile::DEFAULT_PROFILE;
-use crate::reading::known::Known;
-use crate::reading::reader::{Reader, clip};
+use crate::reading::known::ReferenceKind;
+use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::section;
 use crate::reading::spellings::{KnownName, Maybe, Parsed, Spelling, Word, item};
@@ -12,6 +12,7 @@ use crate::syntax::parse::Entry;
 use crate::syntax::source::Span;
 use crate::values::check::{Flaw, endpoint_path};
 use crate::values::text::Text;
+use crate::values::wording::clip;
 use crate::values::words::words;
 
 section! {
@@ -29,9 +30,9 @@ section! {
         /// `/mcp/NAME`, `/sse`.
         "path" path: String = Parsed("a path", any_path), needed "path: /tools/mcp";
         /// The profile to serve.
-        "profile" profile: String = KnownName(Known::Profile), default DEFAULT_PROFILE.to_owned();
+        "profile" profile: String = KnownName(ReferenceKind::Profile), default DEFAULT_PROFILE.to_owned();
         /// The dialect at this path: `standard`, another built-in dialect, or one of `dialects`.
-        "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "the profile's";
+        "dialect" dialect: Option<String> = Maybe(KnownName(ReferenceKind::Dialect)), absent "the profile's";
         /// The transport: `http`, `sse` (an event stream by GET, messages by POST) or `both`.
         "transport" transport: Option<EndpointTransport> = Maybe(Word),
             absent "the dialect's transport, or `http` without a dialect";

@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-use crate::reading::reader::{Reader, clip};
+use crate::reading::reader::Reader;
 use crate::reading::spellings::{Spelling, one_or_many};
 use crate::syntax::parse::Entry;
 use crate::values::check;
+use crate::values::wording::clip;
 
 /// The maximum number of addresses.
 const MOST: usize = 64;

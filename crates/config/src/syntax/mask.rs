@@ -1,6 +1,6 @@
 //! Finds the secret parts of a configuration file, so that no report quotes them.
 
-use super::parse::{Kind, Node};
+use super::parse::{Node, NodeKind};
 use super::source::{Source, Span};
 use super::substitute::literal_ranges;
 
@@ -31,13 +31,13 @@ const KEY_WORDS: &[&str] = &["accesskey", "privatekey", "passphrase", "bearer"];
 
 fn literal_below(node: &Node, secret: bool) -> Option<Span> {
     match &node.kind {
-        Kind::Null => None,
-        Kind::Scalar { text, .. } => (secret && is_literal_secret(text)).then(|| node.at.clone()),
-        Kind::List(items) => items.iter().find_map(|item| literal_below(item, secret)),
-        Kind::Map(entries) => entries.iter().find_map(|entry| {
+        NodeKind::Null => None,
+        NodeKind::Scalar { text, .. } => (secret && is_literal_secret(text)).then(|| node.at.clone()),
+        NodeKind::List(items) => items.iter().find_map(|item| literal_below(item, secret)),
+        NodeKind::Map(entries) => entries.iter().find_map(|entry| {
             let is_named = marks_secret(&entry.key);
             // Deeper values under such a key are settings, except for a list of secrets.
-            let is_map = matches!(entry.value.kind, Kind::Map(_));
+            let is_map = matches!(entry.value.kind, NodeKind::Map(_));
             literal_below(&entry.value, is_named && !is_map)
         }),
     }
@@ -62,19 +62,19 @@ pub fn is_literal_secret(text: &str) -> bool {
 
 fn walk(source: &Source<'_>, node: &Node, secret: bool, secrets: &mut Vec<Span>) {
     match &node.kind {
-        Kind::Null => {}
-        Kind::Scalar { .. } if secret => secrets.extend(literals(source, &node.at)),
-        Kind::Scalar { text, .. } => secrets.extend(in_url(source, &node.at, text)),
-        Kind::List(items) => {
+        NodeKind::Null => {}
+        NodeKind::Scalar { .. } if secret => secrets.extend(literals(source, &node.at)),
+        NodeKind::Scalar { text, .. } => secrets.extend(in_url(source, &node.at, text)),
+        NodeKind::List(items) => {
             // An option such as `--api-key` may have its value in the next item.
             let mut is_named = false;
             for item in items {
                 let option = match &item.kind {
-                    Kind::Scalar { text, .. } if !secret => SecretOption::of(text),
+                    NodeKind::Scalar { text, .. } if !secret => SecretOption::of(text),
                     _ => SecretOption::No,
                 };
-                let is_value =
-                    is_named && !matches!(&item.kind, Kind::Scalar { text, .. } if text.starts_with("--"));
+                let is_value = is_named
+                    && !matches!(&item.kind, NodeKind::Scalar { text, .. } if text.starts_with("--"));
                 match option {
                     SecretOption::WithValue(at) if !is_value => {
                         secrets.extend(behind(source, &item.at, at));
@@ -84,7 +84,7 @@ fn walk(source: &Source<'_>, node: &Node, secret: bool, secrets: &mut Vec<Span>)
                 is_named = option == SecretOption::Alone;
             }
         }
-        Kind::Map(entries) => {
+        NodeKind::Map(entries) => {
             for entry in entries {
                 walk(source, &entry.value, secret || is_secret_key(&entry.key), secrets);
             }

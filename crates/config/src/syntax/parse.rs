@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) at: Span,
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
     /// The cost of following all aliases below this node.
     cost: usize,
 }
@@ -31,27 +31,27 @@ impl Node {
     /// The entries of a mapping.
     pub(crate) fn entries(&self) -> &[Entry] {
         match &self.kind {
-            Kind::Map(entries) => entries,
+            NodeKind::Map(entries) => entries,
             _ => &[],
         }
     }
 
     /// The entry of a mapping with this key, if it has a value.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
-        self.entries().iter().find(|entry| entry.key == key && !matches!(entry.value.kind, Kind::Null))
+        self.entries().iter().find(|entry| entry.key == key && !matches!(entry.value.kind, NodeKind::Null))
     }
 
     /// The items of a list; a single value counts as a list of one.
     pub(crate) fn items(self: &Rc<Self>) -> Vec<&Rc<Self>> {
         match &self.kind {
-            Kind::List(items) => items.iter().collect(),
+            NodeKind::List(items) => items.iter().collect(),
             _ => vec![self],
         }
     }
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     /// No value: an empty value, `~` or `null`.
     Null,
     /// Any scalar: its text, and true if the scalar is quoted or a block scalar, and therefore a text.
@@ -113,7 +113,7 @@ pub(crate) fn parse(text: &str) -> Result<Option<Rc<Node>>, Broken> {
         end_of_last = at.end;
         builder.event(event, at)?;
     }
-    Ok(builder.root.filter(|root| !matches!(root.kind, Kind::Null)))
+    Ok(builder.root.filter(|root| !matches!(root.kind, NodeKind::Null)))
 }
 
 /// A collection whose end has not been read yet.
@@ -154,9 +154,9 @@ impl Builder {
                 let text_tag = check_tag(tag.as_deref(), &at)?;
                 let quoted = style != ScalarStyle::Plain || text_tag;
                 let kind = if !quoted && is_null(&text) {
-                    Kind::Null
+                    NodeKind::Null
                 } else {
-                    Kind::Scalar { text: text.into_owned(), quoted }
+                    NodeKind::Scalar { text: text.into_owned(), quoted }
                 };
                 self.close(Node { at, cost: 0, kind }, anchor)
             }
@@ -200,8 +200,11 @@ impl Builder {
         for merge in &open.merges {
             self.spend(merge.value.cost, &merge.key_at)?;
         }
-        let kind =
-            if open.is_map { Kind::Map(merged(open.entries, &open.merges)?) } else { Kind::List(open.items) };
+        let kind = if open.is_map {
+            NodeKind::Map(merged(open.entries, &open.merges)?)
+        } else {
+            NodeKind::List(open.items)
+        };
         let span = open.at.start..at.end.max(open.at.end);
         self.close(Node { at: span, cost: 0, kind }, open.anchor)
     }
@@ -209,7 +212,7 @@ impl Builder {
     /// Handles a complete node.
     fn close(&mut self, mut node: Node, anchor: usize) -> Result<(), Broken> {
         node.cost = cost(&node.kind);
-        let own_text = if let Kind::Scalar { text, .. } = &node.kind { text.len() } else { 0 };
+        let own_text = if let NodeKind::Scalar { text, .. } = &node.kind { text.len() } else { 0 };
         self.spend(own_text + NODE_COST, &node.at)?;
         let node = Rc::new(node);
         if anchor != 0 {
@@ -252,11 +255,11 @@ impl Builder {
 
 fn key_of(node: &Node, at: &Span) -> Result<(String, Span, bool), Broken> {
     match &node.kind {
-        Kind::Scalar { text, quoted } => Ok((text.clone(), at.clone(), !quoted && text == "<<")),
-        Kind::Null => {
+        NodeKind::Scalar { text, quoted } => Ok((text.clone(), at.clone(), !quoted && text == "<<")),
+        NodeKind::Null => {
             Err(Broken::new(at, "a key is missing before the `:`", "write the key, or remove the line"))
         }
-        Kind::List(_) | Kind::Map(_) => {
+        NodeKind::List(_) | NodeKind::Map(_) => {
             let help = "write a plain name before the `:`; quote a value that starts with `{` or `[`, such as \"${NAME}\"";
             Err(Broken::new(at, "a key must be a plain name", help))
         }
@@ -271,7 +274,7 @@ fn merged(mut own: Vec<Entry>, merges: &[Entry]) -> Result<Vec<Entry>, Broken> {
     }
     for source in merges {
         for part in merge_parts(source)? {
-            let Kind::Map(more) = &part.kind else { continue };
+            let NodeKind::Map(more) = &part.kind else { continue };
             let fresh = more.iter().filter(|entry| !entry.repeated && seen.insert(entry.key.clone()));
             own.extend(fresh.cloned());
         }
@@ -281,23 +284,23 @@ fn merged(mut own: Vec<Entry>, merges: &[Entry]) -> Result<Vec<Entry>, Broken> {
 
 fn merge_parts(source: &Entry) -> Result<Vec<&Rc<Node>>, Broken> {
     let parts = match &source.value.kind {
-        Kind::Map(_) => vec![&source.value],
-        Kind::List(items) => items.iter().collect(),
-        Kind::Null | Kind::Scalar { .. } => Vec::new(),
+        NodeKind::Map(_) => vec![&source.value],
+        NodeKind::List(items) => items.iter().collect(),
+        NodeKind::Null | NodeKind::Scalar { .. } => Vec::new(),
     };
-    if parts.is_empty() || parts.iter().any(|part| !matches!(part.kind, Kind::Map(_))) {
+    if parts.is_empty() || parts.iter().any(|part| !matches!(part.kind, NodeKind::Map(_))) {
         let help = "write `<<: *name`, with `&name` before a mapping";
         return Err(Broken::new(&source.key_at, "`<<` takes a mapping, or a list of mappings", help));
     }
     Ok(parts)
 }
 
-fn cost(kind: &Kind) -> usize {
+fn cost(kind: &NodeKind) -> usize {
     let below = match kind {
-        Kind::Null => 0,
-        Kind::Scalar { text, .. } => text.len(),
-        Kind::List(items) => items.iter().fold(0, |sum, item| item.cost.saturating_add(sum)),
-        Kind::Map(entries) => entries.iter().fold(0, |sum, entry| {
+        NodeKind::Null => 0,
+        NodeKind::Scalar { text, .. } => text.len(),
+        NodeKind::List(items) => items.iter().fold(0, |sum, item| item.cost.saturating_add(sum)),
+        NodeKind::Map(entries) => entries.iter().fold(0, |sum, entry| {
             entry.value.cost.saturating_add(entry.key.len() + NODE_COST).saturating_add(sum)
         }),
     };

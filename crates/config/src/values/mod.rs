@@ -8,6 +8,7 @@
 //! | [`glob`], [`ip`] | patterns for names and URIs; ranges of IP addresses |
 //! | [`units`] | sizes and times as people write them |
 //! | [`words`] | values that a configuration expresses by words |
+//! | [`wording`] | parts of messages: shortened texts, lists of words |
 //! | [`nearest`], [`suggest`] | the known name that is nearest to a mistyped one; advice that names it |
 
 pub(crate) mod check;
@@ -17,4 +18,5 @@ pub mod nearest;
 pub(crate) mod suggest;
 pub(crate) mod text;
 pub(crate) mod units;
+pub(crate) mod wording;
 pub(crate) mod words;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use proto::bridge::input::{RoundsReply, Turn, url_questions};
+use proto::bridge::input::{InputAction, RoundsReply, url_questions};
 use proto::era::{Asks, is_input_required};
 use proto::json::Members;
 use proto::mcp::{Method, Notice};
@@ -160,11 +160,11 @@ impl Exchange {
             && let Some(result) = is_input_required(server, frame)
         {
             return match rounds.take(frame.text(), &result, &mut minted(self.key)) {
-                Ok(Turn::Ask(questions)) => {
+                Ok(InputAction::Ask(questions)) => {
                     self.steps.extend(questions.into_iter().map(Step::Put));
                     self.hear(now, true);
                 }
-                Ok(Turn::Again) => {
+                Ok(InputAction::Again) => {
                     let doublings = rounds.taken().saturating_sub(1).min(5);
                     self.clock.wake = Some(now + PAUSE * (1 << doublings));
                 }

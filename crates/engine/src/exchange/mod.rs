@@ -43,5 +43,5 @@ pub use progress::ProgressToken;
 pub use resend::{Execution, ResendPolicy};
 pub use run::Exchange;
 pub use start::Start;
-pub use task_bridge::Made;
+pub use task_bridge::TaskEffect;
 pub use trace_hop::TraceHop;

@@ -17,7 +17,7 @@ use crate::tasks::KnownTask;
 
 /// The state that an answered call leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Made {
+pub enum TaskEffect {
     /// A task of the upstream; its link must stay open during the task's lifetime.
     Task {
         /// The upstream's own id, a JSON string.
@@ -52,7 +52,7 @@ pub(super) struct TaskBridge {
     envelope: String,
     /// The number under which the gateway keeps the task's state.
     pub(super) key: u64,
-    pub(super) made: Option<Made>,
+    pub(super) made: Option<TaskEffect>,
 }
 
 impl TaskBridge {
@@ -140,7 +140,7 @@ impl TaskBridge {
     /// The number under which the gateway keeps the state of a new task.
     pub(super) fn home(&self) -> Option<u64> {
         match self.made {
-            Some(Made::Task { home, .. }) => Some(home),
+            Some(TaskEffect::Task { home, .. }) => Some(home),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use proto::era::is_input_required;
 use proto::json::{Members, Span, Splice};
 use proto::rpc::{Frame, FrameKind, FrameLimits, RpcError, code, error_response, result_response};
 
-use super::task_bridge::{Made, TaskDirection};
+use super::task_bridge::{TaskDirection, TaskEffect};
 use super::{Binding, Exchange, ExchangeAnswer, Sealer, Step};
 use crate::fault::Fault;
 use crate::tasks::{Edits, KnownTask, TaskIds, TaskPlace, message_edits};
@@ -88,7 +88,7 @@ impl Exchange {
 
 impl Exchange {
     /// The state that the answered call leaves for the gateway to keep.
-    pub fn made(&mut self) -> Option<Made> {
+    pub fn made(&mut self) -> Option<TaskEffect> {
         self.bridge.as_mut()?.made.take()
     }
 
@@ -135,7 +135,7 @@ impl Exchange {
         let answer = Frame::parse(body, FrameLimits::default()).ok().filter(|_| error.is_none())?;
         let outcome = answer.payload()?.share(answer.text());
         if let Some(bridge) = &mut self.bridge {
-            bridge.made = Some(Made::Outcome(outcome.clone()));
+            bridge.made = Some(TaskEffect::Outcome(outcome.clone()));
         }
         Some(Next::Result(outcome))
     }
@@ -215,7 +215,8 @@ impl Exchange {
             let task = members.filter(|members| is_task(&text, members));
             let id = task.and_then(|task| task.get(&text, "taskId"));
             let home = bridge.key;
-            bridge.made = id.map(|span| Made::Task { id: Bytes::copy_from_slice(span.of(&text)), home });
+            bridge.made =
+                id.map(|span| TaskEffect::Task { id: Bytes::copy_from_slice(span.of(&text)), home });
         }
         match self.names(&answer, sealer, binding) {
             Err(fault) => self.fail(fault),
@@ -229,7 +230,7 @@ impl Exchange {
                         (&bridge.way, &bridge.made, edits.first())
                 {
                     let real = answer.string(*span).unwrap_or_default().into_owned();
-                    bridge.made = Some(Made::Known(KnownTask { real, shown: shown.clone() }));
+                    bridge.made = Some(TaskEffect::Known(KnownTask { real, shown: shown.clone() }));
                 }
                 self.finish(ExchangeAnswer::upstream(200, splice.finish(), true));
             }

@@ -51,7 +51,7 @@ impl Findings {
 }
 
 /// A node of a schema in the order of the text, and its path.
-pub(super) struct Place<'a> {
+pub(super) struct SchemaNode<'a> {
     pub(super) node: &'a Value,
     pub(super) path: String,
     depth: usize,
@@ -100,7 +100,7 @@ fn linted(
     if root.is_none() {
         return findings.list;
     }
-    let mut open = vec![Place { node: schema, path: String::new(), depth: 0 }];
+    let mut open = vec![SchemaNode { node: schema, path: String::new(), depth: 0 }];
     while let Some(place) = open.pop() {
         if findings.are_enough() {
             break;
@@ -149,7 +149,12 @@ fn lint_root<'a>(
 }
 
 /// Adds the nodes below a node, and checks the names of its arguments.
-fn below<'a>(family: &SchemaFamily, place: &Place<'a>, open: &mut Vec<Place<'a>>, findings: &mut Findings) {
+fn below<'a>(
+    family: &SchemaFamily,
+    place: &SchemaNode<'a>,
+    open: &mut Vec<SchemaNode<'a>>,
+    findings: &mut Findings,
+) {
     let Some(node) = place.node.as_object() else { return };
     let first = open.len();
     let followed: Option<HashSet<&str>> =
@@ -157,7 +162,7 @@ fn below<'a>(family: &SchemaFamily, place: &Place<'a>, open: &mut Vec<Place<'a>>
     each_child(node, |keyword, step, child| {
         if followed.as_ref().is_none_or(|followed| followed.contains(keyword)) {
             let path = extended(&place.path, keyword, step);
-            open.push(Place { node: child, path, depth: place.depth + 1 });
+            open.push(SchemaNode { node: child, path, depth: place.depth + 1 });
         }
     });
     open[first..].reverse();

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::SchemaRule;
-use super::lint::{Findings, Place};
+use super::lint::{Findings, SchemaNode};
 
 /// The fields of the message. The API rejects a whole request because of any other field.
 const FIELDS: [&str; 23] = [
@@ -58,7 +58,7 @@ pub(super) fn belongs(field: &str, kind: &str) -> bool {
 }
 
 /// Checks one node.
-pub(super) fn lint_node(place: &Place<'_>, mirrors: bool, findings: &mut Findings) {
+pub(super) fn lint_node(place: &SchemaNode<'_>, mirrors: bool, findings: &mut Findings) {
     let path = &place.path;
     let Some(node) = place.node.as_object() else {
         return findings.add(path, SchemaRule::BooleanSchema);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::document::SchemaDocument;
 use super::family::References;
 use super::keywords::{is_well_formed, types};
-use super::lint::{Findings, Place};
+use super::lint::{Findings, SchemaNode};
 use super::{SchemaFamily, SchemaRule};
 
 /// The keywords that refer to another schema.
@@ -18,7 +18,7 @@ pub(super) const COMBINATORS: [&str; 3] = ["anyOf", "oneOf", "allOf"];
 pub(super) fn lint_node(
     family: &SchemaFamily,
     document: &SchemaDocument<'_>,
-    place: &Place<'_>,
+    place: &SchemaNode<'_>,
     findings: &mut Findings,
 ) {
     let path = &place.path;

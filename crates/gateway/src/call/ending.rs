@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::exchange::{Event, ExchangeAnswer, Made, Step, Ticket};
+use engine::exchange::{Event, ExchangeAnswer, Step, TaskEffect, Ticket};
 use engine::tasks::TaskIds;
 use proto::mcp::meta;
 use proto::rpc::Frame;
@@ -51,9 +51,14 @@ impl Call {
     }
 
     /// Applies the call's rules to its answer, or to the task that the call became.
-    fn limited(&self, rules: ResultRules, made: &mut Option<Made>, answer: ExchangeAnswer) -> ExchangeAnswer {
+    fn limited(
+        &self,
+        rules: ResultRules,
+        made: &mut Option<TaskEffect>,
+        answer: ExchangeAnswer,
+    ) -> ExchangeAnswer {
         let (context, era, identity) = (&self.context, self.caller.era(), self.caller.identity());
-        if let Some(Made::Outcome(outcome)) = made {
+        if let Some(TaskEffect::Outcome(outcome)) = made {
             *outcome = rules.cut(context, identity, era, std::mem::take(outcome));
             return answer;
         }

@@ -21,11 +21,11 @@ pub struct Splice<'a> {
 struct Edit<'a> {
     /// The edited range: a value, a whole member, or the empty range after an opening brace.
     span: Span,
-    what: What<'a>,
+    what: EditAction<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum What<'a> {
+enum EditAction<'a> {
     Replace(&'a [u8]),
     /// Keeps a member although it was to be removed.
     Keep,
@@ -55,18 +55,18 @@ impl<'a> Splice<'a> {
     /// Replaces `span` with `with`. Replaced ranges must be identical or must not overlap, unless one lies within the
     /// other.
     pub fn replace(&mut self, span: Span, with: &'a [u8]) -> &mut Self {
-        self.edits.push(Edit { span, what: What::Replace(with) });
+        self.edits.push(Edit { span, what: EditAction::Replace(with) });
         self
     }
 
     /// Sets the member `key` (a key that needs no escapes) of an object to `value`. This replaces every existing
     /// member of that name, regardless of the spelling of its key. If there is none, the new member comes first.
     pub fn set(&mut self, object: &Members, key: &'a [u8], value: &'a [u8]) -> &mut Self {
-        let removes = self.edits.iter().any(|edit| matches!(edit.what, What::Remove { .. }));
+        let removes = self.edits.iter().any(|edit| matches!(edit.what, EditAction::Remove { .. }));
         let mut found = false;
         for member in object.iter().filter(|member| object.key_is(member.key.of(self.source), key)) {
             if removes {
-                self.edits.push(Edit { span: whole(member), what: What::Keep });
+                self.edits.push(Edit { span: whole(member), what: EditAction::Keep });
             }
             self.replace(member.value, value);
             found = true;
@@ -77,7 +77,7 @@ impl<'a> Splice<'a> {
         let inside = object.span().start() + 1;
         let span = Span::new(inside, inside);
         let same = |edit: &&mut Edit<'a>| edit.span == span && edit.adds(key);
-        let what = What::Add { key, value, members: object.len() };
+        let what = EditAction::Add { key, value, members: object.len() };
         match self.edits.iter_mut().find(same) {
             Some(edit) => edit.what = what,
             None => self.edits.push(Edit { span, what }),
@@ -96,7 +96,7 @@ impl<'a> Splice<'a> {
             if object.key_is(member.key.of(self.source), key) {
                 let before = i.checked_sub(1).map(|i| members[i].value.end());
                 let behind = members.get(i + 1).map(|next| whole(*next).start());
-                self.edits.push(Edit { span, what: What::Remove { object: start, before, behind } });
+                self.edits.push(Edit { span, what: EditAction::Remove { object: start, before, behind } });
             }
         }
         self
@@ -115,11 +115,11 @@ impl<'a> Splice<'a> {
         // The end of the last member that was removed together with all members before it.
         let mut cleared = None;
         for (i, edit) in self.edits.iter().enumerate() {
-            if edit.span.start() < at || matches!(edit.what, What::Keep) {
+            if edit.span.start() < at || matches!(edit.what, EditAction::Keep) {
                 continue;
             }
             let mut range = edit.span.start()..edit.span.end();
-            if let What::Remove { before, behind, .. } = edit.what {
+            if let EditAction::Remove { before, behind, .. } = edit.what {
                 if let Some(before) = before.filter(|before| cleared != Some(*before)) {
                     range.start = before;
                 } else {
@@ -130,14 +130,14 @@ impl<'a> Splice<'a> {
             out.extend_from_slice(&self.source[at..range.start]);
             at = range.end;
             match edit.what {
-                What::Replace(with) => out.extend_from_slice(with),
-                What::Add { key, value, members } => {
+                EditAction::Replace(with) => out.extend_from_slice(with),
+                EditAction::Add { key, value, members } => {
                     let comma: &[u8] = if self.comma_behind(i, members) { b"," } else { b"" };
                     for piece in [b"\"", key, b"\":", value, comma] {
                         out.extend_from_slice(piece);
                     }
                 }
-                What::Remove { .. } | What::Keep => {}
+                EditAction::Remove { .. } | EditAction::Keep => {}
             }
         }
         out.extend_from_slice(&self.source[at..]);
@@ -149,10 +149,10 @@ impl<'a> Splice<'a> {
         // An added member precedes edits that start at the same position. Of two other edits, the one with
         // the wider range is first.
         self.edits.sort_by_key(|edit| {
-            (edit.span.start(), !matches!(edit.what, What::Add { .. }), Reverse(edit.span.end()))
+            (edit.span.start(), !matches!(edit.what, EditAction::Add { .. }), Reverse(edit.span.end()))
         });
         self.edits.dedup_by(|later, earlier| {
-            let same = later.span == earlier.span && !matches!(later.what, What::Add { .. });
+            let same = later.span == earlier.span && !matches!(later.what, EditAction::Add { .. });
             if same {
                 earlier.what = later.what;
             }
@@ -163,9 +163,8 @@ impl<'a> Splice<'a> {
     /// Returns true if another member follows the one that edit `i` adds to an object that already has `members` members.
     fn comma_behind(&self, i: usize, members: usize) -> bool {
         let span = self.edits[i].span;
-        let another = |edit: &Edit<'_>| edit.span == span && matches!(edit.what, What::Add { .. });
-        let removed =
-            |edit: &&Edit<'_>| matches!(edit.what, What::Remove { object, .. } if object + 1 == span.start());
+        let another = |edit: &Edit<'_>| edit.span == span && matches!(edit.what, EditAction::Add { .. });
+        let removed = |edit: &&Edit<'_>| matches!(edit.what, EditAction::Remove { object, .. } if object + 1 == span.start());
         self.edits.get(i + 1).is_some_and(another) || self.edits.iter().filter(removed).count() < members
     }
 
@@ -174,14 +173,14 @@ impl<'a> Splice<'a> {
         let (mut added, mut replaced) = (0, 0);
         for (i, edit) in self.edits.iter().enumerate() {
             match edit.what {
-                What::Replace(with) => {
+                EditAction::Replace(with) => {
                     added += with.len();
                     replaced += edit.span.len();
                 }
-                What::Add { key, value, members } => {
+                EditAction::Add { key, value, members } => {
                     added += key.len() + value.len() + 3 + usize::from(self.comma_behind(i, members));
                 }
-                What::Remove { .. } | What::Keep => {}
+                EditAction::Remove { .. } | EditAction::Keep => {}
             }
         }
         // Ineffective edits may replace more bytes than there are.
@@ -191,7 +190,7 @@ impl<'a> Splice<'a> {
 
 impl Edit<'_> {
     fn adds(&self, wanted: &[u8]) -> bool {
-        matches!(self.what, What::Add { key, .. } if key == wanted)
+        matches!(self.what, EditAction::Add { key, .. } if key == wanted)
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
     limits::Limits,
     lines::Lines,
     state::{Shared, Stage},
-    writer::{QueuedLine, Room},
+    writer::{QueuedLine, WriterCapacity},
 };
 
 /// The time for which a failed write waits for the exit that explains the failure.
@@ -66,7 +66,7 @@ pub struct Handle(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     queue: mpsc::UnboundedSender<Bytes>,
-    room: Arc<Room>,
+    room: Arc<WriterCapacity>,
     shared: Arc<Shared>,
     patience: Duration,
 }
@@ -80,7 +80,7 @@ impl Drop for Inner {
 impl Handle {
     pub(super) fn new(
         queue: mpsc::UnboundedSender<Bytes>,
-        room: Arc<Room>,
+        room: Arc<WriterCapacity>,
         shared: Arc<Shared>,
         limits: &Limits,
     ) -> Self {

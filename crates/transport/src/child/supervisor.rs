@@ -23,7 +23,7 @@ use super::{
     spec::Spec,
     start_error::{self, SpawnError},
     starter::{self, Starter},
-    writer::{self, Room},
+    writer::{self, WriterCapacity},
 };
 
 /// The time that killed children may take to be reaped.
@@ -251,7 +251,7 @@ fn adopt(launched: Launched, limits: &Limits) -> io::Result<Child> {
     let stdin = pipe::Sender::from_owned_fd(launched.stdin)?;
     let stdout = pipe::Receiver::from_owned_fd(launched.stdout)?;
     let shared = launched.alive.take_over().ok_or(io::ErrorKind::BrokenPipe)?;
-    let room = Arc::new(Room::new(limits.queue_bytes));
+    let room = Arc::new(WriterCapacity::new(limits.queue_bytes));
     let (queue, waiting) = mpsc::unbounded_channel();
     let handle = Handle::new(queue, room.clone(), shared.clone(), limits);
     let lines = Lines::new(stdout, shared.clone(), limits);

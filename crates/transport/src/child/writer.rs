@@ -25,7 +25,7 @@ const LINE_COST: usize = 64;
 
 /// The capacity of the queue between the senders and the writer.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct WriterCapacity {
     /// One permit for each byte that may wait.
     pub(super) permits: Semaphore,
     /// True if a sender has waited in vain since the child last took a byte; the next senders wait less.
@@ -40,7 +40,7 @@ pub(super) struct Room {
 /// A line in the queue.
 #[derive(Debug)]
 pub struct QueuedLine {
-    room: Arc<Room>,
+    room: Arc<WriterCapacity>,
     /// The number of lines that are certainly ahead of this one.
     before: u64,
 }
@@ -53,7 +53,7 @@ impl QueuedLine {
     }
 }
 
-impl Room {
+impl WriterCapacity {
     pub(super) fn new(cap: u32) -> Self {
         let cap = cap.max(1);
         Self {
@@ -87,7 +87,7 @@ impl Room {
 }
 
 /// Closes the room whenever the writer ends, even if the writer's runtime ends, so that no sender waits forever.
-struct Closing(Arc<Room>);
+struct Closing(Arc<WriterCapacity>);
 
 impl Drop for Closing {
     fn drop(&mut self) {
@@ -100,7 +100,7 @@ impl Drop for Closing {
 pub(super) async fn run(
     stdin: pipe::Sender,
     mut lines: mpsc::UnboundedReceiver<Bytes>,
-    room: Arc<Room>,
+    room: Arc<WriterCapacity>,
     mut stage: watch::Receiver<Stage>,
 ) {
     let closing = Closing(room);
@@ -148,7 +148,7 @@ impl Batch {
         Self { lines: lines.collect(), offset: 0, gone }
     }
 
-    async fn write(&mut self, stdin: &pipe::Sender, room: &Room) -> io::Result<()> {
+    async fn write(&mut self, stdin: &pipe::Sender, room: &WriterCapacity) -> io::Result<()> {
         while !self.lines.is_empty() {
             // The child may read a line and end before this thread continues.
             room.offered.store(self.gone + self.lines.len() as u64, Ordering::SeqCst);

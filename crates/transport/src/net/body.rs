@@ -183,7 +183,7 @@ pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
 /// the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the reader of this answer has disconnected")]
-pub struct Gone;
+pub struct ReaderGone;
 
 /// The reason why a piece was not accepted immediately.
 #[derive(Debug, thiserror::Error)]
@@ -198,8 +198,8 @@ pub enum TrySend {
 
 impl BodySender {
     /// Sends a piece, waiting until the channel has room.
-    pub async fn send(&self, piece: Bytes) -> Result<(), Gone> {
-        self.0.send(Ok(piece)).await.map_err(|_| Gone)
+    pub async fn send(&self, piece: Bytes) -> Result<(), ReaderGone> {
+        self.0.send(Ok(piece)).await.map_err(|_| ReaderGone)
     }
 
     /// Returns true if a piece can be sent now, or if nobody reads any more.

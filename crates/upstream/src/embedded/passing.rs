@@ -16,7 +16,7 @@ use transport::net::client::{PieceSource, ResponseBody, StreamedBody};
 use super::world::fault;
 
 /// The body of an answer, read piece by piece.
-pub(super) struct Arriving {
+pub(super) struct ArrivingHttpBody {
     body: ResponseBody,
     /// The longest time that an awaited piece may take.
     stall: Duration,
@@ -26,7 +26,7 @@ pub(super) struct Arriving {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl Arriving {
+impl ArrivingHttpBody {
     /// The body, each awaited piece of which arrives within `stall`, and the last one before `deadline`.
     pub(super) fn new(body: ResponseBody, stall: Duration, deadline: Instant) -> Self {
         Self { body, stall, deadline, timer: None }
@@ -42,7 +42,7 @@ impl Arriving {
     }
 }
 
-impl ArrivingBody for Arriving {
+impl ArrivingBody for ArrivingHttpBody {
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
         loop {
             let Poll::Ready(next) = Pin::new(&mut self.body).poll_frame(cx) else {
@@ -71,14 +71,14 @@ impl ArrivingBody for Arriving {
 }
 
 /// A request that passes a file on. Dropping it stops reading the file.
-pub(super) struct Passage {
+pub(super) struct FileRelay {
     file: FileStream,
     stall: Duration,
-    progress: Arc<Mutex<PassageState>>,
+    progress: Arc<Mutex<FileRelayState>>,
 }
 
 /// The state of a file that is being passed on.
-struct PassageState {
+struct FileRelayState {
     /// The last time at which the connection took a piece, or asked for one.
     moved: Instant,
     /// True while the file's server owes a piece. That server has a time limit of its own.
@@ -89,12 +89,12 @@ struct PassageState {
     broken: Option<HttpFault>,
 }
 
-impl Passage {
+impl FileRelay {
     /// The passage of this file, and the body to send.
     pub(super) fn of(passed: PassedFile) -> (Self, StreamedBody) {
         let length = passed.length();
         let progress =
-            PassageState { moved: Instant::now(), awaits_file: false, is_complete: false, broken: None };
+            FileRelayState { moved: Instant::now(), awaits_file: false, is_complete: false, broken: None };
         let progress = Arc::new(Mutex::new(progress));
         let pieces = PassedPieces {
             before: passed.before,
@@ -152,7 +152,7 @@ impl Passage {
     }
 }
 
-impl Drop for Passage {
+impl Drop for FileRelay {
     fn drop(&mut self) {
         self.file.abandon();
     }
@@ -163,7 +163,7 @@ struct PassedPieces {
     before: Bytes,
     file: FileStream,
     after: Bytes,
-    progress: Arc<Mutex<PassageState>>,
+    progress: Arc<Mutex<FileRelayState>>,
 }
 
 impl PieceSource for PassedPieces {
@@ -193,6 +193,6 @@ impl PieceSource for PassedPieces {
     }
 }
 
-fn lock(progress: &Mutex<PassageState>) -> MutexGuard<'_, PassageState> {
+fn lock(progress: &Mutex<FileRelayState>) -> MutexGuard<'_, FileRelayState> {
     progress.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -19,7 +19,7 @@ use transport::budget::Part;
 use transport::net::client::{Client, ClientError, ClientLimits, Reach, ResponseBody, Route, Trust};
 use transport::net::{CollectError, collect};
 
-use super::passing::{Arriving, Passage};
+use super::passing::{ArrivingHttpBody, FileRelay};
 use crate::route::Routes;
 
 /// The maximum number of origins whose requests are counted.
@@ -175,7 +175,7 @@ impl HttpClient for World {
             let answer = answer.map_err(|_| late())?.map_err(|error| unanswered(&error, public_only))?;
             let (head, body) = answer.into_parts();
             let (status, length) = (head.status.as_u16(), body.size_hint().exact());
-            let body = Box::new(Arriving::new(body, stall, deadline));
+            let body = Box::new(ArrivingHttpBody::new(body, stall, deadline));
             Ok(OpenedResponse { status, headers: headers(&head), length, body })
         })
     }
@@ -220,7 +220,7 @@ async fn passed_on(
         return Err(fault(HttpFaultKind::Source, "the file was already sent with another request"));
     }
     let AnswerLimits { deadline, most, public_only } = limits;
-    let (passage, body) = Passage::of(passed);
+    let (passage, body) = FileRelay::of(passed);
     let sending = async {
         let answer = timeout_at(deadline, client.stream_by(route, request.map(|()| body))).await;
         let answer = answer.map_err(|_| late())?.map_err(|error| unanswered(&error, public_only))?;

@@ -62,7 +62,7 @@ impl TransportChoice {
 #[derive(Debug)]
 pub struct Negotiator {
     transports: TransportChoice,
-    known: Mutex<Known>,
+    known: Mutex<ProbeResults>,
     /// The lifecycles that the upstream is known to support; every request reads this value.
     lifecycles: AtomicU8,
 }
@@ -73,14 +73,14 @@ const STATELESS_ALONE: u8 = 2;
 const STATELESS_TOO: u8 = 3;
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Known {
+struct ProbeResults {
     handshake: Option<bool>,
     stateless: Option<bool>,
     /// True if every version was refused over a single endpoint, and the two endpoints of HTTP+SSE work.
     two_endpoints: bool,
 }
 
-impl Known {
+impl ProbeResults {
     /// Returns the lifecycles that the server supports, in the form that [`Negotiator`] stores.
     fn lifecycles(self) -> u8 {
         match (self.handshake, self.stateless) {
@@ -197,15 +197,15 @@ impl Negotiator {
     pub fn was_silent(&self, refused: &[Candidate]) {
         let confuses = |candidate: &Candidate| candidate.era.lifecycle == Lifecycle::Stateless;
         let stateless = refused.iter().any(confuses).then_some(false);
-        self.set(Known { stateless, ..Known::default() });
+        self.set(ProbeResults { stateless, ..ProbeResults::default() });
     }
 
     /// Forgets everything about the upstream, because the server may have been replaced.
     pub fn forget(&self) {
-        self.set(Known::default());
+        self.set(ProbeResults::default());
     }
 
-    fn set(&self, new: Known) {
+    fn set(&self, new: ProbeResults) {
         let mut known = self.known.lock();
         *known = new;
         self.lifecycles.store(new.lifecycles(), Ordering::Relaxed);

@@ -6,7 +6,7 @@ use engine::credential::challenge::scopes;
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
-use super::outside::{Within, may_ask};
+use super::outside::{AllowedNetwork, may_ask};
 
 /// The maximum number of authorization servers that are tried for one resource.
 const MOST_SERVERS: usize = 3;
@@ -115,7 +115,7 @@ fn covers(resource: &str, url: &Uri) -> bool {
 pub(super) fn read_service(
     body: &[u8],
     issuer: &str,
-    (within, grant): (Within, OAuthGrant),
+    (within, grant): (AllowedNetwork, OAuthGrant),
 ) -> Result<Service, String> {
     #[derive(Deserialize)]
     struct ServiceJson {
@@ -239,7 +239,7 @@ mod tests {
             read_service(
                 value.to_string().as_bytes(),
                 issuer,
-                (Within::Public, OAuthGrant::AuthorizationCode),
+                (AllowedNetwork::Public, OAuthGrant::AuthorizationCode),
             )
         };
         for issuer in ["https://id.example/t", "https://id.example/t/"] {
@@ -247,8 +247,12 @@ mod tests {
         }
         assert!(read(&service(), "https://id.example").unwrap_err().contains("another issuer"));
         assert!(
-            read_service(b"<html>", "https://id.example/t", (Within::Public, OAuthGrant::AuthorizationCode))
-                .is_err()
+            read_service(
+                b"<html>",
+                "https://id.example/t",
+                (AllowedNetwork::Public, OAuthGrant::AuthorizationCode)
+            )
+            .is_err()
         );
         for (member, value, why) in [
             ("code_challenge_methods_supported", json!(["plain"]), "PKCE"),
@@ -274,7 +278,11 @@ mod tests {
         let members = machine.as_object_mut().unwrap();
         members.retain(|member, _| ["issuer", "token_endpoint"].contains(&member.as_str()));
         let read = |grant| {
-            read_service(machine.to_string().as_bytes(), "https://id.example/t", (Within::Public, grant))
+            read_service(
+                machine.to_string().as_bytes(),
+                "https://id.example/t",
+                (AllowedNetwork::Public, grant),
+            )
         };
         assert_eq!(read(OAuthGrant::ClientCredentials).unwrap().token, "https://id.example/token");
         assert!(read(OAuthGrant::AuthorizationCode).unwrap_err().contains("users give consent"));

@@ -37,7 +37,7 @@ pub(super) struct Answer {
 
 /// The networks in which hosts that a server names may be: none that is closer to the gateway than the server itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Within {
+pub(super) enum AllowedNetwork {
     /// The public network only.
     Public,
     /// The public network, and private networks over TLS.
@@ -50,7 +50,7 @@ pub(super) enum Within {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FetchRules<'a> {
     /// The networks in which the hosts may be.
-    pub(super) within: Within,
+    pub(super) within: AllowedNetwork,
     /// The deadline for the response.
     pub(super) until: Instant,
     /// The proxy and the TLS settings on the way to the hosts.
@@ -127,9 +127,9 @@ impl Outside {
         let agent = HeaderValue::from_static(concat!("dragoman/", env!("CARGO_PKG_VERSION")));
         request.headers_mut().insert(USER_AGENT, agent);
         let client = match way.within {
-            Within::Public => &self.public,
-            Within::Private => &self.others,
-            Within::Machine => &self.any,
+            AllowedNetwork::Public => &self.public,
+            AllowedNetwork::Private => &self.others,
+            AllowedNetwork::Machine => &self.any,
         };
         let late = |_| format!("{host} did not answer in time");
         let answer = timeout_at(way.until, client.request_by(way.route, request)).await.map_err(late)?;
@@ -143,8 +143,8 @@ impl Outside {
 
 /// Returns true if requests may be sent to this address: over TLS, or on this machine if the server is on this machine
 /// as well.
-pub(super) fn may_ask(url: &Uri, within: Within) -> bool {
-    is_safe(url) && (within == Within::Machine || !is_local(url))
+pub(super) fn may_ask(url: &Uri, within: AllowedNetwork) -> bool {
+    is_safe(url) && (within == AllowedNetwork::Machine || !is_local(url))
 }
 
 /// Returns the target of a redirect (RFC 9110, 10.2.2): an absolute URL, or a path on the same server.
@@ -164,14 +164,14 @@ fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
 /// decides to which address it resolves, and may change that at any time. For the same reason, a host name counts as
 /// part of a private network only if all connections to it led to addresses outside the public network (`is_near`);
 /// one DNS lookup is not enough.
-pub(super) fn within(url: &Uri, is_near: bool) -> Within {
-    let Some(host) = url.host() else { return Within::Public };
+pub(super) fn within(url: &Uri, is_near: bool) -> AllowedNetwork {
+    let Some(host) = url.host() else { return AllowedNetwork::Public };
     if is_local(url) {
-        return Within::Machine;
+        return AllowedNetwork::Machine;
     }
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     let is_near = bare.parse::<IpAddr>().map_or(is_near, |address| !is_public(address));
-    if is_near { Within::Private } else { Within::Public }
+    if is_near { AllowedNetwork::Private } else { AllowedNetwork::Public }
 }
 
 #[cfg(test)]
@@ -181,15 +181,15 @@ mod tests {
     #[test]
     fn only_safe_addresses_are_asked() {
         let may = |url: &str, within| may_ask(&url.parse().unwrap(), within);
-        assert!(may("https://id.example.com/token", Within::Public));
-        assert!(may("https://10.0.0.1/token", Within::Private));
+        assert!(may("https://id.example.com/token", AllowedNetwork::Public));
+        assert!(may("https://10.0.0.1/token", AllowedNetwork::Private));
         for url in ["http://127.0.0.1:9/x", "http://localhost/x", "https://[::1]/x", "https://127.0.0.1/x"] {
-            assert!(may(url, Within::Machine), "{url}");
+            assert!(may(url, AllowedNetwork::Machine), "{url}");
             // A server in a private network, or one whose host name resolves to one, may not name hosts on this machine.
-            assert!(!may(url, Within::Private) && !may(url, Within::Public), "{url}");
+            assert!(!may(url, AllowedNetwork::Private) && !may(url, AllowedNetwork::Public), "{url}");
         }
         for url in ["http://id.example.com/x", "ftp://127.0.0.1/x", "https://a@id.example.com/x", "/token"] {
-            assert!(!may(url, Within::Machine), "{url}");
+            assert!(!may(url, AllowedNetwork::Machine), "{url}");
         }
     }
 
@@ -209,14 +209,14 @@ mod tests {
     #[test]
     fn who_is_where() {
         for (url, is_near, place) in [
-            ("http://127.0.0.1:1/mcp", false, Within::Machine),
-            ("https://localhost/mcp", false, Within::Machine),
-            ("https://[fd00::1]/mcp", false, Within::Private),
-            ("https://10.0.0.1/mcp", false, Within::Private),
-            ("https://1.1.1.1/mcp", true, Within::Public),
-            ("https://mcp.example/mcp", false, Within::Public),
+            ("http://127.0.0.1:1/mcp", false, AllowedNetwork::Machine),
+            ("https://localhost/mcp", false, AllowedNetwork::Machine),
+            ("https://[fd00::1]/mcp", false, AllowedNetwork::Private),
+            ("https://10.0.0.1/mcp", false, AllowedNetwork::Private),
+            ("https://1.1.1.1/mcp", true, AllowedNetwork::Public),
+            ("https://mcp.example/mcp", false, AllowedNetwork::Public),
             // A host name never counts as this machine.
-            ("https://mcp.example/mcp", true, Within::Private),
+            ("https://mcp.example/mcp", true, AllowedNetwork::Private),
         ] {
             assert_eq!(within(&url.parse().unwrap(), is_near), place, "{url}");
         }

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 use transport::up::LinkError;
 
-use super::dedicated::{Dedicated, Given};
+use super::dedicated::{Dedicated, LinkGrant};
 use super::dispatch::{LinkClass, OwnerId, Ticket};
 use super::dormant::Demand;
 use super::link_cell::LinkCell;
@@ -69,11 +69,11 @@ impl Dedicated {
                 continue;
             };
             return match given {
-                Ok(Given::Slot(slot)) => {
+                Ok(LinkGrant::Slot(slot)) => {
                     let (pool, egress) = (self.clone(), egress.clone());
                     Ok(Admission::Opens(Reserved { pool, egress, slot: Some(slot) }))
                 }
-                Ok(Given::Link(link)) => Ok(Admission::Adopted(link)),
+                Ok(LinkGrant::Link(link)) => Ok(Admission::Adopted(link)),
                 Err(_) => Err(LinkError::Closed),
             };
         }

@@ -46,7 +46,7 @@ pub(super) struct State {
     pub(super) dispatch: Dispatch,
     /// The open links.
     pub(super) links: BTreeMap<SlotId, PooledLink>,
-    pub(super) waiting: HashMap<Ticket, (Weak<LinkCell>, oneshot::Sender<Given>)>,
+    pub(super) waiting: HashMap<Ticket, (Weak<LinkCell>, oneshot::Sender<LinkGrant>)>,
 }
 
 /// An open link of the pool.
@@ -73,7 +73,7 @@ pub struct PoolFigures {
 
 /// The queue's message to an owner that waits: the link that the owner's cell now has, or the number of the link that
 /// the cell may open.
-pub(super) enum Given {
+pub(super) enum LinkGrant {
     Link(Arc<OpenLink>),
     Slot(SlotId),
 }
@@ -294,7 +294,7 @@ impl State {
                 let sent = self
                     .waiting
                     .remove(&ticket)
-                    .is_some_and(|(_, sender)| sender.send(Given::Slot(slot)).is_ok());
+                    .is_some_and(|(_, sender)| sender.send(LinkGrant::Slot(slot)).is_ok());
                 if !sent {
                     self.dispatch.lost(slot);
                 }
@@ -323,7 +323,7 @@ impl State {
         pooled.kept = None;
         cell.adopt(&link, slot);
         // If the owner has just gone, the link stays with its cell until another owner needs it.
-        drop(sender.send(Given::Link(link)));
+        drop(sender.send(LinkGrant::Link(link)));
         true
     }
 }

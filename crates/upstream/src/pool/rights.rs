@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use super::dedicated::{Aftermath, Dedicated, Given, PooledLink};
+use super::dedicated::{Aftermath, Dedicated, LinkGrant, PooledLink};
 use super::dispatch::{Binding, SlotId, Ticket};
 use super::link_cell::LinkCell;
 use crate::egress::Egress;
@@ -25,7 +25,7 @@ pub(super) enum Admission {
 pub(super) struct Queued<'a> {
     pub(super) pool: &'a Dedicated,
     pub(super) ticket: Ticket,
-    pub(super) given: oneshot::Receiver<Given>,
+    pub(super) given: oneshot::Receiver<LinkGrant>,
 }
 
 impl Drop for Queued<'_> {
@@ -34,7 +34,7 @@ impl Drop for Queued<'_> {
         state.dispatch.cancel(self.ticket);
         state.waiting.remove(&self.ticket);
         // The owner left just as it was given the right to open a link.
-        if let Ok(Given::Slot(slot)) = self.given.try_recv() {
+        if let Ok(LinkGrant::Slot(slot)) = self.given.try_recv() {
             state.dispatch.lost(slot);
         }
     }

@@ -14,7 +14,7 @@ use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
 use crate::output::status_line;
-use crate::terminal::connect::{Wishes, connect};
+use crate::terminal::connect::{ConnectOptions, connect};
 use crate::terminal::rounds::interruptible;
 use crate::terminal::target::Target;
 use crate::terminal::{Connection, Desk};
@@ -117,7 +117,7 @@ impl TargetOptions {
         }
         let given = self.timeout.map(Duration::from_secs);
         let mut desk = Desk::new(console, questions == Questions::WithoutStdin);
-        let wishes = Wishes {
+        let wishes = ConnectOptions {
             era: self.era,
             patience: given.unwrap_or(PATIENCE),
             start: given.unwrap_or(start),

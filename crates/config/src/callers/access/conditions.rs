@@ -5,12 +5,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::path::ValuePath;
-use crate::reading::reader::{Reader, clip};
+use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::spellings::{Flag, Spelling, refuse_empty, shown_mapping};
-use crate::syntax::parse::{Entry, Kind};
+use crate::syntax::parse::{Entry, NodeKind};
 use crate::values::check::Flaw;
 use crate::values::glob::Glob;
+use crate::values::wording::clip;
 use crate::values::words::words;
 
 section! {
@@ -115,7 +116,7 @@ impl Spelling<Hints> for HintValues {
             reader.within(&entry.key, |reader| {
                 let message = format!("tools have no annotation `{}`", clip(&entry.key));
                 let hint = reader.key_word(entry, message)?;
-                if matches!(entry.value.kind, Kind::Null) {
+                if matches!(entry.value.kind, NodeKind::Null) {
                     reader.wrong_kind(&entry.value, "true or false");
                     return None;
                 }

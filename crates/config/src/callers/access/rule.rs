@@ -8,7 +8,7 @@ use super::conditions::{PlacedValues, When};
 use super::path::ValuePath;
 use crate::callers::access::Scheme;
 use crate::callers::trusted_proxies::Range;
-use crate::reading::known::Known;
+use crate::reading::known::ReferenceKind;
 use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::section;
@@ -56,9 +56,9 @@ section! {
         /// Denies the items that these patterns match, even if another rule allows them.
         "deny" deny: Option<Vec<Glob>> = Maybe(some_globs(None));
         /// Limits the rule to these profiles (patterns).
-        "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Profile))), absent "all";
+        "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(ReferenceKind::Profile))), absent "all";
         /// Limits the rule to the items of these servers (patterns).
-        "servers" servers: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Server))), absent "all";
+        "servers" servers: Option<Vec<Glob>> = Maybe(some_globs(Some(ReferenceKind::Server))), absent "all";
         /// Limits the rule to these callers.
         "who" who: Option<Who> = Maybe(Within), absent "everyone";
         /// Exempts these callers from the rule.

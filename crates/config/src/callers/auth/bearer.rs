@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::check;
 use crate::reading::reader::Reader;
 use crate::reading::spellings::{Flag, Spelling};
-use crate::syntax::parse::{Entry, Kind};
+use crate::syntax::parse::{Entry, NodeKind};
 use crate::values::text::Text;
 
 /// The one token for all callers.
@@ -26,7 +26,7 @@ impl Spelling<Option<Bearer>> for BearerToken {
         entry: &Entry,
         _: Option<&Option<Bearer>>,
     ) -> Option<Option<Bearer>> {
-        let Kind::Map(_) = &entry.value.kind else { return Some(read_token(reader, entry, false)) };
+        let NodeKind::Map(_) = &entry.value.kind else { return Some(read_token(reader, entry, false)) };
         let mut fields = reader.fields(&entry.value, "a token, or a mapping with `token`")?;
         let optional = reader.flag_in(&mut fields, "optional", false);
         let bearer = match fields.take("token") {

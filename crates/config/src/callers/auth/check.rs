@@ -1,10 +1,10 @@
 //! Checks of values of `auth`: tokens, hashes, scopes.
 
 use super::jwt::Algorithm;
-use crate::reading::reader::clip;
 use crate::values::check::{Flaw, is_readable_on_the_way, site_url, url};
 use crate::values::suggest;
 use crate::values::text::Text;
+use crate::values::wording::clip;
 
 /// The maximum memory (KiB), passes and lanes of a hash: higher values could be used to stall the gateway.
 const MOST_MEMORY: u32 = 1 << 20;

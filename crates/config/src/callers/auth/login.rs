@@ -9,7 +9,7 @@ use crate::reading::reader::Reader;
 use crate::reading::rows::section;
 use crate::reading::section::{self, Section};
 use crate::reading::spellings::{Count, Flag, Parsed, Spelling, Time, Values, texts};
-use crate::syntax::parse::{Entry, Kind};
+use crate::syntax::parse::{Entry, NodeKind};
 use crate::values::check::{Flaw, is_readable_on_the_way, site_url, word};
 use crate::values::text::Text;
 
@@ -61,7 +61,7 @@ impl Spelling<Option<Login>> for OrWordPress {
         entry: &Entry,
         _: Option<&Option<Login>>,
     ) -> Option<Option<Login>> {
-        let Kind::Scalar { .. } = &entry.value.kind else {
+        let NodeKind::Scalar { .. } = &entry.value.kind else {
             return section::read(reader, entry, Login::default()).map(Some);
         };
         let text = reader.text(&entry.value, Login::WHAT)?;

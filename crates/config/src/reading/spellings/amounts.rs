@@ -6,9 +6,10 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use super::Spelling;
-use crate::reading::reader::{Reader, clip};
+use crate::reading::reader::Reader;
 use crate::syntax::parse::Entry;
 use crate::values::units;
+use crate::values::wording::clip;
 
 /// Reads an amount; `what` is its name in messages, `show` formats one.
 fn read<T: PartialOrd + Copy>(

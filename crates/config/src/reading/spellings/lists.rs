@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::texts::Parsed;
 use super::{Spelling, one_or_many};
 use crate::reading::reader::Reader;
-use crate::syntax::parse::{Entry, Kind, Node};
+use crate::syntax::parse::{Entry, Node, NodeKind};
 use crate::values::check::Flaw;
 use crate::values::text::Text;
 
@@ -22,8 +22,8 @@ pub(crate) fn item(index: usize, node: &Rc<Node>) -> Entry {
 
 /// Rejects an empty list or mapping, because at least one entry is required.
 pub(crate) fn refuse_empty(reader: &mut Reader<'_>, node: &Node) {
-    if matches!(&node.kind, Kind::List(items) if items.is_empty())
-        || matches!(&node.kind, Kind::Map(entries) if entries.is_empty())
+    if matches!(&node.kind, NodeKind::List(items) if items.is_empty())
+        || matches!(&node.kind, NodeKind::Map(entries) if entries.is_empty())
     {
         reader.fault(&node.at, "this is empty", "add an entry, or remove the key");
     }
@@ -106,7 +106,11 @@ fn read_items<T>(
     for (index, node) in reader.items(&entry.value, what, or_one)?.into_iter().enumerate() {
         let item = item(index, node);
         let mut read = |reader: &mut Reader<'_>| values.extend(spelling.read(reader, &item, None));
-        if matches!(entry.value.kind, Kind::List(_)) { reader.within(&item.key, read) } else { read(reader) }
+        if matches!(entry.value.kind, NodeKind::List(_)) {
+            reader.within(&item.key, read);
+        } else {
+            read(reader);
+        }
     }
     Some(values)
 }

@@ -7,7 +7,7 @@ use super::lists::item;
 use super::{Flag, Spelling, one_or_many};
 use crate::reading::reader::Reader;
 use crate::reading::section::{self, Section};
-use crate::syntax::parse::{Entry, Kind};
+use crate::syntax::parse::{Entry, NodeKind};
 
 /// A section on top of the existing one: missing keys keep their values.
 pub(crate) struct Within;
@@ -49,7 +49,7 @@ pub(crate) struct OrFlag;
 impl<S: Section> Spelling<Option<S>> for OrFlag {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&Option<S>>) -> Option<Option<S>> {
         let old = old.cloned().flatten().unwrap_or_default();
-        if let Kind::Scalar { .. } = &entry.value.kind {
+        if let NodeKind::Scalar { .. } = &entry.value.kind {
             return Some(reader.flag(&entry.value)?.then_some(old));
         }
         section::read(reader, entry, old).map(Some)
@@ -80,7 +80,7 @@ pub(crate) struct Sections {
 impl<S: Section> Spelling<Vec<S>> for Sections {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<S>>) -> Option<Vec<S>> {
         let items = match &entry.value.kind {
-            Kind::Map(_) => vec![&entry.value],
+            NodeKind::Map(_) => vec![&entry.value],
             _ => reader.items(&entry.value, self.what, false)?,
         };
         if !(self.least..=self.most).contains(&items.len()) {

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use super::Spelling;
 use super::lists::{List, Values};
-use crate::reading::known::Known;
+use crate::reading::known::ReferenceKind;
 use crate::reading::reader::Reader;
 use crate::syntax::parse::Entry;
 use crate::values::check::Flaw;
 use crate::values::glob::Glob;
 
 /// A pattern. If the field is set, a pattern without `*` and `?` must be a known name of that kind.
-pub(crate) struct Pattern(Option<Known>);
+pub(crate) struct Pattern(Option<ReferenceKind>);
 
 impl Spelling<Glob> for Pattern {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Glob>) -> Option<Glob> {
@@ -40,12 +40,12 @@ pub(crate) fn globs() -> List<Pattern> {
 }
 
 /// A non-empty list of patterns. If `known` is set, patterns without `*` and `?` must be known names of that kind.
-pub(crate) fn some_globs(known: Option<Known>) -> Values<Pattern> {
+pub(crate) fn some_globs(known: Option<ReferenceKind>) -> Values<Pattern> {
     Values { what: "a list of patterns", item: Pattern(known), some: true }
 }
 
 /// A name that must be defined elsewhere.
-pub(crate) struct KnownName(pub(crate) Known);
+pub(crate) struct KnownName(pub(crate) ReferenceKind);
 
 impl Spelling<String> for KnownName {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&String>) -> Option<String> {

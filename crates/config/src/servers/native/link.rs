@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::server::Native;
 use super::site::Site;
-use crate::reading::reader::{Fields, Reader, clip};
+use crate::reading::reader::{Fields, Reader};
 use crate::reading::rows::section;
 use crate::reading::section::{self, Section};
 use crate::reading::spellings::{
@@ -16,6 +16,7 @@ use crate::servers::route::{ClientTls, ProxyRule, ProxySpelling};
 use crate::syntax::parse::{Entry, Node};
 use crate::values::check::site_url;
 use crate::values::text::Text;
+use crate::values::wording::clip;
 use crate::values::words::words;
 
 section! {

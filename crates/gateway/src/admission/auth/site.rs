@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::Moment;
 use super::NotSound;
 use super::denied::Refused;
-use super::turns::{Turn, Turns};
+use super::turns::{CheckPermit, Turns};
 use upstream::web::{Answer, Get, Web, is_safe};
 
 /// The number of checks that run at the same time, and the number of those that may wait.
@@ -84,7 +84,7 @@ impl Site {
         &self,
         basic: &Basic,
         web: &dyn Web,
-        (turn, now): (Turn, Moment),
+        (turn, now): (CheckPermit, Moment),
     ) -> Result<Arc<Principal>, Refused> {
         let authorization = authorization::basic_value(&basic.user, &basic.password)
             .ok_or(Refused::Bad("this name or password cannot be sent to the site"))?;

@@ -51,7 +51,7 @@ struct OwnLine {
 }
 
 /// A turn; dropping it frees the turn.
-pub(super) struct Turn {
+pub(super) struct CheckPermit {
     _common: OwnedSemaphorePermit,
     _own: Option<OwnedSemaphorePermit>,
     _slot: LineSlot,
@@ -73,7 +73,7 @@ impl Turns {
     }
 
     /// Waits for a turn. If the client has an address, the wait counts against the share of that address.
-    pub(super) async fn take(&self, address: Option<IpAddr>) -> Result<Turn, Refused> {
+    pub(super) async fn take(&self, address: Option<IpAddr>) -> Result<CheckPermit, Refused> {
         let busy = || Refused::Unavailable("too many credentials are being checked".to_owned(), RETRY);
         let (slot, own) = self.line.enter(address).ok_or_else(busy)?;
         let until = Instant::now() + PATIENCE;
@@ -85,14 +85,14 @@ impl Turns {
             None => None,
         };
         let turn = wait(Arc::clone(&self.at_once)).await?;
-        Ok(Turn { _common: turn, _own: own, _slot: slot })
+        Ok(CheckPermit { _common: turn, _own: own, _slot: slot })
     }
 
     /// Runs `work` on a thread that is allowed to block. Even if the caller stops waiting, the turn is released only
     /// after the work has ended.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        turn: Turn,
+        turn: CheckPermit,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refused> {
         let done = transport::task::spawn_blocking(move || {
@@ -172,7 +172,7 @@ mod tests {
         assert!(waiting.all == 0 && waiting.by.is_empty());
     }
 
-    async fn futures(guesses: Vec<tokio::task::JoinHandle<Result<Turn, Refused>>>) -> Vec<bool> {
+    async fn futures(guesses: Vec<tokio::task::JoinHandle<Result<CheckPermit, Refused>>>) -> Vec<bool> {
         let mut outcomes = Vec::new();
         for guess in guesses {
             outcomes.push(guess.await.unwrap().is_ok());

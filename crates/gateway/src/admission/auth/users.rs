@@ -14,7 +14,7 @@ use secrecy::ExposeSecret;
 
 use super::NotSound;
 use super::denied::Refused;
-use super::turns::{Turn, Turns};
+use super::turns::{CheckPermit, Turns};
 
 /// The maximum number of passwords that wait to be checked.
 const IN_LINE: usize = 256;
@@ -82,7 +82,7 @@ impl Users {
     }
 
     /// Returns the principal with this name and password.
-    pub(super) async fn check(&self, basic: Basic, turn: Turn) -> Result<Arc<Principal>, Refused> {
+    pub(super) async fn check(&self, basic: Basic, turn: CheckPermit) -> Result<Arc<Principal>, Refused> {
         let wrong = Refused::Bad("wrong name or password");
         let checks = self.checks(&basic.user);
         let (password, pace) = (basic.password, self.pace);

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::exchange::{ExchangeAnswer, Made};
+use engine::exchange::{ExchangeAnswer, TaskEffect};
 use engine::tasks::{Heard, Renaming, TaskIds, TaskPlace, TaskRoute};
 use proto::bridge::tasks::{ModernToLegacy, Next, Sides, Status, Task, TaskMethod, acknowledgement};
 use proto::era::Era;
@@ -25,10 +25,10 @@ use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::Sleeper;
 
 /// Keeps the state that the task of an answered call needs; returns the answer for the client.
-pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> ExchangeAnswer {
+pub(crate) fn keep(call: &mut Call, made: TaskEffect, answer: ExchangeAnswer) -> ExchangeAnswer {
     let context = call.context.clone();
     match made {
-        Made::Task { id, home } => {
+        TaskEffect::Task { id, home } => {
             if let Some(link) = call.connection.held.as_ref().map(HeldLink::again) {
                 let dedicated = call.connection.dedicated.take();
                 let own = dedicated.filter(|_| link.link().own).map(|(mut dedicated, _)| {
@@ -39,7 +39,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> Excha
             }
             answer
         }
-        Made::Known(task) => {
+        TaskEffect::Known(task) => {
             if let Some(link) = call.link() {
                 // Only the process or session that runs the task knows it.
                 call.upstream.links.dedicated.bind(link, Binding::Task);
@@ -53,7 +53,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> Excha
             }
             answer
         }
-        Made::Outcome(outcome) => {
+        TaskEffect::Outcome(outcome) => {
             let (number, id) = (context.egress.next_key(), call.exchange.id());
             let ids = TaskIds::new(context.sealer(), call.caller.owner(), call.caller.era());
             let shown = ids.shown(TaskPlace { server: "", home: Some(number) }, "").unwrap_or_default();

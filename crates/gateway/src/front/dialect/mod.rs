@@ -25,4 +25,4 @@ mod telemetry;
 pub(super) use events::open;
 pub(super) use front::Front;
 pub(super) use pipe::serve as serve_pipe;
-pub(super) use serve::{NO_PROFILE, Taken, refuse, refuse_message, refuse_text, take, too_soon};
+pub(super) use serve::{MessageOutcome, NO_PROFILE, refuse, refuse_message, refuse_text, take, too_soon};

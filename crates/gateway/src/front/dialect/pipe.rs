@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::account::Account;
 use super::front::Front;
-use super::serve::{Taken, refuse, take, take_refused};
+use super::serve::{MessageOutcome, refuse, take, take_refused};
 use super::telemetry::LoggedRequest;
 use crate::admission::identity::Identity;
 use crate::dialect_session::sessions::Session;
@@ -59,8 +59,8 @@ pub(crate) async fn serve(
             }
         };
         match ahead.beside(shard, front, (&text, &session), taking).await? {
-            Beside::Done(Taken::Reply(reply, _)) => say(out, reply).await,
-            Beside::Done(Taken::Standard(_)) => {
+            Beside::Done(MessageOutcome::Reply(reply, _)) => say(out, reply).await,
+            Beside::Done(MessageOutcome::Standard(_)) => {
                 ahead.lines.push_front(Ok(text));
                 return Ok(Some(ahead.lines));
             }
@@ -88,7 +88,7 @@ async fn say(out: &mpsc::Sender<Bytes>, reply: DialectReply) {
 
 /// The outcome of a line that is processed while further lines are read.
 enum Beside {
-    Done(Taken),
+    Done(MessageOutcome),
     /// The client cancelled the request.
     GivenUp,
     /// Stdin ended some time ago, and the time for the remaining requests is over.
@@ -118,7 +118,7 @@ impl Ahead<'_> {
         shard: &Arc<Shard>,
         front: &Front,
         (text, session): (&Bytes, &Session),
-        taking: impl Future<Output = Taken>,
+        taking: impl Future<Output = MessageOutcome>,
     ) -> std::io::Result<Beside> {
         tokio::pin!(taking);
         loop {

@@ -27,7 +27,7 @@ use crate::process::Shard;
 use crate::session::open_requests::HeldRequest;
 
 /// The outcome of a message.
-pub(crate) enum Taken {
+pub(crate) enum MessageOutcome {
     /// The reply to the message; `true` if it begins a session.
     Reply(DialectReply, bool),
     /// The message requires the standard protocol; the value is the verdict of a rate limit, if one applies.
@@ -94,7 +94,7 @@ pub(crate) async fn take(
     session: Option<&Arc<Session>>,
     headers: Option<&HeaderMap>,
     text: &Bytes,
-) -> Taken {
+) -> MessageOutcome {
     let introduced = session
         .and_then(|session| session.program())
         .map(|program| Identity { program: Some(program.clone()), ..identity.clone() });
@@ -110,7 +110,7 @@ pub(crate) async fn take_refused(
     front: &Front,
     text: &Bytes,
     trouble: &Trouble,
-) -> Taken {
+) -> MessageOutcome {
     let (identity, refused) = (&Identity::anyone(None), Some(trouble));
     Asking { shard, front, identity, session: None, headers: None, text, refused }.all().await
 }
@@ -129,25 +129,25 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    async fn all(&self) -> Taken {
+    async fn all(&self) -> MessageOutcome {
         let row = &self.front.row;
         match read(row, self.text, self.shard.gateway.frame_limits()) {
             Reading::Batch(all) => {
                 let mut replies = Vec::with_capacity(all.len());
                 for one in all {
                     // An array is not split between the dialect and the standard protocol.
-                    if let Taken::Reply(reply, _) = Box::pin(self.one(one)).await {
+                    if let MessageOutcome::Reply(reply, _) = Box::pin(self.one(one)).await {
                         replies.push(reply);
                     }
                 }
-                Taken::Reply(gather(row, replies), false)
+                MessageOutcome::Reply(gather(row, replies), false)
             }
             one => self.one(one).await,
         }
     }
 
     /// Counts a message, and answers it unless a limit rejects it.
-    async fn one(&self, reading: Reading) -> Taken {
+    async fn one(&self, reading: Reading) -> MessageOutcome {
         let frame = match &reading {
             Reading::Ask(ask) | Reading::Notified(_, Some(ask)) => Some(ask.frame()),
             _ => None,
@@ -185,31 +185,31 @@ impl Asking<'_> {
                 record.answered_with(&reply.body);
                 record.denied(None);
             }
-            return Taken::Reply(reply, false);
+            return MessageOutcome::Reply(reply, false);
         }
         match self.taken(reading).await {
-            Taken::Reply(mut reply, begins) => {
+            MessageOutcome::Reply(mut reply, begins) => {
                 reply.headers.extend(rate_headers(row, rate(&verdict)));
-                Taken::Reply(reply, begins)
+                MessageOutcome::Reply(reply, begins)
             }
-            Taken::Standard(_) => Taken::Standard(Some(verdict)),
+            MessageOutcome::Standard(_) => MessageOutcome::Standard(Some(verdict)),
         }
     }
 
-    async fn taken(&self, reading: Reading) -> Taken {
+    async fn taken(&self, reading: Reading) -> MessageOutcome {
         match reading {
             Reading::Done(reply) => {
                 LoggedRequest::unread(self.text).refused();
-                Taken::Reply(reply, false)
+                MessageOutcome::Reply(reply, false)
             }
-            Reading::Notified(reply, None) => Taken::Reply(reply, false),
+            Reading::Notified(reply, None) => MessageOutcome::Reply(reply, false),
             Reading::Notified(reply, Some(ask)) if ask.is_notice() => {
                 self.give_up(&ask);
-                Taken::Reply(reply, false)
+                MessageOutcome::Reply(reply, false)
             }
             Reading::Notified(reply, Some(ask)) => {
                 let _ = self.answer(&ask).await;
-                Taken::Reply(reply, false)
+                MessageOutcome::Reply(reply, false)
             }
             Reading::Ask(ask) => self.answer(&ask).await,
             // An array inside an array is not a message.
@@ -219,7 +219,7 @@ impl Asking<'_> {
                     "an array must contain messages, \
                     not arrays",
                 );
-                Taken::Reply(refuse(&self.front.row, &trouble), false)
+                MessageOutcome::Reply(refuse(&self.front.row, &trouble), false)
             }
         }
     }
@@ -243,20 +243,20 @@ impl Asking<'_> {
     }
 
     /// Answers a request and logs the result.
-    async fn answer(&self, ask: &DialectRequest) -> Taken {
+    async fn answer(&self, ask: &DialectRequest) -> MessageOutcome {
         let told = LoggedRequest::request(ask);
         let taken = self.answered(ask).await;
         told.done(&taken);
         taken
     }
 
-    async fn answered(&self, mut ask: &DialectRequest) -> Taken {
+    async fn answered(&self, mut ask: &DialectRequest) -> MessageOutcome {
         let row = &self.front.row;
         let inner;
         if let Some(trouble) = self.refused {
             let reply = finish(row, ask, DialectOutcome::Trouble(trouble.clone()));
             self.note(ask, &reply, TargetLookup::Here);
-            return Taken::Reply(reply, false);
+            return MessageOutcome::Reply(reply, false);
         }
         if let Some(session) = self.session {
             session.note_use();
@@ -281,22 +281,22 @@ impl Asking<'_> {
         match begun {
             Begun::Done(reply) => {
                 self.note(ask, &reply, found);
-                Taken::Reply(reply, false)
+                MessageOutcome::Reply(reply, false)
             }
             Begun::Introduced(reply) => {
                 if let Some(session) = self.session {
                     session.initialize(client_label::program_in(ask.frame().text()));
                 }
-                Taken::Reply(reply, true)
+                MessageOutcome::Reply(reply, true)
             }
-            Begun::Standard => Taken::Standard(None),
+            Begun::Standard => MessageOutcome::Standard(None),
             Begun::Forward(frame) => {
-                Taken::Reply(self.forwarded(ask, frame, under_way.as_mut()).await, false)
+                MessageOutcome::Reply(self.forwarded(ask, frame, under_way.as_mut()).await, false)
             }
             Begun::NeedsView => {
                 let trouble =
                     Trouble::new(Condition::Internal, "the lists of this profile are not known yet");
-                Taken::Reply(finish(row, ask, DialectOutcome::Trouble(trouble)), false)
+                MessageOutcome::Reply(finish(row, ask, DialectOutcome::Trouble(trouble)), false)
             }
         }
     }

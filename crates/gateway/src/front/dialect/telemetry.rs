@@ -10,7 +10,7 @@ use proto::json::{MAX_DEPTH, Members};
 use proto::mcp::says_failure;
 use tracing::field::display;
 
-use super::serve::Taken;
+use super::serve::MessageOutcome;
 
 /// The maximum length of a logged method and of a logged id, in bytes.
 const MOST: usize = 256;
@@ -63,10 +63,10 @@ impl<'a> LoggedRequest<'a> {
     }
 
     /// Logs the result.
-    pub(super) fn done(self, taken: &Taken) {
+    pub(super) fn done(self, taken: &MessageOutcome) {
         let outcome = match taken {
-            Taken::Reply(reply, _) if reply.body.is_empty() => "cancelled",
-            Taken::Reply(reply, _) if reply.failed || says_failure(&reply.body) => "error",
+            MessageOutcome::Reply(reply, _) if reply.body.is_empty() => "cancelled",
+            MessageOutcome::Reply(reply, _) if reply.failed || says_failure(&reply.body) => "error",
             _ => "success",
         };
         let duration = self.started.elapsed();

@@ -25,7 +25,9 @@ use super::{answer, get, limited, media, post};
 use crate::admission::client_label;
 use crate::admission::identity::Identity;
 use crate::dialect_session::sessions::Session;
-use crate::front::dialect::{Front, Taken, open, refuse, refuse_message, refuse_text, take, too_soon};
+use crate::front::dialect::{
+    Front, MessageOutcome, open, refuse, refuse_message, refuse_text, take, too_soon,
+};
 use crate::process::Shard;
 use crate::session::seal;
 use crate::session::streams::event;
@@ -129,11 +131,11 @@ impl Visit<'_> {
             }
         };
         match taken {
-            Taken::Standard(verdict) => {
+            MessageOutcome::Standard(verdict) => {
                 let counted = post::RateCounted::Yes(verdict);
                 post::take(self.shard, &self.entry, &head.headers, text, counted).await
             }
-            Taken::Reply(reply, begins) => self.reply(reply, begins, session.as_deref(), &text),
+            MessageOutcome::Reply(reply, begins) => self.reply(reply, begins, session.as_deref(), &text),
         }
     }
 
@@ -145,11 +147,11 @@ impl Visit<'_> {
         headers: HeaderMap,
         text: Bytes,
         place: Option<OwnedSemaphorePermit>,
-    ) -> JoinHandle<Taken> {
+    ) -> JoinHandle<MessageOutcome> {
         let (shard, front, identity) = (self.shard.clone(), self.front.clone(), self.entry.identity.clone());
         transport::task::spawn(async move {
             let taken = take(&shard, &front, &identity, Some(&session), Some(&headers), &text).await;
-            if let Taken::Reply(reply, _) = &taken
+            if let MessageOutcome::Reply(reply, _) = &taken
                 && !reply.body.is_empty()
             {
                 session.send(event(&reply.body));

@@ -25,7 +25,7 @@ pub struct Question {
 
 /// The consequence of a result that asks for input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Turn {
+pub enum InputAction {
     /// Put these questions to the client.
     Ask(Vec<Question>),
     /// There is nothing to ask: send the request again unchanged, after a pause.
@@ -110,7 +110,7 @@ impl Rounds {
         text: &Bytes,
         result: &Members,
         mint: &mut dyn FnMut() -> String,
-    ) -> Result<Turn, RoundsFault> {
+    ) -> Result<InputAction, RoundsFault> {
         self.taken += 1;
         if self.taken > self.max {
             return Err(RoundsFault::TooMany(self.max));
@@ -127,7 +127,7 @@ impl Rounds {
         self.state = state.map(|span| span.share(text));
         let Some(requests) = member("inputRequests")? else {
             return match self.state {
-                Some(_) => Ok(Turn::Again),
+                Some(_) => Ok(InputAction::Again),
                 None => Err(RoundsFault::Malformed("it has neither inputRequests nor requestState")),
             };
         };
@@ -153,7 +153,7 @@ impl Rounds {
                 questions.push(question);
             }
         }
-        Ok(if questions.is_empty() { Turn::Again } else { Turn::Ask(questions) })
+        Ok(if questions.is_empty() { InputAction::Again } else { InputAction::Ask(questions) })
     }
 
     /// Creates the question for an entry; `None` if the gateway has already answered it on behalf of a client that

@@ -29,7 +29,7 @@ pub(super) struct ConnectTarget {
     origin: TcpTarget,
     tls: Option<ServerName<'static>>,
     hop: Option<ProxyHop>,
-    seen: Seen,
+    seen: SeenAddresses,
 }
 
 /// A proxy on the way to an origin.
@@ -44,7 +44,7 @@ struct ProxyHop {
 
 /// A record of the addresses to which connections have been made.
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenAddresses {
     any: AtomicBool,
     public: AtomicBool,
 }
@@ -79,7 +79,7 @@ impl ConnectTarget {
             let tls = tls.map_err(|_| bad("the host of its proxy is not a valid name"))?;
             Ok(ProxyHop { proxy, tcp, tls, forwards: !secure && !tunnels })
         });
-        Ok(Self { origin, tls, hop: hop.transpose()?, seen: Seen::default() })
+        Ok(Self { origin, tls, hop: hop.transpose()?, seen: SeenAddresses::default() })
     }
 
     /// Host and port, for messages.

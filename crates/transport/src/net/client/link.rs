@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
 use super::error::WireError;
 use super::http1::{
-    AbsoluteForm, AnswerContext, AnswerHead, AnswerReader, ChunkWriter, HeadLimits, READ, Taken,
+    AbsoluteForm, AnswerContext, AnswerHead, AnswerReader, ChunkWriter, HeadLimits, NextPiece, READ,
     TemplatedRequest,
 };
 use super::request_body::{RequestBody, StreamedBody};
@@ -235,9 +235,9 @@ impl Link {
         self.go_on_sending(cx);
         loop {
             match self.answer.piece() {
-                Ok(Taken::Piece(piece)) => return Poll::Ready(Some(Ok(piece))),
-                Ok(Taken::End) => return Poll::Ready(None),
-                Ok(Taken::Nothing) => {}
+                Ok(NextPiece::Piece(piece)) => return Poll::Ready(Some(Ok(piece))),
+                Ok(NextPiece::End) => return Poll::Ready(None),
+                Ok(NextPiece::Nothing) => {}
                 Err(error) => return Poll::Ready(Some(Err(error.into()))),
             }
             let read = match ready!(self.poll_more(cx)) {

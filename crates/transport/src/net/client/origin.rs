@@ -174,7 +174,11 @@ impl OriginState {
     }
 
     /// The answer, unless it is a refusal by the proxy.
-    fn delivered(&self, answer: Answered, share: OriginShare) -> Result<Response<ResponseBody>, ClientError> {
+    fn delivered(
+        &self,
+        answer: AnswerParts,
+        share: OriginShare,
+    ) -> Result<Response<ResponseBody>, ClientError> {
         let status = answer.response.status();
         match self.target.forwarder() {
             Some(proxy) if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
@@ -272,11 +276,18 @@ impl OriginState {
         Ok(ConnectionChoice::Shared { sender, fresh: true })
     }
 
-    async fn send(&self, way: ConnectionChoice, ask: &TemplatedRequest<'_>) -> Result<Answered, Unanswered> {
+    async fn send(
+        &self,
+        way: ConnectionChoice,
+        ask: &TemplatedRequest<'_>,
+    ) -> Result<AnswerParts, Unanswered> {
         match way {
             ConnectionChoice::Reused(link) | ConnectionChoice::Fresh(link) => {
                 let (head, link) = link.ask(ask, self.proxied.as_ref()).await?;
-                Ok(Answered { source: BodySource::Http1(Some((link, head.keep))), response: head.response })
+                Ok(AnswerParts {
+                    source: BodySource::Http1(Some((link, head.keep))),
+                    response: head.response,
+                })
             }
             ConnectionChoice::Shared { mut sender, .. } => {
                 let answered = sender.try_send_request(self.for_http2(ask)).await.map_err(|mut failed| {
@@ -284,7 +295,7 @@ impl OriginState {
                 });
                 let (head, incoming) = answered?.into_parts();
                 let response = Response::from_parts(head, ());
-                Ok(Answered { response, source: BodySource::Http2(incoming) })
+                Ok(AnswerParts { response, source: BodySource::Http2(incoming) })
             }
         }
     }
@@ -371,12 +382,12 @@ async fn sweep(origin: Weak<OriginState>, pause: Duration) {
 }
 
 /// An answer's head, and the source of its body.
-struct Answered {
+struct AnswerParts {
     response: Response<()>,
     source: BodySource,
 }
 
-impl Answered {
+impl AnswerParts {
     fn with(self, share: OriginShare) -> Response<ResponseBody> {
         self.response.map(|()| ResponseBody::new(self.source, share))
     }

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::path::{SOCKET, SocketPath};
 use super::serve::is_own;
 use crate::net::client::http1::{
-    AnswerReader, HeadLimits, Http1Error, READ, Taken, Template, TemplatedRequest,
+    AnswerReader, HeadLimits, Http1Error, NextPiece, READ, Template, TemplatedRequest,
 };
 
 /// The time within which the other process must accept the connection.
@@ -159,9 +159,9 @@ impl LocalAnswer {
         let invalid = |source| LocalClientError::Http { path: path.clone(), source };
         loop {
             match reader.piece().map_err(invalid)? {
-                Taken::Piece(piece) => return Ok(Some(piece)),
-                Taken::End => return Ok(None),
-                Taken::Nothing => reader.feed(read(stream, path).await?).map_err(invalid)?,
+                NextPiece::Piece(piece) => return Ok(Some(piece)),
+                NextPiece::End => return Ok(None),
+                NextPiece::Nothing => reader.feed(read(stream, path).await?).map_err(invalid)?,
             }
         }
     }

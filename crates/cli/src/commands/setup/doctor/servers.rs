@@ -17,7 +17,7 @@ use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::status_line;
 use crate::terminal::catalogue::gather;
-use crate::terminal::connect::{Unconnected, Wishes, try_to_connect};
+use crate::terminal::connect::{ConnectOptions, Unconnected, try_to_connect};
 use crate::terminal::target::Target;
 use crate::terminal::{Connection, Desk};
 
@@ -143,7 +143,7 @@ async fn one(candidate: Candidate) -> Finding {
         let message = "it is embedded in Dragoman, so it needs no connection";
         return Finding::new(Level::Ok, subject, message, None);
     }
-    let wishes = Wishes { era: None, patience: PATIENCE.min(start), start, may_ask: false };
+    let wishes = ConnectOptions { era: None, patience: PATIENCE.min(start), start, may_ask: false };
     let target = match Target::of_server(name, server, &HeaderMap::new()) {
         Ok(target) => target,
         Err(failure) => {

@@ -9,14 +9,14 @@ fn rounds(client: &'static Era, capabilities: &'static str, max: u32) -> Rounds 
     Rounds::new(&V2026_07_28, client, Bytes::from_static(capabilities.as_bytes()), max)
 }
 
-fn take(rounds: &mut Rounds, result: &str) -> Result<Turn, RoundsFault> {
+fn take(rounds: &mut Rounds, result: &str) -> Result<InputAction, RoundsFault> {
     let (text, members) = object(result);
     rounds.take(&text, &members, &mut || "minted".to_owned())
 }
 
 fn asked(rounds: &mut Rounds, result: &str) -> Vec<Question> {
     match take(rounds, result) {
-        Ok(Turn::Ask(questions)) => questions,
+        Ok(InputAction::Ask(questions)) => questions,
         other => panic!("{other:?}"),
     }
 }
@@ -75,7 +75,7 @@ fn each_round_brings_its_own_answers_and_state_and_nothing_of_the_last() {
     let sent = parsed(retried(&rounds).as_bytes());
     assert_eq!(sent["params"]["inputResponses"], json!({"b": {"action": "accept", "content": {}}}));
     assert_eq!(sent["params"].get("requestState"), None);
-    assert_eq!(take(&mut rounds, r#"{"requestState":"two"}"#), Ok(Turn::Again));
+    assert_eq!(take(&mut rounds, r#"{"requestState":"two"}"#), Ok(InputAction::Again));
     let sent = parsed(retried(&rounds).as_bytes());
     assert_eq!(
         (sent["params"].get("inputResponses"), &sent["params"]["requestState"]),
@@ -86,9 +86,9 @@ fn each_round_brings_its_own_answers_and_state_and_nothing_of_the_last() {
 #[test]
 fn nothing_to_ask_is_sent_again() {
     let mut rounds = rounds(&V2025_11_25, ALL, 9);
-    assert_eq!(take(&mut rounds, r#"{"requestState":""}"#), Ok(Turn::Again));
-    assert_eq!(take(&mut rounds, r#"{"requestState":"s","inputRequests":null}"#), Ok(Turn::Again));
-    assert_eq!(take(&mut rounds, r#"{"inputRequests":{}}"#), Ok(Turn::Again));
+    assert_eq!(take(&mut rounds, r#"{"requestState":""}"#), Ok(InputAction::Again));
+    assert_eq!(take(&mut rounds, r#"{"requestState":"s","inputRequests":null}"#), Ok(InputAction::Again));
+    assert_eq!(take(&mut rounds, r#"{"inputRequests":{}}"#), Ok(InputAction::Again));
     assert_eq!(rounds.waiting(), 0);
 }
 
@@ -96,7 +96,7 @@ fn nothing_to_ask_is_sent_again() {
 fn the_rounds_come_to_an_end() {
     let mut rounds = rounds(&V2025_11_25, ALL, 2);
     for _ in 0..2 {
-        assert_eq!(take(&mut rounds, r#"{"requestState":"s"}"#), Ok(Turn::Again));
+        assert_eq!(take(&mut rounds, r#"{"requestState":"s"}"#), Ok(InputAction::Again));
     }
     let fault = take(&mut rounds, r#"{"requestState":"s"}"#).unwrap_err();
     assert_eq!(fault, RoundsFault::TooMany(2));
@@ -163,7 +163,7 @@ fn a_user_who_cannot_be_asked_is_as_one_who_closed_the_question() {
     for (client, capabilities) in [(&V2025_11_25, "{}"), (&V2024_11_05, r#"{"elicitation":{}}"#)] {
         let mut rounds = rounds(client, capabilities, 9);
         let result = format!(r#"{{"inputRequests":{{"k":{FORM}}},"requestState":"s"}}"#);
-        assert_eq!(take(&mut rounds, &result), Ok(Turn::Again), "{client}");
+        assert_eq!(take(&mut rounds, &result), Ok(InputAction::Again), "{client}");
         let sent = parsed(retried(&rounds).as_bytes());
         assert_eq!(sent["params"]["inputResponses"], json!({"k": {"action": "cancel"}}));
     }

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 
 use super::error::Http1Error;
-use super::framing::{Framing, Taken};
+use super::framing::{Framing, NextPiece};
 use super::head::{self, AnswerContext, AnswerHead, HeadLimits};
 
 /// The size of the buffer for one read, in bytes.
@@ -91,7 +91,7 @@ impl AnswerReader {
     ///
     /// # Errors
     /// Returns [`Http1Error::Malformed`] if chunks are invalid.
-    pub fn piece(&mut self) -> Result<Taken, Http1Error> {
+    pub fn piece(&mut self) -> Result<NextPiece, Http1Error> {
         self.framing.take(&mut self.inbox)
     }
 

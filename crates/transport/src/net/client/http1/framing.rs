@@ -47,7 +47,7 @@ enum ChunkPosition {
 
 /// The result of looking for the next piece of a body.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum NextPiece {
     /// Bytes of the body.
     Piece(Bytes),
     /// The body is complete.
@@ -71,15 +71,15 @@ impl Framing {
     ///
     /// # Errors
     /// Returns [`Http1Error::Malformed`] if chunks are invalid.
-    pub(super) fn take(&mut self, read: &mut Bytes) -> Result<Taken, Http1Error> {
+    pub(super) fn take(&mut self, read: &mut Bytes) -> Result<NextPiece, Http1Error> {
         match self {
-            Self::Length(0) => Ok(Taken::End),
-            _ if read.is_empty() => Ok(Taken::Nothing),
-            Self::Length(left) => Ok(Taken::Piece(up_to(left, read))),
-            Self::UntilClose => Ok(Taken::Piece(std::mem::take(read))),
+            Self::Length(0) => Ok(NextPiece::End),
+            _ if read.is_empty() => Ok(NextPiece::Nothing),
+            Self::Length(left) => Ok(NextPiece::Piece(up_to(left, read))),
+            Self::UntilClose => Ok(NextPiece::Piece(std::mem::take(read))),
             Self::Chunked(chunked) => {
                 let taken = chunked.take(read)?;
-                if taken == Taken::End {
+                if taken == NextPiece::End {
                     *self = Self::Length(0);
                 }
                 Ok(taken)
@@ -107,22 +107,22 @@ fn up_to(left: &mut u64, read: &mut Bytes) -> Bytes {
 }
 
 impl Chunked {
-    fn take(&mut self, read: &mut Bytes) -> Result<Taken, Http1Error> {
+    fn take(&mut self, read: &mut Bytes) -> Result<NextPiece, Http1Error> {
         while let Some(&byte) = read.first() {
             if self.place == ChunkPosition::Data {
                 let piece = up_to(&mut self.left, read);
                 if self.left == 0 {
                     self.place = ChunkPosition::DataCr;
                 }
-                return Ok(Taken::Piece(piece));
+                return Ok(NextPiece::Piece(piece));
             }
             read.advance(1);
             if self.place == ChunkPosition::LastLf && byte == b'\n' {
-                return Ok(Taken::End);
+                return Ok(NextPiece::End);
             }
             self.place = self.after(byte)?;
         }
-        Ok(Taken::Nothing)
+        Ok(NextPiece::Nothing)
     }
 
     fn after(&mut self, byte: u8) -> Result<ChunkPosition, Http1Error> {

@@ -8,7 +8,7 @@ use http::Method;
 
 use super::answer::{AnswerReader, READ};
 use super::error::Http1Error;
-use super::framing::Taken;
+use super::framing::NextPiece;
 use super::head::{AnswerContext, HeadLimits};
 
 const LIMITS: HeadLimits = HeadLimits { lines: 20, bytes: 8192 };
@@ -30,9 +30,9 @@ fn read_as(stream: &[u8], size: usize, method: &Method) -> Result<Read, Http1Err
     let mut body = Vec::new();
     loop {
         match reader.piece()? {
-            Taken::Piece(piece) => body.extend_from_slice(&piece),
-            Taken::End => break,
-            Taken::Nothing => reader.feed(Bytes::copy_from_slice(pieces.next().unwrap_or_default()))?,
+            NextPiece::Piece(piece) => body.extend_from_slice(&piece),
+            NextPiece::End => break,
+            NextPiece::Nothing => reader.feed(Bytes::copy_from_slice(pieces.next().unwrap_or_default()))?,
         }
     }
     // Bytes that arrive later are noticed on the idle connection.
@@ -178,7 +178,7 @@ fn a_length_beyond_all_files_asks_for_no_more_room_than_any_other() {
         assert_eq!(reader.left(), Some(length));
         assert_eq!(reader.room(), Some(128 * 1024), "{length}");
         reader.feed(Bytes::from_static(b"abc")).unwrap();
-        assert_eq!(reader.piece().unwrap(), Taken::Piece("abc".into()));
+        assert_eq!(reader.piece().unwrap(), NextPiece::Piece("abc".into()));
         assert!(matches!(reader.feed(Bytes::new()), Err(Http1Error::Incomplete)));
     }
 }

@@ -25,6 +25,6 @@ mod tests;
 pub use answer::{AnswerReader, READ};
 pub use chunks::ChunkWriter;
 pub use error::Http1Error;
-pub use framing::Taken;
+pub use framing::NextPiece;
 pub use head::{AnswerContext, AnswerHead, HeadLimits};
 pub use request::{AbsoluteForm, Template, TemplatedRequest};

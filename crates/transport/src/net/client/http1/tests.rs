@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use super::answer::AnswerReader;
 use super::error::Http1Error;
-use super::framing::{Framing, Taken};
+use super::framing::{Framing, NextPiece};
 use super::head::{self, AnswerContext, AnswerHead, HeadLimits, may_end};
 use super::request::{Template, TemplatedRequest};
 
@@ -164,10 +164,10 @@ fn unchunked(text: &str, size: usize) -> Result<(String, usize), Http1Error> {
     let mut inbox = Bytes::new();
     loop {
         match framing.take(&mut inbox)? {
-            Taken::Piece(piece) => body.extend_from_slice(&piece),
-            Taken::End => break,
-            Taken::Nothing if rest.is_empty() => framing.close()?,
-            Taken::Nothing => {
+            NextPiece::Piece(piece) => body.extend_from_slice(&piece),
+            NextPiece::End => break,
+            NextPiece::Nothing if rest.is_empty() => framing.close()?,
+            NextPiece::Nothing => {
                 let (now, later) = rest.split_at(size.min(rest.len()));
                 (inbox, rest) = (Bytes::copy_from_slice(now), later);
             }
@@ -215,16 +215,16 @@ fn chunks_that_are_none_are_refused() {
 #[test]
 fn a_body_without_a_length_ends_with_its_connection() {
     let mut framing = answer("HTTP/1.1 200 OK\r\n\r\n").framing;
-    assert_eq!(framing.take(&mut Bytes::from_static(b"abc")).unwrap(), Taken::Piece("abc".into()));
-    assert_eq!(framing.take(&mut Bytes::new()).unwrap(), Taken::Nothing);
+    assert_eq!(framing.take(&mut Bytes::from_static(b"abc")).unwrap(), NextPiece::Piece("abc".into()));
+    assert_eq!(framing.take(&mut Bytes::new()).unwrap(), NextPiece::Nothing);
     framing.close().unwrap();
-    assert_eq!(framing.take(&mut Bytes::new()).unwrap(), Taken::End);
+    assert_eq!(framing.take(&mut Bytes::new()).unwrap(), NextPiece::End);
     let mut known = Framing::Length(4);
-    assert_eq!(known.take(&mut Bytes::from_static(b"abc")).unwrap(), Taken::Piece("abc".into()));
+    assert_eq!(known.take(&mut Bytes::from_static(b"abc")).unwrap(), NextPiece::Piece("abc".into()));
     assert!(matches!(known.close(), Err(Http1Error::Incomplete)));
     let mut both = Bytes::from_static(b"defg");
-    assert_eq!(known.take(&mut both).unwrap(), Taken::Piece("d".into()));
-    assert_eq!((known.take(&mut both).unwrap(), &both[..]), (Taken::End, &b"efg"[..]));
+    assert_eq!(known.take(&mut both).unwrap(), NextPiece::Piece("d".into()));
+    assert_eq!((known.take(&mut both).unwrap(), &both[..]), (NextPiece::End, &b"efg"[..]));
 }
 
 #[test]
