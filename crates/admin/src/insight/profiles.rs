@@ -135,10 +135,8 @@ pub(crate) struct ListPage<'p> {
 }
 
 fn listed(shard: &Shard, view: &View, kind: ListKind) -> Vec<ProfileItem> {
-    let later = (1..).map_while(|number| view.pages(kind).page(Some(&format!("p{number}"))));
-    let pages = view.pages(kind).page(None).into_iter().chain(later);
     let mut items = Vec::new();
-    for page in pages {
+    for page in view.pages(kind).all() {
         let Ok(page) = serde_json::from_slice::<ListPage<'_>>(page.text()) else { continue };
         let list = match kind {
             ListKind::Tools => page.tools,
@@ -153,10 +151,8 @@ fn listed(shard: &Shard, view: &View, kind: ListKind) -> Vec<ProfileItem> {
 
 /// Returns the names of all tools that a view lists or finds, without Dragoman's own.
 pub(crate) fn tool_names(view: &View) -> Vec<String> {
-    let pages = std::iter::once(view.pages(ListKind::Tools).page(None));
-    let later = (1..).map(|number| view.pages(ListKind::Tools).page(Some(&format!("p{number}"))));
     let mut names = Vec::new();
-    for page in pages.chain(later).map_while(|page| page) {
+    for page in view.pages(ListKind::Tools).all() {
         let Ok(page) = serde_json::from_slice::<ListPage<'_>>(page.text()) else { continue };
         let read = |item: &&RawValue| {
             engine::catalogue::Item::read(ListKind::Tools, item.get().to_owned().into()).map(|item| item.key)

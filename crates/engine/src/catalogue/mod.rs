@@ -56,7 +56,7 @@ pub use gather::{Gather, GatherFault, GatherLimits};
 pub use item::Item;
 pub use mirrored::MirroredParam;
 pub use names::{FormerNames, NameBook, NameLimit};
-pub use pages::Pages;
+pub use pages::{NoPage, Pages};
 pub use resources::{ResourceEntry, ServerUris};
 pub use suitability::{Refusals, RefusedTool};
 pub use token_cost::TokenCost;

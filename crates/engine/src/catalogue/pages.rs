@@ -1,5 +1,8 @@
 //! A merged list as prepared bytes, complete except for the id of the request.
 
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use proto::era::{CacheHint, CacheableResult, Era};
 use proto::json::{Span, quote};
 
@@ -33,7 +36,7 @@ impl Pages {
             return Self { digest: 0, pages: Vec::new() };
         };
         let page_size = if era.shapes.pages { PAGE } else { items.len().max(1) };
-        let mut digest = std::hash::DefaultHasher::new();
+        let digest = digest_of(lists);
         let count = items.len().div_ceil(page_size).max(1);
         let pages = (0..count)
             .map(|page| {
@@ -45,13 +48,13 @@ impl Pages {
                     add_list(&mut members, *kind, items);
                 }
                 if page + 1 < count {
-                    members.extend_from_slice(format!(",\"nextCursor\":\"p{}\"", page + 1).as_bytes());
+                    let next = format!(",\"nextCursor\":\"{}\"", cursor(page + 1, digest));
+                    members.extend_from_slice(next.as_bytes());
                 }
-                std::hash::Hash::hash(&members, &mut digest);
                 CacheableResult::new(era, &members, cache, server_info)
             })
             .collect();
-        Self { digest: std::hash::Hasher::finish(&digest), pages }
+        Self { digest, pages }
     }
 
     /// Returns true if the pages exist.
@@ -69,16 +72,63 @@ impl Pages {
         Self { digest: self.digest, pages: Vec::new() }
     }
 
+    /// The results with all pages, in their order; none if they were dropped.
+    pub fn all(&self) -> impl Iterator<Item = &CacheableResult> {
+        self.pages.iter()
+    }
+
     /// The result with the page for `cursor` (a JSON string without its quotes), or with the first page if there is
-    /// no cursor. `None` for a cursor that this gateway did not issue.
-    pub fn page(&self, cursor: Option<&str>) -> Option<&CacheableResult> {
-        match cursor {
-            None => self.pages.first(),
-            Some(cursor) => {
-                self.pages.get(cursor.strip_prefix('p')?.parse::<usize>().ok().filter(|&n| n > 0)?)
-            }
+    /// no cursor.
+    ///
+    /// # Errors
+    /// Refuses a cursor that this gateway did not issue, and one of another list, such as of this list before it changed: the
+    /// page with the same number could lack items that the client was not shown, or repeat some that it was.
+    pub fn page(&self, at: Option<&str>) -> Result<&CacheableResult, NoPage> {
+        let Some(at) = at else { return self.pages.first().ok_or(NoPage::Unknown) };
+        let parts = at.strip_prefix('p').and_then(|parts| parts.split_once('-'));
+        let number = parts.and_then(|(number, _)| number.parse().ok()).filter(|number| *number > 0);
+        let (Some((_, digest)), Some(number)) = (parts, number) else { return Err(NoPage::Unknown) };
+        if cursor(number, self.digest) == at {
+            return self.pages.get(number).ok_or(NoPage::Unknown);
+        }
+        Err(if u64::from_str_radix(digest, 16).is_ok() { NoPage::Changed } else { NoPage::Unknown })
+    }
+}
+
+/// The reason why a cursor leads to no page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoPage {
+    /// The gateway never issued such a cursor.
+    Unknown,
+    /// It belongs to another list, which is usually the same list before it changed.
+    Changed,
+}
+
+impl fmt::Display for NoPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "is invalid; start again without it",
+            Self::Changed => "belongs to a list that has changed since; start again without it",
+        })
+    }
+}
+
+/// The cursor of a page: its number, and the digest of the list that it belongs to.
+fn cursor(page: usize, digest: u64) -> String {
+    format!("p{page}-{digest:016x}")
+}
+
+/// A hash of all items as they are shown, in their order.
+fn digest_of(lists: &[(ListKind, &[Shown<'_>])]) -> u64 {
+    let mut digest = DefaultHasher::new();
+    for (kind, items) in lists {
+        kind.member().hash(&mut digest);
+        for (item, key) in *items {
+            key.hash(&mut digest);
+            item.text.hash(&mut digest);
         }
     }
+    digest.finish()
 }
 
 fn add_list(out: &mut Vec<u8>, kind: ListKind, items: &[Shown<'_>]) {

@@ -17,6 +17,7 @@ mod holding;
 mod mixed;
 mod naming;
 mod overrides;
+mod paged;
 mod same_uris;
 mod searched;
 mod settings;
@@ -282,19 +283,4 @@ fn an_absent_upstream_is_named_and_disturbs_nobody() {
     assert!(view.tool("here__x").is_some());
     assert_eq!(view.absence_behind("gone__y"), Some(("gone", &gone)));
     assert_eq!(view.absence_behind("other"), None);
-}
-
-#[test]
-fn long_lists_are_paged() {
-    let items: Vec<Item> = (0..4500)
-        .map(|n| Item::read(ListKind::Tools, Bytes::from(format!(r#"{{"name":"t{n}"}}"#))).unwrap())
-        .collect();
-    let shown: Vec<_> = items.iter().map(|i| (i, None)).collect();
-    let lists: [(ListKind, &[_]); 1] = [(ListKind::Tools, &shown)];
-    let pages = Pages::lay_out(&lists, &V2026_07_28, CacheHint::NONE, "{}");
-    let text = |cursor| std::str::from_utf8(pages.page(cursor).unwrap().text()).unwrap();
-    assert!(text(None).contains(r#""nextCursor":"p1""#) && text(None).contains("\"t1999\""));
-    assert!(text(Some("p2")).contains("\"t4499\"") && !text(Some("p2")).contains("nextCursor"));
-    assert!(text(Some("p2")).contains(r#""ttlMs":0,"cacheScope":"private""#));
-    assert!([Some("p3"), Some("p0"), Some("x"), Some("")].into_iter().all(|c| pages.page(c).is_none()));
 }

@@ -31,9 +31,8 @@ impl TokenCost {
 
     /// The cost of the tools on the pages of a list, as clients see them. The cost is zero if the pages were dropped.
     pub(super) fn of_pages(pages: &Pages) -> Self {
-        let later = (1..).map_while(|number| pages.page(Some(&format!("p{number}"))));
         let mut cost = Self::default();
-        for page in pages.page(None).into_iter().chain(later) {
+        for page in pages.all() {
             let text = page.text();
             let list = Members::of_document(text, MAX_DEPTH).ok();
             let list = list.and_then(|members| members.get(text, ListKind::Tools.member()));

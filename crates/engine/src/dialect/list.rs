@@ -33,16 +33,14 @@ pub(super) fn listed(
     }
     let cursor = ask.text_param("cursor");
     let page = facts.view()?.pages(kind).page(cursor.as_deref());
-    let page = page.ok_or_else(|| {
-        Trouble::new(Condition::InvalidParams, "params.cursor is invalid; start again without it")
-    })?;
+    let page = page.map_err(|why| Trouble::new(Condition::InvalidParams, format!("params.cursor {why}")))?;
     let page = page.text();
     if kind != ListKind::Tools {
         return Ok(page.clone());
     }
     let Ok(members) = Members::of_document(page, MAX_DEPTH) else { return Ok(page.clone()) };
     let Some(span) = members.get(page, kind.member()) else { return Ok(page.clone()) };
-    let shaped = shaped(&row.lists, items_of(page));
+    let shaped = shaped(&row.lists, items_of(page, kind));
     let list = array(&shaped);
     let mut splice = Splice::new(page);
     splice.replace(span, &list);
@@ -86,25 +84,12 @@ fn array(items: &[Bytes]) -> Vec<u8> {
 
 /// All items of a view's list, page by page.
 fn items(view: &View, kind: ListKind) -> Vec<Bytes> {
-    let pages = view.pages(kind);
-    let mut all = Vec::new();
-    let mut cursor: Option<String> = None;
-    while let Some(page) = pages.page(cursor.as_deref()) {
-        let page = page.text();
-        let Ok(members) = Members::of_document(page, MAX_DEPTH) else { break };
-        all.extend(list_at(page, members.get(page, kind.member())));
-        let next = members.get(page, "nextCursor").and_then(|span| string_at(span.of(page)));
-        match next {
-            Some(next) => cursor = Some(next.into_owned()),
-            None => break,
-        }
-    }
-    all
+    view.pages(kind).all().flat_map(|page| items_of(page.text(), kind)).collect()
 }
 
-fn items_of(page: &Bytes) -> Vec<Bytes> {
+fn items_of(page: &Bytes, kind: ListKind) -> Vec<Bytes> {
     let members = Members::of_document(page, MAX_DEPTH).ok();
-    list_at(page, members.and_then(|members| members.get(page, ListKind::Tools.member())))
+    list_at(page, members.and_then(|members| members.get(page, kind.member())))
 }
 
 fn list_at(page: &Bytes, span: Option<Span>) -> Vec<Bytes> {

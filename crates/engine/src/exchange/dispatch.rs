@@ -227,8 +227,7 @@ fn list<'v>(frame: &Frame, view: &'v View, kind: ListKind) -> Result<&'v Cacheab
         Some(span) => Some(frame.string(span).ok_or_else(|| param_fault("cursor", "must be a string"))?),
         None => None,
     };
-    let page = view.pages(kind).page(cursor.as_deref());
-    page.ok_or_else(|| param_fault("cursor", "is invalid; start again without it"))
+    view.pages(kind).page(cursor.as_deref()).map_err(|why| param_fault("cursor", &why.to_string()))
 }
 
 pub(super) fn param_fault(member: &str, what: &str) -> Fault {

@@ -93,8 +93,7 @@ async fn data(
 /// Returns the input schema of a tool as clients of a profile see it.
 async fn schema(shard: &Arc<Shard>, profile: &str, tool: &str) -> Option<Value> {
     let view = whole_view(shard, profile).await.ok()?;
-    let later = (1..).map_while(|number| view.pages(ListKind::Tools).page(Some(&format!("p{number}"))));
-    for page in view.pages(ListKind::Tools).page(None).into_iter().chain(later) {
+    for page in view.pages(ListKind::Tools).all() {
         let page: Value = serde_json::from_slice(page.text()).ok()?;
         let mut tools = page["tools"].as_array().into_iter().flatten();
         if let Some(found) = tools.find(|one| one["name"] == tool) {

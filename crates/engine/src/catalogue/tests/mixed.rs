@@ -1,6 +1,6 @@
 //! Views of upstreams whose eras differ from those of their clients.
 
-use proto::era::{CacheScope, ERAS, V1, V2024_11_05, V2025_06_18};
+use proto::era::{CacheScope, CacheableResult, ERAS, V1, V2024_11_05, V2025_06_18};
 use serde_json::{Value, json};
 
 use super::*;
@@ -163,17 +163,19 @@ fn the_first_version_lists_templates_with_the_resources_and_has_no_pages() {
         gather.feed(&answer(&many(kind))).unwrap();
     }
     let catalogue = Arc::new(gather.finish());
-    let at = |era, kind, cursor: Option<&str>| -> Option<(usize, usize)> {
+    // The numbers of resources and templates on each page.
+    let counts = |era, kind| -> Vec<(usize, usize)> {
         let view = of(era, vec![upstream(1, "u", Ok(catalogue.clone()))]);
-        let list: Value = serde_json::from_slice(view.pages(kind).page(cursor)?.text()).unwrap();
-        let count = |member: &str| list[member].as_array().map_or(0, Vec::len);
-        Some((count("resources"), count("resourceTemplates")))
+        let count = |page: &CacheableResult| {
+            let list: Value = serde_json::from_slice(page.text()).unwrap();
+            let of = |member: &str| list[member].as_array().map_or(0, Vec::len);
+            (of("resources"), of("resourceTemplates"))
+        };
+        view.pages(kind).all().map(count).collect()
     };
-    assert_eq!(at(&V1, ListKind::Resources, None), Some((2500, 2500)));
-    assert_eq!(at(&V1, ListKind::Resources, Some("p1")), None);
-    assert_eq!(at(&V2024_11_05, ListKind::Resources, None), Some((2000, 0)));
-    assert_eq!(at(&V2024_11_05, ListKind::Resources, Some("p1")), Some((500, 0)));
-    assert_eq!(at(&V2024_11_05, ListKind::Templates, Some("p1")), Some((0, 500)));
+    assert_eq!(counts(&V1, ListKind::Resources), [(2500, 2500)]);
+    assert_eq!(counts(&V2024_11_05, ListKind::Resources), [(2000, 0), (500, 0)]);
+    assert_eq!(counts(&V2024_11_05, ListKind::Templates), [(0, 2000), (0, 500)]);
 }
 
 #[test]
