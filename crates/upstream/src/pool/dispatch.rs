@@ -258,8 +258,7 @@ impl Dispatch {
             self.replace(waiter, id, now, actions);
             return true;
         }
-        let rest = self.rules.owned_rest;
-        let is_left = |slot: &Slot| slot.owner.is_none() || now.saturating_duration_since(slot.used) >= rest;
+        let is_left = |slot: &Slot| self.is_left(slot, now);
         let serves =
             |slot: &Slot| is_left(slot) && slot.binding == Binding::None && slot.class.covers(waiter.class);
         let exact = self.idlest(now, |slot| serves(slot) && slot.class == waiter.class);
@@ -274,6 +273,11 @@ impl Dispatch {
         false
     }
 
+    /// Returns true if no owner has the link, or its owner has not used it for the time for which it is reserved.
+    fn is_left(&self, slot: &Slot, now: Instant) -> bool {
+        slot.owner.is_none() || now.saturating_duration_since(slot.used) >= self.rules.owned_rest
+    }
+
     fn may_start(&self) -> bool {
         self.slots.values().filter(|slot| !slot.is_open).count() < self.rules.starts
     }
@@ -285,7 +289,8 @@ impl Dispatch {
         let was_own = || {
             let last = waiter.last?;
             let slot = self.slots.get(&last)?;
-            (slot.is_idle(now) && slot.binding == Binding::None && slot.class.covers(waiter.class))
+            let is_left = self.is_left(slot, now);
+            (is_left && slot.is_idle(now) && slot.binding == Binding::None && slot.class.covers(waiter.class))
                 .then_some(last)
         };
         let is_free = |slot: &Slot| {

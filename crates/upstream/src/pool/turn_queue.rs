@@ -110,6 +110,9 @@ impl TurnQueue {
 }
 
 #[cfg(test)]
+mod model;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

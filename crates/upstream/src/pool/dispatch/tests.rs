@@ -137,6 +137,23 @@ fn a_link_that_was_promised_is_taken_only_after_a_long_rest() {
 }
 
 #[test]
+fn an_owner_that_comes_back_takes_no_link_that_was_promised_to_another() {
+    let rest = Duration::from_mins(5);
+    let mut world = World::with(PoolRules { owned_rest: rest, max: 1, ..RULES });
+    let slot = world.owner(1, 1);
+    let next = world.ask(2, 1, None);
+    world.pass(rest);
+    assert_eq!(world.given(next), Some((slot, false)));
+    assert!(world.dispatch.enter(slot, 2, world.now));
+    assert!(!world.dispatch.leave(slot, world.now));
+    let back = world.ask(1, 1, Some(slot));
+    world.pass(rest - Duration::from_secs(1));
+    assert_eq!(world.given(back), None);
+    world.pass(Duration::from_secs(1));
+    assert_eq!(world.given(back), Some((slot, false)));
+}
+
+#[test]
 fn an_owner_gets_its_link_back_when_that_is_idle() {
     let mut world = World::new();
     let slots = [1, 2, 3].map(|owner| world.owner(owner, 1));

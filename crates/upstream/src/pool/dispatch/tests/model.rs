@@ -31,7 +31,7 @@ enum Happening {
 fn happening() -> impl Strategy<Value = Happening> {
     let owner = || 1..6_u64;
     prop_oneof![
-        6 => (owner(), 0..4_u8).prop_map(|(owner, bits)| Happening::Ask(owner, bits)),
+        6 => (owner(), 0..16_u8).prop_map(|(owner, bits)| Happening::Ask(owner, bits)),
         6 => (0..8_usize, any::<bool>()).prop_map(|(which, works)| Happening::Opens(which, works)),
         6 => owner().prop_map(Happening::Begin),
         6 => owner().prop_map(Happening::End),
@@ -52,10 +52,18 @@ fn happening() -> impl Strategy<Value = Happening> {
 /// The knowledge of the owners, recorded independently of the pool.
 #[derive(Default)]
 struct Owners {
+    /// The rules of the pool.
+    rules: Option<PoolRules>,
+    /// The class that was declared when each link was opened.
+    declared: std::collections::HashMap<SlotId, LinkClass>,
+    /// The time at which each link was granted, opened, or used by a call.
+    used: std::collections::HashMap<SlotId, Instant>,
     /// The link that each owner was given last.
     has: std::collections::HashMap<OwnerId, SlotId>,
+    /// The same, even if another owner was given the link afterwards.
+    last: std::collections::HashMap<OwnerId, SlotId>,
     calls: Vec<(OwnerId, SlotId)>,
-    waiting: Vec<(Ticket, OwnerId)>,
+    waiting: Vec<(Ticket, OwnerId, LinkClass)>,
     opening: Vec<(SlotId, OwnerId)>,
     /// Calls that wait for their clients and hold their links, the oldest first.
     parked: Vec<(OwnerId, SlotId)>,
@@ -65,18 +73,52 @@ struct Owners {
     moves: u64,
 }
 
+/// One of the classes of clients: two bits are kinds of questions, and one is the version.
+fn class_of(bits: u8) -> LinkClass {
+    let version = if bits & 8 == 0 { "2025-11-25" } else { "2025-06-18" };
+    LinkClass { version, ..class(bits & 7) }
+}
+
 impl Owners {
+    fn of(rules: PoolRules) -> Self {
+        Self { rules: Some(rules), ..Self::default() }
+    }
+
+    fn rules(&self) -> PoolRules {
+        self.rules.unwrap_or(RULES)
+    }
+
+    /// Checks that nobody but its owner gets or closes a link before its owner has left it alone for so long.
+    fn check_rest(&self, slot: SlotId, by: Option<OwnerId>, rest: Duration, now: Instant) {
+        let owner = self.has.iter().find(|(_, has)| **has == slot).map(|(owner, _)| *owner);
+        let is_others = owner.is_some() && owner != by;
+        let used = self.used.get(&slot).filter(|_| is_others);
+        assert!(
+            used.is_none_or(|used| now.duration_since(*used) >= rest),
+            "{slot} is reserved for {owner:?}"
+        );
+    }
+
     /// Records the pool's actions, and checks that no link is given away while another owner's call uses it.
     fn note(&mut self, world: &mut World) {
         for action in std::mem::take(&mut world.told) {
             match action {
                 Action::Close(slot) => {
                     assert!(self.calls.iter().all(|(_, used)| *used != slot), "closed under a call");
+                    self.check_rest(slot, None, self.rules().owned_rest, world.now);
                     self.take_away(slot);
                 }
                 Action::Grant(ticket, slot) | Action::Open(ticket, slot) => {
-                    let at = self.waiting.iter().position(|(waits, _)| *waits == ticket).expect("it waited");
-                    let (_, owner) = self.waiting.remove(at);
+                    let at = self.waiting.iter().position(|(waits, ..)| *waits == ticket).expect("it waited");
+                    let (_, owner, needed) = self.waiting.remove(at);
+                    self.check_rest(slot, Some(owner), self.rules().owned_rest, world.now);
+                    self.used.insert(slot, world.now);
+                    let declared = *self.declared.entry(slot).or_insert(needed);
+                    assert_eq!(declared.version, needed.version);
+                    assert!(
+                        declared.askable.includes(needed.askable),
+                        "{declared:?} is narrower than {needed:?}"
+                    );
                     assert!(self.calls.iter().all(|(by, used)| *used != slot || *by == owner), "two owners");
                     let known = self.personal.get(&slot);
                     assert!(known.is_none_or(|known| *known == owner), "roots of another owner");
@@ -85,6 +127,7 @@ impl Owners {
                     }
                     self.take_away(slot);
                     self.has.insert(owner, slot);
+                    self.last.insert(owner, slot);
                     if matches!(action, Action::Open(..)) {
                         self.opening.push((slot, owner));
                     }
@@ -92,8 +135,8 @@ impl Owners {
             }
         }
         assert_eq!(world.dispatch.moves(), self.moves, "each owner that loses its link is counted");
-        assert!(world.dispatch.size() <= RULES.max);
-        assert!(self.opening.len() <= RULES.starts);
+        assert!(world.dispatch.size() <= self.rules().max);
+        assert!(self.opening.len() <= self.rules().starts);
     }
 
     /// The pool takes this link from its owner, if it has one.
@@ -107,18 +150,19 @@ impl Owners {
         match what {
             // An owner has one request at a time.
             Happening::Ask(owner, bits)
-                if self.waiting.iter().all(|(_, waits)| *waits != owner)
+                if self.waiting.iter().all(|(_, waits, _)| *waits != owner)
                     && self.opening.iter().all(|(_, opens)| *opens != owner) =>
             {
-                let last = self.has.get(&owner).copied();
-                if let Some(ticket) = world.dispatch.request(owner, class(bits), last, world.now) {
-                    self.waiting.push((ticket, owner));
+                let last = self.last.get(&owner).copied();
+                if let Some(ticket) = world.dispatch.request(owner, class_of(bits), last, world.now) {
+                    self.waiting.push((ticket, owner, class_of(bits)));
                 }
             }
             Happening::Opens(which, works) if which < self.opening.len() => {
                 let (slot, owner) = self.opening.remove(which);
                 if works {
                     world.dispatch.opened(slot, world.now);
+                    self.used.insert(slot, world.now);
                 } else {
                     world.dispatch.lost(slot);
                     self.has.retain(|by, has| *by != owner || *has != slot);
@@ -129,11 +173,13 @@ impl Owners {
                     && world.dispatch.enter(slot, owner, world.now)
                 {
                     self.calls.push((owner, slot));
+                    self.used.insert(slot, world.now);
                 }
             }
             Happening::End(owner) => {
                 if let Some(at) = self.calls.iter().position(|(by, _)| *by == owner) {
                     let (_, slot) = self.calls.remove(at);
+                    self.used.insert(slot, world.now);
                     if world.dispatch.leave(slot, world.now) {
                         self.has.retain(|_, has| *has != slot);
                     }
@@ -155,6 +201,9 @@ impl Owners {
             Happening::MakeRoom => {
                 let spare = world.dispatch.spare(world.now);
                 let spare = spare.filter(|spare| world.dispatch.give_up(*spare, world.now));
+                if let Some(spare) = spare {
+                    self.check_rest(spare.slot, None, self.rules().owned_rest, world.now);
+                }
                 spare.map(|spare| spare.slot).into_iter().collect()
             }
             Happening::Shed(ms) => world.dispatch.shed(Duration::from_millis(ms), world.now),
@@ -221,7 +270,7 @@ impl Owners {
                 }
             }
             Happening::Cancel(which) if which < self.waiting.len() => {
-                let (ticket, _) = self.waiting.remove(which);
+                let (ticket, ..) = self.waiting.remove(which);
                 world.dispatch.cancel(ticket);
             }
             // The event has no target.
@@ -230,30 +279,98 @@ impl Owners {
     }
 }
 
+impl Owners {
+    /// Ends all calls, and lets time pass until everybody who waits must have been served.
+    fn finish(&mut self, world: &mut World) {
+        for owner in 1..6 {
+            while self.calls.iter().any(|(by, _)| *by == owner) {
+                self.happen(world, Happening::End(owner));
+            }
+        }
+        while !self.opening.is_empty() {
+            self.happen(world, Happening::Opens(0, true));
+        }
+        self.happen(world, Happening::Pass(30_000));
+    }
+
+    /// Releases all links; none may be left.
+    fn part(&mut self, world: &mut World) {
+        for owner in 1..6 {
+            self.happen(world, Happening::Release(owner));
+        }
+        world.dispatch.shed(Duration::ZERO, world.now + GRACE);
+        assert_eq!(world.dispatch.size(), 0, "no link is left: {:?}", world.dispatch);
+    }
+
+    /// Does what the pool of a caller does if it lacks room: it asks the pool of another caller of the same server for a link.
+    fn make_room(&self, world: &World, other: &mut Self, theirs: &mut World) {
+        let lacks =
+            |(ticket, ..): &(Ticket, OwnerId, LinkClass)| world.dispatch.lacks_room(*ticket, world.now);
+        if !self.waiting.iter().any(lacks) {
+            return;
+        }
+        let spare = theirs.dispatch.spare_for_others(theirs.now);
+        if let Some(spare) = spare.filter(|spare| theirs.dispatch.give_up(*spare, theirs.now)) {
+            assert!(other.calls.iter().all(|(_, used)| *used != spare.slot), "closed under a call");
+            other.check_rest(spare.slot, None, other.rules().others_rest, theirs.now);
+            other.take_away(spare.slot);
+        }
+    }
+}
+
+fn rules() -> impl Strategy<Value = PoolRules> {
+    // So short that owners lose their links, and come back for them, within a history.
+    let promised = PoolRules { owned_rest: Duration::from_secs(3), further_after: Duration::ZERO, ..RULES };
+    prop_oneof![Just(RULES), Just(promised)]
+}
+
 proptest! {
-    /// Checks that a link has one owner, the limit of links holds, and nobody waits once all calls have ended.
+    /// Checks that a link has one owner, is declared widely enough and kept as promised, that the limit of links holds, and
+    /// that nobody waits once all calls have ended.
     #[test]
-    fn any_order_of_events(history in prop::collection::vec(happening(), 1..120)) {
-        let (mut world, mut owners) = (World::new(), Owners::default());
+    fn any_order_of_events(rules in rules(), history in prop::collection::vec(happening(), 1..120)) {
+        let (mut world, mut owners) = (World::with(rules), Owners::of(rules));
         for what in history {
             owners.happen(&mut world, what);
         }
         for _ in 0..100 {
-            for owner in 1..6 {
-                while owners.calls.iter().any(|(by, _)| *by == owner) {
-                    owners.happen(&mut world, Happening::End(owner));
-                }
-            }
-            while !owners.opening.is_empty() {
-                owners.happen(&mut world, Happening::Opens(0, true));
-            }
-            owners.happen(&mut world, Happening::Pass(30_000));
+            owners.finish(&mut world);
         }
         prop_assert!(owners.waiting.is_empty(), "{:?} wait for nothing", owners.waiting);
-        for owner in 1..6 {
-            owners.happen(&mut world, Happening::Release(owner));
+        owners.part(&mut world);
+    }
+
+    /// Checks that the pools of several callers of a server have no more links together than one server may have, and that
+    /// nobody waits for ever for the links of the others.
+    #[test]
+    fn callers_share_the_links_of_a_server(
+        rules in rules(),
+        history in prop::collection::vec((any::<bool>(), happening()), 1..120),
+    ) {
+        let budget = LinkBudget::new(rules.max);
+        let mut pools = [(); 2].map(|()| (World::sharing(rules, &budget), Owners::of(rules)));
+        for (first, what) in history {
+            let [one, two] = &mut pools;
+            let (ours, theirs) = if first { (one, two) } else { (two, one) };
+            ours.1.happen(&mut ours.0, what);
+            theirs.0.now = ours.0.now.max(theirs.0.now);
+            ours.1.make_room(&ours.0, &mut theirs.1, &mut theirs.0);
+            let together = ours.0.dispatch.size() + theirs.0.dispatch.size();
+            prop_assert!(together <= rules.max);
+            prop_assert_eq!(budget.has_room(), together < rules.max, "{} links", together);
         }
-        world.dispatch.shed(Duration::ZERO, world.now + GRACE);
-        prop_assert_eq!(world.dispatch.size(), 0, "no link is left: {:?}", world.dispatch);
+        for _ in 0..100 {
+            for at in [0, 1] {
+                let [one, two] = &mut pools;
+                let (ours, theirs) = if at == 0 { (one, two) } else { (two, one) };
+                ours.1.finish(&mut ours.0);
+                ours.1.make_room(&ours.0, &mut theirs.1, &mut theirs.0);
+            }
+        }
+        for (world, owners) in &mut pools {
+            prop_assert!(owners.waiting.is_empty(), "{:?} wait for nothing", owners.waiting);
+            owners.part(world);
+        }
+        prop_assert_eq!((0..rules.max).filter_map(|_| budget.take().map(std::mem::forget)).count(), rules.max);
     }
 }
