@@ -37,7 +37,12 @@ impl Call {
             let length = self.retries.policy.after_refusal(refusal.after, now, deadline)?;
             return Some(Pause { length, is_asked_for: true });
         }
-        let execution = error.passing().filter(|_| self.upstream.server.may_be_restarting())?;
+        let execution = match error {
+            // The server has lost a session, and then also the one that was opened in its place.
+            LinkError::SessionGone => Some(Execution::NotExecuted),
+            error => error.passing(),
+        };
+        let execution = execution.filter(|_| self.upstream.server.may_be_restarting())?;
         let spread = self.context.egress.next_key();
         let length = self.retries.policy.after(execution, (now, deadline), error.earliest(), spread)?;
         Some(Pause { length, is_asked_for: false })

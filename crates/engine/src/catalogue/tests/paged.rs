@@ -41,7 +41,8 @@ fn cursors_that_were_not_issued_are_refused() {
     let pages = numbered(0..4500);
     let issued = next(&text(&pages, None)).unwrap();
     let digest = issued.strip_prefix("p1").unwrap();
-    let made_up = [format!("p0{digest}"), format!("p3{digest}"), format!("p01{digest}"), format!("P1{digest}")];
+    let made_up =
+        [format!("p0{digest}"), format!("p3{digest}"), format!("p01{digest}"), format!("P1{digest}")];
     for cursor in made_up.iter().map(String::as_str).chain(["", "x", "p", "p1", "p1-", "p1-x", "-", "p-0"]) {
         assert!(pages.page(Some(cursor)).is_err(), "{cursor}");
     }
