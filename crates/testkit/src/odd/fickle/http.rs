@@ -4,7 +4,6 @@ use super::lifecycle::Lifecycle;
 use super::server::{Fickle, Voice};
 use super::session::Session;
 use super::stdio::acknowledged;
-use super::wording;
 use crate::odd::act::pause;
 use crate::odd::request::{self, Request};
 use serde_json::{Value, json};
@@ -74,7 +73,9 @@ fn serve_one(out: &mut TcpStream, server: &Fickle, request: &Request) -> io::Res
             server.end(&id);
             plain(out, "200 OK", "text/plain", "")
         }
-        ("GET" | "DELETE", _) => refused(out, server, &Value::Null),
+        ("GET" | "DELETE", session) => {
+            refused(out, server, session.as_ref().map(|(id, _)| id.as_str()), &Value::Null)
+        }
         _ => plain(out, "405 Method Not Allowed", "text/plain", ""),
     }
 }
@@ -98,7 +99,10 @@ fn post(
     } else {
         match session {
             Some((_, Some(session))) => session,
-            _ => return refused(out, server, &message["id"]),
+            session => {
+                let id = session.as_ref().map(|(id, _)| id.as_str());
+                return refused(out, server, id, &message["id"]);
+            }
         }
     };
     if message["method"].is_null() {
@@ -131,10 +135,10 @@ fn post(
     Ok(true)
 }
 
-/// Refuses a session in the wording that the switches name.
-fn refused(out: &mut TcpStream, server: &Fickle, id: &Value) -> io::Result<bool> {
-    let switches = server.switches();
-    let wording = wording::named(switches.text("wording"));
+/// Refuses a session in the wording in which it was forgotten.
+fn refused(out: &mut TcpStream, server: &Fickle, session: Option<&str>, id: &Value) -> io::Result<bool> {
+    let wording = server.wording(session);
+    server.refused(wording.name);
     let Some(code) = wording.code else { return plain(out, wording.status, "text/plain", wording.words) };
     let id = if wording.names_request { id } else { &Value::Null };
     let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": wording.words } });

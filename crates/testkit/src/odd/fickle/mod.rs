@@ -51,7 +51,7 @@ pub struct Options {
     /// The file of words that change the server's behavior; it is read again whenever it changes.
     #[arg(long)]
     switch: Option<PathBuf>,
-    /// The file that gets a line for each executed call.
+    /// The file that gets a line for each executed call, each refused session, and each wave of a flood.
     #[arg(long)]
     ledger: Option<PathBuf>,
     /// The time that the start takes, in milliseconds.

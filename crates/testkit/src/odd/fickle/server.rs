@@ -4,9 +4,10 @@ use super::Lifecycle;
 use super::session::{Session, lock};
 use super::switches::Switches;
 use super::tools::{self, Call};
+use super::wording::{self, Wording};
 use crate::odd::act::pause;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+const CHANGED: &str = "notifications/tools/list_changed";
 const MODERN: &str = "2026-07-28";
 /// The versions with a handshake, oldest first.
 const HANDSHAKES: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -43,21 +45,26 @@ pub(super) struct Fickle {
     /// Streams of stateless clients, each with the id of its request.
     listeners: Mutex<Vec<(Value, Sender<Value>)>>,
     last: AtomicU64,
+    /// The wordings in which sessions are refused that were opened before these numbers of `forget`.
+    forgotten: Mutex<BTreeMap<u64, &'static Wording>>,
 }
 
 impl Fickle {
     pub(super) fn new(era: Lifecycle, file: Option<PathBuf>, ledger: Option<PathBuf>) -> Self {
         let switches = file.as_deref().map(Switches::read).unwrap_or_default();
-        Self {
+        let server = Self {
             era,
-            switches: Mutex::new(Arc::new(switches)),
+            switches: Mutex::default(),
             file,
             ledger,
             more_tools: 0,
             sessions: Mutex::default(),
             listeners: Mutex::default(),
             last: AtomicU64::new(0),
-        }
+            forgotten: Mutex::default(),
+        };
+        server.take(switches);
+        server
     }
 
     /// The same server with this number of further tools.
@@ -75,10 +82,32 @@ impl Fickle {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// Takes these switches, and remembers what they forget: a forgotten session stays forgotten, in the same words.
+    fn take(&self, switches: Switches) {
+        let number = switches.number("forget");
+        if number > 0 {
+            lock(&self.forgotten).insert(number, wording::named(switches.text("wording")));
+        }
+        *lock(&self.switches) = Arc::new(switches);
+    }
+
+    /// The wording in which an unknown or forgotten session is refused.
+    pub(super) fn wording(&self, id: Option<&str>) -> &'static Wording {
+        let session = id.and_then(|id| lock(&self.sessions).get(id).cloned());
+        let forgotten = lock(&self.forgotten);
+        let first = session.and_then(|session| forgotten.range(session.epoch + 1..).next());
+        first.or(forgotten.last_key_value()).map_or(wording::named(None), |(_, wording)| *wording)
+    }
+
+    /// The highest number of `forget` so far.
+    fn epoch(&self) -> u64 {
+        lock(&self.forgotten).last_key_value().map_or(0, |(number, _)| *number)
+    }
+
     /// Opens a session for a client that introduced itself with this message.
     pub(super) fn open(&self, initialize: &Value) -> (String, Arc<Session>) {
         let capabilities = initialize["params"]["capabilities"].clone();
-        let session = Arc::new(Session::new(self.switches().number("forget"), capabilities));
+        let session = Arc::new(Session::new(self.epoch(), capabilities));
         let id = format!("fickle-{}-{}", std::process::id(), self.number());
         lock(&self.sessions).insert(id.clone(), Arc::clone(&session));
         (id, session)
@@ -86,7 +115,7 @@ impl Fickle {
 
     /// The session with this ID, unless it is unknown or forgotten.
     pub(super) fn session(&self, id: &str) -> Option<Arc<Session>> {
-        let epoch = self.switches().number("forget");
+        let epoch = self.epoch();
         lock(&self.sessions).get(id).filter(|session| session.epoch >= epoch).cloned()
     }
 
@@ -106,8 +135,17 @@ impl Fickle {
 
     /// Records an executed call.
     pub(super) fn executed(&self, tool: &str, nonce: &str) {
+        self.record(&json!({ "tool": tool, "nonce": nonce, "pid": std::process::id() }));
+    }
+
+    /// Records that a session was refused in the wording with this name.
+    pub(super) fn refused(&self, wording: &str) {
+        self.record(&json!({ "refused": wording }));
+    }
+
+    fn record(&self, what: &Value) {
         let Some(path) = &self.ledger else { return };
-        let line = format!("{}\n", json!({ "tool": tool, "nonce": nonce, "pid": std::process::id() }));
+        let line = format!("{what}\n");
         let written = OpenOptions::new().append(true).create(true).open(path);
         if let Err(error) = written.and_then(|mut file| file.write_all(line.as_bytes())) {
             // Without its ledger, a run proves nothing; the output of the run shows this line.
@@ -151,15 +189,35 @@ impl Fickle {
         }
     }
 
+    /// Sends this number of log messages, which concern no call, and an announcement to all clients. Clients without a session
+    /// accept announcements only, so they get as many of these.
+    fn flood(&self, messages: u64) {
+        let params = json!({ "level": "error", "logger": "fickle", "data": "a line of a flood" });
+        let line = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params });
+        let told = lock(&self.sessions)
+            .values()
+            .filter(|session| (0..messages).all(|_| session.tell(line.clone())))
+            .count();
+        let told = told + lock(&self.listeners).len();
+        for _ in 1..messages {
+            self.announce_to_listeners();
+        }
+        self.announce();
+        self.record(&json!({ "flooded": told }));
+    }
+
     /// Announces to all clients that the list of tools changed.
     fn announce(&self) {
-        let method = "notifications/tools/list_changed";
         for session in lock(&self.sessions).values() {
-            session.tell(json!({ "jsonrpc": "2.0", "method": method }));
+            session.tell(json!({ "jsonrpc": "2.0", "method": CHANGED }));
         }
+        self.announce_to_listeners();
+    }
+
+    fn announce_to_listeners(&self) {
         lock(&self.listeners).retain(|(id, stream)| {
             let meta = json!({ "io.modelcontextprotocol/subscriptionId": id });
-            stream.send(json!({ "jsonrpc": "2.0", "method": method, "params": { "_meta": meta } })).is_ok()
+            stream.send(json!({ "jsonrpc": "2.0", "method": CHANGED, "params": { "_meta": meta } })).is_ok()
         });
     }
 }
@@ -172,10 +230,14 @@ pub(super) fn watch(server: &Arc<Fickle>) {
         loop {
             pause(LOOK);
             let (now, before) = (Switches::read(&path), server.switches());
+            match now.number("flood") {
+                0 => {}
+                messages => server.flood(messages),
+            }
             if now == *before {
                 continue;
             }
-            *lock(&server.switches) = Arc::new(now.clone());
+            server.take(now.clone());
             if now.has("die") {
                 die();
             }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// One session.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// The value of the switch `forget` when it was opened.
+    /// The highest value of the switch `forget` when it was opened.
     pub(super) epoch: u64,
     pub(super) capabilities: Value,
     /// The stream of notifications, while it is open.

@@ -6,10 +6,11 @@
 //! | `die` | ends at once |
 //! | `hang` | accepts connections, reads and answers nothing |
 //! | `slow=MS` | delays answers by this time |
-//! | `forget=N` | does not know sessions that were opened while the number was smaller |
-//! | `wording=NAME` | selects the error message for an unknown session ([`super::wording`]) |
+//! | `forget=N` | forgets, for good, the sessions that were opened while the number was smaller |
+//! | `wording=NAME` | selects the error message for the sessions that are forgotten ([`super::wording`]) |
 //! | `tool=NAME` | lists and serves one more tool; a change is announced |
 //! | `quiet` | announces nothing |
+//! | `flood=N` | sends N log messages and an announcement to all clients, every 20 ms |
 //! | `malformed`, `deep` | lists a malformed tool, or one whose schema nests 200 levels |
 //! | `gate` | lists the tool `gated` for clients that support questions |
 //! | `cut` | ends the stream of a call in place of its answer |
