@@ -6,6 +6,10 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// The time by which a promised time may be exceeded: several scenarios run at once, with builds that are not optimized, and
+/// a thread that is ready may wait for a processor.
+pub(crate) const BUSY: Duration = Duration::from_millis(500);
+
 /// The times of some requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times(Vec<Duration>);

@@ -387,6 +387,11 @@ impl Upstream {
         counts
     }
 
+    /// The number of lines of its ledger with this text.
+    pub(crate) fn recorded(&self, text: &str) -> usize {
+        fs::read_to_string(&self.ledger).map_or(0, |ledger| ledger.matches(text).count())
+    }
+
     /// Every nonce that it has executed more than once with one of these tools.
     pub(crate) fn doubled(&self, tools: &[&str]) -> Vec<String> {
         let counts = self.executions(|tool| tools.contains(&tool));

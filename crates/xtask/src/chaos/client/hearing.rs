@@ -205,7 +205,7 @@ pub(crate) fn nonces(text: &str) -> impl Iterator<Item = &str> {
 
 /// The beginning of a text that fits on a line.
 pub(crate) fn short(text: &str) -> String {
-    text.chars().take(300).collect()
+    text.chars().take(500).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::chaos::stage::SOON;
 use serde_json::json;
 
 /// The names of the fickle server's wordings.
-const WORDINGS: [(&str, &str); 12] = [
+pub(super) const WORDINGS: [(&str, &str); 12] = [
     ("lost-404-32001", "404-32001"),
     ("lost-404-32600", "404-32600"),
     ("lost-404-empty", "404-empty"),

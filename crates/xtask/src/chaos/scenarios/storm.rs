@@ -1,16 +1,22 @@
 //! All faults at random, with servers of every kind, while clients of all versions call.
+//!
+//! | file | concern |
+//! |---|---|
+//! | `weather` | the faults |
+//! | `callers` | what the clients do meanwhile, and whether it ended well |
 
+mod callers;
 mod weather;
 
 use super::{Scenario, status};
-use crate::chaos::client::{Client, End, Era, Way};
+use crate::chaos::client::Era;
 use crate::chaos::dice::Dice;
 use crate::chaos::open_files;
 use crate::chaos::process::{descriptors, resident, until};
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::{SOON, Stage, Upstream, entries};
+use callers::Call;
 use serde_json::json;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -23,8 +29,8 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
     run,
 }];
 
-/// The length of the short form.
-const SHORT: Duration = Duration::from_secs(20);
+/// The number of clients in the short form, too.
+const CLIENTS: usize = 50;
 /// The time after which a call must have ended in any case.
 const ENDS: Duration = Duration::from_secs(40);
 /// The number of additional descriptors, and the memory, that may remain: the allocator and the pools keep
@@ -36,7 +42,8 @@ const MORE_KIB: u64 = 64 << 10;
 const BACK: Duration = Duration::from_secs(75);
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {
-    let length = play.minutes.map_or(SHORT, Duration::from_mins);
+    // The short form is one round of faults.
+    let length = play.minutes.map_or(Duration::ZERO, Duration::from_mins);
     let stage = &mut play.stage;
     let mut servers = stage.of_each_sort()?;
     let entries = entries(&servers);
@@ -128,14 +135,14 @@ fn crowd(stage: &Stage<'_>, servers: &[(bool, Upstream)]) -> Result<(), String> 
         let client = stage.client(Era::ALL[number % Era::ALL.len()], &capabilities)?;
         for (http, up) in servers {
             // Another child is started only if the calls so far keep all others busy for a while.
-            let ms = if *http { 50 } else { 800 };
+            let ms = if *http { 50 } else { 400 };
             client.call(&format!("{}__late", up.name), json!({ "ms": ms }), ENDS).text()?;
         }
         client.close();
         Ok(())
     };
     thread::scope(|scope| {
-        let visits: Vec<_> = (0..stage.clients).map(|number| scope.spawn(move || visit(number))).collect();
+        let visits: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(move || visit(number))).collect();
         visits.into_iter().try_for_each(|one| one.join().map_err(|_| "a client panicked")?)
     })
 }
@@ -161,89 +168,31 @@ fn weather(
 ) -> Result<(), String> {
     let names: Vec<&'static str> = servers.iter().map(|(_, up)| up.name).collect();
     let mut clients = Vec::new();
-    for number in 0..stage.clients {
+    for number in 0..CLIENTS {
         let capabilities = if number % 2 == 0 { json!({}) } else { json!({ "sampling": {} }) };
         let client = stage.client(Era::ALL[number % Era::ALL.len()], &capabilities)?;
         let _ = client.listen();
         clients.push(client);
     }
     let over = AtomicBool::new(false);
-    let (calls, faults) = thread::scope(|scope| {
+    let (done, faults) = thread::scope(|scope| {
         let callers: Vec<_> = clients
             .iter()
             .zip(1..)
             .map(|(client, number)| {
                 let dice = Dice::new(seed.wrapping_mul(number).wrapping_add(7919));
                 let (names, over) = (names.as_slice(), &over);
-                scope.spawn(move || calls(client, names, dice, over))
+                scope.spawn(move || callers::calls(client, names, dice, over))
             })
             .collect();
         let faults = weather::blow(servers, length, Dice::new(seed));
         over.store(true, Ordering::Relaxed);
-        let calls: Vec<Ended> =
-            callers.into_iter().filter_map(|caller| caller.join().ok()).flatten().collect();
-        (calls, faults)
+        let done: Vec<Call> = callers.into_iter().filter_map(|caller| caller.join().ok()).flatten().collect();
+        (done, faults)
     });
     for client in &clients {
         client.close();
     }
-    faults?;
-    judge(&calls, servers, stage)
-}
-
-/// A call of the storm: the server's name, the tool, and the outcome.
-struct Ended {
-    server: &'static str,
-    nonce: String,
-    end: End,
-}
-
-fn calls(client: &Arc<Client>, names: &[&'static str], mut dice: Dice, over: &AtomicBool) -> Vec<Ended> {
-    let mut ended = Vec::new();
-    while !over.load(Ordering::Relaxed) {
-        let server = names[dice.below(names.len())];
-        let tool = ["read", "read", "write", "write", "talk", "ask", "late"][dice.below(7)];
-        let mut meta = json!({});
-        if tool == "talk" {
-            meta["progressToken"] = json!(ended.len());
-            if client.era.way == Way::Stateless {
-                meta["io.modelcontextprotocol/logLevel"] = json!("debug");
-            }
-        }
-        let arguments = json!({ "notes": dice.below(20), "ms": dice.below(300) });
-        let called = client.call_with(&format!("{server}__{tool}"), arguments, meta, ENDS);
-        ended.push(Ended { server, nonce: called.nonce, end: called.end });
-        if dice.below(10) == 0 {
-            let _ = client.names(ENDS);
-        }
-        thread::sleep(Duration::from_millis(u64::try_from(dice.below(40)).unwrap_or(0)));
-    }
-    ended
-}
-
-fn judge(calls: &[Ended], servers: &[(bool, Upstream)], stage: &Stage<'_>) -> Result<(), String> {
-    let mut faults = Vec::new();
-    let answered = calls.iter().filter(|call| matches!(call.end, End::Answered(_))).count();
-    for (_, up) in servers {
-        faults.extend(
-            up.doubled(&["write", "ask"]).iter().map(|nonce| format!("{nonce} ran twice at {}", up.name)),
-        );
-        let executed = up.executions(|_| true);
-        for call in calls.iter().filter(|call| call.server == up.name) {
-            match &call.end {
-                End::Answered(_) if !executed.contains_key(&call.nonce) => {
-                    faults.push(format!("{} was answered, but not executed", call.nonce));
-                }
-                End::Lost(why) => faults.push(format!("{} of {} has no answer: {why}", call.nonce, up.name)),
-                End::Answered(_) | End::Failed(_) => {}
-            }
-        }
-    }
-    stage.log.note(&format!("storm: {} calls, {answered} answered", calls.len()));
-    if answered * 4 < calls.len() {
-        faults.push(format!("only {answered} of {} calls were answered", calls.len()));
-    }
-    let count = faults.len();
-    faults.truncate(4);
-    if faults.is_empty() { Ok(()) } else { Err(format!("{count} faults: {}", faults.join("; "))) }
+    stage.log.note(&format!("storm: {} faults", faults?));
+    callers::judge(&done, servers, stage)
 }

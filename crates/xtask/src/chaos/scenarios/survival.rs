@@ -3,16 +3,18 @@
 
 use super::Scenario;
 use crate::chaos::client::Era;
+use crate::chaos::process::until;
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::SOON;
 use serde_json::json;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 pub(super) const ALL: &[Scenario] = &[
     Scenario {
         name: "lists-survive",
         fault: 12,
-        title: "after a restart with all servers down, clients of every version still have their lists",
+        title: "after a restart with all servers down, clients of every version have their lists at once",
         variant: "",
         run: lists,
     },
@@ -32,29 +34,36 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
+/// A list that is kept waits for no server. A list of a server that is unknown waits half a second, so this time tells
+/// them apart.
+const AT_ONCE: Duration = Duration::from_millis(400);
+
+fn is_whole(names: &[String]) -> bool {
+    ["piped__read", "up__read"].iter().all(|wanted| names.iter().any(|name| name == wanted))
+}
+
 fn lists(play: &mut Play<'_>) -> Result<(), String> {
     let stage = &mut play.stage;
     let mut up = stage.started("up", &[])?;
     let piped = stage.upstream("piped", &[])?;
-    let limits = json!({ "limits": { "listWait": "10s" } });
-    stage.serve(&[("up", up.over_http()), ("piped", piped.over_stdio())], &limits)?;
+    stage.serve(&[("up", up.over_http()), ("piped", piped.over_stdio())], &json!({}))?;
     for client in stage.clients_of_all_eras()? {
-        let names = client.names(SOON)?;
-        if !names.iter().any(|name| name == "piped__read") || !names.iter().any(|name| name == "up__read") {
-            return Err(format!("before: {names:?}"));
-        }
+        let whole = || client.names(SOON).ok().filter(|names| is_whole(names));
+        until(SOON, whole).ok_or("the servers do not join")?;
     }
     // Data that is written in the background is stored by now.
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    std::thread::sleep(Duration::from_secs(2));
     restart(play, true)?;
     up.kill();
     piped.switched("down")?;
     restart(play, false)?;
     let mut missing = Vec::new();
     for client in play.stage.clients_of_all_eras()? {
-        let names = client.names(2 * SOON)?;
-        if !names.iter().any(|name| name == "piped__read") || !names.iter().any(|name| name == "up__read") {
-            missing.push(format!("{}: {} tools", client.era.version, names.len()));
+        let started = Instant::now();
+        let names = client.names(SOON)?;
+        let took = started.elapsed();
+        if !is_whole(&names) || took > AT_ONCE {
+            missing.push(format!("{}: {} tools after {took:.1?}", client.era.version, names.len()));
         }
     }
     if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
@@ -84,7 +93,7 @@ fn sessions(play: &mut Play<'_>) -> Result<(), String> {
         clients.push(client);
     }
     // Data that is written in the background is stored by now.
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    std::thread::sleep(Duration::from_millis(1500));
     restart(play, play.variant == "term")?;
     let address = play.stage.address();
     for client in &clients {

@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use crate::bench::procfs::cpu_nanos;
-use crate::chaos::client::Era;
+use crate::chaos::client::{Client, Era};
 use crate::chaos::measure::Times;
 use crate::chaos::process::own_memory;
 use crate::chaos::scenario::Play;
@@ -90,10 +90,12 @@ fn contacts(stage: &Stage<'_>, servers: usize) -> Result<(Times, Times), String>
 
 /// The time that the gateway takes for one page.
 const PAGE: Duration = Duration::from_millis(2);
-/// The factor for a build without optimization.
-const UNOPTIMIZED: u32 = 5;
-/// The number of pages for each client.
-const PAGES: usize = 5;
+/// The factor for a build without optimization, in which a page of 2 000 tools takes 5 ms instead of 0.8 ms: six times as long.
+/// With a smaller factor, both builds have to keep well below the promised time.
+const UNOPTIMIZED: u32 = 4;
+/// The number of times that each client fetches all pages. The fastest time of each page counts: what else the machine is doing
+/// makes no page faster.
+const ROUNDS: usize = 3;
 /// The memory beside the bytes of lists, in KiB: 16 MiB for what was used to fetch and to send them, and 0.8 KiB for each of the
 /// 10 000 tools, for the record of definitions.
 const BESIDE: u64 = (16 + 8) << 10;
@@ -104,7 +106,7 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
     serve(stage, &ups, "state")?;
     let before = own_memory(stage.pid());
     let (mut bytes, mut lines) = (0, Vec::new());
-    let (mut wall, mut cpu) = (Times::default(), Times::default());
+    let (mut cpu, mut late) = (Times::default(), Vec::new());
     // The short form takes one client of each transport.
     let some = [Era::ALL[2], Era::NEWEST_SESSION, Era::STATELESS];
     let all = if play.minutes.is_some() { &Era::ALL[..] } else { &some };
@@ -119,21 +121,16 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
         eras += 1;
         let memory = own_memory(stage.pid());
         lines.push(format!("{}: {:.1} MiB", era.version, mib(memory.saturating_sub(before))));
-        for _ in 0..PAGES {
-            let (started, used) = (Instant::now(), cpu_nanos(&[stage.pid()]));
-            let page = client.request("tools/list", &json!({}), SOON).map_err(|why| format!("{why:?}"))?;
-            wall.extend([started.elapsed()]);
-            if page["nextCursor"].is_null() && page["tools"].as_array().map_or(0, Vec::len) < 10_000 {
-                return Err(format!("{} is shown less", era.version));
+        for (number, fastest) in fastest_pages(stage, &client)?.into_iter().enumerate() {
+            cpu.extend([fastest]);
+            if fastest > PAGE * UNOPTIMIZED {
+                late.push(format!("page {number} of {} takes {fastest:.1?}", era.version));
             }
-            // The answer is sent; the work that the runtime does afterwards counts, too.
-            thread::sleep(Duration::from_millis(20));
-            cpu.extend([Duration::from_nanos(cpu_nanos(&[stage.pid()]).saturating_sub(used))]);
         }
     }
     let list = u64::try_from(bytes).unwrap_or(u64::MAX) >> 10;
     let line = format!(
-        "a list of {:.1} MiB; memory beyond the start: {}; CPU time for a first page: {cpu}; at the client: {wall}",
+        "a list of {:.1} MiB; memory beyond the start: {}; CPU time for a page: {cpu}; {late:?}",
         mib(list),
         lines.join(", ")
     );
@@ -143,7 +140,35 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
     let is_little = crate::chaos::process::until(SOON, || (at_rest() <= most).then_some(())).is_some();
     let line = format!("{line}; at rest {:.1} MiB of at most {:.1}", mib(at_rest()), mib(most));
     stage.log.note(&format!("ten-thousand-tools: {line}"));
-    if cpu.median() > PAGE * UNOPTIMIZED || !is_little { Err(line) } else { Ok(()) }
+    if late.is_empty() && is_little { Ok(()) } else { Err(line) }
+}
+
+/// The least time that the gateway takes for each page of the list of tools.
+fn fastest_pages(stage: &Stage<'_>, client: &Client) -> Result<Vec<Duration>, String> {
+    let mut fastest: Vec<Duration> = Vec::new();
+    for _ in 0..ROUNDS {
+        let (mut params, mut shown) = (json!({}), 0);
+        for number in 0.. {
+            let used = cpu_nanos(&[stage.pid()]);
+            let page = client.request("tools/list", &params, SOON).map_err(|why| format!("{why:?}"))?;
+            // The answer is sent; the work that the runtime does afterwards counts, too.
+            thread::sleep(Duration::from_millis(20));
+            let took = Duration::from_nanos(cpu_nanos(&[stage.pid()]).saturating_sub(used));
+            match fastest.get_mut(number) {
+                Some(fastest) => *fastest = took.min(*fastest),
+                None => fastest.push(took),
+            }
+            shown += page["tools"].as_array().map_or(0, Vec::len);
+            params = json!({ "cursor": page["nextCursor"] });
+            if page["nextCursor"].is_null() {
+                break;
+            }
+        }
+        if shown < 10_000 {
+            return Err(format!("{} is shown {shown} tools", client.era.version));
+        }
+    }
+    Ok(fastest)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no memory is that large")]

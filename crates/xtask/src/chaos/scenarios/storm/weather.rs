@@ -1,57 +1,140 @@
-//! Faults that come and go, at random.
+//! Faults that come and go, in random order. Each occurs at least once.
 
+use super::super::sessions::WORDINGS;
 use crate::chaos::dice::Dice;
+use crate::chaos::process::until;
 use crate::chaos::stage::Upstream;
 use rustix::process::Signal;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The wordings of lost sessions that occur: those of current servers.
-const WORDINGS: [&str; 6] =
-    ["404-32001", "404-empty", "400-32000-id", "400-32000-init", "404-32600", "200-32001"];
-/// Commands that change a server's behavior for a while.
-const SPELLS: [&str; 8] =
-    ["slow=300", "tool=news", "cut", "deafen", "malformed", "deep", "gate", "tool=news tool=more slow=50"];
+/// One fault.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    /// It ends without notice, and is started again.
+    Crash,
+    /// It does so several times in a row.
+    Flap,
+    /// It is stopped by a signal for a while: the system accepts connections for it.
+    Stop,
+    /// It behaves differently for a while.
+    Lapse(&'static str),
+    /// The same, for effects that only exist over HTTP.
+    HttpLapse(&'static str),
+    /// It does not know its sessions, in this wording.
+    Forget(&'static str),
+    /// It behaves differently until its next fault. No call fails because of that.
+    Spell(&'static str),
+}
 
-/// Applies faults to the servers until the time is over.
-pub(super) fn blow(servers: &mut [(bool, Upstream)], length: Duration, mut dice: Dice) -> Result<(), String> {
+/// The faults of one round. Each wording of a lost session occurs once, in addition to these.
+const ROUND: [Fault; 23] = [
+    Fault::Crash,
+    Fault::Crash,
+    Fault::Crash,
+    Fault::Crash,
+    Fault::Flap,
+    Fault::Stop,
+    Fault::Stop,
+    Fault::Lapse("hang"),
+    Fault::Lapse("hang"),
+    Fault::Lapse("hang"),
+    Fault::HttpLapse("cut"),
+    Fault::HttpLapse("cut tool=news"),
+    Fault::HttpLapse("deafen"),
+    Fault::Spell("flood=4"),
+    Fault::Spell("flood=4 slow=20"),
+    Fault::Spell("flood=10"),
+    Fault::Spell("slow=300"),
+    Fault::Spell("tool=news"),
+    Fault::Spell("tool=news tool=more slow=50"),
+    Fault::Spell("malformed"),
+    Fault::Spell("deep"),
+    Fault::Spell("gate"),
+    Fault::Spell(""),
+];
+
+/// The time within which a client must have met a forgotten session: they all call all the time.
+const MET: Duration = Duration::from_secs(5);
+
+/// Applies whole rounds of faults to the servers until the time is over, but at least one; returns the number of faults.
+pub(super) fn blow(
+    servers: &mut [(bool, Upstream)],
+    length: Duration,
+    mut dice: Dice,
+) -> Result<usize, String> {
     let until = Instant::now() + length;
-    let mut forgotten = 0;
-    while Instant::now() < until {
-        let at = dice.below(servers.len());
-        let (http, up) = &mut servers[at];
-        match dice.below(6) {
-            0 if *http => {
-                up.kill();
-                pause(&mut dice, 800);
-                up.start()?;
-            }
-            0 => {
-                up.switched("die down")?;
-                pause(&mut dice, 400);
-                up.switch("")?;
-            }
-            1 if *http => {
-                up.signal(Signal::STOP);
-                pause(&mut dice, 1500);
-                up.signal(Signal::CONT);
-            }
-            2 => {
-                forgotten += 1;
-                up.switch(&format!("forget={forgotten} wording={}", WORDINGS[dice.below(WORDINGS.len())]))?;
-            }
-            3 => {
-                up.switched("hang")?;
-                pause(&mut dice, 1500);
-                up.switch("")?;
-            }
-            _ => up.switch(SPELLS[dice.below(SPELLS.len())])?,
+    let mut faults = 0;
+    while faults == 0 || Instant::now() < until {
+        let mut round: Vec<Fault> = ROUND.to_vec();
+        round.extend(WORDINGS.iter().map(|(_, wording)| Fault::Forget(wording)));
+        while !round.is_empty() {
+            let fault = round.swap_remove(dice.below(round.len()));
+            faults += 1;
+            apply(fault, faults, servers, &mut dice)?;
+            pause(&mut dice, 500);
         }
-        pause(&mut dice, 700);
     }
-    Ok(())
+    Ok(faults)
+}
+
+fn apply(
+    fault: Fault,
+    number: usize,
+    servers: &mut [(bool, Upstream)],
+    dice: &mut Dice,
+) -> Result<(), String> {
+    let can = |http: bool, up: &Upstream| match fault {
+        Fault::Stop | Fault::HttpLapse(_) => http,
+        // The server without a handshake has no sessions, and a child has only one.
+        Fault::Forget(_) => http && up.name != "new",
+        _ => true,
+    };
+    let mut able: Vec<&mut (bool, Upstream)> =
+        servers.iter_mut().filter(|(http, up)| can(*http, up)).collect();
+    let chosen = dice.below(able.len());
+    let (http, up) = able.swap_remove(chosen);
+    match fault {
+        Fault::Crash => crash(*http, up, dice, 800),
+        Fault::Flap => (0..3).try_for_each(|_| crash(*http, up, dice, 200)),
+        Fault::Stop => {
+            up.signal(Signal::STOP);
+            pause(dice, 1200);
+            up.signal(Signal::CONT);
+            Ok(())
+        }
+        Fault::Lapse(words) | Fault::HttpLapse(words) => {
+            up.switched(words)?;
+            pause(dice, 1200);
+            up.switch("")
+        }
+        Fault::Forget(wording) => forget(up, number, wording),
+        Fault::Spell(words) => up.switch(words),
+    }
+}
+
+fn crash(http: bool, up: &mut Upstream, dice: &mut Dice, most: usize) -> Result<(), String> {
+    if http {
+        up.kill();
+        pause(dice, most);
+        up.start()
+    } else {
+        // The gateway starts the child again, and it ends again as long as it is told to stay down.
+        up.switched("die down")?;
+        pause(dice, most);
+        up.switch("")
+    }
+}
+
+/// Lets a server forget its sessions, and waits until it has refused one.
+fn forget(up: &Upstream, number: usize, wording: &str) -> Result<(), String> {
+    let refusals = format!("\"refused\":\"{wording}\"");
+    let before = up.recorded(&refusals);
+    up.switch(&format!("forget={number} wording={wording}"))?;
+    let met = until(MET, || (up.recorded(&refusals) > before).then_some(()));
+    met.ok_or_else(|| format!("no session of {} was refused as {wording}", up.name))
 }
 
 fn pause(dice: &mut Dice, most: usize) {
-    thread::sleep(Duration::from_millis(100 + u64::try_from(dice.below(most)).unwrap_or(0)));
+    thread::sleep(Duration::from_millis(50 + u64::try_from(dice.below(most)).unwrap_or(0)));
 }
