@@ -55,7 +55,9 @@ const ROUND: [Fault; 23] = [
 ];
 
 /// The time within which a client must have met a forgotten session: they all call all the time.
-const MET: Duration = Duration::from_secs(5);
+const MET: Duration = Duration::from_secs(2);
+/// The number of times that a server forgets its sessions until one is met.
+const ATTEMPTS: usize = 5;
 
 /// Applies whole rounds of faults to the servers until the time is over, but at least one; returns the number of faults.
 pub(super) fn blow(
@@ -126,13 +128,19 @@ fn crash(http: bool, up: &mut Upstream, dice: &mut Dice, most: usize) -> Result<
     }
 }
 
-/// Lets a server forget its sessions, and waits until it has refused one.
+/// Lets a server forget its sessions, and waits until it has refused one. A server that has just been started may have none
+/// yet, so it forgets them again.
 fn forget(up: &Upstream, number: usize, wording: &str) -> Result<(), String> {
     let refusals = format!("\"refused\":\"{wording}\"");
     let before = up.recorded(&refusals);
-    up.switch(&format!("forget={number} wording={wording}"))?;
-    let met = until(MET, || (up.recorded(&refusals) > before).then_some(()));
-    met.ok_or_else(|| format!("no session of {} was refused as {wording}", up.name))
+    for attempt in 0..ATTEMPTS {
+        let number = number * ATTEMPTS + attempt;
+        up.switch(&format!("forget={number} wording={wording}"))?;
+        if until(MET, || (up.recorded(&refusals) > before).then_some(())).is_some() {
+            return Ok(());
+        }
+    }
+    Err(format!("no session of {} was refused as {wording}", up.name))
 }
 
 fn pause(dice: &mut Dice, most: usize) {
