@@ -73,6 +73,15 @@ pub trait SpareLinks: Send + Sync {
     fn close_spare(&self, egress: &Egress) -> bool;
 }
 
+/// The names of servers for other gateways, which only this gateway understands.
+pub trait ServerMarks: Send + Sync {
+    /// Returns the mark of the server with this name.
+    fn mark(&self, server: &str) -> Box<str>;
+
+    /// Returns true if this gateway made the mark for the server with this name.
+    fn is_of(&self, mark: &str, server: &str) -> bool;
+}
+
 /// The state that all threads share.
 pub struct EgressProcess {
     /// Starts and ends children.
@@ -85,6 +94,7 @@ pub struct EgressProcess {
     /// The servers whose links can be closed to let another process start.
     spare: Mutex<Vec<Weak<dyn SpareLinks>>>,
     audience: OnceLock<Weak<dyn Audience>>,
+    marks: OnceLock<Arc<dyn ServerMarks>>,
 }
 
 impl EgressProcess {
@@ -98,12 +108,23 @@ impl EgressProcess {
             starts: Starts::default(),
             spare: Mutex::default(),
             audience: OnceLock::new(),
+            marks: OnceLock::new(),
         })
     }
 
     /// Sets the clients that see the catalogues of servers; called only once.
     pub fn set_audience(&self, audience: Weak<dyn Audience>) {
         let _ = self.audience.set(audience);
+    }
+
+    /// Sets the marks of servers; called only once.
+    pub fn set_marks(&self, marks: Arc<dyn ServerMarks>) {
+        let _ = self.marks.set(marks);
+    }
+
+    /// Returns the marks of servers; `None` if other gateways are told nothing.
+    pub fn marks(&self) -> Option<&dyn ServerMarks> {
+        self.marks.get().map(|marks| &**marks)
     }
 
     /// Adds a server whose links can be closed to let another process start.
@@ -143,6 +164,11 @@ impl Egress {
     /// Returns the configuration that was in force when this value was created.
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.0.snapshot
+    }
+
+    /// Returns the marks of servers for other gateways; `None` if these are told nothing.
+    pub fn marks(&self) -> Option<&dyn ServerMarks> {
+        self.0.process.marks()
     }
 
     /// Closes the least recently used spare link of any server, and waits until another process may be started; returns

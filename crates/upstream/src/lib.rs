@@ -57,7 +57,7 @@ pub mod upstream;
 pub mod upstreams;
 pub mod web;
 
-pub use egress::{Audience, Egress, EgressProcess};
+pub use egress::{Audience, Egress, EgressProcess, ServerMarks};
 pub use link_key::LinkKey;
 pub use server::Server;
 pub use upstream::Upstream;

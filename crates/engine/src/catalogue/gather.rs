@@ -9,6 +9,7 @@ use bytes::Bytes;
 use config::ServerTools;
 use proto::era::{CacheHint, Era, ServerHello, own_meta};
 use proto::json::{Elements, MAX_DEPTH, Members, Scanner, quote};
+use proto::mcp::{THROUGH, marks_behind};
 use proto::rpc::{Frame, FrameKind, Id, RpcError, code};
 
 use super::gather_notes::GatherNotes;
@@ -68,6 +69,10 @@ pub struct Gather {
     has_read: bool,
     /// The client's capabilities, a JSON object, for versions in which each request declares them.
     capabilities: String,
+    /// The mark of this server that another gateway told, if its lists come through this gateway.
+    through: Option<Box<str>>,
+    /// The marks of the servers behind the server, which only gateways tell.
+    behind: Vec<Box<str>>,
 }
 
 impl Gather {
@@ -98,6 +103,8 @@ impl Gather {
             failed: ListFaults::default(),
             has_read: false,
             capabilities: "{}".to_owned(),
+            through: None,
+            behind: Vec::new(),
         }
     }
 
@@ -114,6 +121,12 @@ impl Gather {
         Self { selection: ToolSelection::new(tools), ..self }
     }
 
+    /// The same run, leaving out what the server gets through this gateway under this mark.
+    #[must_use]
+    pub fn through(self, mark: Option<Box<str>>) -> Self {
+        Self { through: mark, ..self }
+    }
+
     /// The list that the next request asks for; `None` once all lists are complete.
     pub fn wants(&self) -> Option<ListKind> {
         self.queue.next().map(|request| request.kind)
@@ -122,13 +135,24 @@ impl Gather {
     /// The next request to the upstream, under this id; `None` once all lists are complete.
     pub fn request(&self, id: &Id) -> Option<Bytes> {
         let PageRequest { kind, cursor, .. } = self.queue.next()?;
-        let meta = own_meta(self.era(), &self.capabilities, &self.client_info);
+        let meta = self.meta();
         let cursor = cursor.as_ref().map(|c| format!("\"cursor\":{c}")).unwrap_or_default();
         let comma = if meta.is_empty() || cursor.is_empty() { "" } else { "," };
         let method = quote(kind.method().name());
         Some(Bytes::from(format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":{{{meta}{comma}{cursor}}}}}"
         )))
+    }
+
+    /// The member `_meta` of each request; empty if there is nothing to say.
+    fn meta(&self) -> String {
+        let meta = own_meta(self.era(), &self.capabilities, &self.client_info);
+        let Some(mark) = &self.through else { return meta };
+        let through = format!("{}:{}", quote(THROUGH), quote(mark));
+        match meta.strip_suffix('}') {
+            Some(others) => format!("{others},{through}}}"),
+            None => format!("\"_meta\":{{{through}}}"),
+        }
     }
 
     /// Takes the answer to the last request. A failed list does not affect the others: the run continues with the next one,
@@ -175,6 +199,9 @@ impl Gather {
         let Some(result) = answer.payload().and_then(|span| Members::of_value(text, span)) else {
             return Err(fault);
         };
+        if self.behind.is_empty() {
+            self.behind = marks_behind(text, &result);
+        }
         let list = |kind: ListKind| Elements::of_value(text, result.get(text, kind.member())?);
         let era = self.era();
         let both = kind == ListKind::Resources && era.shapes.templates_in_resources;
@@ -272,6 +299,7 @@ impl Gather {
             notes,
             left_out,
             reader: None,
+            behind: self.behind.into(),
             is_confirmed: true,
             failed: self.failed,
             held: Arc::default(),

@@ -44,6 +44,10 @@ pub fn write(catalogue: &UpstreamCatalogue, out: &mut String) {
     let scope = if catalogue.cache.scope == CacheScope::Public { "public" } else { "private" };
     let _ = write!(out, ",\"listedIn\":{}", quote(catalogue.listed_in.version));
     let _ = write!(out, ",\"ttlMs\":{},\"cacheScope\":\"{scope}\"", catalogue.cache.ttl_ms);
+    if !catalogue.behind.is_empty() {
+        let marks: Vec<String> = catalogue.behind.iter().map(|mark| quote(mark)).collect();
+        let _ = write!(out, ",\"behind\":[{}]", marks.join(","));
+    }
     for kind in ListKind::ALL {
         let items: Vec<String> =
             catalogue.list(kind).iter().map(|item| quote(&String::from_utf8_lossy(&item.text))).collect();
@@ -77,12 +81,19 @@ pub fn read(text: &[u8], served: &ServerTools) -> Option<UpstreamCatalogue> {
         notes: Vec::new(),
         left_out: 0,
         reader: None,
+        behind: behind(text, &members).into(),
         is_confirmed: false,
         failed: ListFaults::default(),
         held: Arc::default(),
         refusals: RefusalsCell::default(),
         lists: Arc::new(lists),
     })
+}
+
+fn behind(text: &[u8], members: &Members) -> Vec<Box<str>> {
+    let marks = members.get(text, "behind").and_then(|span| Elements::of_value(text, span));
+    let each = marks.iter().flat_map(Elements::iter);
+    each.filter_map(|span| Some(unquoted(span.of(text))?.into_boxed_str())).collect()
 }
 
 fn string(text: &[u8], members: &Members, key: &str) -> Option<String> {
@@ -121,6 +132,7 @@ mod tests {
             notes,
             left_out,
             reader,
+            behind: [Box::from("a mark")].into(),
             is_confirmed,
             failed,
             held: Arc::default(),
@@ -136,6 +148,7 @@ mod tests {
             (found.hello.capabilities, found.hello.info),
             (catalogue.hello.capabilities, catalogue.hello.info)
         );
+        assert_eq!(found.behind, catalogue.behind);
         assert_eq!((found.hello.instructions, found.cache), (catalogue.hello.instructions, catalogue.cache));
         let never = vec![config::Glob::parse("dee*").unwrap()];
         let less = read(text.as_bytes(), &ServerTools { only: None, never }).unwrap();

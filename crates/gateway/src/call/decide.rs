@@ -20,6 +20,7 @@ use super::cache_slot::CacheSlot;
 use super::cached;
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
+use super::for_gateways::{is_gateway, listed_for_gateway};
 use super::own_answers::{listed, own};
 use super::parked::Parked;
 use super::record::{Record, Refused};
@@ -105,7 +106,15 @@ pub(crate) async fn decide_or_refuse(
     });
     match dispatched? {
         Dispatch::Local(result) => Ok(Decision::Done(200, result_response(request_id(&frame)?, &result))),
-        Dispatch::Listed(result) => Ok(listed(context, (&cell, &view), &frame, result)?),
+        Dispatch::Listed(result) => {
+            if is_gateway(caller, &frame)
+                && let Some(list) =
+                    Box::pin(listed_for_gateway(context, (&cell, &view), caller, &frame)).await?
+            {
+                return Ok(list);
+            }
+            Ok(listed(context, (&cell, &view), &frame, result)?)
+        }
         Dispatch::Own(result) => Ok(own(context, &cell, caller, &frame, &result)?),
         Dispatch::SetLevel(level) => Ok(Box::pin(set_level(context, caller, level, &frame)).await?),
         Dispatch::Listen => match caller {

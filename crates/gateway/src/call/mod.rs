@@ -3,7 +3,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`context`] | the access to servers and shared state that calls need |
-//! | [`decide`], `own_answers`, [`requester`] | the outcome of a request; answers that need no server; the request's sender |
+//! | [`decide`], `own_answers`, `for_gateways`, [`requester`] | the outcome of a request; answers that need no server; lists for other gateways; the request's sender |
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `late` | one forwarded request: the engine's exchange, performed |
@@ -36,6 +36,7 @@ mod dedicated_link;
 mod deliver;
 pub mod drive;
 mod ending;
+mod for_gateways;
 pub(crate) mod in_flight;
 pub(crate) mod in_session;
 mod input;

@@ -114,6 +114,7 @@ impl ProcessState {
         // The session of a pipe's only client does not outlive the client.
         let keeps_sessions = !outside.lets_all_in;
         let egress = EgressProcess::new(limits.children, outside.stop.clone());
+        egress.set_marks(outside.key_ring.seal.clone());
         let consents = Arc::new(Consents::new(outside.folder.clone(), limits.connect_timeout));
         let upstreams = Upstreams::new(snapshot, consents.clone())?;
         let definitions = OnceLock::new();

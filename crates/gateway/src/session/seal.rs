@@ -116,6 +116,19 @@ impl Seal {
     }
 }
 
+/// Separates marks of servers from other sealed names.
+const MARK: &[u8] = b"mark of a server";
+
+impl upstream::ServerMarks for Seal {
+    fn mark(&self, server: &str) -> Box<str> {
+        self.seal_name(server.as_bytes(), MARK).into_boxed_str()
+    }
+
+    fn is_of(&self, mark: &str, server: &str) -> bool {
+        self.open(mark, MARK).is_some_and(|name| name == server.as_bytes())
+    }
+}
+
 impl cluster::ValueSealer for Seal {
     fn seal(&self, plain: &[u8], context: &[u8]) -> Option<Vec<u8>> {
         let nonce = self.nonce().ok()?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use config::{Affinity, QuestionPolicy};
 use engine::access::Guard;
-use engine::catalogue::{NameBook, View, ViewSpec};
+use engine::catalogue::{NameBook, UpstreamId, View, ViewSpec};
 use engine::snapshot::ProfileSpec;
 use proto::bridge::input::Askable;
 use proto::era::Era;
@@ -44,6 +44,18 @@ impl Basis {
         (names, grace): (Arc<ProfileNames>, Duration),
     ) -> Self {
         Self { profile, upstreams, asks, names, grace }
+    }
+
+    /// Returns the same input without some servers.
+    pub(super) fn without(&self, left_out: &[UpstreamId]) -> Self {
+        let upstreams = self.upstreams.iter().filter(|upstream| !left_out.contains(&upstream.server.spec.id));
+        Self {
+            profile: self.profile.clone(),
+            upstreams: upstreams.cloned().collect(),
+            asks: self.asks,
+            names: self.names.clone(),
+            grace: self.grace,
+        }
     }
 
     /// Returns true if the profile's names are kept there.

@@ -128,6 +128,12 @@ impl ViewCell {
         self.basis.load().build(self.clients, self.guard.as_ref(), schema_bytes, Some(beside))
     }
 
+    /// Builds the same view without some servers.
+    pub(crate) fn built_without(&self, left_out: &[UpstreamId], schema_bytes: usize) -> View {
+        let basis = self.basis.load().without(left_out);
+        basis.build(self.clients, self.guard.as_ref(), schema_bytes, Some(&self.view()))
+    }
+
     /// Returns the key under which the view is found.
     pub(super) fn key(&self) -> Key {
         (self.regime, self.profile, self.clients, self.class.clone(), self.caller.clone())

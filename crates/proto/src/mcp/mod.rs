@@ -3,9 +3,11 @@
 //!
 //! [`crate::era`] knows which of these names exist in which version.
 
+mod behind;
 mod failure;
 mod method;
 
+pub use behind::{THROUGH, marks_behind, with_marks};
 pub use failure::says_failure;
 pub use method::{Method, Notice};
 

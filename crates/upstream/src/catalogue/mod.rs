@@ -4,6 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `cell` | the catalogue of one server: its known items, and the introduction that is served to clients of a version |
+//! | `circle` | lists that lead back to this gateway |
 //! | `beginning` | the first lists of a caller's own catalogue: those of the common catalogue |
 //! | `refresh` | fetches of the catalogue, one at a time |
 //! | `served` | lists as the server sent them, and as they are served to clients |
@@ -18,6 +19,7 @@
 
 mod beginning;
 mod cell;
+mod circle;
 mod face;
 mod fetching;
 mod freshness;

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, UpstreamCatalogue};
 use proto::era::Era;
 use proto::json::LIST_DEPTH;
+use proto::mcp::Notice;
 use proto::rpc::{FrameLimits, Id};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -175,17 +176,38 @@ impl Catalogue {
         }
     }
 
+    /// Fetches the lists over a link; if they lead back to this gateway, without what comes from here.
     async fn gather(
         &self,
         egress: &Egress,
         link: &Arc<OpenLink>,
         capabilities: String,
     ) -> Result<UpstreamCatalogue, LinkError> {
+        let through = self.known_circle(egress);
+        let mut lists = self.gather_through(egress, link, capabilities.clone(), through.clone()).await?;
+        let Some(mark) = self.own_mark(egress, &lists) else { return Ok(lists) };
+        if through.is_none_or(|through| through != mark) {
+            lists = self.gather_through(egress, link, capabilities, Some(mark)).await?;
+        }
+        lists
+            .notes
+            .push("the server leads back to this gateway; what it gets from here is left out".to_owned());
+        Ok(lists)
+    }
+
+    async fn gather_through(
+        &self,
+        egress: &Egress,
+        link: &Arc<OpenLink>,
+        capabilities: String,
+        through: Option<Box<str>>,
+    ) -> Result<UpstreamCatalogue, LinkError> {
         let limits = &egress.snapshot().limits;
         let caps = GatherLimits { pages: limits.list_pages, entries: limits.catalogue_entries };
         let mut gather = Gather::new(link.hello.clone(), caps, crate::CLIENT_INFO)
             .serving(self.server.spec.tools.clone())
-            .for_clients(capabilities);
+            .for_clients(capabilities)
+            .through(through);
         let patience = egress.snapshot().calls(&self.server.spec).usual.timeouts.idle;
         // An item that is nested too deeply must not hide the others: each item is checked separately.
         let frames = FrameLimits { depth: LIST_DEPTH, ..egress.frame_limits() };
@@ -244,6 +266,7 @@ impl Catalogue {
 
     /// Stores the lists that were fetched for a lifecycle. The server may have answered in the other lifecycle.
     async fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<UpstreamCatalogue, LinkError>) {
+        let mut turned = None;
         match outcome {
             Ok(catalogue) => {
                 self.server.note_hang(false);
@@ -267,6 +290,7 @@ impl Catalogue {
                 if before.as_ref().is_some_and(|before| !before.same_lists(&catalogue)) {
                     self.gated.grow_stale();
                 }
+                turned = self.turned(egress, before.as_deref(), &catalogue);
                 let is_news =
                     before.is_none_or(|before| !before.is_confirmed || !before.same_lists(&catalogue));
                 self.keep(face, catalogue);
@@ -289,6 +313,9 @@ impl Catalogue {
             }
         }
         self.tell(egress).finished().await;
+        if let Some(announce) = turned {
+            announce(&[Notice::ToolsChanged]);
+        }
     }
 }
 

@@ -1,0 +1,85 @@
+//! Lists for other gateways of this kind. Such a client learns which servers are behind the gateway, and can ask for a list without
+//! what comes from itself: otherwise two gateways that list each other would list everything again and again, under longer and longer
+//! names. This module must not know how lists are fetched.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::catalogue::{ListKind, UpstreamId, View};
+use engine::exchange::{Dispatch, dispatch};
+use engine::tasks::TaskIds;
+use proto::mcp::{Method, THROUGH, meta, with_marks};
+use proto::rpc::{Frame, result_response};
+use upstream::Upstream;
+
+use super::CallContext;
+use super::caller::Caller;
+use super::decide::{Decision, request_id};
+use crate::admission::client_label;
+use crate::view::view_cell::ViewCell;
+
+/// The beginning of the label of a gateway of this kind: its name, without the version.
+const GATEWAY: &str = "dragoman ";
+
+/// Answers a gateway's request for a list; returns `None` for any other request.
+pub(super) async fn listed_for_gateway(
+    context: &Arc<CallContext>,
+    (cell, view): (&Arc<ViewCell>, &Arc<View>),
+    caller: &Caller,
+    frame: &Frame,
+) -> Result<Option<Decision>, Fault> {
+    let is_list = || Method::from_name(&frame.method()).and_then(ListKind::of_method).is_some();
+    if !is_list() {
+        return Ok(None);
+    }
+    let Some(marks) = context.egress.marks() else { return Ok(None) };
+    let basis = cell.basis.load_full();
+    let behind: Vec<(UpstreamId, Vec<Box<str>>)> =
+        basis.upstreams.iter().map(|upstream| behind(upstream, marks)).collect();
+    let through = frame.meta(THROUGH).ok().flatten().and_then(|span| frame.string(span));
+    let leads_back =
+        |marks: &[Box<str>]| through.as_deref().is_some_and(|own| marks.iter().any(|mark| **mark == *own));
+    let left_out: Vec<UpstreamId> =
+        behind.iter().filter(|(_, marks)| leads_back(marks)).map(|(server, _)| *server).collect();
+    let view = if left_out.is_empty() { view.clone() } else { without(context, cell, left_out).await? };
+    let info = &context.egress.snapshot().profiles[cell.profile].server_info;
+    let ids = TaskIds::new(context.sealer(), caller.owner(), caller.era());
+    let Dispatch::Listed(result) = dispatch(frame, &view, info, ids)? else { return Ok(None) };
+    cell.page_use.note();
+    let list = Bytes::from(result.pieces(|| cell.remaining_ms(&view)).collect::<Vec<_>>().concat());
+    let all: BTreeSet<&str> = behind.iter().flat_map(|(_, marks)| marks.iter().map(|mark| &**mark)).collect();
+    let marked = with_marks(&list, all.into_iter());
+    Ok(Some(Decision::Done(200, result_response(request_id(frame)?, &marked))))
+}
+
+/// Returns true if the client is a gateway of this kind.
+pub(super) fn is_gateway(caller: &Caller, frame: &Frame) -> bool {
+    let is_named = |label: &str| label.starts_with(GATEWAY);
+    match caller {
+        Caller::Session(session) => session.identity.program.as_deref().is_some_and(is_named),
+        Caller::Stateless(..) => {
+            let info = frame.meta(meta::CLIENT_INFO).ok().flatten().map(|span| span.of(frame.text()));
+            info.and_then(client_label::program).is_some_and(|label| is_named(&label))
+        }
+    }
+}
+
+/// Returns the marks of a server and of the servers behind it.
+fn behind(upstream: &Arc<Upstream>, marks: &dyn upstream::ServerMarks) -> (UpstreamId, Vec<Box<str>>) {
+    let mut all = vec![marks.mark(upstream.name())];
+    all.extend(upstream.catalogue.marks_behind());
+    (upstream.server.spec.id, all)
+}
+
+/// Builds the caller's view without these servers, on the blocking pool.
+async fn without(
+    context: &CallContext,
+    cell: &Arc<ViewCell>,
+    left_out: Vec<UpstreamId>,
+) -> Result<Arc<View>, Fault> {
+    let (cell, schema_bytes) = (cell.clone(), context.egress.snapshot().limits.schema_bytes);
+    let built = transport::task::spawn_blocking(move || cell.built_without(&left_out, schema_bytes));
+    built.await.map(Arc::new).map_err(|_| Fault::gateway("the list could not be built"))
+}

@@ -1,0 +1,96 @@
+//! Gateways that lead back to themselves, directly or through another one: each server's tools are listed once for each way to them, and
+//! no list grows.
+
+mod support;
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::json;
+use support::*;
+
+/// Lists answer soon, as they do by default: a gateway that lists itself would otherwise wait for itself.
+const LIMITS: &str = "limits: { listWait: 500ms }\n";
+
+/// A gateway whose servers change.
+struct Member {
+    gateway: Gateway,
+    changes: usize,
+}
+
+impl Member {
+    /// Starts with this server alone.
+    async fn new(server: &str) -> Self {
+        let config = format!("mcpServers:\n  {server}: {{ native: demo }}\n{LIMITS}");
+        let env = [("DRAGOMAN_LOG", "info")];
+        let gateway = Gateway::start_with(&Start { config: &config, env: &env, ..Start::default() }).await;
+        Self { gateway, changes: 0 }
+    }
+
+    /// The address at which another gateway finds it.
+    fn url(&self) -> String {
+        format!("{{ url: 'http://{}/mcp' }}", self.gateway.http().address)
+    }
+
+    /// Uses these servers from now on.
+    async fn to(&mut self, servers: &[(&str, &str)]) {
+        let servers: String = servers.iter().map(|(name, server)| format!("  {name}: {server}\n")).collect();
+        self.gateway.write(&format!("mcpServers:\n{servers}{LIMITS}"));
+        self.gateway.signal(Signal::HUP);
+        self.changes += 1;
+        self.gateway.log().has_times("reloaded the configuration", self.changes).await;
+    }
+
+    /// The prefixes of all tools `echo` for clients of both lifecycles, once `wanted` is among them for both.
+    async fn ways(&self, wanted: &str) -> Vec<String> {
+        let of = |names: Vec<String>| {
+            let ways = names.iter().filter_map(|name| Some(name.strip_suffix("__echo")?.to_owned()));
+            ways.collect::<Vec<_>>()
+        };
+        let (legacy, modern) = (Legacy::open(self.gateway.http()).await, Modern::new(self.gateway.http()));
+        let both = async {
+            loop {
+                let [old, new] = [
+                    of(tool_names(&legacy.ask("tools/list", &json!({})).await)),
+                    of(tool_names(&modern.ask("tools/list", &json!({})).await)),
+                ];
+                if [&old, &new].iter().all(|ways| ways.iter().any(|way| way == wanted)) {
+                    assert_eq!(old, new);
+                    return new;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        soon(wanted, both).await
+    }
+}
+
+#[tokio::test]
+async fn a_gateway_that_lists_itself_lists_every_tool_twice() {
+    let (demo, mut one) = ("{ native: demo }", Member::new("demo").await);
+    let own = one.url();
+    one.to(&[("demo", demo), ("again", &own)]).await;
+    assert_eq!(one.ways("again__demo").await, ["demo", "again__demo"]);
+    // Each change of the list makes the gateway fetch its own list again.
+    one.to(&[("demo", demo), ("again", &own), ("more", demo)]).await;
+    assert_eq!(one.ways("again__more").await, ["demo", "again__demo", "again__more", "more"]);
+    let session = Legacy::open(one.gateway.http()).await;
+    assert_eq!(text(&session.call("again__more__echo", &json!({"text": "x"})).await), "x");
+}
+
+#[tokio::test]
+async fn two_gateways_that_list_each_other_show_each_others_own_tools() {
+    let demo = "{ native: demo }";
+    let (mut left, mut right) = (Member::new("ours").await, Member::new("theirs").await);
+    let (to_left, to_right) = (left.url(), right.url());
+    left.to(&[("ours", demo), ("right", &to_right)]).await;
+    assert_eq!(left.ways("right__theirs").await, ["ours", "right__theirs"]);
+    right.to(&[("theirs", demo), ("left", &to_left)]).await;
+    assert_eq!(right.ways("left__ours").await, ["theirs", "left__ours"]);
+    for (at, more) in ["a", "b"].into_iter().enumerate() {
+        left.to(&[("ours", demo), ("right", &to_right), (more, demo)]).await;
+        let wanted = format!("left__{more}");
+        assert_eq!(right.ways(&wanted).await, ["theirs", "left__ours", &wanted], "change {at}");
+        assert_eq!(left.ways(more).await, ["ours", "right__theirs", more], "change {at}");
+    }
+}
