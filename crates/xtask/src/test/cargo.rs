@@ -132,7 +132,7 @@ pub(super) fn with_budgets() -> Result<Vec<String>, String> {
 }
 
 /// The number of tests that run at a time, for each processor: most tests wait for programs and deadlines most of the time.
-const TESTS_PER_PROCESSOR: usize = 3;
+const TESTS_PER_PROCESSOR: usize = 2;
 
 /// Runs the tests of some packages; `programs` is the folder of the programs that they start, if these are
 /// built.
