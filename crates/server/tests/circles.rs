@@ -34,8 +34,9 @@ impl Member {
 
     /// Uses these servers from now on.
     async fn to(&mut self, servers: &[(&str, &str)]) {
-        let servers: String = servers.iter().map(|(name, server)| format!("  {name}: {server}\n")).collect();
-        self.gateway.write(&format!("mcpServers:\n{servers}{LIMITS}"));
+        let servers: Vec<String> =
+            servers.iter().map(|(name, server)| format!("  {name}: {server}\n")).collect();
+        self.gateway.write(&format!("mcpServers:\n{}{LIMITS}", servers.concat()));
         self.gateway.signal(Signal::HUP);
         self.changes += 1;
         self.gateway.log().has_times("reloaded the configuration", self.changes).await;

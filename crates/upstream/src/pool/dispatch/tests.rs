@@ -147,7 +147,7 @@ fn an_owner_that_comes_back_takes_no_link_that_was_promised_to_another() {
     assert!(world.dispatch.enter(slot, 2, world.now));
     assert!(!world.dispatch.leave(slot, world.now));
     let back = world.ask(1, 1, Some(slot));
-    world.pass(rest - Duration::from_secs(1));
+    world.pass(rest.saturating_sub(Duration::from_secs(1)));
     assert_eq!(world.given(back), None);
     world.pass(Duration::from_secs(1));
     assert_eq!(world.given(back), Some((slot, false)));
