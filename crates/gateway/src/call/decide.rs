@@ -106,15 +106,10 @@ pub(crate) async fn decide_or_refuse(
     });
     match dispatched? {
         Dispatch::Local(result) => Ok(Decision::Done(200, result_response(request_id(&frame)?, &result))),
-        Dispatch::Listed(result) => {
-            if is_gateway(caller, &frame)
-                && let Some(list) =
-                    Box::pin(listed_for_gateway(context, (&cell, &view), caller, &frame)).await?
-            {
-                return Ok(list);
-            }
-            Ok(listed(context, (&cell, &view), &frame, result)?)
+        Dispatch::Listed(_) if is_gateway(caller, &frame) => {
+            Ok(Box::pin(listed_for_gateway(context, (&cell, &view), caller, &frame)).await?)
         }
+        Dispatch::Listed(result) => Ok(listed(context, (&cell, &view), &frame, result)?),
         Dispatch::Own(result) => Ok(own(context, &cell, caller, &frame, &result)?),
         Dispatch::SetLevel(level) => Ok(Box::pin(set_level(context, caller, level, &frame)).await?),
         Dispatch::Listen => match caller {

@@ -7,12 +7,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::catalogue::{ListKind, UpstreamId, View};
+use engine::catalogue::{UpstreamId, View};
 use engine::exchange::{Dispatch, dispatch};
 use engine::tasks::TaskIds;
-use proto::mcp::{Method, THROUGH, meta, with_marks};
+use proto::mcp::{THROUGH, meta, with_marks};
 use proto::rpc::{Frame, result_response};
-use upstream::Upstream;
 
 use super::CallContext;
 use super::caller::Caller;
@@ -23,35 +22,28 @@ use crate::view::view_cell::ViewCell;
 /// The beginning of the label of a gateway of this kind: its name, without the version.
 const GATEWAY: &str = "dragoman ";
 
-/// Answers a gateway's request for a list; returns `None` for any other request.
+/// Answers a gateway's request for a list or an introduction.
 pub(super) async fn listed_for_gateway(
     context: &Arc<CallContext>,
     (cell, view): (&Arc<ViewCell>, &Arc<View>),
     caller: &Caller,
     frame: &Frame,
-) -> Result<Option<Decision>, Fault> {
-    let is_list = || Method::from_name(&frame.method()).and_then(ListKind::of_method).is_some();
-    if !is_list() {
-        return Ok(None);
-    }
-    let Some(marks) = context.egress.marks() else { return Ok(None) };
-    let basis = cell.basis.load_full();
-    let behind: Vec<(UpstreamId, Vec<Box<str>>)> =
-        basis.upstreams.iter().map(|upstream| behind(upstream, marks)).collect();
+) -> Result<Decision, Fault> {
+    let behind = marks_behind(context, cell, view);
     let through = frame.meta(THROUGH).ok().flatten().and_then(|span| frame.string(span));
-    let leads_back =
-        |marks: &[Box<str>]| through.as_deref().is_some_and(|own| marks.iter().any(|mark| **mark == *own));
+    let leads_back = |marks: &BTreeSet<Box<str>>| through.as_deref().is_some_and(|own| marks.contains(own));
     let left_out: Vec<UpstreamId> =
         behind.iter().filter(|(_, marks)| leads_back(marks)).map(|(server, _)| *server).collect();
     let view = if left_out.is_empty() { view.clone() } else { without(context, cell, left_out).await? };
     let info = &context.egress.snapshot().profiles[cell.profile].server_info;
     let ids = TaskIds::new(context.sealer(), caller.owner(), caller.era());
-    let Dispatch::Listed(result) = dispatch(frame, &view, info, ids)? else { return Ok(None) };
+    let Dispatch::Listed(result) = dispatch(frame, &view, info, ids)? else {
+        return Err(Fault::gateway("the list could not be built"));
+    };
     cell.page_use.note();
     let list = Bytes::from(result.pieces(|| cell.remaining_ms(&view)).collect::<Vec<_>>().concat());
-    let all: BTreeSet<&str> = behind.iter().flat_map(|(_, marks)| marks.iter().map(|mark| &**mark)).collect();
-    let marked = with_marks(&list, all.into_iter());
-    Ok(Some(Decision::Done(200, result_response(request_id(frame)?, &marked))))
+    let all: BTreeSet<&str> = behind.iter().flat_map(|(_, marks)| marks).map(|mark| &**mark).collect();
+    Ok(Decision::Done(200, result_response(request_id(frame)?, &with_marks(&list, all.into_iter()))))
 }
 
 /// Returns true if the client is a gateway of this kind.
@@ -66,11 +58,21 @@ pub(super) fn is_gateway(caller: &Caller, frame: &Frame) -> bool {
     }
 }
 
-/// Returns the marks of a server and of the servers behind it.
-fn behind(upstream: &Arc<Upstream>, marks: &dyn upstream::ServerMarks) -> (UpstreamId, Vec<Box<str>>) {
-    let mut all = vec![marks.mark(upstream.name())];
-    all.extend(upstream.catalogue.marks_behind());
-    (upstream.server.spec.id, all)
+/// Returns the servers that the caller may use, each with its mark and those of the servers behind it.
+fn marks_behind(
+    context: &CallContext,
+    cell: &ViewCell,
+    view: &View,
+) -> Vec<(UpstreamId, BTreeSet<Box<str>>)> {
+    let Some(marks) = context.egress.marks() else { return Vec::new() };
+    let basis = cell.basis.load();
+    let seen = basis.upstreams.iter().filter(|upstream| !view.denies_server(upstream.server.spec.id));
+    seen.map(|upstream| {
+        let mut all: BTreeSet<Box<str>> = upstream.catalogue.marks_behind().into_iter().collect();
+        all.insert(marks.mark(upstream.name()));
+        (upstream.server.spec.id, all)
+    })
+    .collect()
 }
 
 /// Builds the caller's view without these servers, on the blocking pool.
