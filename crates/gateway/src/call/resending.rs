@@ -12,6 +12,7 @@ use upstream::negotiation::wire::Wire;
 use super::call::{Call, Progress};
 use super::input::CallInput;
 use super::late::Late;
+use super::retries::LOST_SESSIONS;
 
 /// The pause before a second attempt.
 #[derive(Clone, Copy)]
@@ -38,8 +39,10 @@ impl Call {
             return Some(Pause { length, is_asked_for: true });
         }
         let execution = match error {
-            // The server has lost a session, and then also the one that was opened in its place.
-            LinkError::SessionGone => Some(Execution::NotExecuted),
+            LinkError::SessionGone => {
+                self.retries.rewrites.lost_sessions += 1;
+                (self.retries.rewrites.lost_sessions <= LOST_SESSIONS).then_some(Execution::NotExecuted)
+            }
             error => error.passing(),
         };
         let execution = execution.filter(|_| self.upstream.server.may_be_restarting())?;

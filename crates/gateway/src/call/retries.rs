@@ -16,12 +16,18 @@ pub(crate) struct Retries {
 /// out to support one lifecycle and then the other.
 pub(super) const RENEGOTIATIONS: u8 = 3;
 
+/// The maximum number of pauses for a server that has lost a session and then also the one that was opened in its place: it may be
+/// restarting, but some servers forget every session.
+pub(super) const LOST_SESSIONS: u8 = 2;
+
 /// The ways in which a call's request has been rewritten.
 pub(crate) struct Rewrites {
     /// True if the upstream's lists were fetched again for this call.
     pub(super) relisted: bool,
     /// The number of times that the link did not use the expected version.
     pub(super) renegotiated: u8,
+    /// The number of times that the server lost two sessions in a row.
+    pub(super) lost_sessions: u8,
     /// True if only the server validates the arguments; Dragoman does not.
     pub(super) unchecked: bool,
 }
@@ -29,6 +35,6 @@ pub(crate) struct Rewrites {
 impl Rewrites {
     /// Creates the state of a request that has not been rewritten.
     pub(super) fn of(unchecked: bool) -> Self {
-        Self { relisted: false, renegotiated: 0, unchecked }
+        Self { relisted: false, renegotiated: 0, lost_sessions: 0, unchecked }
     }
 }

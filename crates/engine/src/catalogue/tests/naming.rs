@@ -227,13 +227,14 @@ proptest! {
             }
             let is_present = |identity: &str| SERVERS.iter().position(|name| identity.starts_with(name)).is_some_and(|at| set & (1 << at) != 0);
             for (name, owners) in &mut known {
-                if listed.contains_key(name) {
-                    continue;
-                }
+                let holder = listed.get(name);
                 let is_listed = |identity: &String| listed.values().any(|listed| listed == identity);
-                // An absent tool keeps its name until it comes back under another one.
-                for (_, lost) in owners.iter_mut().filter(|(identity, _)| is_present(identity)) {
+                // An absent tool keeps its name until it comes back under another one, or while another tool has its name.
+                for (_, lost) in owners.iter_mut().filter(|(identity, _)| is_present(identity) && Some(*identity) != holder) {
                     lost.get_or_insert(now);
+                }
+                if holder.is_some() {
+                    continue;
                 }
                 let is_over = owners.values().all(|lost| lost.is_some_and(|lost| now >= lost + GRACE));
                 let found = view.tool(name).map(|tool| tool.identity().to_string());
