@@ -76,7 +76,7 @@ fn listed(client: &Client, servers: &[&'static str]) -> Result<(), String> {
 }
 
 /// The smallest share of calls that must be answered, in percent of those whose server is not paused. Calls fail that must not be
-/// sent twice and that are under way when their server ends or cuts its streams: in five runs, 0.9 to 2.6 % of all calls. In
+/// sent twice and that are under way when their server ends or cuts its streams: in ten runs, none to 2.6 % of all calls. In
 /// addition, at most 1 % may be refused for a session that is forgotten while it is being opened, or by a server that ends before
 /// it can be asked whether it knows the session; in five runs, there were none to three such calls.
 const ANSWERED: usize = 95;
