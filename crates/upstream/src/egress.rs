@@ -122,11 +122,6 @@ impl EgressProcess {
         let _ = self.marks.set(marks);
     }
 
-    /// Returns the marks of servers; `None` if other gateways are told nothing.
-    pub fn marks(&self) -> Option<&dyn ServerMarks> {
-        self.marks.get().map(|marks| &**marks)
-    }
-
     /// Adds a server whose links can be closed to let another process start.
     pub fn add_spare(&self, links: Weak<dyn SpareLinks>) {
         let mut spare = self.spare.lock();
@@ -168,7 +163,7 @@ impl Egress {
 
     /// Returns the marks of servers for other gateways; `None` if these are told nothing.
     pub fn marks(&self) -> Option<&dyn ServerMarks> {
-        self.0.process.marks()
+        self.0.process.marks.get().map(|marks| &**marks)
     }
 
     /// Closes the least recently used spare link of any server, and waits until another process may be started; returns

@@ -22,14 +22,14 @@ const TOOLS: [&str; 7] = ["read", "read", "write", "write", "talk", "ask", "late
 /// The tools whose interrupted calls are sent again. `talk` is not one of them, although it only reads: what it has said by
 /// then would be said twice.
 const REPEATED: [&str; 2] = ["read", "late"];
-/// What errors say of the request.
+/// The words by which errors tell whether the request was executed.
 const NOT_EXECUTED: &str = "was not executed";
 const MAYBE: &str = "may have been executed";
-/// What they contain if they are Dragoman's own: the server's name in quotation marks, in JSON.
+/// The words that mark an error as Dragoman's own: the server's name in quotation marks, in JSON.
 const OWN_WORDS: &str = "server \\\"";
-/// What they say if a child that keeps ending is not started before a call must end.
+/// The words for a child that keeps ending and is not started before a call must end.
 const PAUSES: &str = "is paused for a while";
-/// What they say if a server refuses the first message of a session, like a server that refuses this client for good.
+/// The words for a server that refuses the first message of a session, as one does that refuses this client for good.
 const REFUSES: &str = "answered HTTP 4";
 
 /// Calls and lists until the storm is over.
@@ -84,7 +84,7 @@ const ANSWERED: usize = 95;
 /// is paused for at most 8 s of a round of 25 s, which is 6 %; both servers with children may be.
 const PAUSED: usize = 13;
 
-/// How many calls ended in each way.
+/// Counts the calls by the way in which they ended.
 #[derive(Debug, Default)]
 struct Sums {
     all: usize,
