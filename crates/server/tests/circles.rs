@@ -91,3 +91,20 @@ async fn two_gateways_that_list_each_other_show_each_others_own_tools() {
         left.shows(&["ours", "right__theirs", more]).await;
     }
 }
+
+/// Without the other one, it has nothing to list.
+#[tokio::test]
+async fn a_gateway_that_only_passes_on_another_one_shows_it_an_empty_list() {
+    let demo = "{ native: demo }";
+    let (mut left, mut right) = (Member::new("ours").await, Member::new("theirs").await);
+    let (to_left, to_right) = (left.url(), right.url());
+    left.to(&[("right", &to_right)]).await;
+    left.shows(&["right__theirs"]).await;
+    right.to(&[("theirs", demo), ("left", &to_left)]).await;
+    right.shows(&["theirs"]).await;
+    right.to(&[("theirs", demo), ("left", &to_left), ("more", demo)]).await;
+    left.shows(&["right__theirs", "right__more"]).await;
+    right.shows(&["theirs", "more"]).await;
+    let log = right.gateway.log().text();
+    assert!(!log.contains("unreachable"), "{log}");
+}

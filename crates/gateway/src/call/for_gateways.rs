@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::catalogue::{UpstreamId, View};
+use engine::catalogue::{ListKind, UpstreamId, View};
 use engine::exchange::{Dispatch, dispatch};
 use engine::tasks::TaskIds;
-use proto::mcp::{THROUGH, meta, with_marks};
+use proto::era::{CacheHint, Era, complete};
+use proto::mcp::{Method, THROUGH, meta, with_marks};
 use proto::rpc::{Frame, result_response};
 
 use super::CallContext;
@@ -34,16 +35,29 @@ pub(super) async fn listed_for_gateway(
     let leads_back = |marks: &BTreeSet<Box<str>>| through.as_deref().is_some_and(|own| marks.contains(own));
     let left_out: Vec<UpstreamId> =
         behind.iter().filter(|(_, marks)| leads_back(marks)).map(|(server, _)| *server).collect();
-    let view = if left_out.is_empty() { view.clone() } else { without(context, cell, left_out).await? };
+    let shows_all = left_out.is_empty();
+    let view = if shows_all { view.clone() } else { without(context, cell, left_out).await? };
     let info = &context.egress.snapshot().profiles[cell.profile].server_info;
     let ids = TaskIds::new(context.sealer(), caller.owner(), caller.era());
-    let Dispatch::Listed(result) = dispatch(frame, &view, info, ids)? else {
-        return Err(Fault::gateway("the list could not be built"));
+    let list = match dispatch(frame, &view, info, ids) {
+        Ok(Dispatch::Listed(result)) => {
+            cell.page_use.note();
+            Bytes::from(result.pieces(|| cell.remaining_ms(&view)).collect::<Vec<_>>().concat())
+        }
+        Ok(_) => return Err(Fault::gateway("the list could not be built")),
+        // A view without servers declares no lists, but the client knows the view with all of them.
+        Err(fault) => empty_list(frame, caller.era(), info).filter(|_| !shows_all).ok_or(fault)?,
     };
-    cell.page_use.note();
-    let list = Bytes::from(result.pieces(|| cell.remaining_ms(&view)).collect::<Vec<_>>().concat());
     let all: BTreeSet<&str> = behind.iter().flat_map(|(_, marks)| marks).map(|mark| &**mark).collect();
     Ok(Decision::Done(200, result_response(request_id(frame)?, &with_marks(&list, all.into_iter()))))
+}
+
+/// Returns an empty list, if the request asks for the first page of one.
+fn empty_list(frame: &Frame, era: &Era, server_info: &str) -> Option<Bytes> {
+    let kind = Method::from_name(&frame.method()).and_then(ListKind::of_method)?;
+    let is_first = frame.param("cursor").is_ok_and(|cursor| cursor.is_none());
+    let members = format!("\"{}\":[]", kind.member());
+    is_first.then(|| complete(era, members.as_bytes(), Some(CacheHint::NONE), server_info))
 }
 
 /// Returns true if the client is a gateway of this kind.
