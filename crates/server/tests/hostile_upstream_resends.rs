@@ -273,3 +273,55 @@ async fn the_configuration_decides_over_hints_what_is_sent_again() {
         scene.is_well().await;
     }
 }
+
+#[tokio::test]
+async fn a_session_that_is_lost_while_it_is_opened_is_opened_again() {
+    for status in [400, 404, 410] {
+        let puppet = Puppet::start(move |number, request| {
+            match (request.method(), request.header("mcp-session-id")) {
+                ("initialize", _) => opened(["old", "lost"].get(number).copied().unwrap_or("new")),
+                ("tools/list", _) => tools(),
+                ("tools/call", Some("old")) => Said::Status(404, "text/plain", String::new()),
+                (_, Some("lost")) => Said::Status(status, "text/plain", String::new()),
+                _ => Said::Proper,
+            }
+        })
+        .await;
+        let scene = Scene::new(&[("u", &puppet.config())], "").await;
+        let answer = scene.witness().call("u__acts", &json!({})).await;
+        assert_eq!(text(&answer), "ok", "{status}: {answer}");
+        assert_eq!(puppet.count("tools/call"), 2, "refused once for its session, and sent once: {status}");
+        scene.is_well().await;
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_that_may_have_any_cause_is_questioned_once_where_twice_is_like_once() {
+    let refused = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"it failed"}}"#;
+    let other = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"starting"}}"#;
+    let reactions = [Said::Status(400, "application/json", other.to_owned()), Said::Hold(Vec::new())];
+    for (reaction, lasts) in reactions.into_iter().flat_map(|one| [(one.clone(), false), (one, true)]) {
+        for (tool, tries) in [("reads", 2), ("acts", 1)] {
+            let reaction = reaction.clone();
+            let puppet = Puppet::start(move |number, request| match request.method() {
+                "initialize" => opened("one"),
+                "tools/list" => tools(),
+                "tools/call" if number == 0 || lasts => {
+                    Said::Status(400, "application/json", refused.to_owned())
+                }
+                "ping" => reaction.clone(),
+                _ => Said::Proper,
+            })
+            .await;
+            let scene = Scene::new(&[("u", &puppet.config())], "").await;
+            let answer = scene.witness().call(&format!("u__{tool}"), &json!({})).await;
+            if tries == 2 && !lasts {
+                assert_eq!(text(&answer), "ok");
+            } else {
+                assert_eq!(answer["error"], json!({"code": -32000, "message": "it failed"}), "{answer}");
+            }
+            assert_eq!(puppet.count("tools/call"), tries, "{tool} {lasts}");
+            scene.is_well().await;
+        }
+    }
+}

@@ -284,6 +284,7 @@ impl Server {
             LinkError::Http(ClientError::Busy { .. })
             | LinkError::Resting { .. }
             | LinkError::TooMany(_)
+            | LinkError::Ambiguous(_)
             | LinkError::Busy(_)
             | LinkError::HeldBack(_) => Failure::Nothing,
             // The end of a running process is reported by the task that reads its output.

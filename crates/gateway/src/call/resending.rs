@@ -43,6 +43,10 @@ impl Call {
                 self.retries.rewrites.lost_sessions += 1;
                 (self.retries.rewrites.lost_sessions <= LOST_SESSIONS).then_some(Execution::NotExecuted)
             }
+            // Such a refusal may also be permanent.
+            LinkError::Ambiguous(_) if std::mem::replace(&mut self.retries.rewrites.was_ambiguous, true) => {
+                None
+            }
             error => error.passing(),
         };
         let execution = execution.filter(|_| self.upstream.server.may_be_restarting())?;
@@ -75,14 +79,17 @@ impl Call {
         self.sent(outbound, None).await
     }
 
-    /// Ends the call because its link failed. If a server refused the request because of too many requests, and sent a
-    /// message, the message is passed on.
+    /// Ends the call because its link failed. If the server refused the request with a message, the message is passed on.
     pub(super) fn fail(&mut self, error: &LinkError) {
-        if let LinkError::TooMany(refusal) = error
-            && let Some(text) = refusal.message.clone()
+        let (message, status) = match error {
+            LinkError::TooMany(refusal) => (refusal.message.clone(), 429),
+            LinkError::Ambiguous(refusal) => (refusal.message.clone(), refusal.status),
+            _ => (None, 0),
+        };
+        if let Some(text) = message
             && let Ok(frame) = Frame::parse(text, self.context.egress.frame_limits())
         {
-            return self.feed(Event::Frame(frame, Some(429)));
+            return self.feed(Event::Frame(frame, Some(status)));
         }
         self.fail_in_words(self.upstream.server.describe(error), error.execution());
     }

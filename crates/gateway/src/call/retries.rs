@@ -28,6 +28,8 @@ pub(crate) struct Rewrites {
     pub(super) renegotiated: u8,
     /// The number of times that the server lost two sessions in a row.
     pub(super) lost_sessions: u8,
+    /// True if a refusal has already left open what it means.
+    pub(super) was_ambiguous: bool,
     /// True if only the server validates the arguments; Dragoman does not.
     pub(super) unchecked: bool,
 }
@@ -35,6 +37,6 @@ pub(crate) struct Rewrites {
 impl Rewrites {
     /// Creates the state of a request that has not been rewritten.
     pub(super) fn of(unchecked: bool) -> Self {
-        Self { relisted: false, renegotiated: 0, lost_sessions: 0, unchecked }
+        Self { relisted: false, renegotiated: 0, lost_sessions: 0, was_ambiguous: false, unchecked }
     }
 }

@@ -114,6 +114,10 @@ pub enum LinkError {
     /// The upstream rejected the request because there were too many requests, and stated when the next request may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     TooMany(Box<TooMany>),
+    /// The upstream rejected the request, and its reaction to a harmless request on the same link does not show whether it still
+    /// knows the link: it may have restarted in between.
+    #[error("answered HTTP {}{}{}", .0.status, if .0.body.is_empty() { "" } else { ": " }, .0.body)]
+    Ambiguous(Box<AmbiguousRefusal>),
     /// Several requests to the upstream have failed in a row. No client's request is sent until the upstream has answered the
     /// gateway.
     #[error("gets no requests until it answers again: {0}")]
@@ -128,6 +132,17 @@ pub enum LinkError {
 pub struct TooMany {
     /// The time to wait.
     pub after: Duration,
+    /// The beginning of the body, if it is text.
+    pub body: String,
+    /// The message with which the server rejects the request, if the answer contains one.
+    pub message: Option<Bytes>,
+}
+
+/// A rejection that may have any cause.
+#[derive(Debug)]
+pub struct AmbiguousRefusal {
+    /// The status.
+    pub status: u16,
     /// The beginning of the body, if it is text.
     pub body: String,
     /// The message with which the server rejects the request, if the answer contains one.
@@ -177,6 +192,7 @@ impl LinkError {
             Self::Unsent(why) => why.passing().map(|_| Execution::NotExecuted),
             Self::Http(ClientError::Closed { .. } | ClientError::Body { .. })
             | Self::Status { status: 502..=504, .. }
+            | Self::Ambiguous(_)
             | Self::BrokeOff(_)
             | Self::Closed
             | Self::Broken(_)

@@ -27,6 +27,8 @@ use crate::budget::Part;
 use crate::net::client::{Client, Origin, ResponseBody, Template};
 use crate::net::collect;
 
+mod introduction;
+
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -100,78 +102,11 @@ impl HttpLink {
         self.era
     }
 
-    /// Introduces the gateway with `request`, an `initialize` or `server/discover` request with the id `key`. If the
-    /// upstream rejects the version but lists it as supported, the request is sent once more. The link then uses the
-    /// era of the answer.
-    ///
-    /// # Errors
-    /// Returns a [`LinkError`] if the upstream cannot be reached or refuses the introduction.
-    pub async fn introduce(
-        &mut self,
-        client: &Client,
-        request: Bytes,
-        key: u64,
-        mirror: Option<&Mirror>,
-    ) -> Result<ServerHello, LinkError> {
-        let patience = self.target.limits.get().patience;
-        let late = |_| LinkError::Late(patience.as_secs());
-        let answer = async {
-            let frame = self.answered(client, request.clone(), key, mirror).await?;
-            // Another backend behind this address may support the version.
-            if proto::era::refused_but_supported(&frame, self.era) {
-                return self.answered(client, request, key, mirror).await;
-            }
-            Ok(frame)
-        };
-        let frame = tokio::time::timeout(patience, answer).await.map_err(late)??;
-        let hello = read_hello(&frame, self.era)?;
-        self.settle(hello.era);
-        if self.era.lifecycle == Lifecycle::Handshake {
-            tokio::time::timeout(patience, self.notify(client, proto::era::initialized()))
-                .await
-                .map_err(late)??;
-        }
-        Ok(hello)
-    }
-
-    /// Sets the link's era to that of the upstream's answer.
-    fn settle(&mut self, era: &'static Era) {
-        if era == self.era {
-            return;
-        }
-        self.era = era;
-        self.change_head(|head| {
-            head.remove(names::PROTOCOL_VERSION);
-            if era.version_header {
-                head.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(era.version));
-            }
-        });
-    }
-
     fn change_head(&self, change: impl FnOnce(&mut HeaderMap)) {
         let mut headers = self.head.load().headers().clone();
         change(&mut headers);
         let head = Template::new(Method::POST, &self.target.uri, headers).hearing(&HEARD);
         self.head.store(Arc::new(head));
-    }
-
-    /// Sends an introduction, and waits for the answer. The caller sets the deadline.
-    ///
-    /// # Errors
-    /// Returns the reason why there is no answer.
-    async fn answered(
-        &self,
-        client: &Client,
-        request: Bytes,
-        key: u64,
-        mirror: Option<&Mirror>,
-    ) -> Result<Frame, LinkError> {
-        // The answer may use the version with batches, whichever version was requested.
-        let batches = self.era.lifecycle == Lifecycle::Handshake;
-        Ok(self
-            .asked_in(client, request, key, mirror, (batches, self.target.limits.get().frame))
-            .await?
-            .frame)
     }
 
     /// Sends a request, and returns the answer with its HTTP status.

@@ -43,7 +43,7 @@ mod sse_events;
 mod target;
 
 pub use credential::{Credential, CredentialRefusal};
-pub use error::{LinkError, TooMany};
+pub use error::{AmbiguousRefusal, LinkError, TooMany};
 pub use events::{EventStream, StreamItem};
 pub use hello::read_hello;
 pub use http::{HttpAnswer, HttpLink, HttpReply};

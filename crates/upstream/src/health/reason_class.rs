@@ -36,7 +36,7 @@ impl ReasonClass {
     pub(super) fn of(error: &LinkError) -> Self {
         match error {
             LinkError::Http(e) => of_connection(e),
-            LinkError::Status { .. } => Self::HttpStatus,
+            LinkError::Status { .. } | LinkError::Ambiguous(_) => Self::HttpStatus,
             LinkError::Unauthorized(_) => Self::Credentials,
             LinkError::SessionGone
             | LinkError::NotAMessage(_)

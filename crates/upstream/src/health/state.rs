@@ -109,6 +109,7 @@ fn brief(error: &LinkError) -> std::borrow::Cow<'static, str> {
     match error {
         LinkError::Http(e) => connection(e).into(),
         LinkError::Status { status, .. } => format!("the server answered HTTP {status}").into(),
+        LinkError::Ambiguous(refusal) => format!("the server answered HTTP {}", refusal.status).into(),
         LinkError::Unauthorized(refusal) => format!("the server answered HTTP {}", refusal.status).into(),
         LinkError::SessionGone => "the server ended its session".into(),
         LinkError::NotAMessage(_) | LinkError::BrokeOff(_) | LinkError::TooLong(_) | LinkError::Hello(_) => {

@@ -12,28 +12,40 @@ use super::probe::{PATIENCE, Reaction, Rejection, question, refuses_sessions};
 use crate::egress::Egress;
 use crate::negotiation::wire::Wire;
 
+/// What the server's reaction to a harmless request says about a refusal.
+pub(super) enum Settled {
+    /// The refusal is the server's own answer.
+    Answer,
+    /// The request was not executed, because the server was replaced or has forgotten the session.
+    Lost(LinkError),
+    /// The refusal may be an answer, or come from a server that was restarted in between.
+    Ambiguous,
+}
+
 impl OpenLink {
-    /// Finds out whether the server was replaced, or has forgotten the session. If so, the request was not executed,
-    /// and the returned error replaces the refusal. If the result is `None`, the refusal is passed on to the client.
+    /// Finds out whether the server was replaced, or has forgotten the session.
     ///
-    /// If the server refuses the probe with a different error than the request, it may have executed the request. The
-    /// link is then reopened for later requests, and this request is not sent again.
-    pub async fn settle_doubt(
+    /// If the server refuses the probe with a different error than the request, it may have executed the request before it was
+    /// restarted. The link is then reopened for later requests. Silence proves even less: a busy server may still know the session,
+    /// so the link stays.
+    pub(super) async fn settle_doubt(
         &self,
         client: &Client,
         link: &HttpLink,
         rejection: &Rejection,
         doubt: Doubt,
-    ) -> Option<LinkError> {
+    ) -> Settled {
         let is_lost = match self.probe.reaction(client, link).await {
-            // Silence proves nothing, so the refusal counts as the server's own answer.
-            Reaction::Alive | Reaction::Silent => return None,
+            Reaction::Alive => return Settled::Answer,
+            Reaction::Silent => return Settled::Ambiguous,
             // A server that has forgotten a session reports this before it looks at the method; a server of another
             // version may not.
-            Reaction::Unknown if self.era.has_sessions() && doubt == Doubt::Session => return None,
+            Reaction::Unknown if self.era.has_sessions() && doubt == Doubt::Session => {
+                return Settled::Answer;
+            }
             Reaction::Unknown if self.era.has_sessions() => {
                 if !refuses_sessions(client, link).await {
-                    return None;
+                    return Settled::Answer;
                 }
                 true
             }
@@ -41,10 +53,11 @@ impl OpenLink {
             Reaction::Rejected(other) => other == *rejection,
         };
         self.bury();
-        is_lost.then(|| match doubt {
-            Doubt::Session => LinkError::SessionGone,
-            Doubt::Era => LinkError::Foreign(self.era.version),
-        })
+        match doubt {
+            _ if !is_lost => Settled::Ambiguous,
+            Doubt::Session => Settled::Lost(LinkError::SessionGone),
+            Doubt::Era => Settled::Lost(LinkError::Foreign(self.era.version)),
+        }
     }
 
     /// Sends the server a harmless request on the link itself, after another request was not answered in time. A slow

@@ -11,8 +11,9 @@ use proto::era::{Doubt, discover_request, doubt, doubt_of_status};
 use proto::mcp::Method;
 use proto::rpc::{Frame, FrameKind, FrameLimits, Id, code, error_response};
 use transport::net::client::Client;
-use transport::up::{HttpLink, HttpReply, LinkError, MessageHeaders, OpenCall, Owner};
+use transport::up::{AmbiguousRefusal, HttpLink, HttpReply, LinkError, MessageHeaders, OpenCall, Owner};
 
+use super::doubt::Settled;
 use super::open_link::OpenLink;
 use super::probe::Rejection;
 use super::reply::{Incoming, Reply, ReplySource, parse};
@@ -78,6 +79,7 @@ impl OpenLink {
         let sent = with_credentials(&self.server, || self.send_once(client, &outbound, limits, of)).await;
         match &sent {
             Ok(_) => self.server.note_up(),
+            Err(LinkError::Ambiguous(_)) => {}
             Err(e) if e.passing().is_some() => self.server.note_failed(e),
             Err(_) => {}
         }
@@ -99,9 +101,12 @@ impl OpenLink {
                     let reply = Reply::of(text, Some(status), self.era, limits)?;
                     if let Reply::Whole(frame, _) = &reply
                         && frame.kind() == FrameKind::Error
-                        && let Some(other) = Box::pin(self.doubted(client, link, frame, status)).await
                     {
-                        return Err(other);
+                        match Box::pin(self.doubted(client, link, frame, status)).await {
+                            Settled::Answer => {}
+                            Settled::Lost(other) => return Err(other),
+                            Settled::Ambiguous => return Err(ambiguous(status, frame)),
+                        }
                     }
                     Ok(reply)
                 }
@@ -216,8 +221,8 @@ impl OpenLink {
                     link.asked(client, outbound.body, outbound.key, outbound.mirror.as_ref(), limits).await;
                 let answer = self.known(client, link, answer).await?;
                 match self.doubted(client, link, &answer.frame, answer.status).await {
-                    Some(other) => Err(other),
-                    None => Ok(answer.frame),
+                    Settled::Lost(other) => Err(other),
+                    Settled::Answer | Settled::Ambiguous => Ok(answer.frame),
                 }
             }
             Wire::Pipe(_) | Wire::Sse(_) => {
@@ -236,19 +241,12 @@ impl OpenLink {
         }
     }
 
-    /// Returns the error that replaces a refusal if the server was replaced or has forgotten the session; the next
-    /// request then reopens the link.
-    async fn doubted(
-        &self,
-        client: &Client,
-        link: &HttpLink,
-        answer: &Frame,
-        status: u16,
-    ) -> Option<LinkError> {
-        let doubt = doubt(self.era, answer, status)?;
+    /// Finds out what a refusal means; if the server was replaced or has forgotten the session, the next request reopens the link.
+    async fn doubted(&self, client: &Client, link: &HttpLink, answer: &Frame, status: u16) -> Settled {
+        let Some(doubt) = doubt(self.era, answer, status) else { return Settled::Answer };
         // If the server has given out no session, an accepted request reveals nothing about a session.
         if doubt == Doubt::Session && status < 400 && !link.has_session() {
-            return None;
+            return Settled::Answer;
         }
         self.settle_doubt(client, link, &Rejection::of(answer, status), doubt).await
     }
@@ -277,9 +275,20 @@ impl OpenLink {
         if doubt == Doubt::Session && !link.has_session() {
             return outcome;
         }
-        let other = Box::pin(self.settle_doubt(client, link, &Rejection::bare(status), doubt)).await;
-        other.map_or(outcome, Err)
+        match Box::pin(self.settle_doubt(client, link, &Rejection::bare(status), doubt)).await {
+            Settled::Lost(other) => Err(other),
+            Settled::Ambiguous if let Err(LinkError::Status { status, body }) = outcome => {
+                Err(LinkError::Ambiguous(Box::new(AmbiguousRefusal { status, body, message: None })))
+            }
+            Settled::Answer | Settled::Ambiguous => outcome,
+        }
     }
+}
+
+/// Returns the failure of a request that a server refused with a message and a status.
+fn ambiguous(status: u16, message: &Frame) -> LinkError {
+    let message = Some(message.text().clone());
+    LinkError::Ambiguous(Box::new(AmbiguousRefusal { status, body: String::new(), message }))
 }
 
 impl OpenLink {

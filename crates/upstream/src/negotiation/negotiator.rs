@@ -246,9 +246,13 @@ impl Candidates {
         let verdict = verdict(&why, candidate);
         if verdict == Verdict::Refused && !self.refused.contains(&candidate) {
             self.refused.push(candidate);
-            // The child may only have been slow to start; the candidate is tried again with the full time.
+            // The child may only have been slow to start; the candidate is tried again with the full time. A server that has
+            // forgotten the session which it has just opened was probably restarted.
             if matches!(why, LinkError::Late(_)) {
                 self.left.push_back(candidate);
+            }
+            if matches!(why, LinkError::SessionGone) {
+                self.left.push_front(candidate);
             }
         }
         if verdict == Verdict::Final {
@@ -311,6 +315,7 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
         | LinkError::Unauthorized(_)
         | LinkError::TooMany(_) => Verdict::Final,
         LinkError::Refused { .. }
+        | LinkError::SessionGone
         | LinkError::Hello(_)
         | LinkError::EventStream(_)
         | LinkError::Child(_)
@@ -330,6 +335,9 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
 /// Returns the more helpful of two failures: a server's own message is better than a bare status, and better than an
 /// "unknown method" for the first request of another version.
 fn more_telling(old: FailedCandidate, new: FailedCandidate) -> FailedCandidate {
+    if matches!(old.why, LinkError::SessionGone) {
+        return new;
+    }
     // The server went away while it was asked. Callers can wait for it, so its refusal of a request that it does not know must not
     // hide this.
     match (old.is_refused_probe, new.is_refused_probe) {
