@@ -11,12 +11,11 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RET
 use http::{Method, Response, StatusCode};
 use http_body::Body as _;
 use proto::codec::headers as names;
-use proto::era::{Era, Lifecycle, ServerHello};
+use proto::era::Era;
 use proto::rpc::{Frame, FrameKind, FrameLimits, Id};
 
 use tokio::time::Instant;
 
-use super::hello::read_hello;
 use super::long::{LONG, LongReply};
 use super::media::{Media, excerpt, media_type};
 use super::mirrored::MessageHeaders;

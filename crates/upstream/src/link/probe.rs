@@ -29,7 +29,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 52);
 
 /// A refusal, in a form that can be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejection {
+pub(super) struct Rejection {
     status: u16,
     code: Option<i32>,
     message: Option<Bytes>,
@@ -37,12 +37,12 @@ pub struct Rejection {
 
 impl Rejection {
     /// Creates the rejection for a status without a message.
-    pub fn bare(status: u16) -> Self {
+    pub(super) fn bare(status: u16) -> Self {
         Self { status, code: None, message: None }
     }
 
     /// Creates the rejection for an answer with its status.
-    pub fn of(answer: &Frame, status: u16) -> Self {
+    pub(super) fn of(answer: &Frame, status: u16) -> Self {
         let error = answer.payload().and_then(|span| RpcError::of_value(answer.text(), span));
         Self {
             status,
