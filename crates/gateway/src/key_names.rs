@@ -125,12 +125,7 @@ impl KeyNames {
 }
 
 fn principal(key: &ApiKey) -> Principal {
-    let profiles = key.profiles.as_ref();
-    Principal {
-        user: Some(key.name.as_str().into()),
-        profiles: profiles.map(|names| names.iter().map(|name| name.as_str().into()).collect()),
-        ..Principal::new(&format!("{KEY}{}", key.prefix), Scheme::Key)
-    }
+    Principal::of_key(&key.prefix, &key.name, key.profiles.as_deref())
 }
 
 #[cfg(test)]

@@ -161,13 +161,17 @@ fn space(folder: &Path, free: u64) -> Option<MachineFinding> {
 
 /// Checks that the clock is not obviously wrong: certificates, tokens and limits depend on it.
 fn clock(folder: &Path) -> MachineFinding {
-    let now = SystemTime::now();
+    let newest = fs::read_dir(folder).into_iter().flatten().flatten().take(MANY);
+    let newest = newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max();
+    clock_showing(SystemTime::now(), newest)
+}
+
+/// The finding about a clock that shows `now`; the newest file in the state folder was changed at `newest`.
+fn clock_showing(now: SystemTime, newest: Option<SystemTime>) -> MachineFinding {
     let millis = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     let shown = jiff::Timestamp::try_from(now)
         .map_or_else(|_| "the clock".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
     let help = Some("set the clock, for example with `timedatectl set-ntp true`".to_owned());
-    let newest = fs::read_dir(folder).into_iter().flatten().flatten().take(MANY);
-    let newest = newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max();
     if millis < BUILT {
         return MachineFinding::new(Gravity::Wrong, "clock", format!("{shown} UTC is in the past"), help);
     }
@@ -193,6 +197,26 @@ mod tests {
         assert_eq!(gravity(NO_SPACE), Some(Gravity::Doubtful));
         assert_eq!(gravity(LITTLE_SPACE - 1), Some(Gravity::Doubtful));
         assert_eq!(gravity(LITTLE_SPACE), None);
+    }
+
+    #[test]
+    fn a_clock_before_this_build_or_before_the_newest_file_is_a_finding() {
+        let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        let now = at(1_800_000_000);
+        let found = |now, newest| clock_showing(now, newest);
+        assert_eq!(found(now, None).gravity, Gravity::Fine);
+        assert_eq!(found(now, Some(now - DRIFT)).gravity, Gravity::Fine);
+        assert_eq!(found(now, Some(now + DRIFT)).gravity, Gravity::Fine);
+        let late = found(now, Some(now + Duration::from_mins(10)));
+        assert_eq!(late.gravity, Gravity::Doubtful);
+        assert_eq!(
+            late.message,
+            "2027-01-15 08:00:00 UTC is 600 s before the last change in the state folder"
+        );
+        let past = found(at(0), Some(now));
+        assert_eq!(past.gravity, Gravity::Wrong);
+        assert_eq!(past.message, "1970-01-01 00:00:00 UTC is in the past");
+        assert!(past.help.is_some_and(|help| help.contains("timedatectl")));
     }
 
     #[test]

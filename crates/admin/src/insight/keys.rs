@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use engine::access::{Principal, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::keys::{ApiKey, KeyState, KeyText, Keys, NewKey, Revocation};
@@ -148,6 +149,13 @@ pub(crate) async fn create(shard: &Arc<Shard>, wanted: WantedKey) -> Result<Crea
         Ok(CreatedKey { key_data: listed(key), key: text.expose().to_owned() })
     })
     .await
+}
+
+/// Returns true if the access rules give a key nothing.
+pub(crate) fn gets_nothing(shard: &Shard, key: &ListedKey) -> bool {
+    let config = shard.gateway.standing.config();
+    let principal = Principal::of_key(&key.prefix, &key.name, key.profiles.as_deref());
+    Rules::compile(&config.access).give_nothing(&principal, config.profiles.keys().map(String::as_str))
 }
 
 /// Revokes the key with this name or prefix; clients that use it are refused from now on.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use config::{AccessRule, Effect, Glob};
+use config::{AccessRule, Effect, Glob, Who};
 use smallvec::SmallVec;
 
+use super::Principal;
 use super::asker::{Asker, is_among};
 use super::reach::is_reachable;
 use super::target::{AccessTarget, CallArguments};
@@ -129,6 +130,20 @@ impl Rules {
         class.may_enter(profile)
             && !self.about(class, Effect::Deny, profile).any(|rule| is_whole(rule) && rule.servers.is_none())
             && (!self.closed || self.about(class, Effect::Allow, profile).next().is_some())
+    }
+
+    /// Returns true if the rules give this principal nothing in any of these profiles, from whatever address. If an allowing rule
+    /// depends on the address, the result is false.
+    pub fn give_nothing<'p>(
+        &self,
+        principal: &Principal,
+        mut profiles: impl Iterator<Item = &'p str>,
+    ) -> bool {
+        let depends = |who: &Who| !who.ip.is_empty();
+        let by_address =
+            |rule: &AccessRule| rule.effect() == Effect::Allow && rule.who.as_ref().is_some_and(depends);
+        let class = self.class(&Asker { principal, address: None });
+        !self.rules.iter().any(by_address) && !profiles.any(|profile| self.opens(&class, profile))
     }
 
     /// Returns false if the rules certainly deny askers of this class every item of a server. The items themselves are unknown

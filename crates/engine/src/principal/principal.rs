@@ -48,6 +48,15 @@ impl Principal {
         }
     }
 
+    /// The principal with an API key; `prefix` is the beginning of the key, `profiles` are the only ones for which it is valid.
+    pub fn of_key<S: AsRef<str>>(prefix: &str, name: &str, profiles: Option<&[S]>) -> Self {
+        Self {
+            user: Some(name.into()),
+            profiles: profiles.map(|names| names.iter().map(|name| name.as_ref().into()).collect()),
+            ..Self::new(&format!("key:{prefix}"), Scheme::Key)
+        }
+    }
+
     /// The principal of every caller if no authentication is configured.
     pub fn anyone() -> Self {
         ANYONE.clone()

@@ -61,6 +61,8 @@ pub struct NewKey {
     pub name: ForeignText,
     /// The whole key.
     pub text: String,
+    /// True if the access rules give the key nothing.
+    pub gets_nothing: bool,
 }
 
 /// The form that makes a key: fields `name`, `profile` (several), `expires`.

@@ -4,6 +4,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../admin/browser.rs"]
+#[expect(dead_code, reason = "only the tests of the pages use all of it")]
+mod admin_browser;
+
 mod apart;
 mod attacks;
 mod browser;
@@ -12,6 +16,7 @@ mod given;
 mod machine;
 mod mix_up;
 mod phished;
+mod played;
 mod renewed;
 mod rig;
 mod told;

@@ -73,7 +73,8 @@ pub(in super::super) async fn create(request: &PageRequest) -> PageResult {
     let mut data = data(request).await?;
     match made {
         Ok(key) => {
-            data.made = Some(NewKey { name: key.key_data.name.into(), text: key.key });
+            let gets_nothing = keys::gets_nothing(&request.shard, &key.key_data);
+            data.made = Some(NewKey { name: key.key_data.name.into(), text: key.key, gets_nothing });
             // The page with the key is the answer itself, because nothing keeps the key.
             Ok(page_reply::page(StatusCode::OK, page::keys(&request.frame(), &data)))
         }

@@ -1,5 +1,6 @@
 //! `dragoman key`: creates, lists and revokes API keys. Only a key's owner has the key's text.
 
+use engine::access::{Principal, Rules};
 use serde_json::{Value, json};
 use store::keys::{ApiKey, KeyState, KeyText, Keys, NewKey, Revocation};
 
@@ -95,6 +96,14 @@ fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
         }
         if !config.auth.keys {
             console.note("note: the configuration does not accept keys yet; set `auth: { keys: true }`");
+        }
+        let principal = Principal::of_key(&key.prefix, &key.name, key.profiles.as_deref());
+        let profiles = config.profiles.keys().map(String::as_str);
+        if Rules::compile(&config.access).give_nothing(&principal, profiles) {
+            let name = &key.name;
+            console.note(&format!(
+                "note: the rules in `access` give this key nothing; add a rule such as {{ allow: '*', who: {{ key: {name:?} }} }}"
+            ));
         }
     }
     if console.json {

@@ -21,7 +21,7 @@ pub(in crate::telemetry) fn envelope(
     write: impl FnOnce(&mut Protobuf<'_>),
 ) -> Vec<u8> {
     let mut body = Vec::with_capacity(capacity);
-    Protobuf(&mut body).message(1, |of_resource| {
+    Protobuf::new(&mut body).message(1, |of_resource| {
         of_resource.message(1, |message| {
             for (name, value) in resource {
                 attribute(message, 1, name, &AttributeValue::Text(value));

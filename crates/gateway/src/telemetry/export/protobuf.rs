@@ -2,7 +2,7 @@
 //! know any message.
 
 /// A message that is being written.
-pub(in crate::telemetry) struct Protobuf<'a>(pub(super) &'a mut Vec<u8>);
+pub(in crate::telemetry) struct Protobuf<'a>(&'a mut Vec<u8>);
 
 /// The wire types of fields.
 const VARINT: u32 = 0;
@@ -14,7 +14,17 @@ const FIXED32: u32 = 5;
 const KEY_OF_1: u8 = 0x0a;
 const KEY_OF_2: u8 = 0x12;
 
-impl Protobuf<'_> {
+impl<'a> Protobuf<'a> {
+    /// Creates a message that is appended to these bytes.
+    pub(in crate::telemetry) fn new(bytes: &'a mut Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// Writes fields that have been encoded before.
+    pub(in crate::telemetry) fn fields(&mut self, encoded: &[u8]) {
+        self.0.extend_from_slice(encoded);
+    }
+
     fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number.to_le_bytes()[0] | 0x80);

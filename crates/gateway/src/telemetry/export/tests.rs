@@ -6,7 +6,7 @@ fn messages_of_any_length_are_read_back() {
     for length in [0, 1, 127, 128, 129, 16_383, 16_384, 70_000] {
         let text = vec![b'x'; length];
         let mut written = Vec::new();
-        let mut message = Protobuf(&mut written);
+        let mut message = Protobuf::new(&mut written);
         message.number(1, u64::MAX);
         message.message(2, |inner| inner.message(3, |inner| inner.bytes(4, &text)));
         message.fixed64(5, 7);
@@ -29,7 +29,7 @@ fn attributes_of_any_length_are_read_back() {
     for length in [0, 1, 119, 120, 121, 122, 123, 126, 127, 128, 1024] {
         let text = "x".repeat(length);
         let mut written = Vec::new();
-        attribute(&mut Protobuf(&mut written), 9, "k", &AttributeValue::Text(&text));
+        attribute(&mut Protobuf::new(&mut written), 9, "k", &AttributeValue::Text(&text));
         let Some((9, FieldValue::Bytes(pair))) = fields(&written).next() else { panic!("{length}") };
         let read: Vec<_> = fields(pair).collect();
         let FieldValue::Bytes(value) = read[1].1 else { panic!("{length}") };
@@ -41,7 +41,7 @@ fn attributes_of_any_length_are_read_back() {
 #[test]
 fn a_rejection_is_read() {
     let mut body = Vec::new();
-    Protobuf(&mut body).message(1, |partial| {
+    Protobuf::new(&mut body).message(1, |partial| {
         partial.number(1, 3);
         partial.bytes(2, b"too old");
     });

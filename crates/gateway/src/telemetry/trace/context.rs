@@ -36,8 +36,8 @@ impl TraceContext {
     /// Returns the `traceparent` of this context.
     pub(crate) fn traceparent(&self) -> [u8; LENGTH] {
         let mut text = *b"00-00000000000000000000000000000000-0000000000000000-00";
-        write(&mut text[3..35], &self.trace);
-        write(&mut text[36..52], &self.span);
+        write_hex(&mut text[3..35], &self.trace);
+        write_hex(&mut text[36..52], &self.span);
         text[54] = b'0' + u8::from(self.is_sampled);
         text
     }
@@ -57,7 +57,8 @@ fn hex<const N: usize>(text: &[u8]) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-fn write(text: &mut [u8], bytes: &[u8]) {
+/// Writes bytes as hexadecimal digits.
+pub(super) fn write_hex(text: &mut [u8], bytes: &[u8]) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
         (pair[0], pair[1]) = (DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]);

@@ -1,7 +1,7 @@
 //! Spans in the form in which collectors receive them: `ExportTraceServiceRequest` of OTLP 1. This module must not know what
 //! a span says.
 
-use super::spans::{SpanKind, SpanTexts, TracedSpan, spans};
+use super::spans::{SpanKind, SpanOperation, SpanTexts, TracedSpan, spans};
 use super::traced_request::TracedRequest;
 use crate::telemetry::export::{Export, Protobuf, attribute, envelope};
 
@@ -10,53 +10,110 @@ const SAMPLED: u32 = 1;
 const KNOWS_REMOTE: u32 = 1 << 8;
 const IS_REMOTE: u32 = 1 << 9;
 
+/// The fields of a span.
+const TRACE: u32 = 1;
+const SPAN: u32 = 2;
+const STATE: u32 = 3;
+const PARENT: u32 = 4;
+const NAME: u32 = 5;
+const KIND: u32 = 6;
+const START: u32 = 7;
+const END: u32 = 8;
+const ATTRIBUTE: u32 = 9;
+const LINK: u32 = 13;
+const STATUS: u32 = 15;
+const FLAGS: u32 = 16;
+
+/// The number of operations whose encoded fields are kept while a batch is encoded.
+const OPERATIONS: usize = 32;
+
+/// The bytes of a usual request in a batch.
+const USUAL: usize = 1280;
+
 impl Export for Box<TracedRequest> {
     fn request(resource: &[(String, String)], requests: &[Self]) -> Vec<u8> {
-        envelope(resource, 1024 * requests.len(), |scope_spans| {
+        let mut operations = EncodedOperations::default();
+        envelope(resource, USUAL * requests.len(), |scope_spans| {
             for request in requests {
                 let texts = SpanTexts::of(request);
                 for one in spans(request, &texts) {
-                    scope_spans.message(2, |message| span(message, &one));
+                    let operation = operations.fields(one.operation);
+                    scope_spans.message(2, |message| span(message, &one, operation));
                 }
             }
         })
     }
 }
 
-fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_>) {
-    message.bytes(1, &span.own.trace);
-    message.bytes(2, &span.own.span);
-    if let Some(state) = span.trace_state {
-        message.bytes(3, state.as_bytes());
+/// The encoded fields of operations. Most requests of a batch call a few tools, so the fields that they have in common are
+/// encoded once.
+#[derive(Default)]
+struct EncodedOperations<'a> {
+    known: Vec<(SpanOperation<'a>, Vec<u8>)>,
+    /// The place of the operation that is replaced next.
+    oldest: usize,
+}
+
+impl<'a> EncodedOperations<'a> {
+    /// Returns the fields of an operation.
+    fn fields(&mut self, operation: SpanOperation<'a>) -> &[u8] {
+        let at = self.known.iter().position(|(known, _)| *known == operation).unwrap_or_else(|| {
+            let entry = (operation, encoded(&operation));
+            if self.known.len() < OPERATIONS {
+                self.known.push(entry);
+                return self.known.len() - 1;
+            }
+            let at = self.oldest;
+            self.oldest = (at + 1) % OPERATIONS;
+            self.known[at] = entry;
+            at
+        });
+        &self.known[at].1
     }
-    if let Some(parent) = &span.parent {
-        message.bytes(4, parent);
-    }
-    match span.target {
-        None => message.bytes(5, span.method.as_bytes()),
+}
+
+/// Encodes the fields of a span that belong to its operation.
+fn encoded(operation: &SpanOperation<'_>) -> Vec<u8> {
+    let mut fields = Vec::with_capacity(512);
+    let mut message = Protobuf::new(&mut fields);
+    match operation.target {
+        None => message.bytes(NAME, operation.method.as_bytes()),
         Some(target) => {
             let target = &target[..target.floor_char_boundary(128)];
-            message.bytes(5, [span.method, " ", target].concat().as_bytes());
+            message.bytes(NAME, [operation.method, " ", target].concat().as_bytes());
         }
     }
-    let (kind, remote) = match span.kind {
-        SpanKind::Server => (2, if span.parent.is_some() { IS_REMOTE } else { 0 }),
-        SpanKind::Client => (3, 0),
+    let kind = match operation.kind {
+        SpanKind::Server => 2,
+        SpanKind::Client => 3,
     };
-    message.number(6, kind);
-    message.fixed64(7, span.times.0);
-    message.fixed64(8, span.times.1);
-    for (key, value) in &span.attributes {
-        attribute(message, 9, key, value);
+    message.number(KIND, kind);
+    operation.attributes(|key, value| attribute(&mut message, ATTRIBUTE, key, &value));
+    fields
+}
+
+fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8]) {
+    message.bytes(TRACE, &span.own.trace);
+    message.bytes(SPAN, &span.own.span);
+    if let Some(state) = span.trace_state {
+        message.bytes(STATE, state.as_bytes());
     }
+    if let Some(parent) = &span.parent {
+        message.bytes(PARENT, parent);
+    }
+    message.fields(operation);
+    message.fixed64(START, span.times.0);
+    message.fixed64(END, span.times.1);
+    span.attributes(|key, value| attribute(message, ATTRIBUTE, key, &value));
     if let Some(link) = &span.link {
-        message.message(13, |message| {
+        message.message(LINK, |message| {
             message.bytes(1, &link.trace);
             message.bytes(2, &link.span);
         });
     }
     if span.is_error {
-        message.message(15, |status| status.number(3, 2));
+        message.message(STATUS, |status| status.number(3, 2));
     }
-    message.fixed32(16, SAMPLED | KNOWS_REMOTE | remote);
+    let is_remote = span.operation.kind == SpanKind::Server && span.parent.is_some();
+    message.fixed32(FLAGS, SAMPLED | KNOWS_REMOTE | if is_remote { IS_REMOTE } else { 0 });
 }

@@ -25,145 +25,186 @@ pub(super) enum SpanKind {
     Client,
 }
 
-/// A span; texts are those of the traced request.
-pub(super) struct TracedSpan<'a> {
-    pub(super) own: TraceContext,
-    pub(super) parent: Option<[u8; 8]>,
-    pub(super) trace_state: Option<&'a str>,
-    pub(super) link: Option<TraceContext>,
+/// What the spans of many requests have in common: everything but times, ids and outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SpanOperation<'a> {
     pub(super) kind: SpanKind,
     pub(super) method: &'a str,
     /// The second word of the span's name.
     pub(super) target: Option<&'a str>,
+    is_tool: bool,
+    /// The protocol version, and true if messages pass through a pipe.
+    peer: Option<(&'static str, bool)>,
+    upstream: Option<&'a str>,
+    address: Option<(&'a str, u16)>,
+    profile: Option<&'a str>,
+}
+
+impl SpanOperation<'_> {
+    /// Passes the attributes to `put`.
+    pub(super) fn attributes(&self, mut put: impl FnMut(&'static str, AttributeValue<'_>)) {
+        let mut text = |key, value: Option<&str>| put_text(&mut put, key, value);
+        text("mcp.method.name", Some(self.method));
+        if let Some((version, is_pipe)) = self.peer {
+            text("mcp.protocol.version", Some(version));
+            text("network.transport", Some(if is_pipe { "pipe" } else { "tcp" }));
+            text("network.protocol.name", (!is_pipe).then_some("http"));
+        }
+        text("dragoman.upstream", self.upstream);
+        let key = if self.is_tool { "gen_ai.tool.name" } else { "gen_ai.prompt.name" };
+        text(key, self.target);
+        text("gen_ai.operation.name", self.target.filter(|_| self.is_tool).map(|_| "execute_tool"));
+        text("dragoman.profile", self.profile);
+        if let Some((host, port)) = self.address {
+            text("server.address", Some(host));
+            put("server.port", AttributeValue::Number(port.into()));
+        }
+    }
+}
+
+/// A span of a traced request.
+pub(super) struct TracedSpan<'a, 't> {
+    pub(super) own: TraceContext,
+    pub(super) parent: Option<[u8; 8]>,
+    pub(super) trace_state: Option<&'a str>,
+    pub(super) link: Option<TraceContext>,
+    pub(super) operation: SpanOperation<'a>,
     /// Start and end, in nanoseconds since 1970.
     pub(super) times: (u64, u64),
     pub(super) is_error: bool,
-    pub(super) attributes: Vec<(&'static str, AttributeValue<'a>)>,
+    request: &'a TracedRequest,
+    end: &'a TracedEnd,
+    texts: &'t SpanTexts,
+}
+
+impl TracedSpan<'_, '_> {
+    /// Passes the attributes that are not those of the operation to `put`.
+    pub(super) fn attributes(&self, mut put: impl FnMut(&'static str, AttributeValue<'_>)) {
+        let Self { request, end, texts, .. } = self;
+        let mut text = |key, value: Option<&str>| put_text(&mut put, key, value);
+        text("mcp.resource.uri", request.resource.as_deref());
+        text("rpc.response.status_code", texts.code.as_deref());
+        if self.is_error {
+            text("error.type", Some(error_type(end, texts)));
+        }
+        match self.operation.kind {
+            SpanKind::Server => {
+                text("mcp.session.id", texts.session());
+                text("jsonrpc.request.id", request.id.as_deref());
+                if end.cached {
+                    put("dragoman.cache", AttributeValue::Flag(true));
+                }
+            }
+            SpanKind::Client if end.tries > 1 => {
+                put("dragoman.tries", AttributeValue::Number(end.tries.into()));
+            }
+            SpanKind::Client => {}
+        }
+    }
 }
 
 /// Texts of numbers that attributes show as texts.
 pub(super) struct SpanTexts {
-    session: Option<String>,
+    session: Option<[u8; 16]>,
     code: Option<String>,
 }
 
 impl SpanTexts {
     pub(super) fn of(request: &TracedRequest) -> Self {
         let code = request.end.as_ref().and_then(|end| end.code);
-        Self {
-            session: request.session.map(|session| format!("{session:016x}")),
-            code: code.map(|code| code.to_string()),
-        }
+        Self { session: request.session.map(hex), code: code.map(|code| code.to_string()) }
     }
+
+    fn session(&self) -> Option<&str> {
+        self.session.as_ref().and_then(|digits| std::str::from_utf8(digits).ok())
+    }
+}
+
+fn hex(number: u64) -> [u8; 16] {
+    let mut digits = [0; 16];
+    super::context::write_hex(&mut digits, &number.to_be_bytes());
+    digits
 }
 
 /// Returns the spans of a request: one for the client's request and, if the request was sent to a server, one for that.
-pub(super) fn spans<'a>(request: &'a TracedRequest, texts: &'a SpanTexts) -> Vec<TracedSpan<'a>> {
-    let Some(end) = &request.end else { return Vec::new() };
-    let served = served(request, end, texts);
-    let sent = end.sent.map(|times| sent(request, end, texts, times));
-    std::iter::once(served).chain(sent).collect()
+pub(super) fn spans<'a, 't>(
+    request: &'a TracedRequest,
+    texts: &'t SpanTexts,
+) -> impl Iterator<Item = TracedSpan<'a, 't>> {
+    let served = request.end.as_ref().map(|end| served(request, end, texts));
+    let sent = request.end.as_ref().and_then(|end| Some(sent(request, end, texts, end.sent?)));
+    served.into_iter().chain(sent)
 }
 
-fn served<'a>(request: &'a TracedRequest, end: &'a TracedEnd, texts: &'a SpanTexts) -> TracedSpan<'a> {
+fn served<'a, 't>(
+    request: &'a TracedRequest,
+    end: &'a TracedEnd,
+    texts: &'t SpanTexts,
+) -> TracedSpan<'a, 't> {
     let is_own_fault = end.code.is_some_and(|code| FAULTS_OF_CLIENTS.contains(&code))
         || matches!(end.outcome, OperationOutcome::Denied | OperationOutcome::NotFound);
-    let is_error = end.outcome != OperationOutcome::Ok && !is_own_fault;
-    let mut attributes = common(request, end, texts, request.client.as_ref());
-    target(&mut attributes, request, request.target.as_deref());
-    text(&mut attributes, "mcp.session.id", texts.session.as_deref());
-    text(&mut attributes, "jsonrpc.request.id", request.id.as_deref());
-    if is_error {
-        text(&mut attributes, "error.type", Some(error_type(end, texts)));
-    }
-    text(&mut attributes, "dragoman.profile", Some(&request.profile));
-    if end.cached {
-        attributes.push(("dragoman.cache", AttributeValue::Flag(true)));
-    }
     TracedSpan {
         own: request.served,
         parent: request.parent.map(|parent| parent.span),
         trace_state: request.trace_state.as_deref(),
         link: request.link,
-        kind: SpanKind::Server,
-        method: &request.method,
-        target: request.target.as_deref(),
+        operation: SpanOperation {
+            kind: SpanKind::Server,
+            target: request.target.as_deref(),
+            address: None,
+            profile: Some(&request.profile),
+            ..operation(request, end, request.client.as_ref())
+        },
         times: (nanoseconds(request, end.started), nanoseconds(request, end.ended)),
-        is_error,
-        attributes,
+        is_error: end.outcome != OperationOutcome::Ok && !is_own_fault,
+        request,
+        end,
+        texts,
     }
 }
 
-fn sent<'a>(
+fn sent<'a, 't>(
     request: &'a TracedRequest,
     end: &'a TracedEnd,
-    texts: &'a SpanTexts,
+    texts: &'t SpanTexts,
     (first, heard): (Instant, Instant),
-) -> TracedSpan<'a> {
-    let is_error = end.outcome != OperationOutcome::Ok;
-    let mut attributes = common(request, end, texts, request.server.as_ref());
-    let own = request.own_target.as_deref().or(request.target.as_deref());
-    target(&mut attributes, request, own);
-    if let Some((host, port)) = request.server.as_ref().and_then(|server| server.address.as_ref()) {
-        text(&mut attributes, "server.address", Some(host));
-        attributes.push(("server.port", AttributeValue::Number((*port).into())));
-    }
-    if is_error {
-        text(&mut attributes, "error.type", Some(error_type(end, texts)));
-    }
-    if end.tries > 1 {
-        attributes.push(("dragoman.tries", AttributeValue::Number(end.tries.into())));
-    }
+) -> TracedSpan<'a, 't> {
     TracedSpan {
         own: request.sent,
         parent: Some(request.served.span),
         trace_state: request.trace_state.as_deref(),
         link: None,
-        kind: SpanKind::Client,
-        method: &request.method,
-        target: own,
+        operation: operation(request, end, request.server.as_ref()),
         times: (nanoseconds(request, first), nanoseconds(request, heard)),
-        is_error,
-        attributes,
+        is_error: end.outcome != OperationOutcome::Ok,
+        request,
+        end,
+        texts,
     }
 }
 
-type Attributes<'a> = Vec<(&'static str, AttributeValue<'a>)>;
-
-fn common<'a>(
+/// Returns the operation of the gateway's own request to a server.
+fn operation<'a>(
     request: &'a TracedRequest,
     end: &'a TracedEnd,
-    texts: &'a SpanTexts,
     peer: Option<&'a TracedPeer>,
-) -> Attributes<'a> {
-    let mut attributes = Vec::with_capacity(14);
-    text(&mut attributes, "mcp.method.name", Some(&request.method));
-    if let Some(peer) = peer {
-        text(&mut attributes, "mcp.protocol.version", Some(peer.version));
-        let transport = if peer.is_pipe { "pipe" } else { "tcp" };
-        text(&mut attributes, "network.transport", Some(transport));
-        if !peer.is_pipe {
-            text(&mut attributes, "network.protocol.name", Some("http"));
-        }
-    }
-    text(&mut attributes, "mcp.resource.uri", request.resource.as_deref());
-    text(&mut attributes, "rpc.response.status_code", texts.code.as_deref());
-    text(&mut attributes, "dragoman.upstream", end.upstream.as_deref());
-    attributes
-}
-
-fn target<'a>(attributes: &mut Attributes<'a>, request: &TracedRequest, target: Option<&'a str>) {
-    let Some(name) = target else { return };
-    let key = if request.is_tool { "gen_ai.tool.name" } else { "gen_ai.prompt.name" };
-    text(attributes, key, Some(name));
-    if request.is_tool {
-        text(attributes, "gen_ai.operation.name", Some("execute_tool"));
+) -> SpanOperation<'a> {
+    let address = peer.and_then(|peer| peer.address.as_ref());
+    SpanOperation {
+        kind: SpanKind::Client,
+        method: &request.method,
+        target: request.own_target.as_deref().or(request.target.as_deref()),
+        is_tool: request.is_tool,
+        peer: peer.map(|peer| (peer.version, peer.is_pipe)),
+        upstream: end.upstream.as_deref(),
+        address: address.map(|(host, port)| (&**host, *port)),
+        profile: None,
     }
 }
 
-fn text<'a>(attributes: &mut Attributes<'a>, key: &'static str, value: Option<&'a str>) {
+fn put_text(put: &mut impl FnMut(&'static str, AttributeValue<'_>), key: &'static str, value: Option<&str>) {
     if let Some(value) = value {
-        attributes.push((key, AttributeValue::Text(&value[..value.floor_char_boundary(LONGEST)])));
+        put(key, AttributeValue::Text(&value[..value.floor_char_boundary(LONGEST)]));
     }
 }
 

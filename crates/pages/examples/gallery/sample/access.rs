@@ -38,6 +38,7 @@ pub(crate) fn keys_made(s: &Sample) -> KeysPage {
         made: Some(NewKey {
             name: s.t("cursor-eve"),
             text: "dgm_BgTMSuBenbvmslHu1rsGtj2C5proYQbjPlhMCCx1XF21UJThX".to_owned(),
+            gets_nothing: s.hostile.is_some(),
         }),
         ..keys(s)
     }
