@@ -38,7 +38,11 @@ async fn a_call_by_hand_uses_no_consent_of_the_caller_whose_rules_it_tests() {
     let page = soon("the end of the call", async {
         loop {
             let page = browser.get(&path).await.text;
-            if page.contains("Failed") || page.contains("<h3>Result</h3>") {
+            // The operator is asked to consent, or gets the refusal.
+            if page.contains("asks you")
+                || page.contains("<h3>Error</h3>")
+                || page.contains("<h3>Result</h3>")
+            {
                 break page;
             }
         }
