@@ -44,4 +44,4 @@ pub use resend::{Execution, ResendPolicy};
 pub use run::Exchange;
 pub use start::Start;
 pub use task_bridge::TaskEffect;
-pub use trace_hop::TraceHop;
+pub use trace_hop::{TraceHop, TraceParent};

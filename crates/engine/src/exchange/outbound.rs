@@ -12,6 +12,8 @@ use proto::rpc::{Frame, code};
 use crate::catalogue::{MirroredParam, ToolEntry, UpstreamId};
 use crate::fault::Fault;
 
+use super::trace_hop::TraceParent;
+
 /// A message for an upstream.
 #[derive(Debug, Clone)]
 pub struct Outbound {
@@ -26,7 +28,7 @@ pub struct Outbound {
     /// The data for the HTTP headers that mirror the message, in eras that have such headers.
     pub mirror: Option<Mirror>,
     /// The `traceparent` of a traced request, for transports with headers.
-    pub traceparent: Option<Box<str>>,
+    pub traceparent: Option<TraceParent>,
 }
 
 /// The parts of a stateless HTTP request that its headers mirror.

@@ -14,6 +14,7 @@ use super::input::{RetryState, answers, may_ask, state_of};
 use super::invalid::invalid_arguments;
 use super::outbound::{Mirror, Outbound};
 use super::task_bridge::TaskBridge;
+use super::trace_hop::TraceHop;
 use crate::fault::Fault;
 
 /// One of our keys as JSON; the buffer can hold any 64-bit number.
@@ -101,7 +102,7 @@ fn written(start: &Start<'_>, said: &Frame, body: Bytes) -> Outbound {
     let real = route.rename.as_ref().map(|(_, real)| real.as_ref());
     let mirror =
         server.mirrored_headers.then(|| Mirror::of_request(said, route.method.clone(), real, route.tool));
-    let traceparent = start.trace.map(|hop| hop.traceparent().into());
+    let traceparent = start.trace.map(TraceHop::traceparent);
     Outbound { upstream: route.upstream, era: server, key: *key, body, mirror, traceparent }
 }
 

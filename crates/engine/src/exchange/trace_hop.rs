@@ -11,6 +11,17 @@ const LENGTH: usize = 55;
 const START: &[u8] = b"{\"_meta\":{\"traceparent\":\"";
 const END: &[u8] = b"\"}}";
 
+/// The text of a `traceparent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceParent([u8; LENGTH]);
+
+impl TraceParent {
+    /// The text.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// The context that a request carries to its upstream.
 #[derive(Debug, Clone)]
 pub struct TraceHop {
@@ -31,8 +42,10 @@ impl TraceHop {
     }
 
     /// The `traceparent`.
-    pub fn traceparent(&self) -> &str {
-        std::str::from_utf8(&self.params[START.len()..START.len() + LENGTH]).unwrap_or_default()
+    pub fn traceparent(&self) -> TraceParent {
+        let mut text = [0; LENGTH];
+        text.copy_from_slice(&self.params[START.len()..START.len() + LENGTH]);
+        TraceParent(text)
     }
 
     /// The `traceparent` as a JSON string.
@@ -77,8 +90,10 @@ mod tests {
         let text = String::from_utf8(splice.finish().to_vec()).unwrap();
         let read = Frame::parse(text.clone().into(), FrameLimits::default()).unwrap();
         let span = read.meta(meta::TRACEPARENT).unwrap().unwrap();
-        assert_eq!(read.string(span).unwrap(), hop.traceparent());
-        text.replace(hop.traceparent(), "OWN")
+        let own = std::str::from_utf8(OWN).unwrap();
+        assert_eq!(hop.traceparent().as_bytes(), OWN);
+        assert_eq!(read.string(span).unwrap(), own);
+        text.replace(own, "OWN")
     }
 
     #[test]

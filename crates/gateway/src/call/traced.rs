@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 
+use bytes::Bytes;
 use engine::catalogue::ToolEntry;
 use proto::era::Era;
 use proto::mcp::{Method, meta};
 use proto::rpc::Frame;
+use smallvec::SmallVec;
 use upstream::Upstream;
 
 use crate::admission::identity::Identity;
@@ -59,7 +61,7 @@ pub(super) fn traced(
         }
         _ => {}
     }
-    traced.id = frame.id().and_then(|id| unquoted(id.json()));
+    traced.id = frame.id().map_or_else(SmallVec::new, |id| unquoted(id.json()));
     traced.profile = context.egress.snapshot().profiles[profile].slug.clone();
     let caller = target.and_then(|target| target.traced);
     if let (Some(target), Some((caller, server))) = (target, caller) {
@@ -72,14 +74,20 @@ pub(super) fn traced(
     Some(traced)
 }
 
-fn own_name(tool: &ToolEntry) -> Option<Box<str>> {
-    tool.real_name.is_some().then(|| tool.own_name().into())
+/// The name of a tool at its server, if it is not the client's. Nearly every name is a part of the catalogue's text.
+fn own_name(tool: &ToolEntry) -> Option<Bytes> {
+    let written = tool.real_name.as_ref()?;
+    Some(match &**written {
+        [b'"', inner @ .., b'"'] if !inner.contains(&b'\\') => written.slice_ref(inner),
+        _ => Bytes::from(tool.own_name().into_owned()),
+    })
 }
 
 /// The text of an id: a number, or a string without its quotes.
-fn unquoted(id: &[u8]) -> Option<Box<str>> {
+fn unquoted(id: &[u8]) -> SmallVec<[u8; 24]> {
     let inner = id.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(id);
-    std::str::from_utf8(inner).ok().map(clipped)
+    let text = std::str::from_utf8(inner).unwrap_or_default();
+    SmallVec::from_slice(text[..text.floor_char_boundary(LONGEST)].as_bytes())
 }
 
 fn clipped(text: &str) -> Box<str> {

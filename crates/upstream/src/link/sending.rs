@@ -149,7 +149,7 @@ impl OpenLink {
         outbound: &Outbound,
         open: Option<&OpenCall>,
     ) -> Result<HttpReply, LinkError> {
-        let (mirror, traceparent) = (outbound.mirror.as_ref(), outbound.traceparent.as_deref());
+        let (mirror, traceparent) = (outbound.mirror.as_ref(), outbound.traceparent.as_ref());
         let posted = link.post(client, outbound.body.clone(), MessageHeaders { mirror, traceparent }).await;
         if let Some(open) = open {
             let is_over = match &posted {

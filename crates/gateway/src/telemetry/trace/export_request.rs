@@ -1,7 +1,7 @@
 //! Spans in the form in which collectors receive them: `ExportTraceServiceRequest` of OTLP 1. This module must not know what
 //! a span says.
 
-use super::spans::{SpanKind, SpanOperation, SpanTexts, TracedSpan, spans};
+use super::spans::{ClockPair, SpanKind, SpanOperation, SpanTexts, TracedSpan, spans};
 use super::traced_request::TracedRequest;
 use crate::telemetry::export::{Export, Protobuf, attribute, envelope};
 
@@ -32,13 +32,13 @@ const USUAL: usize = 1280;
 
 impl Export for Box<TracedRequest> {
     fn request(resource: &[(String, String)], requests: &[Self]) -> Vec<u8> {
-        let mut operations = EncodedOperations::default();
+        let (clocks, mut operations) = (ClockPair::now(), EncodedOperations::default());
         envelope(resource, USUAL * requests.len(), |scope_spans| {
             for request in requests {
                 let texts = SpanTexts::of(request);
                 for one in spans(request, &texts) {
                     let operation = operations.fields(one.operation);
-                    scope_spans.message(2, |message| span(message, &one, operation));
+                    scope_spans.message(2, |message| span(message, &one, operation, clocks));
                 }
             }
         })
@@ -92,7 +92,7 @@ fn encoded(operation: &SpanOperation<'_>) -> Vec<u8> {
     fields
 }
 
-fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8]) {
+fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8], clocks: ClockPair) {
     message.bytes(TRACE, &span.own.trace);
     message.bytes(SPAN, &span.own.span);
     if let Some(state) = span.trace_state {
@@ -102,8 +102,8 @@ fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8])
         message.bytes(PARENT, parent);
     }
     message.fields(operation);
-    message.fixed64(START, span.times.0);
-    message.fixed64(END, span.times.1);
+    message.fixed64(START, clocks.nanoseconds(span.times.0));
+    message.fixed64(END, clocks.nanoseconds(span.times.1));
     span.attributes(|key, value| attribute(message, ATTRIBUTE, key, &value));
     if let Some(link) = &span.link {
         message.message(LINK, |message| {

@@ -1,7 +1,7 @@
 //! A traced request as spans, in the words of the OpenTelemetry conventions for MCP (semantic-conventions-genai 0.1.0). This
 //! module must not know how spans are written.
 
-use std::time::{Instant, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::meters::OperationOutcome;
 use proto::rpc::code;
@@ -69,8 +69,8 @@ pub(super) struct TracedSpan<'a, 't> {
     pub(super) trace_state: Option<&'a str>,
     pub(super) link: Option<TraceContext>,
     pub(super) operation: SpanOperation<'a>,
-    /// Start and end, in nanoseconds since 1970.
-    pub(super) times: (u64, u64),
+    /// Start and end.
+    pub(super) times: (Instant, Instant),
     pub(super) is_error: bool,
     request: &'a TracedRequest,
     end: &'a TracedEnd,
@@ -90,7 +90,7 @@ impl TracedSpan<'_, '_> {
         match self.operation.kind {
             SpanKind::Server => {
                 text("mcp.session.id", texts.session());
-                text("jsonrpc.request.id", request.id.as_deref());
+                text("jsonrpc.request.id", std::str::from_utf8(&request.id).ok().filter(|id| !id.is_empty()));
                 if end.cached {
                     put("dragoman.cache", AttributeValue::Flag(true));
                 }
@@ -155,7 +155,7 @@ fn served<'a, 't>(
             profile: Some(&request.profile),
             ..operation(request, end, request.client.as_ref())
         },
-        times: (nanoseconds(request, end.started), nanoseconds(request, end.ended)),
+        times: (end.started, end.ended),
         is_error: end.outcome != OperationOutcome::Ok && !is_own_fault,
         request,
         end,
@@ -167,7 +167,7 @@ fn sent<'a, 't>(
     request: &'a TracedRequest,
     end: &'a TracedEnd,
     texts: &'t SpanTexts,
-    (first, heard): (Instant, Instant),
+    times: (Instant, Instant),
 ) -> TracedSpan<'a, 't> {
     TracedSpan {
         own: request.sent,
@@ -175,7 +175,7 @@ fn sent<'a, 't>(
         trace_state: request.trace_state.as_deref(),
         link: None,
         operation: operation(request, end, request.server.as_ref()),
-        times: (nanoseconds(request, first), nanoseconds(request, heard)),
+        times,
         is_error: end.outcome != OperationOutcome::Ok,
         request,
         end,
@@ -189,11 +189,12 @@ fn operation<'a>(
     end: &'a TracedEnd,
     peer: Option<&'a TracedPeer>,
 ) -> SpanOperation<'a> {
+    let own = request.own_target.as_ref().and_then(|name| std::str::from_utf8(name).ok());
     let address = peer.and_then(|peer| peer.address.as_ref());
     SpanOperation {
         kind: SpanKind::Client,
         method: &request.method,
-        target: request.own_target.as_deref().or(request.target.as_deref()),
+        target: own.or(request.target.as_deref()),
         is_tool: request.is_tool,
         peer: peer.map(|peer| (peer.version, peer.is_pipe)),
         upstream: end.upstream.as_deref(),
@@ -216,12 +217,23 @@ fn error_type<'a>(end: &TracedEnd, texts: &'a SpanTexts) -> &'a str {
     }
 }
 
-/// Returns a moment in nanoseconds since 1970.
-fn nanoseconds(request: &TracedRequest, at: Instant) -> u64 {
-    let (wall, clock) = request.began;
-    let wall = if at >= clock { wall + (at - clock) } else { wall - (clock - at) };
-    let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+/// The same moment by both clocks, from which other moments are counted.
+#[derive(Clone, Copy)]
+pub(super) struct ClockPair(SystemTime, Instant);
+
+impl ClockPair {
+    /// The current moment.
+    pub(super) fn now() -> Self {
+        Self(SystemTime::now(), Instant::now())
+    }
+
+    /// Returns a moment in nanoseconds since 1970.
+    pub(super) fn nanoseconds(self, at: Instant) -> u64 {
+        let Self(wall, clock) = self;
+        let wall = if at >= clock { wall + (at - clock) } else { wall - (clock - at) };
+        let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    }
 }
 
 const _: () = assert!(FAULTS_OF_CLIENTS[3] == code::INVALID_PARAMS as i64);

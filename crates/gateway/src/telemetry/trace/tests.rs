@@ -126,11 +126,11 @@ fn a_full_queue_drops_and_counts() {
     let full = [ENDPOINT, ("OTEL_BSP_MAX_QUEUE_SIZE", "3"), ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")];
     let tracer = Tracer::new(&settings(&full).0.unwrap());
     for _ in 0..5 {
-        let mut request = tracer.begin(None, None).unwrap();
+        let (mut request, now) = (tracer.begin(None, None).unwrap(), std::time::Instant::now());
         request.end = Some(TracedEnd {
             upstream: None,
-            started: request.began.1,
-            ended: request.began.1,
+            started: now,
+            ended: now,
             sent: None,
             outcome: OperationOutcome::Ok,
             code: None,

@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
+use bytes::Bytes;
 use engine::meters::OperationOutcome;
+use smallvec::SmallVec;
 
 use super::{TraceContext, ids};
 
@@ -40,11 +42,11 @@ pub struct TracedRequest {
     /// True if the target is a tool.
     pub(crate) is_tool: bool,
     /// The name of the tool at its server.
-    pub(crate) own_target: Option<Box<str>>,
+    pub(crate) own_target: Option<Bytes>,
     /// The URI of a resource, without its query.
     pub(crate) resource: Option<Box<str>>,
-    /// The request's id as JSON text.
-    pub(crate) id: Option<Box<str>>,
+    /// The request's id as text; empty if it is unknown.
+    pub(crate) id: SmallVec<[u8; 24]>,
     /// A digest of the session's id.
     pub(crate) session: Option<u64>,
     /// The profile.
@@ -53,8 +55,6 @@ pub struct TracedRequest {
     pub(crate) client: Option<TracedPeer>,
     /// The server.
     pub(crate) server: Option<TracedPeer>,
-    /// The time at which the facts began, by both clocks.
-    pub(crate) began: (SystemTime, Instant),
     /// The end; `None` while the request runs.
     pub(crate) end: Option<TracedEnd>,
 }
@@ -95,12 +95,11 @@ impl TracedRequest {
             is_tool: false,
             own_target: None,
             resource: None,
-            id: None,
+            id: SmallVec::new(),
             session: None,
             profile: Arc::default(),
             client: None,
             server: None,
-            began: (SystemTime::now(), Instant::now()),
             end: None,
         }
     }
