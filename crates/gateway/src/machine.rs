@@ -26,22 +26,22 @@ const NO_SPACE: u64 = 1 << 20;
 /// The free space, in bytes, below which the user should act.
 const LITTLE_SPACE: u64 = 64 << 20;
 
-/// The gravity of a finding.
+/// The level of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gravity {
+pub enum FindingLevel {
     /// Nothing is wrong.
-    Fine,
+    Ok,
     /// It works, but may not be what the user wants.
-    Doubtful,
+    Warning,
     /// It does not work.
-    Wrong,
+    Error,
 }
 
 /// A finding about the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineFinding {
-    /// The gravity.
-    pub gravity: Gravity,
+    /// The level.
+    pub level: FindingLevel,
     /// The subject: `certificate`, `clock`, `state folder`.
     pub subject: &'static str,
     /// The finding, in words.
@@ -52,12 +52,12 @@ pub struct MachineFinding {
 
 impl MachineFinding {
     fn new(
-        gravity: Gravity,
+        level: FindingLevel,
         subject: &'static str,
         message: impl Into<String>,
         help: Option<String>,
     ) -> Self {
-        Self { gravity, subject, message: message.into(), help }
+        Self { level, subject, message: message.into(), help }
     }
 }
 
@@ -76,13 +76,13 @@ fn certificate(config: &Config) -> Vec<MachineFinding> {
     let finding =
         |level, note: TlsNote| MachineFinding::new(level, "certificate", note.message, Some(note.help));
     let errors = tls::errors(files).into_iter();
-    let mut all: Vec<MachineFinding> = errors.map(|note| finding(Gravity::Wrong, note)).collect();
+    let mut all: Vec<MachineFinding> = errors.map(|note| finding(FindingLevel::Error, note)).collect();
     if all.is_empty() {
         let sound = format!("{} is valid", files.cert.display());
-        all.push(MachineFinding::new(Gravity::Fine, "certificate", sound, None));
+        all.push(MachineFinding::new(FindingLevel::Ok, "certificate", sound, None));
     }
     let warnings = tls::warnings(files).into_iter();
-    all.extend(warnings.map(|note| finding(Gravity::Doubtful, note)));
+    all.extend(warnings.map(|note| finding(FindingLevel::Warning, note)));
     all
 }
 
@@ -97,21 +97,21 @@ fn state_folder(folder: &Path) -> Vec<MachineFinding> {
         let parent = folder.ancestors().skip(1).find(|parent| parent.exists());
         return vec![match parent {
             Some(parent) if access(parent, Access::WRITE_OK).is_err() => finding(
-                Gravity::Wrong,
+                FindingLevel::Error,
                 format!("{shown} does not exist, and cannot be created in {}", parent.display()),
                 Some("create it for the user that runs Dragoman, or set `stateFolder`".to_owned()),
             ),
-            _ => finding(Gravity::Fine, format!("{shown} will be created at the first start"), None),
+            _ => finding(FindingLevel::Ok, format!("{shown} will be created at the first start"), None),
         }];
     };
     if !found.is_dir() {
         let help = "remove the file, or name another folder with `stateFolder`";
-        return vec![finding(Gravity::Wrong, format!("{shown} is not a folder"), Some(help.to_owned()))];
+        return vec![finding(FindingLevel::Error, format!("{shown} is not a folder"), Some(help.to_owned()))];
     }
     let mut all = Vec::new();
     if access(folder, Access::WRITE_OK | Access::EXEC_OK).is_err() {
         let help = format!("run `chown \"$USER\" {shown}` as its owner, or set `stateFolder`");
-        all.push(finding(Gravity::Wrong, format!("{shown} cannot be written by this user"), Some(help)));
+        all.push(finding(FindingLevel::Error, format!("{shown} cannot be written by this user"), Some(help)));
     }
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MANY);
     for entry in entries {
@@ -121,7 +121,7 @@ fn state_folder(folder: &Path) -> Vec<MachineFinding> {
             let file = entry.path().display().to_string();
             let help = format!("run `chmod 600 {file}`");
             all.push(finding(
-                Gravity::Doubtful,
+                FindingLevel::Warning,
                 format!("other users can open {file} (mode {mode:03o})"),
                 Some(help),
             ));
@@ -133,14 +133,14 @@ fn state_folder(folder: &Path) -> Vec<MachineFinding> {
                 "it belongs to the user {}: run Dragoman as that user, or change its owner",
                 found.uid()
             );
-            all.push(finding(Gravity::Wrong, format!("{file} cannot be read by this user"), Some(help)));
+            all.push(finding(FindingLevel::Error, format!("{file} cannot be read by this user"), Some(help)));
         }
     }
     if let Ok(disk) = statvfs(folder) {
         all.extend(space(folder, disk.f_bavail.saturating_mul(disk.f_frsize)));
     }
     if all.is_empty() {
-        all.push(finding(Gravity::Fine, format!("{shown} can be used"), None));
+        all.push(finding(FindingLevel::Ok, format!("{shown} can be used"), None));
     }
     all
 }
@@ -148,15 +148,15 @@ fn state_folder(folder: &Path) -> Vec<MachineFinding> {
 /// The finding about the free space of the folder's disk, in bytes; `None` if there is enough.
 fn space(folder: &Path, free: u64) -> Option<MachineFinding> {
     let shown = folder.display();
-    let (gravity, message) = match free {
-        ..NO_SPACE => (Gravity::Wrong, format!("the disk of {shown} is full")),
+    let (level, message) = match free {
+        ..NO_SPACE => (FindingLevel::Error, format!("the disk of {shown} is full")),
         NO_SPACE..LITTLE_SPACE => {
-            (Gravity::Doubtful, format!("the disk of {shown} has only {} MiB of free space", free >> 20))
+            (FindingLevel::Warning, format!("the disk of {shown} has only {} MiB of free space", free >> 20))
         }
         _ => return None,
     };
     let help = "free up space: until then no key, revocation, consent, session or call can be stored";
-    Some(MachineFinding::new(gravity, "state folder", message, Some(help.to_owned())))
+    Some(MachineFinding::new(level, "state folder", message, Some(help.to_owned())))
 }
 
 /// Checks that the clock is not obviously wrong: certificates, tokens and limits depend on it.
@@ -173,16 +173,21 @@ fn clock_showing(now: SystemTime, newest: Option<SystemTime>) -> MachineFinding 
         .map_or_else(|_| "the clock".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
     let help = Some("set the clock, for example with `timedatectl set-ntp true`".to_owned());
     if millis < BUILT {
-        return MachineFinding::new(Gravity::Wrong, "clock", format!("{shown} UTC is in the past"), help);
+        return MachineFinding::new(
+            FindingLevel::Error,
+            "clock",
+            format!("{shown} UTC is in the past"),
+            help,
+        );
     }
     if let Some(ahead) =
         newest.and_then(|newest| newest.duration_since(now).ok()).filter(|ahead| *ahead > DRIFT)
     {
         let message =
             format!("{shown} UTC is {} s before the last change in the state folder", ahead.as_secs());
-        return MachineFinding::new(Gravity::Doubtful, "clock", message, help);
+        return MachineFinding::new(FindingLevel::Warning, "clock", message, help);
     }
-    MachineFinding::new(Gravity::Fine, "clock", format!("{shown} UTC"), None)
+    MachineFinding::new(FindingLevel::Ok, "clock", format!("{shown} UTC"), None)
 }
 
 #[cfg(test)]
@@ -191,12 +196,12 @@ mod tests {
 
     #[test]
     fn a_disk_with_little_space_is_a_finding() {
-        let gravity = |free| space(Path::new("/var/lib/dragoman"), free).map(|finding| finding.gravity);
-        assert_eq!(gravity(0), Some(Gravity::Wrong));
-        assert_eq!(gravity(NO_SPACE - 1), Some(Gravity::Wrong));
-        assert_eq!(gravity(NO_SPACE), Some(Gravity::Doubtful));
-        assert_eq!(gravity(LITTLE_SPACE - 1), Some(Gravity::Doubtful));
-        assert_eq!(gravity(LITTLE_SPACE), None);
+        let level = |free| space(Path::new("/var/lib/dragoman"), free).map(|finding| finding.level);
+        assert_eq!(level(0), Some(FindingLevel::Error));
+        assert_eq!(level(NO_SPACE - 1), Some(FindingLevel::Error));
+        assert_eq!(level(NO_SPACE), Some(FindingLevel::Warning));
+        assert_eq!(level(LITTLE_SPACE - 1), Some(FindingLevel::Warning));
+        assert_eq!(level(LITTLE_SPACE), None);
     }
 
     #[test]
@@ -227,7 +232,7 @@ mod tests {
         let locks = || fs::read_to_string("/proc/locks").unwrap().matches(&inode).count();
         let before = locks();
         assert!(before > 0, "an open database is locked");
-        assert!(state_folder(&folder).iter().all(|finding| finding.gravity != Gravity::Wrong));
+        assert!(state_folder(&folder).iter().all(|finding| finding.level != FindingLevel::Error));
         assert_eq!(locks(), before);
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -41,14 +41,14 @@ pub(crate) fn question(
     status: StatusCode,
     (to, request): (&str, &AuthorizationRequest),
     choice: &SiteChoice<'_>,
-    trouble: Option<&str>,
+    error: Option<&str>,
 ) -> Reply {
     let client = &request.client;
     let publisher =
         client_document::is_address(&client.client_id).then(|| redirect_uri::shown(&client.client_id));
     let body = html! {
         h1 { "Connect " (client.name()) " to WordPress" }
-        @if let Some(trouble) = trouble { p.error role="alert" { (trouble) } }
+        @if let Some(error) = error { p.error role="alert" { (error) } }
         p { strong { (client.name()) } " wants to use your WordPress site through Dragoman." }
         ul {
             li { "It will be able to do what your account can do there: read, and also change and delete." }

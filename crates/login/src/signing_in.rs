@@ -299,7 +299,7 @@ fn question(
     status: StatusCode,
     attempt: &SignInAttempt,
     typed: &str,
-    trouble: Option<&str>,
+    error: Option<&str>,
 ) -> Reply {
     let choice = match server.settings.sites.as_slice() {
         [] => SiteChoice::Typed(typed),
@@ -307,7 +307,7 @@ fn question(
         sites => SiteChoice::Among(sites),
     };
     let to = format!("{}/oauth/sign-in/{}", server.base().unwrap_or_default(), attempt.entry);
-    page::question(status, (&to, &attempt.request), &choice, trouble)
+    page::question(status, (&to, &attempt.request), &choice, error)
 }
 
 /// Sends a browser on.

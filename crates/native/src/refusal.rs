@@ -7,23 +7,23 @@ use serde_json::Value;
 
 use crate::hints;
 use crate::html;
-use crate::tools::{Condition, Trouble};
+use crate::tools::{CallFailure, Condition};
 
 /// The failure for an error answer with this status, whose body has `length` bytes.
-pub(crate) fn troubled(status: u16, body: Value, length: usize) -> Trouble {
+pub(crate) fn answered_failure(status: u16, body: Value, length: usize) -> CallFailure {
     let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
     // These codes mean that the account lacks the permission, whatever the status.
     let may_not = code.starts_with("bp_rest_");
     let unknown = status == 401 && !may_not;
     let condition = if unknown { Condition::BadCredentials } else { Condition::UpstreamError };
-    let mut trouble = Trouble::new(condition, words(status, &body)).with("status", status);
+    let mut failure = CallFailure::new(condition, words(status, &body)).with("status", status);
     if !code.is_empty() {
-        trouble = trouble.with("code", code);
+        failure = failure.with("code", code);
     }
     if body.is_object() && length <= LONGEST_BODY {
-        trouble = trouble.with("body", body);
+        failure = failure.with("body", body);
     }
-    trouble
+    failure
 }
 
 /// The maximum number of bytes of an error's body to pass on.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::hints;
 use crate::port::{HttpResponse, Verb};
-use crate::refusal::{clipped, said, troubled};
+use crate::refusal::{answered_failure, clipped, said};
 use crate::rest::{
     ADDRESS_NOT_ALLOWED, AcceptedCredentials, AnswerStyle, Doubt, EntryCheck, Offered, PlainSites,
     PreviousContents, Reference, RequestLimits, RequestTarget, RequestTargets, UnreadableKind, VisitorCheck,
@@ -20,7 +20,7 @@ use crate::rest::{
 };
 use crate::roleless;
 use crate::server::{Mapped, SiteLogin};
-use crate::tools::{Condition, Effect, ToolRow, Trouble, Values};
+use crate::tools::{CallFailure, Condition, Effect, ToolRow, Values};
 use crate::unknown::UnknownArguments;
 
 /// Settings for requests to the sites that a server of tools uses.
@@ -162,9 +162,10 @@ impl WordPressSite {
 
     /// The login of the site to ask, and true if the request chose it. A login is refused if the request gives only a part of it,
     /// or an empty part. Otherwise another account would perform an action that was meant for the account in the request.
-    fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
-        let none =
-            |why: &str| Trouble::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"));
+    fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), CallFailure> {
+        let none = |why: &str| {
+            CallFailure::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"))
+        };
         let whole = |login: &&SiteLogin| {
             let password = login.password.expose_secret();
             [login.url.as_str(), login.username.as_str(), password].iter().all(|text| !text.trim().is_empty())
@@ -198,12 +199,12 @@ fn site_url(text: &str) -> Result<String, &'static str> {
 }
 
 /// The value of `Authorization` (RFC 7617). Application Passwords are displayed with spaces and checked without them.
-fn basic(login: &SiteLogin) -> Result<SecretString, Trouble> {
+fn basic(login: &SiteLogin) -> Result<SecretString, CallFailure> {
     let name = login.username.trim();
     if name.contains(':') || name.chars().any(char::is_control) {
         let words =
             "invalid WordPress credentials: a user name must not contain a colon or control characters";
-        return Err(Trouble::new(Condition::BadCredentials, words));
+        return Err(CallFailure::new(Condition::BadCredentials, words));
     }
     let password: String = login.password.expose_secret().split_whitespace().collect();
     let pair = SecretString::from(format!("{name}:{password}"));
@@ -230,7 +231,12 @@ const REFERENCES: &[Reference] = &[
 ];
 
 impl RequestTargets for WordPressSite {
-    fn place(&self, base: &str, _values: &Values, mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble> {
+    fn place(
+        &self,
+        base: &str,
+        _values: &Values,
+        mapped: Option<&Mapped>,
+    ) -> Result<RequestTarget, CallFailure> {
         if base == IMAGES {
             return Ok(RequestTarget {
                 url: self.images.clone(),
@@ -242,12 +248,12 @@ impl RequestTargets for WordPressSite {
         }
         let (login, chosen) = self.login(mapped)?;
         let url = site_url(&login.url).map_err(|why| {
-            Trouble::new(Condition::BadCredentials, format!("invalid WordPress credentials: {why}"))
+            CallFailure::new(Condition::BadCredentials, format!("invalid WordPress credentials: {why}"))
         })?;
         let public_only = chosen && !self.settings.private_sites;
         let port = port_of(&url);
         if public_only && !matches!(port, 80 | 443) && !self.settings.ports.contains(&port) {
-            return Err(Trouble::new(Condition::BadCredentials, ADDRESS_NOT_ALLOWED));
+            return Err(CallFailure::new(Condition::BadCredentials, ADDRESS_NOT_ALLOWED));
         }
         let path = self.apis.iter().find(|api| api.base == base).map_or("", |api| api.path);
         Ok(RequestTarget {
@@ -259,13 +265,18 @@ impl RequestTargets for WordPressSite {
         })
     }
 
-    fn secret(&self, _name: &str, values: &Values, mapped: Option<&Mapped>) -> Result<SecretString, Trouble> {
+    fn secret(
+        &self,
+        _name: &str,
+        values: &Values,
+        mapped: Option<&Mapped>,
+    ) -> Result<SecretString, CallFailure> {
         let carried = mapped.and_then(|mapped| mapped.image_key.clone());
         let given = values.get("apiKey").and_then(Value::as_str).map(|key| SecretString::from(key.trim()));
         let keys = [carried, given, self.settings.image_key.clone()];
         keys.into_iter().flatten().find(|key| !key.expose_secret().trim().is_empty()).ok_or_else(|| {
             let words = "an imgbb API key is needed: with the request, as the argument apiKey, or in the configuration";
-            Trouble::new(Condition::NoCredentials, words)
+            CallFailure::new(Condition::NoCredentials, words)
         })
     }
 
@@ -283,8 +294,8 @@ impl RequestTargets for WordPressSite {
         self.settings.requests.allow.is_empty()
     }
 
-    fn may(&self, _base: &str, verb: Verb, route: &str) -> Result<(), Trouble> {
-        let no = |words: &str| Err(Trouble::new(Condition::ToolFailed, words.to_owned()));
+    fn may(&self, _base: &str, verb: Verb, route: &str) -> Result<(), CallFailure> {
+        let no = |words: &str| Err(CallFailure::new(Condition::ToolFailed, words.to_owned()));
         let requests = &self.settings.requests;
         if verb != Verb::Get && self.settings.only_reads() {
             return no("the configuration allows this tool only to read");
@@ -298,34 +309,34 @@ impl RequestTargets for WordPressSite {
         Ok(())
     }
 
-    fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {
+    fn failure(&self, base: &str, response: &HttpResponse) -> CallFailure {
         let body = json(&response.body).unwrap_or_default();
         let status = response.status;
         if base == IMAGES {
             let words = said(&body).unwrap_or_else(|| format!("it answered HTTP {status} without a message"));
             let words = format!("the image host refused the upload: {}", clipped(&words));
-            return Trouble::new(Condition::UpstreamError, words).with("status", status);
+            return CallFailure::new(Condition::UpstreamError, words).with("status", status);
         }
         let asks = response.header("www-authenticate").is_some_and(hints::is_basic);
         if status == 401 && asks && said(&body).is_none() {
-            return Trouble::new(Condition::BadCredentials, hints::GATE).with("status", status);
+            return CallFailure::new(Condition::BadCredentials, hints::GATE).with("status", status);
         }
-        let mut trouble = troubled(status, body, response.body.len());
+        let mut failure = answered_failure(status, body, response.body.len());
         // Only a time in seconds is used; a date (RFC 9110, 10.2.3) would add nothing to the hint.
         let wait = response.header("retry-after").and_then(|text| text.trim().parse::<u32>().ok());
         if let Some(seconds) = wait.filter(|_| matches!(status, 429 | 503)) {
-            trouble.message = format!("{}; the site asks to wait {seconds} seconds", trouble.message);
+            failure.message = format!("{}; the site asks to wait {seconds} seconds", failure.message);
         }
-        trouble
+        failure
     }
 
-    fn refused(&self, base: &str, answer: &Value) -> Option<Trouble> {
+    fn refused(&self, base: &str, answer: &Value) -> Option<CallFailure> {
         // A proxy in front of a site, or a plugin, may give every answer a success status; the body is still an error.
         let status = answer.pointer("/data/status").and_then(Value::as_u64)?;
         let status = u16::try_from(status).ok().filter(|status| (400..600).contains(status))?;
         let is_error = base != IMAGES
             && ["code", "message"].iter().all(|name| answer.get(name).is_some_and(Value::is_string));
-        is_error.then(|| troubled(status, answer.clone(), answer.to_string().len()))
+        is_error.then(|| answered_failure(status, answer.clone(), answer.to_string().len()))
     }
 
     fn filter(&self, base: &str, answer: &mut Value) {
@@ -372,17 +383,17 @@ impl RequestTargets for WordPressSite {
         Some(&self.visitors)
     }
 
-    fn visitor_check(&self, base: &str, trouble: &Trouble) -> Option<VisitorCheck> {
+    fn visitor_check(&self, base: &str, failure: &CallFailure) -> Option<VisitorCheck> {
         let detail =
-            |name: &str| trouble.detail.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
+            |name: &str| failure.detail.iter().find(|(given, _)| *given == name).map(|(_, value)| value);
         let status = u16::try_from(detail("status")?.as_u64()?).ok()?;
         let code = detail("code")?.as_str()?;
         let check = self.apis.iter().find(|api| api.base == base)?.visitor?;
         (check.may_be)(status, code).then_some(check)
     }
 
-    fn doubt(&self, base: &str, trouble: &Trouble) -> Option<Doubt> {
-        let no_route = trouble.detail.iter().any(|(name, value)| *name == "code" && value == "rest_no_route");
+    fn doubt(&self, base: &str, failure: &CallFailure) -> Option<Doubt> {
+        let no_route = failure.detail.iter().any(|(name, value)| *name == "code" && value == "rest_no_route");
         self.apis.iter().find(|api| api.base == base && no_route)?.doubt
     }
 }

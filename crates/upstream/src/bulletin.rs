@@ -22,14 +22,14 @@ pub struct Bulletin(Mutex<LastReported>);
 #[derive(Default)]
 struct LastReported {
     /// The problem that the last line reported, with the numbers removed.
-    trouble: Option<String>,
+    failure: Option<String>,
     notes: HashSet<u64>,
 }
 
 impl Bulletin {
     /// Notes that the server has answered, so that the next failure is news.
     pub fn is_well(&self) {
-        self.0.lock().trouble = None;
+        self.0.lock().failure = None;
     }
 
     /// Notes a failure. Returns `true` if the failure is news; a difference in numbers, such as times or process ids,
@@ -38,8 +38,8 @@ impl Bulletin {
         let bare = || reason.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
         let mut said = self.0.lock();
         let news = Some(bare());
-        let is_news = said.trouble != news;
-        said.trouble = news;
+        let is_news = said.failure != news;
+        said.failure = news;
         is_news
     }
 

@@ -51,7 +51,7 @@ fn start(
     askable: Askable,
     cell: &Arc<LinkCell>,
 ) {
-    let ear = Ear {
+    let monitor = LinkMonitor {
         egress: egress.clone(),
         upstream: Arc::downgrade(upstream),
         link: Arc::downgrade(link),
@@ -60,27 +60,29 @@ fn start(
         changes: Arc::default(),
     };
     if let Some(mut unasked) = link.recipients.take_unasked() {
-        let (ear, is_stream) = (ear.clone(), matches!(link.wire, Wire::Sse(_)));
+        let (monitor, is_stream) = (monitor.clone(), matches!(link.wire, Wire::Sse(_)));
         transport::task::spawn(async move {
             while let Some(UnaskedMessage { frame, owner }) = unasked.recv().await {
-                let Some(link) = ear.link.upgrade() else { return };
-                ear.hear(&link, frame, owner);
+                let Some(link) = monitor.link.upgrade() else { return };
+                monitor.hear(&link, frame, owner);
             }
-            ear.note_end();
+            monitor.note_end();
             // A broken stream is noticed immediately.
             if is_stream {
-                ear.revive().await;
+                monitor.revive().await;
             }
         });
     }
     match (&link.wire, link.era.lifecycle) {
         (Wire::Native(_), _) | (Wire::Pipe(_) | Wire::Sse(_), Lifecycle::Handshake) => {}
         (Wire::Http(_), Lifecycle::Handshake) => {
-            transport::task::spawn(async move { ear.keep_open(Listening::Standing).await });
+            transport::task::spawn(async move { monitor.keep_open(Listening::Standing).await });
         }
         (_, Lifecycle::Stateless) => {
             if let Some(filter) = announced_changes(link) {
-                transport::task::spawn(async move { ear.keep_open(Listening::Subscription(filter)).await });
+                transport::task::spawn(
+                    async move { monitor.keep_open(Listening::Subscription(filter)).await },
+                );
             }
         }
     }
@@ -98,7 +100,7 @@ fn announced_changes(link: &OpenLink) -> Option<String> {
 }
 
 #[derive(Clone)]
-struct Ear {
+struct LinkMonitor {
     egress: Egress,
     upstream: Weak<Upstream>,
     link: Weak<OpenLink>,
@@ -113,7 +115,7 @@ enum Listening {
     Subscription(String),
 }
 
-impl Ear {
+impl LinkMonitor {
     /// Keeps a stream open as long as the link lives, and reopens a lost link.
     async fn keep_open(&self, what: Listening) {
         let mut wait = WAIT.0;

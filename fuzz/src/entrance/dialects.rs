@@ -7,8 +7,8 @@ use config::{Naming, Profile};
 use engine::Condition;
 use engine::catalogue::{Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
 use engine::dialect::{
-    Begun, Dialect, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, Trouble, begin, finish,
-    gather, read, refuse,
+    Begun, Dialect, DialectFault, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, begin,
+    finish, gather, read, refuse,
 };
 use proto::era::{ServerHello, newest_handshake};
 use proto::rpc::{Frame, FrameLimits};
@@ -136,10 +136,10 @@ fn answered(row: &Dialect, ask: &DialectRequest, facts: u8) -> Option<DialectRep
                 1 => DialectOutcome::Result(Bytes::from_static(
                     br#"{"content":[],"isError":true,"structuredContent":{}}"#,
                 )),
-                2 => DialectOutcome::Trouble(Trouble::new(Condition::UpstreamDown, "gone").of("own")),
-                _ => {
-                    DialectOutcome::Trouble(Trouble::new(Condition::UnknownTool, "none").about(ask.method()))
-                }
+                2 => DialectOutcome::Fault(DialectFault::new(Condition::UpstreamDown, "gone").of("own")),
+                _ => DialectOutcome::Fault(
+                    DialectFault::new(Condition::UnknownTool, "none").about(ask.method()),
+                ),
             };
             Some(finish(row, ask, outcome))
         }
@@ -161,7 +161,7 @@ fn echoes(row: &Dialect, ask: &DialectRequest, reply: &DialectReply) {
     let start = [b"{\"jsonrpc\":\"2.0\",\"id\":", ask.id(), b","].concat();
     let own = reply.body.starts_with(b"{\"jsonrpc\"");
     assert!(!own || reply.body.starts_with(&start), "{}: {reply:?}", row.name);
-    let refused = refuse(row, Some(ask), &Trouble::new(Condition::RateLimited, "soon"));
+    let refused = refuse(row, Some(ask), &DialectFault::new(Condition::RateLimited, "soon"));
     answer(&refused);
 }
 

@@ -9,7 +9,7 @@ use pages::model::{ForeignText, Notice, PageFrame, Severity};
 
 use super::pages_state::PagesState;
 use crate::insight::calls;
-use crate::insight::health::TroubleCounts;
+use crate::insight::health::AttentionCounts;
 use crate::insight::moment::PointInTime;
 use gateway::admission::admin::sessions::{FormNotice, FoundSession};
 use gateway::changes::edits::Edited;
@@ -84,7 +84,7 @@ impl PageRequest {
     /// Returns the frame of a page. It contains the result of the last form, which is shown only once.
     pub(super) fn frame(&self) -> PageFrame {
         let notice = self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie);
-        let trouble = TroubleCounts::of(&self.shard);
+        let counts = AttentionCounts::of(&self.shard);
         PageFrame {
             now: PointInTime::now().0,
             csrf: self.session.form_token.to_string(),
@@ -93,8 +93,8 @@ impl PageRequest {
             address: self.authority.as_str().into(),
             manages: self.manages(),
             records_calls: calls::are_recorded(&self.shard),
-            failing_servers: trouble.failing_servers,
-            pending_definitions: trouble.pending_definitions,
+            failing_servers: counts.failing_servers,
+            pending_definitions: counts.pending_definitions,
             notice: notice.map(shown),
         }
     }

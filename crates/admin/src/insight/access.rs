@@ -142,17 +142,17 @@ fn scheme_of(id: &str) -> Scheme {
 /// # Errors
 /// Fails if there is no such profile, or if the caller is described incorrectly.
 pub(crate) async fn check(shard: &Arc<Shard>, question: AccessQuestion) -> Result<AccessAnswer, Refusal> {
-    AccessDesk::open(shard).await.answer(question).await
+    AccessChecker::open(shard).await.answer(question).await
 }
 
 /// The answers to several questions. The view of each profile is built once.
-pub(crate) struct AccessDesk {
+pub(crate) struct AccessChecker {
     shard: Arc<Shard>,
     names: KeyNames,
     views: HashMap<String, Arc<View>>,
 }
 
-impl AccessDesk {
+impl AccessChecker {
     /// Reads what answers need.
     pub(crate) async fn open(shard: &Arc<Shard>) -> Self {
         Self { shard: shard.clone(), names: key_names(shard).await, views: HashMap::new() }

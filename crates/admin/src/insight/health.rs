@@ -45,14 +45,14 @@ pub(crate) struct HealthFinding {
 
 /// The numbers of servers and tools that need an operator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct TroubleCounts {
+pub(crate) struct AttentionCounts {
     /// The servers that cannot be used.
     pub(crate) failing_servers: u32,
     /// The tools whose definitions await approval.
     pub(crate) pending_definitions: u32,
 }
 
-impl TroubleCounts {
+impl AttentionCounts {
     pub(crate) fn of(shard: &Shard) -> Self {
         let mut counts = Self::default();
         for spec in &shard.gateway.snapshot.upstreams {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proto::rpc::code;
 use upstream::oauth::KnownConsent;
 
-use super::access::{AccessDesk, AccessQuestion, AskedCaller};
+use super::access::{AccessChecker, AccessQuestion, AskedCaller};
 use super::calls::RecordedCall;
 use gateway::key_names::NO_KEY;
 use gateway::process::Shard;
@@ -21,7 +21,7 @@ const CALL: &str = "tools/call";
 /// Finds reasons for several calls.
 pub(crate) struct CallRefusals {
     shard: Arc<Shard>,
-    desk: Option<AccessDesk>,
+    checker: Option<AccessChecker>,
     /// The answers of the rules, by profile, tool, caller and address.
     known: HashMap<[String; 4], Option<String>>,
     consents: Option<Vec<KnownConsent>>,
@@ -29,7 +29,7 @@ pub(crate) struct CallRefusals {
 
 impl CallRefusals {
     pub(crate) fn new(shard: &Arc<Shard>) -> Self {
-        Self { shard: shard.clone(), desk: None, known: HashMap::new(), consents: None }
+        Self { shard: shard.clone(), checker: None, known: HashMap::new(), consents: None }
     }
 
     /// Returns the reason why a call did not reach a tool, as far as it is known.
@@ -58,8 +58,8 @@ impl CallRefusals {
         if self.known.len() >= MOST_QUESTIONS {
             return None;
         }
-        if self.desk.is_none() {
-            self.desk = Some(AccessDesk::open(&self.shard).await);
+        if self.checker.is_none() {
+            self.checker = Some(AccessChecker::open(&self.shard).await);
         }
         let caller = AskedCaller {
             id: Some(call.principal.clone()),
@@ -67,7 +67,7 @@ impl CallRefusals {
             ..AskedCaller::default()
         };
         let question = AccessQuestion { profile: call.profile.clone(), tool, arguments: None, caller };
-        let answer = self.desk.as_mut()?.answer(question).await.ok();
+        let answer = self.checker.as_mut()?.answer(question).await.ok();
         // A key that was revoked later says nothing about the call.
         let answer = answer.filter(|answer| !answer.reason.starts_with(NO_KEY));
         let now = "a rule or a limit stopped the call; a call with other arguments may be allowed now";

@@ -12,7 +12,7 @@ use super::keys::key_names;
 use super::moment::PointInTime;
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
-use gateway::session::session::{Face, Session};
+use gateway::session::session::{ClientChannel, Session};
 
 /// The number of characters of a digest that identify a session.
 const DIGITS: usize = 16;
@@ -145,9 +145,9 @@ fn slug(shard: &Shard, profile: usize) -> String {
 }
 
 fn one(shard: &Shard, session: &Session) -> ListedSession {
-    let (kind, has_stream) = match &session.face {
-        Face::Http(streams) => ("http", streams.has_standing()),
-        Face::Pipe(_) => ("lines", true),
+    let (kind, has_stream) = match &session.channel {
+        ClientChannel::Http(streams) => ("http", streams.has_standing()),
+        ClientChannel::Pipe(_) => ("lines", true),
     };
     ListedSession {
         id: shown_id(&session.id),

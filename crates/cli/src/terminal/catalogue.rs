@@ -15,8 +15,8 @@ use proto::rpc::Id;
 use serde_json::Value;
 
 use super::CLIENT_INFO;
+use super::client_handler::ClientHandler;
 use super::connection::Connection;
-use super::desk::Desk;
 use crate::output::console::one_line;
 use crate::output::failure::Failure;
 
@@ -33,7 +33,7 @@ const SCHEMA: usize = 1 << 20;
 pub(crate) async fn gather(
     connection: &mut Connection,
     kinds: &[ListKind],
-    desk: &mut Desk<'_>,
+    handler: &mut ClientHandler<'_>,
 ) -> Result<UpstreamCatalogue, Failure> {
     let mut hello = connection.hello.clone();
     hello.capabilities = only(&hello.capabilities, kinds);
@@ -41,7 +41,7 @@ pub(crate) async fn gather(
     while let Some(kind) = run.wants() {
         let key = connection.next_id();
         let Some(text) = run.request(&Id::number(key)) else { break };
-        let answer = connection.exchange(key, text, &Mirror::of_method(kind.method()), desk).await?;
+        let answer = connection.exchange(key, text, &Mirror::of_method(kind.method()), handler).await?;
         run.feed(&answer).map_err(|fault| match fault {
             GatherFault::Refused { code, message, .. } => {
                 Failure::Refused { code, message, data: None, help: None }
@@ -65,13 +65,13 @@ pub(crate) async fn suggested<T>(
     connection: &mut Connection,
     kinds: &[ListKind],
     name: &str,
-    desk: &mut Desk<'_>,
+    handler: &mut ClientHandler<'_>,
 ) -> Result<T, Failure> {
     let refused = match result {
         Err(refused @ Failure::Refused { help: None, .. }) => refused,
         other => return other,
     };
-    let Ok(catalogue) = gather(connection, kinds, desk).await else { return Err(refused) };
+    let Ok(catalogue) = gather(connection, kinds, handler).await else { return Err(refused) };
     let listed = kinds.iter().flat_map(|kind| catalogue.list(*kind)).map(|item| &*item.key);
     match nearest(name, listed.filter(|key| *key != name)) {
         Some(near) => Err(refused.help(format!("did you mean {:?}?", one_line(near)))),

@@ -1,4 +1,4 @@
-//! Requests and answers over any transport. A server's messages before its answer go to the [`Desk`].
+//! Requests and answers over any transport. A server's messages before its answer go to the [`ClientHandler`].
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use transport::child::Supervisor;
 use transport::net::Client;
 use transport::up::{EventStream, HttpReply, LinkError, MuxCall, Owner, StreamItem, Unasked};
 
-use super::desk::Desk;
+use super::client_handler::ClientHandler;
 use super::unmet::link_failure;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::output::failure::Failure;
@@ -151,10 +151,10 @@ impl Connection {
     ///
     /// # Errors
     /// Fails if there is no answer.
-    pub(crate) async fn ask(&mut self, ask: &Ask, desk: &mut Desk<'_>) -> Result<Frame, Failure> {
+    pub(crate) async fn ask(&mut self, ask: &Ask, handler: &mut ClientHandler<'_>) -> Result<Frame, Failure> {
         let key = self.next_id();
-        let text = self.request(key, ask, desk);
-        self.exchange(key, text, &ask.mirror, desk).await
+        let text = self.request(key, ask, handler);
+        self.exchange(key, text, &ask.mirror, handler).await
     }
 
     /// Sends a complete request under `key`, and waits for its answer.
@@ -166,12 +166,12 @@ impl Connection {
         key: u64,
         text: Bytes,
         mirror: &Mirror,
-        desk: &mut Desk<'_>,
+        handler: &mut ClientHandler<'_>,
     ) -> Result<Frame, Failure> {
         self.open = Some(key);
-        let answer = self.converse(key, text, mirror, desk).await;
+        let answer = self.converse(key, text, mirror, handler).await;
         self.open = None;
-        desk.settle();
+        handler.settle();
         answer.map_err(|e| link_failure("the server", &e, &self.mask))
     }
 
@@ -180,7 +180,7 @@ impl Connection {
         key: u64,
         text: Bytes,
         mirror: &Mirror,
-        desk: &mut Desk<'_>,
+        handler: &mut ClientHandler<'_>,
     ) -> Result<Frame, LinkError> {
         let mirror = self.era().mirrored_headers.then_some(mirror);
         let overall = Instant::now() + OVERALL.max(self.patience);
@@ -188,10 +188,10 @@ impl Connection {
         let idle = || (Instant::now() + patience).min(overall);
         let late = |_| LinkError::Late(patience.as_secs());
         let mut since = Instant::now();
-        let sent = desk.watched(since, timeout_at(idle(), self.send(key, text, mirror))).await;
+        let sent = handler.watched(since, timeout_at(idle(), self.send(key, text, mirror))).await;
         let mut source = sent.map_err(late)??;
         loop {
-            let next = desk.watched(since, timeout_at(idle(), self.next(&mut source))).await;
+            let next = handler.watched(since, timeout_at(idle(), self.next(&mut source))).await;
             let frame = next.map_err(late)??;
             match frame.kind() {
                 FrameKind::Response | FrameKind::Error
@@ -202,9 +202,9 @@ impl Connection {
                 FrameKind::Response | FrameKind::Error => {
                     tracing::debug!("ignored an answer to another request");
                 }
-                FrameKind::Notification => desk.hear(&frame),
+                FrameKind::Notification => handler.hear(&frame),
                 FrameKind::Request => {
-                    let answer = desk.answer(&frame).await;
+                    let answer = handler.answer(&frame).await;
                     self.notify(answer).await?;
                     since = Instant::now();
                 }
@@ -281,8 +281,8 @@ impl Connection {
     }
 
     /// Returns the text of a request.
-    fn request(&self, key: u64, ask: &Ask, desk: &Desk<'_>) -> Bytes {
-        self.request_with(key, ask, &[], desk)
+    fn request(&self, key: u64, ask: &Ask, handler: &ClientHandler<'_>) -> Bytes {
+        self.request_with(key, ask, &[], handler)
     }
 
     /// Returns the text of a request with further members of `params`.
@@ -291,7 +291,7 @@ impl Connection {
         key: u64,
         ask: &Ask,
         further: &[(&'static str, String)],
-        desk: &Desk<'_>,
+        handler: &ClientHandler<'_>,
     ) -> Bytes {
         let era = self.era();
         let own = own_meta(era, CAPABILITIES, CLIENT_INFO);
@@ -301,7 +301,7 @@ impl Connection {
             None => "\"_meta\":{".to_owned(),
         };
         let _ = write!(meta, "\"{}\":{key}", names::PROGRESS_TOKEN);
-        if let (false, Some(level)) = (own.is_empty(), desk.log_level()) {
+        if let (false, Some(level)) = (own.is_empty(), handler.log_level()) {
             let _ = write!(meta, ",\"{}\":\"{level}\"", names::LOG_LEVEL);
         }
         meta.push('}');

@@ -8,7 +8,7 @@
 //! | `unmet` | messages for connections that fail |
 //! | `connection` | requests and answers over any transport |
 //! | `rounds` | requests that are answered with questions, and cancelling |
-//! | `desk` | a server's messages and questions before its answer |
+//! | `client_handler` | a server's messages and questions before its answer |
 //! | `form` | a question's form: fields and valid input |
 //! | `arguments` | a tool's arguments from the command line |
 //! | `parameters` | a tool's arguments as lines for people |
@@ -20,9 +20,9 @@
 
 pub(crate) mod arguments;
 pub(crate) mod catalogue;
+mod client_handler;
 pub(crate) mod connect;
 pub(crate) mod connection;
-mod desk;
 pub(crate) mod detail;
 mod form;
 pub(crate) mod parameters;
@@ -33,8 +33,8 @@ pub(crate) mod show;
 pub(crate) mod target;
 mod unmet;
 
+pub(crate) use client_handler::ClientHandler;
 pub(crate) use connection::Connection;
-pub(crate) use desk::Desk;
 
 /// This client's introduction.
 pub(crate) const CLIENT_INFO: &str = concat!(

@@ -6,8 +6,8 @@ use proto::era::is_input_required;
 use proto::json::{Members, Span, quote, unquote};
 use proto::rpc::{Frame, FrameKind, RpcError};
 
+use super::client_handler::ClientHandler;
 use super::connection::{Ask, Connection};
-use super::desk::Desk;
 use crate::output::failure::Failure;
 
 /// The maximum number of rounds of questions before a server must answer.
@@ -42,16 +42,16 @@ impl Outcome {
 pub(crate) async fn complete(
     connection: &mut Connection,
     ask: &Ask,
-    desk: &mut Desk<'_>,
+    handler: &mut ClientHandler<'_>,
 ) -> Result<Outcome, Failure> {
     let mut further = Vec::new();
     for round in 0..=MAX_ROUNDS {
         let key = connection.next_id();
-        let text = connection.request_with(key, ask, &further, desk);
-        let frame = connection.exchange(key, text, &ask.mirror, desk).await?;
+        let text = connection.request_with(key, ask, &further, handler);
+        let frame = connection.exchange(key, text, &ask.mirror, handler).await?;
         let Some(questions) = is_input_required(connection.era(), &frame) else { return outcome(frame) };
         if round < MAX_ROUNDS {
-            further = answers(&frame, &questions, desk).await?;
+            further = answers(&frame, &questions, handler).await?;
         }
     }
     Err(Failure::new(format!("the server asked for input {MAX_ROUNDS} times without giving an answer")))
@@ -98,7 +98,7 @@ fn refusal(frame: &Frame, payload: Option<Span>) -> Failure {
 async fn answers(
     frame: &Frame,
     result: &Members,
-    desk: &mut Desk<'_>,
+    handler: &mut ClientHandler<'_>,
 ) -> Result<Vec<(&'static str, String)>, Failure> {
     let text = frame.text();
     let questions = result.get(text, "inputRequests").and_then(|span| Members::of_value(text, span));
@@ -109,7 +109,7 @@ async fn answers(
         let get = |name| members.as_ref().and_then(|members| members.get(text, name));
         let method = get("method").and_then(|span| frame.string(span)).unwrap_or_default();
         let params = get("params").map_or(b"{}".as_slice(), |span| span.of(text));
-        let answer = desk.ask(&method, params).await.map_err(|why| Failure::new(why.message))?;
+        let answer = handler.ask(&method, params).await.map_err(|why| Failure::new(why.message))?;
         given.push(format!("{}:{answer}", quote(&key)));
     }
     let mut members = Vec::new();

@@ -20,7 +20,7 @@ impl JsonSchema for DialectDifference {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let trouble = generator.subschema_for::<TroubleAnswer>().to_value();
+        let fault_answer = generator.subschema_for::<TroubleAnswer>().to_value();
         let mut properties = Map::new();
         let names = Dialect::names().join(", ");
         let base = format!(
@@ -31,13 +31,13 @@ impl JsonSchema for DialectDifference {
         let mut told = Vec::new();
         for column in Dialect::COLUMNS {
             let mut schema =
-                if column.kind == CellKind::FaultText { trouble.clone() } else { of_kind(column) };
+                if column.kind == CellKind::FaultText { fault_answer.clone() } else { of_kind(column) };
             schema["description"] = Value::String(described(column));
             properties.insert(column.name.to_owned(), schema);
             told.extend((column.kind == CellKind::FaultText).then_some(column.name));
         }
         let mut members = Map::new();
-        for (member, schema) in trouble_members() {
+        for (member, schema) in fault_members() {
             members.insert(format!("^({})\\.{member}$", told.join("|")), schema);
         }
         json_schema!({
@@ -60,12 +60,12 @@ impl JsonSchema for TroubleAnswer {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let properties: Map<String, Value> =
-            trouble_members().into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+            fault_members().into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
         json_schema!({ "type": "object", "properties": properties, "additionalProperties": false })
     }
 }
 
-fn trouble_members() -> [(&'static str, Value); 6] {
+fn fault_members() -> [(&'static str, Value); 6] {
     let described = |mut schema: Value, about: &str| {
         schema["description"] = Value::from(about);
         schema

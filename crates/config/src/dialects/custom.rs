@@ -16,7 +16,7 @@ use crate::values::wording::clip;
 const MOST_TOLD: usize = 5;
 
 /// The members of columns that describe the answer to one kind of failure.
-const TROUBLE_MEMBERS: [&str; 6] = ["code", "message", "status", "channel", "data", "body"];
+const FAULT_MEMBERS: [&str; 6] = ["code", "message", "status", "channel", "data", "body"];
 
 /// The column that selects a set of changes to other columns.
 const VARIANT: &str = "variant";
@@ -110,7 +110,7 @@ fn meant(key: &str) -> String {
     if let Some(near) = suggest::nearest(key, names()) {
         return format!("did you mean `{near}`?");
     }
-    if let Some(member) = suggest::nearest(key, TROUBLE_MEMBERS) {
+    if let Some(member) = suggest::nearest(key, FAULT_MEMBERS) {
         return format!(
             "set it for one kind of failure: unknownTool: {{ {member}: … }}; `dragoman schema` lists all columns"
         );

@@ -7,10 +7,10 @@ use proto::mcp::Method;
 use proto::rpc::Frame;
 
 use super::ask::DialectRequest;
+use super::dialect_fault::DialectFault;
 use super::facts::{Facts, Stop, served};
 use super::finish::{DialectReply, refuse};
 use super::introduce::{introduce, is_standard};
-use super::trouble::Trouble;
 use super::{call, list};
 use crate::catalogue::ListKind;
 use crate::fault::Condition;
@@ -38,7 +38,7 @@ pub fn begin(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Begun {
     match answer(row, ask, facts) {
         Ok(begun) => begun,
         Err(Stop::NeedsView) => Begun::NeedsView,
-        Err(Stop::Trouble(trouble)) => Begun::Done(refuse(row, Some(ask), &trouble)),
+        Err(Stop::Fault(fault)) => Begun::Done(refuse(row, Some(ask), &fault)),
     }
 }
 
@@ -53,11 +53,11 @@ fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Begun
         match check {
             Check::Known if !known && !tried => {
                 let why = format!("method {name:?} is not known here");
-                return Err(Trouble::new(Condition::UnknownMethod, why).about(name).into());
+                return Err(DialectFault::new(Condition::UnknownMethod, why).about(name).into());
             }
             Check::Initialized if gated(row, &name) && !facts.initialized => {
                 let why = format!("method {name:?} came before \"initialize\"");
-                return Err(Trouble::new(Condition::NotInitialized, why).into());
+                return Err(DialectFault::new(Condition::NotInitialized, why).into());
             }
             _ => {}
         }

@@ -10,10 +10,10 @@ use proto::json::{Span, Splice};
 use proto::rpc::{Frame, FrameLimits};
 
 use super::ask::DialectRequest;
+use super::dialect_fault::DialectFault;
 use super::facts::{Facts, Stop};
 use super::list::schema_of;
 use super::repair::{has_repairs, repair};
-use super::trouble::Trouble;
 use crate::catalogue::View;
 use crate::fault::{Condition, consent_message, no_resource};
 
@@ -21,7 +21,7 @@ use crate::fault::{Condition, consent_message, no_resource};
 pub(super) fn call(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Frame, Stop> {
     let name = ask.text_param("name").filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| {
-        Trouble::new(Condition::MissingToolName, "params.name is required and must be a string")
+        DialectFault::new(Condition::MissingToolName, "params.name is required and must be a string")
     })?;
     let arguments = arguments(row, ask)?;
     let view = facts.view()?;
@@ -45,7 +45,7 @@ pub(super) fn call(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Res
         let missing = schema_of(view, &name).and_then(|schema| missing(&schema, sent));
         let why =
             missing.map_or_else(|| misfit.to_string(), |key| format!("Missing required parameter: {key}"));
-        return Err(Trouble::new(Condition::InvalidArguments, why).about(name).into());
+        return Err(DialectFault::new(Condition::InvalidArguments, why).about(name).into());
     }
     let absent = arguments.is_none() && row.calls.arguments_missing == ArgumentsMissing::Empty;
     if absent || repaired.is_some() {
@@ -60,8 +60,9 @@ fn arguments(row: &Dialect, ask: &DialectRequest) -> Result<Option<Span>, Stop> 
     let policy = row.calls.arguments_missing;
     let found =
         ask.param("arguments").filter(|span| span.of(text) != b"null" || policy == ArgumentsMissing::Refuse);
-    let refused =
-        |condition| Stop::from(Trouble::new(condition, "params.arguments is required and must be an object"));
+    let refused = |condition| {
+        Stop::from(DialectFault::new(condition, "params.arguments is required and must be an object"))
+    };
     match (found, policy) {
         (None, ArgumentsMissing::Refuse) => Err(refused(Condition::InvalidParams)),
         (None, _) => Ok(None),
@@ -101,13 +102,13 @@ fn with_arguments(ask: &DialectRequest, arguments: &[u8]) -> Result<Frame, Stop>
 
 fn parsed(text: Bytes) -> Result<Frame, Stop> {
     Frame::parse(text, FrameLimits::default())
-        .map_err(|error| Trouble::new(Condition::InvalidParams, error.to_string()).into())
+        .map_err(|error| DialectFault::new(Condition::InvalidParams, error.to_string()).into())
 }
 
 /// The reason why an item is missing: no server has it, or the server that has it is unavailable.
-fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Trouble {
+fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> DialectFault {
     match view.absence_behind(name) {
-        None => Trouble::new(condition, format!("no server of this profile has {name:?}")).about(name),
+        None => DialectFault::new(condition, format!("no server of this profile has {name:?}")).about(name),
         Some((server, absence)) => {
             let consent = facts.consents.iter().find(|(wanting, _)| wanting == server);
             let consent = consent.map(|(_, page)| page.clone());
@@ -115,7 +116,7 @@ fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Tr
                 Some(page) => consent_message(server, page),
                 None => format!("server {server:?} {}", absence.reason),
             };
-            Trouble { consent, ..Trouble::new(Condition::UpstreamDown, why).about(name).of(server) }
+            DialectFault { consent, ..DialectFault::new(Condition::UpstreamDown, why).about(name).of(server) }
         }
     }
 }
@@ -126,7 +127,7 @@ pub(super) fn read_resource(ask: &DialectRequest, facts: Facts<'_>) -> Result<Fr
     if facts.view()?.resource(&uri).is_some() {
         return Ok(ask.frame().clone());
     }
-    Err(Trouble::new(Condition::UnknownResource, no_resource(&uri)).about(uri).into())
+    Err(DialectFault::new(Condition::UnknownResource, no_resource(&uri)).about(uri).into())
 }
 
 /// The request to forward for getting a prompt.
@@ -142,7 +143,7 @@ pub(super) fn get_prompt(ask: &DialectRequest, facts: Facts<'_>) -> Result<Frame
 fn required<'a>(ask: &'a DialectRequest, key: &str) -> Result<Cow<'a, str>, Stop> {
     let found = ask.text_param(key);
     found.ok_or_else(|| {
-        Trouble::new(Condition::InvalidParams, format!("params.{key} is required and must be a string"))
+        DialectFault::new(Condition::InvalidParams, format!("params.{key} is required and must be a string"))
             .into()
     })
 }

@@ -5,7 +5,7 @@ use config::dialect_rows::fault_text::Words;
 use config::dialect_rows::row::Dialect;
 use proto::codec::sse::{KEEP_ALIVE, encode_comment, encode_event};
 
-use super::trouble::text_for;
+use super::dialect_fault::text_for;
 use crate::fault::Condition;
 
 /// The bytes before the first event of a stream; often empty.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::trouble::Trouble;
+use super::dialect_fault::DialectFault;
 use crate::catalogue::View;
 use crate::fault::Condition;
 
@@ -25,14 +25,14 @@ pub struct Facts<'a> {
 #[derive(Debug)]
 pub(super) enum Stop {
     /// The request has a fault.
-    Trouble(Box<Trouble>),
+    Fault(Box<DialectFault>),
     /// The decision needs a view.
     NeedsView,
 }
 
-impl From<Trouble> for Stop {
-    fn from(trouble: Trouble) -> Self {
-        Self::Trouble(Box::new(trouble))
+impl From<DialectFault> for Stop {
+    fn from(fault: DialectFault) -> Self {
+        Self::Fault(Box::new(fault))
     }
 }
 
@@ -47,5 +47,5 @@ pub(super) fn served(view: &View) -> Result<(), Stop> {
     if view.upstreams().is_empty() || view.is_served() {
         return Ok(());
     }
-    Err(Trouble::new(Condition::Internal, "none of the servers can be reached").into())
+    Err(DialectFault::new(Condition::Internal, "none of the servers can be reached").into())
 }

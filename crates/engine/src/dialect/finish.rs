@@ -12,8 +12,8 @@ use proto::mcp::Method;
 use proto::rpc::code;
 
 use super::ask::DialectRequest;
+use super::dialect_fault::{DialectFault, text_for};
 use super::result::{Failed, call_result};
-use super::trouble::{Trouble, text_for};
 use super::web::{RETRY_SOON, refused_rate_headers};
 use crate::fault::Condition;
 
@@ -23,7 +23,7 @@ pub enum DialectOutcome {
     /// The result of the request, as JSON.
     Result(Bytes),
     /// The request failed.
-    Trouble(Trouble),
+    Fault(DialectFault),
 }
 
 /// The answer for the client.
@@ -61,12 +61,13 @@ pub fn finish(row: &Dialect, ask: &DialectRequest, outcome: DialectOutcome) -> D
         DialectOutcome::Result(result) if ask.is_call() => match call_result(row, &result) {
             Ok((result, failed)) => DialectReply { failed, ..DialectReply::result(ask.id(), &result) },
             Err(Failed { message, original, stack }) => {
-                let failed = Trouble { original, stack, ..Trouble::new(Condition::ToolFailed, message) };
+                let failed =
+                    DialectFault { original, stack, ..DialectFault::new(Condition::ToolFailed, message) };
                 refuse(row, Some(ask), &failed)
             }
         },
         DialectOutcome::Result(result) => DialectReply::result(ask.id(), &result),
-        DialectOutcome::Trouble(trouble) => refuse(row, Some(ask), &trouble),
+        DialectOutcome::Fault(fault) => refuse(row, Some(ask), &fault),
     }
 }
 
@@ -76,13 +77,13 @@ pub fn given_up(row: &Dialect) -> DialectReply {
 }
 
 /// Renders a fault. `ask` is `None` if the request was not read, for example because the credentials were missing.
-pub fn refuse(row: &Dialect, ask: Option<&DialectRequest>, trouble: &Trouble) -> DialectReply {
-    error_reply(row, ask, ask.map(DialectRequest::id), trouble)
+pub fn refuse(row: &Dialect, ask: Option<&DialectRequest>, fault: &DialectFault) -> DialectReply {
+    error_reply(row, ask, ask.map(DialectRequest::id), fault)
 }
 
 /// Renders a fault of a message that is not a request; `id` is JSON text.
-pub(super) fn refuse_with_id(row: &Dialect, id: Option<&[u8]>, trouble: &Trouble) -> DialectReply {
-    error_reply(row, None, id, trouble)
+pub(super) fn refuse_with_id(row: &Dialect, id: Option<&[u8]>, fault: &DialectFault) -> DialectReply {
+    error_reply(row, None, id, fault)
 }
 
 /// Joins the answers to an array of messages.
@@ -101,14 +102,14 @@ fn error_reply(
     row: &Dialect,
     ask: Option<&DialectRequest>,
     id: Option<&[u8]>,
-    trouble: &Trouble,
+    fault: &DialectFault,
 ) -> DialectReply {
-    let fault_text = chosen(row, ask, trouble);
-    let mut words = words(row, ask, fault_text, trouble);
-    let failed = trouble.condition == Condition::ToolFailed;
+    let fault_text = chosen(row, ask, fault);
+    let mut words = words(row, ask, fault_text, fault);
+    let failed = fault.condition == Condition::ToolFailed;
     let as_result = fault_text.channel == Channel::Result && ask.is_some_and(DialectRequest::is_call);
-    let text = if as_result && failed && !trouble.message.is_empty() {
-        format!("{}{}", row.calls.failure_prefix, trouble.message)
+    let text = if as_result && failed && !fault.message.is_empty() {
+        format!("{}{}", row.calls.failure_prefix, fault.message)
     } else {
         words.fill(&fault_text.message)
     };
@@ -125,11 +126,11 @@ fn error_reply(
         }
     };
     reply.failed = true;
-    if let Some(challenge) = &trouble.challenge {
+    if let Some(challenge) = &fault.challenge {
         reply.headers.push(("www-authenticate", challenge.clone()));
     }
-    if trouble.condition == Condition::RateLimited {
-        reply.headers.extend(match trouble.rate {
+    if fault.condition == Condition::RateLimited {
+        reply.headers.extend(match fault.rate {
             Some(rate) => refused_rate_headers(row, rate),
             None => vec![("retry-after", RETRY_SOON.to_string())],
         });
@@ -138,15 +139,15 @@ fn error_reply(
 }
 
 /// The row's text for a fault. For some conditions, it depends on more than the condition's name.
-fn chosen<'r>(row: &'r Dialect, ask: Option<&DialectRequest>, trouble: &Trouble) -> &'r FaultText {
-    if trouble.consent.is_some() {
+fn chosen<'r>(row: &'r Dialect, ask: Option<&DialectRequest>, fault: &DialectFault) -> &'r FaultText {
+    if fault.consent.is_some() {
         return &row.errors.consent_needed;
     }
     let reads = ask.is_some_and(|ask| ask.method() == Method::ResourcesRead.name());
     let missing = reads
-        && trouble.condition == Condition::UpstreamError
-        && trouble.original_error().is_some_and(|(error, _)| error.code == code::RESOURCE_NOT_FOUND);
-    text_for(&row.errors, if missing { Condition::UnknownResource } else { trouble.condition })
+        && fault.condition == Condition::UpstreamError
+        && fault.original_error().is_some_and(|(error, _)| error.code == code::RESOURCE_NOT_FOUND);
+    text_for(&row.errors, if missing { Condition::UnknownResource } else { fault.condition })
 }
 
 /// The values of the placeholders in a message.
@@ -154,7 +155,7 @@ fn words<'t>(
     row: &Dialect,
     ask: Option<&'t DialectRequest>,
     fault_text: &FaultText,
-    trouble: &'t Trouble,
+    fault: &'t DialectFault,
 ) -> Words<'t> {
     let mut words = Words::default();
     words.json("code", fault_text.code.to_string().into_bytes());
@@ -164,41 +165,41 @@ fn words<'t>(
         name = ask.text_param("uri").or_else(|| ask.text_param("name")).unwrap_or_else(|| ask.method());
         words.text("method", ask.method()).text("tool", ask.tool().unwrap_or_default());
     }
-    words.text("name", trouble.subject.as_deref().map_or(name, Cow::Borrowed));
-    words.text("server", trouble.server.as_deref().unwrap_or_default());
-    words.text("url", trouble.consent.as_deref().unwrap_or_default());
-    if trouble.condition == Condition::RateLimited {
-        let seconds = trouble.rate.map_or(RETRY_SOON, |rate| rate.retry_after);
+    words.text("name", fault.subject.as_deref().map_or(name, Cow::Borrowed));
+    words.text("server", fault.server.as_deref().unwrap_or_default());
+    words.text("url", fault.consent.as_deref().unwrap_or_default());
+    if fault.condition == Condition::RateLimited {
+        let seconds = fault.rate.map_or(RETRY_SOON, |rate| rate.retry_after);
         words.json("seconds", seconds.to_string().into_bytes());
     }
     if row.errors.detail {
-        words.text("message", trouble.message.as_str()).text("detail", trouble.message.as_str());
-        if trouble.server.is_some() {
-            words.text("hint", trouble.message.as_str());
+        words.text("message", fault.message.as_str()).text("detail", fault.message.as_str());
+        if fault.server.is_some() {
+            words.text("hint", fault.message.as_str());
         }
-        if let Some(original) = &trouble.original {
+        if let Some(original) = &fault.original {
             words.json("original", original.as_ref());
         }
-        if let Some((error, text)) = trouble.original_error()
+        if let Some((error, text)) = fault.original_error()
             && let Some(data) = error.data
         {
             words.json("originalData", data.of(text));
         }
-        if let Some(body) = trouble.body() {
+        if let Some(body) = fault.body() {
             words.json("body", body);
         }
     }
     if row.errors.debug {
-        words.text("stack", trouble.stack.as_deref().map_or_else(|| place(ask, trouble), Cow::Borrowed));
+        words.text("stack", fault.stack.as_deref().map_or_else(|| place(ask, fault), Cow::Borrowed));
     }
     words
 }
 
 /// The program location of the failure, as far as the gateway knows it.
-fn place(ask: Option<&DialectRequest>, trouble: &Trouble) -> Cow<'static, str> {
-    let mut lines = vec![format!("{:?}", trouble.condition)];
+fn place(ask: Option<&DialectRequest>, fault: &DialectFault) -> Cow<'static, str> {
+    let mut lines = vec![format!("{:?}", fault.condition)];
     lines.extend(ask.and_then(DialectRequest::tool).map(|tool| format!("in tool {tool}")));
-    lines.extend(trouble.server.as_ref().map(|server| format!("of server {server}")));
+    lines.extend(fault.server.as_ref().map(|server| format!("of server {server}")));
     Cow::Owned(lines.join("\n"))
 }
 

@@ -11,8 +11,8 @@ use proto::json::{Members, quote};
 use proto::mcp::{Method, meta};
 
 use super::ask::DialectRequest;
+use super::dialect_fault::{DialectFault, string_at};
 use super::facts::{Facts, Stop, served};
-use super::trouble::{Trouble, string_at};
 use crate::fault::Condition;
 
 /// The maximum length of a version that is echoed or reported, in bytes.
@@ -84,7 +84,7 @@ fn version<'r>(row: &'r Dialect, ask: &'r DialectRequest) -> Result<Cow<'r, str>
             let versions = row.hello.versions.join(", ");
             let why =
                 format!("protocol version {asked:?} is not supported; supported versions are {versions}");
-            Err(Trouble::new(Condition::InvalidParams, why).into())
+            Err(DialectFault::new(Condition::InvalidParams, why).into())
         }
     }
 }
@@ -102,7 +102,7 @@ fn client_version(ask: &DialectRequest) -> Result<(), Stop> {
     match version.map(|span| string_at(span.of(text))) {
         Some(None) => {
             let why = "params.clientInfo.version must be a string";
-            Err(Trouble::new(Condition::InvalidParams, why).into())
+            Err(DialectFault::new(Condition::InvalidParams, why).into())
         }
         _ => Ok(()),
     }
@@ -128,5 +128,5 @@ fn need(ask: &DialectRequest, needed: Needed) -> Result<(), Stop> {
     }
     let kind = if is_object { "an object" } else { "a string" };
     let why = format!("params.{} is required and must be {kind}", needed.word());
-    Err(Trouble::new(Condition::InvalidParams, why).into())
+    Err(DialectFault::new(Condition::InvalidParams, why).into())
 }

@@ -9,8 +9,8 @@ use config::dialect_rows::words::{RequiredStyle, SchemaPart, ToolOrder};
 use proto::json::{Elements, MAX_DEPTH, Members, Span, Splice, unquote};
 
 use super::ask::DialectRequest;
+use super::dialect_fault::{DialectFault, string_at};
 use super::facts::{Facts, Stop};
-use super::trouble::{Trouble, string_at};
 use crate::catalogue::{ListKind, View};
 use crate::fault::Condition;
 
@@ -33,7 +33,8 @@ pub(super) fn listed(
     }
     let cursor = ask.text_param("cursor");
     let page = facts.view()?.pages(kind).page(cursor.as_deref());
-    let page = page.map_err(|why| Trouble::new(Condition::InvalidParams, format!("params.cursor {why}")))?;
+    let page =
+        page.map_err(|why| DialectFault::new(Condition::InvalidParams, format!("params.cursor {why}")))?;
     let page = page.text();
     if kind != ListKind::Tools {
         return Ok(page.clone());

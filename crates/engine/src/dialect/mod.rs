@@ -16,12 +16,13 @@
 //! |---|---|
 //! | `read`, `ask` | convert a message's bytes to a request in the gateway's form |
 //! | `begin`, `introduce`, `list`, `call`, `repair` | requests that the row answers itself, and requests that it forwards |
-//! | `finish`, `result`, `output`, `trouble` | results and errors in the dialect's form |
+//! | `finish`, `result`, `output`, `dialect_fault` | results and errors in the dialect's form |
 //! | `events`, `web` | event streams; answers to other HTTP methods and to browsers |
 
 mod ask;
 mod begin;
 mod call;
+mod dialect_fault;
 mod events;
 mod facts;
 mod finish;
@@ -31,7 +32,6 @@ mod output;
 mod read;
 mod repair;
 mod result;
-mod trouble;
 mod web;
 
 #[cfg(test)]
@@ -48,10 +48,10 @@ pub use config::dialect_rows::words::{
     Output, ParamsShape, RateHeaders, Repair, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,
     ToolOrder, UnknownSession, VersionPolicy,
 };
+pub use dialect_fault::{DialectFault, Rate};
 pub use events::{endpoint_event, error_event, opening, ping_event};
 pub use facts::Facts;
 pub use finish::{DialectOutcome, DialectReply, finish, gather, given_up, refuse};
 pub use list::tools;
 pub use read::{Reading, read};
-pub use trouble::{Rate, Trouble};
 pub use web::{Cross, RETRY_SOON, cross_origin, not_served, rate_headers, shown_info};

@@ -10,8 +10,8 @@ use proto::json::{Elements, JsonError, Members, Scanner, Span, Splice};
 use proto::rpc::{Frame, FrameFault, FrameKind, FrameLimits, Id};
 
 use super::ask::DialectRequest;
+use super::dialect_fault::DialectFault;
 use super::finish::{DialectReply, refuse_with_id};
-use super::trouble::Trouble;
 use crate::fault::Condition;
 
 /// The content of a body or a line.
@@ -78,7 +78,7 @@ fn no_json(row: &Dialect, error: &JsonError) -> Reading {
 }
 
 fn fail(row: &Dialect, condition: Condition, id: Option<&[u8]>, why: impl Into<String>) -> DialectReply {
-    refuse_with_id(row, id, &Trouble::new(condition, why))
+    refuse_with_id(row, id, &DialectFault::new(condition, why))
 }
 
 /// The members that determine the meaning of a message.

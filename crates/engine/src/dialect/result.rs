@@ -7,9 +7,9 @@ use config::dialect_rows::row::Dialect;
 use config::dialect_rows::words::{Channel, Output, SuccessFlag};
 use proto::json::{Elements, Members, Scanner, Span, Splice, quote, unquote};
 
+use super::dialect_fault::string_at;
 use super::finish::members;
 use super::output::laid_out;
-use super::trouble::string_at;
 
 /// A call whose tool failed, in a row that reports this as an error.
 #[derive(Debug)]

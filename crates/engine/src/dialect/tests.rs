@@ -152,9 +152,9 @@ impl Endpoint {
         json(&finish(&self.row, &self.ask(text), outcome))
     }
 
-    /// The answer if the gateway reports this trouble.
-    fn trouble(&self, text: &str, trouble: Trouble) -> Value {
-        json(&finish(&self.row, &self.ask(text), DialectOutcome::Trouble(trouble)))
+    /// The answer if the gateway reports this fault.
+    fn fault(&self, text: &str, fault: DialectFault) -> Value {
+        json(&finish(&self.row, &self.ask(text), DialectOutcome::Fault(fault)))
     }
 }
 
@@ -163,18 +163,18 @@ fn json(reply: &DialectReply) -> Value {
 }
 
 /// The error of an upstream server, as received.
-fn upstream_error(server: &str) -> Trouble {
+fn upstream_error(server: &str) -> DialectFault {
     let text = br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"no rights","data":{"a":1e2}}}"#;
     let frame = Frame::parse(Bytes::from_static(text), FrameLimits::default()).unwrap();
-    Trouble::of_answer(&frame, Some(server)).unwrap()
+    DialectFault::of_answer(&frame, Some(server)).unwrap()
 }
 
 /// The error of a server in Dragoman's own binary; it names the condition.
-fn own_error(condition: &str) -> Trouble {
+fn own_error(condition: &str) -> DialectFault {
     let text = json!({"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"in words",
         "data":{"condition":condition,"status":404,"body":{"code":"rest_x"}}}});
     let frame = Frame::parse(Bytes::from(text.to_string()), FrameLimits::default()).unwrap();
-    Trouble::of_own_answer(&frame, Some("site")).unwrap()
+    DialectFault::of_own_answer(&frame, Some("site")).unwrap()
 }
 
 /// A call of the tool `hello`, with the id 3.

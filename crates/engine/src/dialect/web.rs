@@ -5,8 +5,8 @@ use config::dialect_rows::fault_text::Words;
 use config::dialect_rows::row::Dialect;
 use config::dialect_rows::words::{GetAnswer, Origins, RateHeaders, Streams};
 
+use super::dialect_fault::Rate;
 use super::finish::DialectReply;
-use super::trouble::Rate;
 
 /// A header line; names in lower case.
 type Header = (&'static str, String);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Condition;
-use engine::dialect::{DialectOutcome, Trouble};
+use engine::dialect::{DialectFault, DialectOutcome};
 use parking_lot::Mutex;
 use proto::json::quote;
 use proto::mcp::{Method, Notice};
@@ -19,7 +19,7 @@ use tokio::task::AbortHandle;
 use super::sessions::{DialectStream, Session};
 use crate::call::CallContext;
 use crate::call::stateless;
-use crate::session::replaced::{Fate, owner};
+use crate::session::replaced::{ReloadedServer, owner};
 use crate::session::streams::event;
 use crate::view::view_cell::ViewCell;
 use upstream::Upstream;
@@ -108,14 +108,14 @@ impl Subscriptions {
         let settled = tokio::time::timeout(PATIENCE, listening.handle().settled()).await;
         if settled.is_ok() && !listening.handle().refused().is_empty() {
             let message = format!("server {:?} does not send updates for {uri}", upstream.name());
-            return DialectOutcome::Trouble(
-                Trouble::new(Condition::UpstreamError, message).of(&**upstream.name()),
+            return DialectOutcome::Fault(
+                DialectFault::new(Condition::UpstreamError, message).of(&**upstream.name()),
             );
         }
         let mut all = self.0.lock();
         if all.len() >= most {
             let message = format!("this client already listens to {most} resources");
-            return DialectOutcome::Trouble(Trouble::new(Condition::InvalidParams, message));
+            return DialectOutcome::Fault(DialectFault::new(Condition::InvalidParams, message));
         }
         // Two concurrent requests need only one subscription.
         all.entry(uri)
@@ -127,11 +127,11 @@ impl Subscriptions {
     fn leave(&self, context: &Arc<CallContext>, profile: usize) -> Vec<String> {
         let mut again = Vec::new();
         self.0.lock().retain(|uri, following| {
-            let fate = Fate::of(&context.session, profile, &following.upstream);
-            if fate == Fate::Changed && following.hold.take().is_some() {
+            let server = ReloadedServer::of(&context.session, profile, &following.upstream);
+            if server == ReloadedServer::Replaced && following.hold.take().is_some() {
                 again.push(uri.clone());
             }
-            fate != Fate::Gone
+            server != ReloadedServer::Removed
         });
         again
     }

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::process::Shard;
-use crate::session::session::{Face, Session};
+use crate::session::session::{ClientChannel, Session};
 use upstream::Upstream;
 use upstream::drain::Drain;
 use upstream::per_caller::PerCaller;
@@ -74,7 +74,7 @@ fn cells(shard: &Arc<Shard>, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
 /// Ends a session whose profile no longer exists, once its calls have finished; new requests no longer find it. A
 /// session over a pipe lasts as long as the pipe.
 pub(crate) fn end_session(shard: &Arc<Shard>, session: &Arc<Session>) {
-    if !matches!(session.face, Face::Http(_)) {
+    if !matches!(session.channel, ClientChannel::Http(_)) {
         return;
     }
     let Some(session) = shard.session.state.sessions.remove(&session.id) else { return };

@@ -9,7 +9,7 @@ use engine::access::Principal;
 
 use crate::process::Shard;
 use crate::process::threads::Thread;
-use crate::session::session::Face;
+use crate::session::session::ClientChannel;
 use crate::session::until::Until;
 
 /// The interval between two looks for revoked keys, which read only a counter if no key has changed. A key that is
@@ -50,7 +50,8 @@ fn end_all(shard: &Arc<Shard>) {
     let (sessions, mut ended) = (&shard.session.state.sessions, 0_usize);
     // A session with an event stream of its own ends together with that stream.
     for session in sessions.those(|session| {
-        matches!(session.face, Face::Http(_)) && is_over(&session.identity.principal, &session.until)
+        matches!(session.channel, ClientChannel::Http(_))
+            && is_over(&session.identity.principal, &session.until)
     }) {
         if let Some(session) = sessions.remove(&session.id) {
             ended += 1;

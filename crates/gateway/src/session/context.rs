@@ -15,7 +15,7 @@ use super::changed::notify_changed;
 use super::eviction::{EventAges, evict};
 use super::kept::{EndedSessions, SessionStore};
 use super::sealer::StateSealer;
-use super::session::{Face, Session};
+use super::session::{ClientChannel, Session};
 use super::sessions::Sessions;
 use super::tidying::Tidying;
 use super::turns::Turns;
@@ -66,9 +66,9 @@ impl SessionState {
     /// Evicts kept events, the oldest first, until the events fit into their share of the memory budget.
     pub(crate) fn evict_events(&self, kept: &KeptPart, now: Instant) {
         let sessions = self.sessions.all();
-        let streams = sessions.iter().filter_map(|session| match &session.face {
-            Face::Http(streams) => Some(streams),
-            Face::Pipe(_) => None,
+        let streams = sessions.iter().filter_map(|session| match &session.channel {
+            ClientChannel::Http(streams) => Some(streams),
+            ClientChannel::Pipe(_) => None,
         });
         let gone = evict(streams, kept, self.ages.pinned_from(now));
         if gone > 0 {

@@ -9,7 +9,7 @@ use upstream::quota::{Permit, QuotaError};
 use upstream::{Egress, closing};
 
 use super::context::SessionContext;
-use super::session::{Face, Session};
+use super::session::{ClientChannel, Session};
 use super::session_links::Used;
 use crate::admission::Identity;
 
@@ -70,7 +70,7 @@ impl Session {
     /// another request, the session gets other links; the state that servers kept for the old links is lost.
     pub(crate) fn give_links_back(self: &Arc<Self>, egress: &Egress) {
         // An open stream counts as use.
-        let (Face::Http(streams), idle) = (&self.face, self.usage.idle()) else { return };
+        let (ClientChannel::Http(streams), idle) = (&self.channel, self.usage.idle()) else { return };
         if idle < HUNG_UP_FOR || self.requests.is_busy() {
             return;
         }
@@ -103,7 +103,7 @@ impl Session {
     pub async fn end(self: &Arc<Self>, context: &Arc<SessionContext>) {
         context.state.tidying.count();
         self.requests.give_up();
-        if let Face::Http(streams) = &self.face {
+        if let ClientChannel::Http(streams) = &self.channel {
             streams.close();
         }
         self.leave_resources(context);

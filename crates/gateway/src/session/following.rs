@@ -9,7 +9,7 @@ use upstream::pool::LinkCell;
 use super::changed::notify_changed;
 use super::context::SessionContext;
 use super::followed::Followed;
-use super::replaced::Fate;
+use super::replaced::ReloadedServer;
 use super::session::Session;
 use crate::view::ViewCell;
 
@@ -31,7 +31,9 @@ impl Session {
         let new = views.get_now(&context.view, self.profile, self.client.class(), &self.identity);
         self.view.store(Some(new.clone()));
         let view = new.view();
-        let is_changed = |one: &Followed| Fate::of(context, self.profile, &one.upstream) == Fate::Changed;
+        let is_changed = |one: &Followed| {
+            ReloadedServer::of(context, self.profile, &one.upstream) == ReloadedServer::Replaced
+        };
         self.interests.subscriptions.lock().retain(|uri, one| is_changed(one) || is_same(&view, uri, one));
         for notice in new.differs(&old) {
             notify_changed(self, notice);

@@ -11,7 +11,7 @@ use proto::rpc::{Frame, code};
 use store::sessions::SessionKey;
 
 use super::SessionContext;
-use super::session::{Birth, Face, Session};
+use super::session::{ClientChannel, NewSession, Session};
 use crate::admission::Identity;
 use upstream::quota::Permit;
 
@@ -81,7 +81,7 @@ pub(crate) struct SessionOpening {
     pub(crate) profile: usize,
     pub(crate) identity: Identity,
     /// The channel for messages to the client.
-    pub(crate) face: Face,
+    pub(crate) channel: ClientChannel,
 }
 
 /// The identity of a new session, with its permit.
@@ -111,9 +111,9 @@ pub(crate) async fn handshake(
     let hello = introduction(frame)?;
     let (era, asked) = (negotiate(&hello.version), hello.version_json.clone());
     let AdmittedSession { id, key, permit } = admit((era, Askable::of(era, &hello.capabilities)))?;
-    let SessionOpening { profile, identity, face } = opening;
+    let SessionOpening { profile, identity, channel } = opening;
     let session = Session::new(
-        Birth { id, key, profile, identity, era, hello, face },
+        NewSession { id, key, profile, identity, era, hello, channel },
         &context.egress.snapshot().limits,
         context.state.sealer.clone(),
     );

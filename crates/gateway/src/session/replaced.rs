@@ -19,27 +19,27 @@ use upstream::subscriptions::topics::Listener;
 
 /// The state of a server within a profile after a reload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum ReloadedServer {
     /// The server is unchanged.
-    Same,
+    Unchanged,
     /// Another server now has the server's name.
-    Changed,
+    Replaced,
     /// The server no longer exists.
-    Gone,
+    Removed,
 }
 
-impl Fate {
+impl ReloadedServer {
     /// Returns the server's state in the current configuration.
     pub(crate) fn of(context: &Arc<SessionContext>, profile: usize, upstream: &Upstream) -> Self {
         let snapshot = context.view.state.current.load();
         let ids = &snapshot.profiles[profile].upstreams;
         let mut names = ids.iter().filter_map(|id| snapshot.upstream(*id)).map(|spec| &spec.name);
         if ids.contains(&upstream.server.spec.id) {
-            Self::Same
+            Self::Unchanged
         } else if names.any(|name| name == upstream.name()) {
-            Self::Changed
+            Self::Replaced
         } else {
-            Self::Gone
+            Self::Removed
         }
     }
 }
@@ -70,12 +70,12 @@ impl Session {
     pub(crate) fn follow_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let mut again = Vec::new();
         self.interests.subscriptions.lock().retain(|uri, followed| {
-            let fate = Fate::of(context, self.profile, &followed.upstream);
-            if fate == Fate::Changed {
+            let server = ReloadedServer::of(context, self.profile, &followed.upstream);
+            if server == ReloadedServer::Replaced {
                 followed.how = Subscribed::Asked;
                 again.push(uri.clone());
             }
-            fate != Fate::Gone
+            server != ReloadedServer::Removed
         });
         if !again.is_empty() {
             transport::task::spawn(take_up(context.clone(), self.clone(), again));

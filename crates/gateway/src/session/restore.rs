@@ -21,7 +21,7 @@ use super::ending;
 use super::handshake::{PendingSession, introduction};
 use super::id::SessionClaims;
 use super::kept::{introduction_of, millis, now_ms};
-use super::session::{Birth, Face, Session};
+use super::session::{ClientChannel, NewSession, Session};
 use super::streams::{STANDING, Streams};
 use crate::admission::Identity;
 
@@ -57,10 +57,11 @@ pub(crate) async fn restore(
     }
     let Some(hello) = hello(context, &claims, row.as_ref()) else { return Ok(None) };
     let permit = ending::permit(context, identity)?;
-    let face = Face::Http(Streams::new(&snapshot.limits));
+    let channel = ClientChannel::Http(Streams::new(&snapshot.limits));
     let (id, key) = (id.into(), Some(claims.key));
-    let birth = Birth { id, key, profile, identity: identity.clone(), era: claims.era, hello, face };
-    let session = Session::new(birth, &snapshot.limits, state.sealer.clone());
+    let new_session =
+        NewSession { id, key, profile, identity: identity.clone(), era: claims.era, hello, channel };
+    let session = Session::new(new_session, &snapshot.limits, state.sealer.clone());
     let (level, subscriptions) = row.map(|row| (row.level, row.subscriptions)).unwrap_or_default();
     *session.interests.level.lock() = level.map(Bytes::from);
     for state in session.kept.iter().flat_map(|kept| [&kept.returned, &kept.is_stored]) {
@@ -150,7 +151,7 @@ impl Session {
         if !uris.is_empty() {
             // A stream has no room for many notifications unless the client reads it.
             transport::task::spawn(async move {
-                let Face::Http(streams) = &session.face else { return };
+                let ClientChannel::Http(streams) = &session.channel else { return };
                 for uri in uris {
                     streams.push_when_read(STANDING, updated(&uri), Instant::now() + READ_TIME).await;
                 }

@@ -37,7 +37,7 @@ use crate::view::view_cell::ViewCell;
 const MAX_ASKS: usize = 64;
 
 /// The channel through which a session's client is reached.
-pub enum Face {
+pub enum ClientChannel {
     /// Event streams.
     Http(Streams),
     /// Lines on a single pipe.
@@ -61,7 +61,7 @@ pub struct Session {
     /// The facts that the client told about itself.
     pub client: SessionClient,
     /// The channel through which the client is reached.
-    pub face: Face,
+    pub channel: ClientChannel,
     pub(crate) view: ArcSwapOption<ViewCell>,
     pub(crate) links: SessionLinks,
     /// The open questions to the client.
@@ -85,7 +85,7 @@ pub struct ClientInterests {
 }
 
 /// The facts from which a new session is created.
-pub(crate) struct Birth {
+pub(crate) struct NewSession {
     pub(crate) id: Box<str>,
     /// The key under which the session is stored for the next process, if it is stored.
     pub(crate) key: Option<SessionKey>,
@@ -93,12 +93,12 @@ pub(crate) struct Birth {
     pub(crate) identity: Identity,
     pub(crate) era: &'static Era,
     pub(crate) hello: ClientHello,
-    pub(crate) face: Face,
+    pub(crate) channel: ClientChannel,
 }
 
 impl Session {
-    pub(crate) fn new(birth: Birth, limits: &Limits, sealer: Arc<StateSealer>) -> Arc<Self> {
-        let Birth { id, key, profile, mut identity, era, hello, face } = birth;
+    pub(crate) fn new(new_session: NewSession, limits: &Limits, sealer: Arc<StateSealer>) -> Arc<Self> {
+        let NewSession { id, key, profile, mut identity, era, hello, channel } = new_session;
         identity.program = hello.info.as_deref().and_then(client_label::program);
         Arc::new(Self {
             tasks: TaskOwner::new(&identity, &id, sealer),
@@ -109,7 +109,7 @@ impl Session {
             until: Until::of(&identity.principal),
             identity,
             client: SessionClient::new(era, hello),
-            face,
+            channel,
             view: ArcSwapOption::empty(),
             links: SessionLinks::default(),
             asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime)),
@@ -183,9 +183,9 @@ impl Session {
     /// Sends the client a message that belongs to no request. With `keep`, the message waits if the client is not
     /// listening at the moment.
     pub(crate) fn send(&self, message: Bytes, keep: bool) {
-        match &self.face {
-            Face::Http(streams) => streams.push_standing(message, keep),
-            Face::Pipe(lines) => {
+        match &self.channel {
+            ClientChannel::Http(streams) => streams.push_standing(message, keep),
+            ClientChannel::Pipe(lines) => {
                 let _ = lines.try_send(message);
             }
         }
@@ -193,9 +193,9 @@ impl Session {
 
     /// Returns true if the client immediately hears messages that belong to no request.
     pub(crate) fn is_listening(&self) -> bool {
-        match &self.face {
-            Face::Http(streams) => streams.has_standing(),
-            Face::Pipe(_) => true,
+        match &self.channel {
+            ClientChannel::Http(streams) => streams.has_standing(),
+            ClientChannel::Pipe(_) => true,
         }
     }
 

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use transport::net::Stop;
 
 use crate::admission::identity::Identity;
-use crate::session::session::{Face, Session};
+use crate::session::session::{ClientChannel, Session};
 use crate::session::streams::STANDING;
 use crate::session::table::SessionTable;
 use crate::session::until::HeldOpen;
@@ -156,7 +156,7 @@ impl Sessions {
     /// Ends the streams that belong to no call: no more messages will be sent on them.
     pub(crate) fn hang_up(&self) {
         for session in self.all() {
-            if let Face::Http(streams) = &session.face {
+            if let ClientChannel::Http(streams) = &session.channel {
                 streams.finish(STANDING);
             }
         }
@@ -166,13 +166,14 @@ impl Sessions {
     pub(super) fn sweep(&self) -> Vec<Arc<Session>> {
         let (most_idle, mut unused) = (*self.idle.lock(), Vec::new());
         for session in self.all() {
-            if let Face::Http(streams) = &session.face
+            if let ClientChannel::Http(streams) = &session.channel
                 && streams.keep_alive()
             {
                 session.touch();
             }
             let busy = session.requests.is_busy();
-            if !busy && session.usage.idle() > most_idle && matches!(session.face, Face::Http(_)) {
+            if !busy && session.usage.idle() > most_idle && matches!(session.channel, ClientChannel::Http(_))
+            {
                 tracing::info!(
                     "forgot a session that was idle for {most_idle:?}; its next request restores it"
                 );
@@ -194,7 +195,7 @@ mod tests {
 
     use super::super::seal;
     use super::super::sealer::StateSealer;
-    use super::super::session::Birth;
+    use super::super::session::NewSession;
     use super::super::streams::Streams;
     use super::*;
 
@@ -225,9 +226,13 @@ mod tests {
             StateSealer::new(Arc::new(seal::tests::random()), &EgressProcess::new(1, Stop::new())).unwrap(),
         );
         let (id, identity) = (id.into(), identity.clone());
-        let (era, face) = (by_version("2025-06-18").unwrap(), Face::Http(Streams::new(&limits(8))));
-        let session =
-            Session::new(Birth { id, key: None, profile: 0, identity, era, hello, face }, &limits(8), sealer);
+        let (era, channel) =
+            (by_version("2025-06-18").unwrap(), ClientChannel::Http(Streams::new(&limits(8))));
+        let session = Session::new(
+            NewSession { id, key: None, profile: 0, identity, era, hello, channel },
+            &limits(8),
+            sealer,
+        );
         sessions.add(&session, Some(permit));
         Ok(session)
     }

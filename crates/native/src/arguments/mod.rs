@@ -7,10 +7,10 @@
 //! | [`values`] | the arguments of one call, checked |
 //! | [`read`] | reading the arguments according to the server's policy |
 //! | `lenient` | the policy that converts values to the expected type |
-//! | [`trouble`] | why a call fails, and how the failure is reported |
+//! | [`call_failure`] | why a call fails, and how the failure is reported |
 
 pub(crate) mod argument;
+pub(crate) mod call_failure;
 mod lenient;
 pub(crate) mod read;
-pub(crate) mod trouble;
 pub(crate) mod values;

@@ -6,8 +6,8 @@
 use serde_json::{Map, Value};
 
 use super::argument::{ArgumentType, ToolArgument};
+use super::call_failure::CallFailure;
 use super::lenient;
-use super::trouble::Trouble;
 use super::values::Values;
 
 /// The policies by which arguments are read.
@@ -32,7 +32,7 @@ pub(crate) fn read(
     given: &Map<String, Value>,
     rows: &[ToolArgument],
     policy: Policy,
-) -> Result<Values, Trouble> {
+) -> Result<Values, CallFailure> {
     let mut values = Values::default();
     let mut faults = Vec::new();
     for row in rows {
@@ -42,7 +42,7 @@ pub(crate) fn read(
             Some(Err(fault)) => faults.push(fault),
             None | Some(Ok(None)) if row.required => match policy {
                 Policy::Lenient | Policy::Loose => {
-                    return Err(Trouble::arguments(format!("Missing required parameter: {}", row.name)));
+                    return Err(CallFailure::arguments(format!("Missing required parameter: {}", row.name)));
                 }
                 _ => faults.push(format!("the argument {:?} is missing", row.name)),
             },
@@ -53,7 +53,7 @@ pub(crate) fn read(
             }
         }
     }
-    if faults.is_empty() { Ok(values) } else { Err(Trouble::arguments(faults.join("; "))) }
+    if faults.is_empty() { Ok(values) } else { Err(CallFailure::arguments(faults.join("; "))) }
 }
 
 /// The arguments in `given` that a call would accept, in the form to which the call would convert them. Omitted arguments get no

@@ -68,7 +68,7 @@ fn is_refused(status: u16, _answer: &Value) -> Option<bool> {
 /// Binds the caller's account to the value `name`. With an Application Password, BuddyBoss and BuddyPress treat some callers as
 /// visitors if a request does not name the account.
 const fn caller(name: &'static str) -> Bind {
-    Bind { name, at: "/id", missing: Missing::Trouble("the site does not return the ID of this account") }
+    Bind { name, at: "/id", missing: Missing::CallFailure("the site does not return the ID of this account") }
 }
 
 /// The parameter that asks for the ID alone.

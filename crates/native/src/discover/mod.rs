@@ -18,7 +18,7 @@ mod tests;
 use crate::rest::{Bind, CallerRequest, Missing, Shape, Step, StepCondition, delete, get, post, value};
 use crate::site::SiteSettings;
 use crate::tools::{
-    Condition, Effect, Form, ToolArgument, ToolFinder, ToolRow, Trouble, Values, any, int, object, text,
+    CallFailure, Condition, Effect, Form, ToolArgument, ToolFinder, ToolRow, Values, any, int, object, text,
     titled,
 };
 use serde_json::{Map, Value};
@@ -196,7 +196,7 @@ const OPEN: CallerRequest =
 /// The method that the site requires (`wp-abilities/v1`): GET for abilities that only read, DELETE for idempotent destructive
 /// ones, POST for the rest.
 #[expect(clippy::unnecessary_wraps, reason = "a step may fail")]
-fn fitting(values: &Values) -> Result<Option<Value>, Trouble> {
+fn fitting(values: &Values) -> Result<Option<Value>, CallFailure> {
     Ok(Some(Value::from(method(
         values.flag("readonly"),
         values.flag("destructive"),
@@ -206,7 +206,7 @@ fn fitting(values: &Values) -> Result<Option<Value>, Trouble> {
 
 /// The input of an ability: absent if the ability takes none, otherwise at least an empty object.
 #[expect(clippy::unnecessary_wraps, reason = "a step may fail")]
-fn given(values: &Values) -> Result<Option<Value>, Trouble> {
+fn given(values: &Values) -> Result<Option<Value>, CallFailure> {
     Ok(values
         .has("schema")
         .then(|| values.get("input").cloned().unwrap_or_else(|| Value::Object(Map::new()))))
@@ -220,10 +220,10 @@ fn method(reads: bool, destroys: bool, again: bool) -> &'static str {
     }
 }
 
-fn reading(values: &Values) -> Result<Option<Value>, Trouble> {
+fn reading(values: &Values) -> Result<Option<Value>, CallFailure> {
     if values.flag("readonly") {
         return Ok(Some(Value::from("GET")));
     }
     let words = "this ability changes data, but the configuration allows this server only to read";
-    Err(Trouble::new(Condition::ToolFailed, words))
+    Err(CallFailure::new(Condition::ToolFailed, words))
 }

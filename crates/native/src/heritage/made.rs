@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::{Trouble, Values};
+use crate::tools::{CallFailure, Values};
 
-type Made = Result<Option<Value>, Trouble>;
+type Made = Result<Option<Value>, CallFailure>;
 
 /// The length of one degree of latitude, in meters.
 const DEGREE: f64 = 111_320.0;
 
 /// The geographic point that a call's arguments give.
-fn point(values: &Values) -> Result<(f64, f64), Trouble> {
+fn point(values: &Values) -> Result<(f64, f64), CallFailure> {
     let coordinate = |name: &str, most: f64| {
         let found = values.number(name).filter(|number| number.abs() <= most);
         found.ok_or_else(|| {
-            Trouble::arguments(format!("the argument {name:?} must be between -{most} and {most}"))
+            CallFailure::arguments(format!("the argument {name:?} must be between -{most} and {most}"))
         })
     };
     Ok((coordinate("latitude", 90.0)?, coordinate("longitude", 180.0)?))
@@ -50,14 +50,15 @@ pub(super) fn surrounding_box(values: &Values) -> Made {
 }
 
 /// The bounding box that a call's arguments give, if any.
-fn corners(values: &Values) -> Result<Option<[f64; 4]>, Trouble> {
+fn corners(values: &Values) -> Result<Option<[f64; 4]>, CallFailure> {
     let text = values.text("bbox").trim();
     if text.is_empty() {
         return Ok(None);
     }
     let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
-    let no =
-        || Trouble::arguments("the argument \"bbox\" must be minlon,minlat,maxlon,maxlat in decimal degrees");
+    let no = || {
+        CallFailure::arguments("the argument \"bbox\" must be minlon,minlat,maxlon,maxlat in decimal degrees")
+    };
     let corners: [f64; 4] = numbers.try_into().map_err(|_| no())?;
     let [west, south, east, north] = corners;
     let fits = text.split(',').count() == 4
@@ -115,7 +116,7 @@ pub(super) fn filter(values: &Values) -> Made {
     let query = values.text("query").trim();
     if query.chars().count() > LONGEST {
         let words = format!("the argument \"query\" must not be longer than {LONGEST} characters");
-        return Err(Trouble::arguments(words));
+        return Err(CallFailure::arguments(words));
     }
     let mut pattern = String::from("%");
     for c in query.chars() {
@@ -152,5 +153,5 @@ pub(super) fn condition(values: &Values) -> Made {
         return Ok(Some(Value::from(text)));
     }
     let words = "the argument \"where\" must be one condition such as navn LIKE '%kirke%', with quotes doubled inside texts";
-    Err(Trouble::arguments(words))
+    Err(CallFailure::arguments(words))
 }

@@ -6,7 +6,7 @@ use super::Settings;
 use crate::port::HttpResponse;
 use crate::rest::{RequestTarget, RequestTargets, base_url};
 use crate::server::Mapped;
-use crate::tools::{Condition, Trouble, Values};
+use crate::tools::{CallFailure, Condition, Values};
 
 const LANGUAGE: &str = "{language}";
 
@@ -38,7 +38,12 @@ impl Sources {
 }
 
 impl RequestTargets for Sources {
-    fn place(&self, base: &str, values: &Values, _mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble> {
+    fn place(
+        &self,
+        base: &str,
+        values: &Values,
+        _mapped: Option<&Mapped>,
+    ) -> Result<RequestTarget, CallFailure> {
         let found = self.0.iter().find(|(name, _)| *name == base).map(|(_, url)| url.as_str());
         let url = found.unwrap_or_default();
         let url =
@@ -46,7 +51,7 @@ impl RequestTargets for Sources {
         Ok(RequestTarget { url, authorization: None, public_only: false, is_fixed_host: true, entry: None })
     }
 
-    fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {
+    fn failure(&self, base: &str, response: &HttpResponse) -> CallFailure {
         let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let said = ["/description", "/detail", "/error/message", "/message"]
             .iter()
@@ -57,19 +62,19 @@ impl RequestTargets for Sources {
             429 => format!("{base} limits the request rate (HTTP 429): try again in a minute"),
             status => format!("{base} answered HTTP {status}{}", said.unwrap_or_default()),
         };
-        Trouble::new(Condition::UpstreamError, message).with("status", response.status)
+        CallFailure::new(Condition::UpstreamError, message).with("status", response.status)
     }
 
-    fn refused(&self, base: &str, answer: &Value) -> Option<Trouble> {
+    fn refused(&self, base: &str, answer: &Value) -> Option<CallFailure> {
         let error = answer.get("error")?;
         let said = ["info", "message"].iter().find_map(|name| error.get(name).and_then(Value::as_str));
         let said: String = said.unwrap_or("an error without a message").chars().take(300).collect();
-        Some(Trouble::new(Condition::UpstreamError, format!("{base} answered: {said}")))
+        Some(CallFailure::new(Condition::UpstreamError, format!("{base} answered: {said}")))
     }
 }
 
 /// The requested language, which becomes part of a host's name.
-fn language(values: &Values) -> Result<&str, Trouble> {
+fn language(values: &Values) -> Result<&str, CallFailure> {
     let code = values.text("language");
     let fits = |part: &str| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
@@ -77,5 +82,5 @@ fn language(values: &Values) -> Result<&str, Trouble> {
     if code.len() <= 20 && code.split('-').all(fits) {
         return Ok(code);
     }
-    Err(Trouble::arguments("the argument \"language\" must be a code such as no, nn or en"))
+    Err(CallFailure::arguments("the argument \"language\" must be a code such as no, nn or en"))
 }

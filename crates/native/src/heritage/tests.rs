@@ -160,7 +160,7 @@ fn places_are_told_with_their_distance() {
 }
 
 #[test]
-fn troubles_of_services_are_results_with_an_error() {
+fn failures_of_services_are_results_with_an_error() {
     for (answer, says) in [
         (reply(200, &json!({"error": {"info": "bad query"}})), "wikipedia answered: bad query"),
         (reply(404, &json!({})), "no item with this name"),

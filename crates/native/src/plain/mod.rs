@@ -12,7 +12,8 @@ mod tests;
 use serde_json::{Map, Value};
 
 use crate::tools::{
-    Channel, Condition, Family, Policy, ToolRow, ToolServer, Trouble, Values, flag, list, local, number, text,
+    CallFailure, Channel, Condition, Family, Policy, ToolRow, ToolServer, Values, flag, list, local, number,
+    text,
 };
 use crate::unknown::UnknownArguments;
 
@@ -65,7 +66,7 @@ const TOOLS: &[ToolRow] = &[
                 values.flag("input-base64"),
                 values.flag("output-base64"),
             )
-            .map_err(|error| Trouble::new(Condition::ToolFailed, error))
+            .map_err(|error| CallFailure::new(Condition::ToolFailed, error))
         },
     ),
 ];
@@ -79,7 +80,7 @@ pub fn server(greeting: Option<&str>, unknown: UnknownArguments) -> ToolServer {
 }
 
 /// The sum of two JSON numbers: exact for 64-bit integers, otherwise as double-precision numbers.
-fn add(values: &Values) -> Result<String, Trouble> {
+fn add(values: &Values) -> Result<String, CallFailure> {
     let exact = |name| {
         values.get(name).and_then(|value| value.as_i64().map(i128::from).or(value.as_u64().map(i128::from)))
     };
@@ -90,13 +91,13 @@ fn add(values: &Values) -> Result<String, Trouble> {
     if sum.is_finite() {
         return Ok(sum.to_string());
     }
-    Err(Trouble::new(
+    Err(CallFailure::new(
         Condition::ToolFailed,
         "the sum is too large for a double-precision number (about 1.8e308)",
     ))
 }
 
-fn concat(values: &Values) -> Result<String, Trouble> {
+fn concat(values: &Values) -> Result<String, CallFailure> {
     let none = Vec::new();
     let parts = values.get("strings").and_then(Value::as_array).unwrap_or(&none);
     let parts: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
@@ -105,7 +106,7 @@ fn concat(values: &Values) -> Result<String, Trouble> {
     let size = parts.iter().map(|part| part.len()).sum::<usize>() + separator.len() * parts.len();
     if size > LONGEST_TEXT {
         let words = format!("the joined text would be longer than {LONGEST_TEXT} bytes");
-        return Err(Trouble::new(Condition::ToolFailed, words));
+        return Err(CallFailure::new(Condition::ToolFailed, words));
     }
     Ok(parts.join(separator))
 }

@@ -9,7 +9,7 @@ use super::file;
 use super::unread::{self, UnreadableKind};
 use super::world::Run;
 use crate::port::{HttpRequest, HttpResponse};
-use crate::tools::{Condition, Trouble};
+use crate::tools::{CallFailure, Condition};
 
 /// The size limit of a file, as a multiple of the limit of other answers: WordPress's default theme alone reaches that limit.
 const LARGER: usize = 2;
@@ -26,16 +26,16 @@ impl Run<'_> {
         base: &'static str,
         digest: Option<[u8; 32]>,
         mut request: HttpRequest,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, CallFailure> {
         request.most = self.world.limits.answer.saturating_mul(LARGER);
         let uri = request.url.split('?').next().unwrap_or_default().to_owned();
         let response = self.response(base, request).await;
-        let response = response.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
+        let response = response.inspect_err(|failure| self.world.note_failure(failure, digest))?;
         let body = response.body.clone();
         let no = || {
             let hint = self.world.places.unread(unread::kind(&body));
             let words = format!("the site's answer is not a file ({hint})");
-            Trouble::new(Condition::UpstreamError, words)
+            CallFailure::new(Condition::UpstreamError, words)
         };
         if body.is_empty() || unread::kind(&body) == UnreadableKind::Page {
             return Err(no());

@@ -9,7 +9,7 @@ use super::request::AGENT;
 use super::world::{Run, World};
 use crate::passing::HttpBody;
 use crate::port::{HttpRequest, Verb};
-use crate::tools::Trouble;
+use crate::tools::CallFailure;
 
 /// The largest number of names of one site. `LONGEST` is the largest size of a name, in bytes.
 const MOST_NAMES: usize = 500;
@@ -33,17 +33,17 @@ impl Run<'_> {
     pub(super) async fn doubted(
         &self,
         base: &str,
-        trouble: Trouble,
+        failure: CallFailure,
         request: HttpRequest,
-    ) -> Result<HttpRequest, Trouble> {
-        let Some(doubt) = self.world.places.doubt(base, &trouble) else { return Err(trouble) };
-        let Some(there) = self.names(doubt).await else { return Err(trouble) };
+    ) -> Result<HttpRequest, CallFailure> {
+        let Some(doubt) = self.world.places.doubt(base, &failure) else { return Err(failure) };
+        let Some(there) = self.names(doubt).await else { return Err(failure) };
         if let Some(url) = self.world.places.moved(base, &there, &request.url) {
             return Ok(HttpRequest { url, ..request });
         }
         let has = there.iter().any(|name| doubt.namespaces.contains(&name.as_str()));
-        let (condition, message) = if has { (trouble.condition, doubt.there) } else { doubt.missing };
-        Err(Trouble { condition, message: message.to_owned(), detail: trouble.detail })
+        let (condition, message) = if has { (failure.condition, doubt.there) } else { doubt.missing };
+        Err(CallFailure { condition, message: message.to_owned(), detail: failure.detail })
     }
 
     /// The namespaces that the site reports.

@@ -14,7 +14,7 @@ use super::unreadable;
 use super::world::{World, unreached};
 use crate::passing::HttpBody;
 use crate::port::{HttpRequest, HttpResponse, Verb};
-use crate::tools::{Condition, Trouble};
+use crate::tools::{CallFailure, Condition};
 
 /// The time during which a site is not asked again after it accepted the credentials.
 const COUNTS: Duration = Duration::from_mins(1);
@@ -30,7 +30,7 @@ impl World {
     ///
     /// # Errors
     /// Fails if the place refuses them, or cannot be reached.
-    pub(super) async fn let_in(&self, place: &RequestTarget) -> Result<(), Trouble> {
+    pub(super) async fn let_in(&self, place: &RequestTarget) -> Result<(), CallFailure> {
         let (Some(entry), Some(digest)) = (&place.entry, self.digest(place)) else { return Ok(()) };
         let Some(known) = self.places.known() else { return Ok(()) };
         if known.is(&digest, self.http.now()) {
@@ -53,11 +53,11 @@ impl World {
             && unread::json(&response.body).is_none()
             && unread::kind(&response.body) == UnreadableKind::Page
         {
-            return Err(unreadable::trouble(&*self.places, &response.body, false));
+            return Err(unreadable::failure(&*self.places, &response.body, false));
         }
         let counts = if response.is_success() { COUNTS } else { COUNTS_IN_DOUBT };
         if response.status == 401 {
-            return Err(self.places.trouble(entry.base, &response));
+            return Err(self.places.failure(entry.base, &response));
         }
         let now = self.http.now();
         known.put(digest, now, now + counts);
@@ -68,7 +68,7 @@ impl World {
     ///
     /// # Errors
     /// Fails if the place cannot be reached, or another site answers there.
-    async fn entered(&self, request: HttpRequest) -> Result<HttpResponse, Trouble> {
+    async fn entered(&self, request: HttpRequest) -> Result<HttpResponse, CallFailure> {
         let (spare, url) = (request.clone(), request.url.clone());
         let response = self.sent(request).await.map_err(|fault| unreached(&fault, false))?;
         let is_json =
@@ -94,7 +94,7 @@ impl World {
     ///
     /// # Errors
     /// Fails if another site answers there.
-    async fn is_this_site(&self, url: &str, spare: HttpRequest) -> Result<(), Trouble> {
+    async fn is_this_site(&self, url: &str, spare: HttpRequest) -> Result<(), CallFailure> {
         let Some(question) = permalinks::address_of(url) else { return Ok(()) };
         let request = HttpRequest { url: question, most: self.limits.answer, ..spare };
         let Ok(response) = self.http.send(request).await else { return Ok(()) };
@@ -105,12 +105,12 @@ impl World {
             "there is no site at this address: the site {other} answers instead. Check the spelling of the path; in a network of \
              sites, the site may have been deleted"
         );
-        Err(Trouble::new(Condition::UpstreamError, words).with("status", 404))
+        Err(CallFailure::new(Condition::UpstreamError, words).with("status", 404))
     }
 
     /// Handles a failure that may mean that the credentials are no longer valid.
-    pub(super) fn troubled(&self, trouble: &Trouble, digest: Option<[u8; 32]>) {
-        if trouble.condition == Condition::BadCredentials
+    pub(super) fn note_failure(&self, failure: &CallFailure, digest: Option<[u8; 32]>) {
+        if failure.condition == Condition::BadCredentials
             && let (Some(known), Some(digest)) = (self.places.known(), digest)
         {
             known.forget(&digest);

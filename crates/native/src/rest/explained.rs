@@ -12,7 +12,7 @@ use super::visitor::VisitorCheck;
 use super::world::Run;
 use crate::passing::HttpBody;
 use crate::port::{HttpRequest, Verb};
-use crate::tools::Trouble;
+use crate::tools::CallFailure;
 
 /// The deadline of one question.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,13 +21,13 @@ const ANSWER: usize = 256 << 10;
 
 impl Run<'_> {
     /// The failure, with a hint if the site refused the caller only because it treats the account as a visitor.
-    pub(super) async fn explained(&self, base: &'static str, mut trouble: Trouble) -> Trouble {
-        if let Some(check) = self.world.places.visitor_check(base, &trouble)
+    pub(super) async fn explained(&self, base: &'static str, mut failure: CallFailure) -> CallFailure {
+        if let Some(check) = self.world.places.visitor_check(base, &failure)
             && self.is_visitor(base, check).await == Some(true)
         {
-            trouble.message = format!("{} ({})", trouble.message, check.hint);
+            failure.message = format!("{} ({})", failure.message, check.hint);
         }
-        trouble
+        failure
     }
 
     /// Returns true if the site treats the account as a visitor; `None` if that remains unknown.

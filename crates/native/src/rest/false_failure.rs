@@ -4,26 +4,26 @@ use serde_json::Value;
 
 use super::step::{FalseFailure, RestRequest, get};
 use super::world::Run;
-use crate::tools::Trouble;
+use crate::tools::CallFailure;
 
 impl Run<'_> {
     /// The answer to a request. After a failure that may be false, the current state is the answer if it shows the request's
     /// effect.
-    pub(super) async fn verified(&mut self, ask: &RestRequest) -> Result<Value, Trouble> {
+    pub(super) async fn verified(&mut self, ask: &RestRequest) -> Result<Value, CallFailure> {
         let outcome = self.asked(ask).await;
-        let (Err(trouble), Some(failure)) = (&outcome, ask.false_failure) else { return outcome };
-        if !may_be(&failure, trouble) {
+        let (Err(failure), Some(expected)) = (&outcome, ask.false_failure) else { return outcome };
+        if !may_be(&expected, failure) {
             return outcome;
         }
         match self.asked(&get(ask.base, ask.route).alone()).await {
-            Ok(state) if (failure.has_effect)(&state, &self.values) => Ok(state),
+            Ok(state) if (expected.has_effect)(&state, &self.values) => Ok(state),
             _ => outcome,
         }
     }
 }
 
-fn may_be(failure: &FalseFailure, trouble: &Trouble) -> bool {
+fn may_be(expected: &FalseFailure, failure: &CallFailure) -> bool {
     let has =
-        |name, wanted: &Value| trouble.detail.iter().any(|(given, value)| *given == name && value == wanted);
-    has("status", &failure.status.into()) && has("code", &failure.code.into())
+        |name, wanted: &Value| failure.detail.iter().any(|(given, value)| *given == name && value == wanted);
+    has("status", &expected.status.into()) && has("code", &expected.code.into())
 }

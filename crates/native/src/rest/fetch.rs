@@ -15,7 +15,7 @@ use super::step::Step;
 use super::world::{Run, World};
 use crate::passing::{FileStream, HttpBody, too_large};
 use crate::port::{ArrivingBody, HttpFault, HttpFaultKind, HttpRequest, OpenedResponse, Verb};
-use crate::tools::{Condition, Trouble};
+use crate::tools::{CallFailure, Condition};
 
 /// The maximum number of redirects to follow.
 const HOPS: usize = 3;
@@ -35,7 +35,7 @@ impl Run<'_> {
     /// # Errors
     /// Fails if there is no such file, if it may not be fetched, or if the site that the file is meant for does not know the
     /// caller: files are not fetched for unknown callers.
-    pub(super) async fn had(&self, from: FileFrom, behind: &[Step]) -> Result<FileData, Trouble> {
+    pub(super) async fn had(&self, from: FileFrom, behind: &[Step]) -> Result<FileData, CallFailure> {
         let url = match file::wanted(from, &self.values, self.world.limits.file)? {
             FileAsk::Here(file) => return Ok(file),
             FileAsk::Fetch(url) => url,
@@ -51,7 +51,7 @@ impl Run<'_> {
 }
 
 impl World {
-    async fn fetched(&self, mut url: String) -> Result<FileData, Trouble> {
+    async fn fetched(&self, mut url: String) -> Result<FileData, CallFailure> {
         for _ in 0..=HOPS {
             let mut request = HttpRequest {
                 method: Verb::Get,
@@ -69,19 +69,22 @@ impl World {
             let response = opened.map_err(|fault| unfetched(&fault))?;
             match (response.status, response.header("location")) {
                 (301 | 302 | 303 | 307 | 308, Some(to)) => {
-                    url = file::redirected(&url, to).map_err(Trouble::arguments)?;
+                    url = file::redirected(&url, to).map_err(CallFailure::arguments)?;
                 }
                 _ if response.is_success() => return self.begun(url, response).await,
                 (status, _) => return Err(unserved(status)),
             }
         }
-        Err(Trouble::new(Condition::ToolFailed, "the file cannot be fetched: its URL redirects too often"))
+        Err(CallFailure::new(
+            Condition::ToolFailed,
+            "the file cannot be fetched: its URL redirects too often",
+        ))
     }
 
     /// The file in a successful answer. Its length is checked before anything else.
-    async fn begun(&self, url: String, mut response: OpenedResponse) -> Result<FileData, Trouble> {
+    async fn begun(&self, url: String, mut response: OpenedResponse) -> Result<FileData, CallFailure> {
         let (length, most) = (response.length, self.limits.passed_file);
-        let large = || Trouble::new(Condition::ToolFailed, too_large(most));
+        let large = || CallFailure::new(Condition::ToolFailed, too_large(most));
         if length.is_some_and(|length| length > most) {
             return Err(large());
         }
@@ -96,7 +99,7 @@ impl World {
             return Err(large());
         }
         let head = file::fetched(&url, response.header("content-type"), &first)
-            .map_err(|why| Trouble::new(Condition::ToolFailed, why))?;
+            .map_err(|why| CallFailure::new(Condition::ToolFailed, why))?;
         if is_whole {
             return Ok(FileData { head, content: FileContent::Here(first) });
         }
@@ -125,20 +128,22 @@ async fn beginning(body: &mut dyn ArrivingBody, enough: usize) -> Result<Beginni
     Ok(Beginning { first: first.into(), is_whole: false })
 }
 
-fn unserved(status: u16) -> Trouble {
+fn unserved(status: u16) -> CallFailure {
     let why = format!("the file cannot be fetched: its server answered HTTP {status}");
-    Trouble::new(Condition::ToolFailed, why).with("status", status)
+    CallFailure::new(Condition::ToolFailed, why).with("status", status)
 }
 
-fn unfetched(fault: &HttpFault) -> Trouble {
+fn unfetched(fault: &HttpFault) -> CallFailure {
     match fault.kind {
         HttpFaultKind::Refused => {
-            Trouble::arguments(format!("fetching this file is not allowed: {}", fault.message))
+            CallFailure::arguments(format!("fetching this file is not allowed: {}", fault.message))
         }
-        HttpFaultKind::NotAllowed => Trouble::arguments(
+        HttpFaultKind::NotAllowed => CallFailure::arguments(
             "fetching this file is not allowed: check the address; it must be a public one",
         ),
-        HttpFaultKind::TooOften => Trouble::new(Condition::RateLimited, fault.message.clone()),
-        _ => Trouble::new(Condition::ToolFailed, format!("the file cannot be fetched: {}", fault.message)),
+        HttpFaultKind::TooOften => CallFailure::new(Condition::RateLimited, fault.message.clone()),
+        _ => {
+            CallFailure::new(Condition::ToolFailed, format!("the file cannot be fetched: {}", fault.message))
+        }
     }
 }

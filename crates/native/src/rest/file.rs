@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::encode::{decoded, encode_into};
 use super::url::{canonical, has_port};
 use crate::passing::FileStream;
-use crate::tools::{Trouble, Values};
+use crate::tools::{CallFailure, Values};
 
 /// The source of a file, as names of arguments.
 #[derive(Debug, Clone, Copy)]
@@ -84,15 +84,17 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 ///
 /// # Errors
 /// Fails if the file is not base64, is empty or larger than `most` bytes, or if the URL is invalid.
-pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<FileAsk, Trouble> {
+pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<FileAsk, CallFailure> {
     match from {
         FileFrom::Url(argument) => fetchable(values.text(argument).trim())
             .map(FileAsk::Fetch)
-            .map_err(|why| Trouble::arguments(format!("the argument {argument:?}: {why}"))),
+            .map_err(|why| CallFailure::arguments(format!("the argument {argument:?}: {why}"))),
         FileFrom::Base64 { data, name, mime } => {
             let (bytes, _) = content(values.text(data), data, most)?;
             let mime = media_type(values.text(mime)).ok_or_else(|| {
-                Trouble::arguments(format!("the argument {mime:?} must be a media type such as image/png"))
+                CallFailure::arguments(format!(
+                    "the argument {mime:?} must be a media type such as image/png"
+                ))
             })?;
             let head = FileHead { name: file_name(values.text(name), &mime), mime };
             Ok(FileAsk::Here(FileData { head, content: FileContent::Here(bytes) }))
@@ -166,13 +168,13 @@ fn is_fetched(mime: &str) -> bool {
 }
 
 /// The content of base64 text, with the media type of a `data:` URL (RFC 2397).
-fn content(text: &str, argument: &str, most: usize) -> Result<(Bytes, Option<String>), Trouble> {
+fn content(text: &str, argument: &str, most: usize) -> Result<(Bytes, Option<String>), CallFailure> {
     let (head, data) = match text.trim().strip_prefix("data:") {
         Some(url) => url.split_once(',').unwrap_or(("", url)),
         None => ("", text),
     };
     let large = || {
-        Trouble::arguments(format!(
+        CallFailure::arguments(format!(
             "the argument {argument:?} contains more than {most} bytes: pass the file's URL instead, with wp_upload_media_from_url for the \
              media library"
         ))
@@ -185,10 +187,10 @@ fn content(text: &str, argument: &str, most: usize) -> Result<(Bytes, Option<Str
     } else {
         data.into()
     };
-    let no = |_| Trouble::arguments(format!("the argument {argument:?} is not valid base64"));
+    let no = |_| CallFailure::arguments(format!("the argument {argument:?} is not valid base64"));
     let bytes = BASE64.decode(data.as_bytes()).map_err(no)?;
     match bytes.len() {
-        0 => Err(Trouble::arguments(format!("the argument {argument:?} is empty"))),
+        0 => Err(CallFailure::arguments(format!("the argument {argument:?} is empty"))),
         size if size > most => Err(large()),
         _ => Ok((Bytes::from(bytes), media_type(head.split(';').next().unwrap_or_default()))),
     }

@@ -12,7 +12,7 @@ use super::place::RequestTarget;
 use super::request::{AGENT, branches_into};
 use super::step::CallerRequest;
 use crate::port::{HttpRequest, Verb};
-use crate::tools::{Trouble, Values};
+use crate::tools::{CallFailure, Values};
 
 /// Names in a query that would set the route or the method (WordPress, `WP::parse_request`,
 /// `WP_REST_Server::serve_request`).
@@ -26,18 +26,18 @@ const LONGEST: usize = 1000;
 ///
 /// # Errors
 /// Fails if there is no such method, or the route is invalid.
-pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, String), Trouble> {
+pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, String), CallFailure> {
     let verb = match values.text(open.method) {
         "" | "GET" => Verb::Get,
         "POST" => Verb::Post,
         "PUT" => Verb::Put,
         "PATCH" => Verb::Patch,
         "DELETE" => Verb::Delete,
-        other => return Err(Trouble::arguments(format!("unknown method {other:?}"))),
+        other => return Err(CallFailure::arguments(format!("unknown method {other:?}"))),
     };
     let route = values.text(open.route).trim();
     let route = route.strip_prefix("/wp-json").filter(|rest| rest.starts_with('/')).unwrap_or(route);
-    let wrong = |why: &str| Trouble::arguments(format!("the argument {:?}: {why}", open.route));
+    let wrong = |why: &str| CallFailure::arguments(format!("the argument {:?}: {why}", open.route));
     if !route.starts_with('/') || route.len() > LONGEST {
         return Err(wrong("a route must begin with a slash, such as /wp/v2/posts, and must not be too long"));
     }
@@ -64,7 +64,7 @@ pub(super) fn request(
     values: &Values,
     (verb, route): (Verb, &str),
     (place, embeds): (RequestTarget, bool),
-) -> Result<HttpRequest, Trouble> {
+) -> Result<HttpRequest, CallFailure> {
     let mut url = place.url;
     for segment in route.split('/').skip(1) {
         url.push('/');
@@ -72,12 +72,12 @@ pub(super) fn request(
     }
     for (name, value) in members(values, open.query)? {
         if is_one(name, POWERS) {
-            return Err(Trouble::arguments(format!("calls cannot set the parameter {name:?}")));
+            return Err(CallFailure::arguments(format!("calls cannot set the parameter {name:?}")));
         }
         if !embeds && is_one(name, EMBED) {
             let words = "_embed would include other routes, but the configuration allows only listed routes: request them one by \
                          one";
-            return Err(Trouble::arguments(words));
+            return Err(CallFailure::arguments(words));
         }
         branches_into(&mut url, name, value);
     }
@@ -103,11 +103,11 @@ pub(super) fn request(
     })
 }
 
-fn members<'v>(values: &'v Values, name: &str) -> Result<Vec<(&'v String, &'v Value)>, Trouble> {
+fn members<'v>(values: &'v Values, name: &str) -> Result<Vec<(&'v String, &'v Value)>, CallFailure> {
     match values.get(name) {
         None => Ok(Vec::new()),
         Some(Value::Object(members)) => Ok(members.iter().collect()),
-        Some(_) => Err(Trouble::arguments(format!("the argument {name:?} must be an object"))),
+        Some(_) => Err(CallFailure::arguments(format!("the argument {name:?} must be an object"))),
     }
 }
 

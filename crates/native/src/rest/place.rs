@@ -12,7 +12,7 @@ use super::unread::UnreadableKind;
 use super::visitor::{VisitorCheck, VisitorVerdicts};
 use crate::port::{HttpResponse, Verb};
 use crate::server::Mapped;
-use crate::tools::{Condition, Trouble, Values};
+use crate::tools::{CallFailure, Condition, Values};
 
 /// A request by which a place accepts or refuses credentials.
 #[derive(Debug, Clone)]
@@ -44,7 +44,12 @@ pub(crate) trait RequestTargets: Send + Sync {
     ///
     /// # Errors
     /// Fails if no place is configured or named by the call, or if credentials for the place are missing.
-    fn place(&self, base: &str, values: &Values, mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble>;
+    fn place(
+        &self,
+        base: &str,
+        values: &Values,
+        mapped: Option<&Mapped>,
+    ) -> Result<RequestTarget, CallFailure>;
 
     /// A secret that is sent as a field.
     ///
@@ -55,8 +60,8 @@ pub(crate) trait RequestTargets: Send + Sync {
         name: &str,
         _values: &Values,
         _mapped: Option<&Mapped>,
-    ) -> Result<SecretString, Trouble> {
-        Err(Trouble::new(Condition::NoCredentials, format!("no {name} is configured")))
+    ) -> Result<SecretString, CallFailure> {
+        Err(CallFailure::new(Condition::NoCredentials, format!("no {name} is configured")))
     }
 
     /// The record of recently accepted credentials, if places are asked about them.
@@ -79,15 +84,15 @@ pub(crate) trait RequestTargets: Send + Sync {
     ///
     /// # Errors
     /// Fails if the configuration does not allow it.
-    fn may(&self, _base: &str, _verb: Verb, _route: &str) -> Result<(), Trouble> {
-        Err(Trouble::new(Condition::ToolFailed, "this server allows only the requests of its own tools"))
+    fn may(&self, _base: &str, _verb: Verb, _route: &str) -> Result<(), CallFailure> {
+        Err(CallFailure::new(Condition::ToolFailed, "this server allows only the requests of its own tools"))
     }
 
     /// The failure for an answer with an error status.
-    fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble;
+    fn failure(&self, base: &str, response: &HttpResponse) -> CallFailure;
 
     /// The failure reported by an answer that has a success status.
-    fn refused(&self, _base: &str, _answer: &Value) -> Option<Trouble> {
+    fn refused(&self, _base: &str, _answer: &Value) -> Option<CallFailure> {
         None
     }
 
@@ -134,13 +139,13 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// The check to make if `trouble` may mean that the site treats the account as a visitor.
-    fn visitor_check(&self, _base: &str, _trouble: &Trouble) -> Option<VisitorCheck> {
+    /// The check to make if `failure` may mean that the site treats the account as a visitor.
+    fn visitor_check(&self, _base: &str, _failure: &CallFailure) -> Option<VisitorCheck> {
         None
     }
 
-    /// The question to ask if `trouble` may mean that the site lacks the API of this base entirely.
-    fn doubt(&self, _base: &str, _trouble: &Trouble) -> Option<Doubt> {
+    /// The question to ask if `failure` may mean that the site lacks the API of this base entirely.
+    fn doubt(&self, _base: &str, _failure: &CallFailure) -> Option<Doubt> {
         None
     }
 }

@@ -10,7 +10,7 @@ use super::shape::AnswerStyle;
 use super::step::{Field, FieldSource, RestRequest, fixed, get};
 use super::world::Run;
 use crate::port::Verb;
-use crate::tools::{Form, Literal, Trouble, Values};
+use crate::tools::{CallFailure, Form, Literal, Values};
 
 /// The number of IDs that one request can look up; calls with more are not checked.
 const MOST: usize = 100;
@@ -28,7 +28,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// Names the first IDs that do not exist.
-    pub(super) async fn refer(&mut self, change: &RestRequest) -> Result<(), Trouble> {
+    pub(super) async fn refer(&mut self, change: &RestRequest) -> Result<(), CallFailure> {
         if change.acts_as == Verb::Get || !change.takes_arguments || self.world.answers == AnswerStyle::Plain
         {
             return Ok(());
@@ -50,7 +50,7 @@ impl Run<'_> {
             let missing: Vec<String> = asked.difference(&known).map(ToString::to_string).collect();
             if !missing.is_empty() {
                 let Reference { argument, noun, lister, .. } = reference;
-                return Err(Trouble::arguments(format!(
+                return Err(CallFailure::arguments(format!(
                     "not saved: there is no {noun} {} (argument {argument:?}); {lister} lists those that exist",
                     missing.join(", ")
                 )));

@@ -14,7 +14,7 @@ use super::step::{Encoding, Field, FieldSource, RestRequest};
 use crate::passing::HttpBody;
 use crate::port::{HttpRequest, Verb};
 use crate::server::Mapped;
-use crate::tools::{Condition, Form, ToolArgument, Trouble, Values};
+use crate::tools::{CallFailure, Condition, Form, ToolArgument, Values};
 
 /// The `User-Agent` header: some services refuse requests without one.
 pub(super) const AGENT: (&str, Cow<'static, str>) =
@@ -42,7 +42,11 @@ impl Making<'_> {
     ///
     /// # Errors
     /// Fails if a value does not fit where it goes, or a secret is missing.
-    pub(super) fn request(&self, ask: &RestRequest, place: RequestTarget) -> Result<HttpRequest, Trouble> {
+    pub(super) fn request(
+        &self,
+        ask: &RestRequest,
+        place: RequestTarget,
+    ) -> Result<HttpRequest, CallFailure> {
         let mut url = place.url;
         self.route(&mut url, ask)?;
         let members = self.members(ask)?;
@@ -84,7 +88,7 @@ impl Making<'_> {
     }
 
     /// Appends the route, with each `{NAME}` as a segment or a part of a segment.
-    fn route(&self, url: &mut String, ask: &RestRequest) -> Result<(), Trouble> {
+    fn route(&self, url: &mut String, ask: &RestRequest) -> Result<(), CallFailure> {
         let mut rest = ask.route;
         while let Some((before, behind)) = rest.split_once('{') {
             url.push_str(before);
@@ -102,7 +106,9 @@ impl Making<'_> {
                 !dots && !segment.chars().any(char::is_control) && self.places.takes(ask.base, segment)
             };
             if segments.is_empty() || !segments.iter().all(stands) {
-                return Err(Trouble::arguments(format!("the argument {name:?} is not allowed in a path")));
+                return Err(CallFailure::arguments(format!(
+                    "the argument {name:?} is not allowed in a path"
+                )));
             }
             for (at, segment) in segments.iter().enumerate() {
                 url.push_str(if at > 0 { "/" } else { "" });
@@ -115,7 +121,7 @@ impl Making<'_> {
     }
 
     /// The members outside the path: the row's fields, then the arguments.
-    fn members(&self, ask: &RestRequest) -> Result<Vec<(Cow<'static, str>, RequestMember)>, Trouble> {
+    fn members(&self, ask: &RestRequest) -> Result<Vec<(Cow<'static, str>, RequestMember)>, CallFailure> {
         let mut members: Vec<(Cow<'static, str>, RequestMember)> = Vec::new();
         for field in ask.fields {
             if let Some(member) = self.field(field)? {
@@ -144,7 +150,7 @@ impl Making<'_> {
     /// The name of a member that the caller chose. A site gives members of a body priority over those of the path, and
     /// reads some names in a query as the route or the method. So such a name must be plain, and must not be the name of
     /// another argument.
-    fn spread(&self, argument: &str, name: &str) -> Result<String, Trouble> {
+    fn spread(&self, argument: &str, name: &str) -> Result<String, CallFailure> {
         let is_plain = name.len() <= LONGEST_NAME
             && name.starts_with(|first: char| first.is_ascii_alphabetic())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
@@ -155,12 +161,12 @@ impl Making<'_> {
             return Ok(name.to_owned());
         }
         let name: String = name.chars().take(LONGEST_NAME).collect();
-        Err(Trouble::arguments(format!(
+        Err(CallFailure::arguments(format!(
             "the argument {argument:?} cannot contain {name:?}: use the argument of that name, if there is one"
         )))
     }
 
-    fn field(&self, field: &Field) -> Result<Option<RequestMember>, Trouble> {
+    fn field(&self, field: &Field) -> Result<Option<RequestMember>, CallFailure> {
         Ok(match field.source {
             FieldSource::Fixed(literal) => Some(RequestMember::Plain(formed(&literal.value(), field.form))),
             FieldSource::Value(name) => {
@@ -176,7 +182,7 @@ impl Making<'_> {
         &self,
         ask: &RestRequest,
         members: Vec<(Cow<'static, str>, RequestMember)>,
-    ) -> Result<Option<(Cow<'static, str>, HttpBody)>, Trouble> {
+    ) -> Result<Option<(Cow<'static, str>, HttpBody)>, CallFailure> {
         if ask.encoding == Encoding::Json {
             let mut object = Map::new();
             for (name, member) in members {
@@ -191,7 +197,7 @@ impl Making<'_> {
         }
         let mut parts = Parts::default();
         if let Encoding::File(name) = ask.encoding {
-            let nothing = || Trouble::new(Condition::ToolFailed, "the call contains no file to send");
+            let nothing = || CallFailure::new(Condition::ToolFailed, "the call contains no file to send");
             parts.file(name, self.file.ok_or_else(nothing)?);
         }
         for (name, member) in &members {

@@ -12,7 +12,7 @@ use super::request::AGENT;
 use super::step::Check;
 use super::world::Run;
 use crate::port::{HttpRequest, Verb};
-use crate::tools::{Condition, ToolArgument, Trouble, flag};
+use crate::tools::{CallFailure, Condition, ToolArgument, flag};
 
 /// Shows what a call would change, without changing it.
 pub(crate) const DRY_RUN: ToolArgument =
@@ -33,7 +33,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// Fails if the request for the content cannot be made.
-    pub(super) fn keep(&mut self, check: &Check, current: &Value) -> Result<(), Trouble> {
+    pub(super) fn keep(&mut self, check: &Check, current: &Value) -> Result<(), CallFailure> {
         let place = self.world.places.place(check.ask.base, &self.values, self.mapped)?;
         let account = self.world.digest(&place);
         let url = self.request(&check.ask, place)?.url;
@@ -59,7 +59,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// Fails if no content is kept there, or the site does not know the account.
-    pub(super) async fn kept(&self, address: &str) -> Result<PreviousContent, Trouble> {
+    pub(super) async fn kept(&self, address: &str) -> Result<PreviousContent, CallFailure> {
         let place = self.world.places.place(BASE, &self.values, self.mapped)?;
         self.world.let_in(&place).await?;
         let account = self.world.digest(&place);
@@ -70,7 +70,7 @@ impl Run<'_> {
         found.ok_or_else(|| {
             let words = "no content is kept at this address for this account: the content that an update replaced is kept for a \
                          day, and until Dragoman restarts. Look for a revision of the item instead";
-            Trouble::new(Condition::ToolFailed, words).with("status", 404)
+            CallFailure::new(Condition::ToolFailed, words).with("status", 404)
         })
     }
 
@@ -78,7 +78,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// As for [`Self::kept`]; or the site refuses the change.
-    pub(super) async fn restore(&mut self, address: &str) -> Result<Value, Trouble> {
+    pub(super) async fn restore(&mut self, address: &str) -> Result<Value, CallFailure> {
         let previous = self.kept(address).await?;
         let place = self.world.places.place(BASE, &self.values, self.mapped)?;
         let request = |method, query: &str, body: Value| HttpRequest {

@@ -8,7 +8,7 @@ use super::restored::DRY_RUN;
 use super::shape::AnswerStyle;
 use super::step::{Check, Field, RestRequest, fixed};
 use super::world::Run;
-use crate::tools::{Literal, ToolArgument, Trouble, flag};
+use crate::tools::{CallFailure, Literal, ToolArgument, flag};
 
 /// The query for content as editors see it (WordPress REST API, `context`).
 const EDITING: &[Field] = &[fixed(CONTEXT, Literal::Text("edit"))];
@@ -29,7 +29,7 @@ impl Run<'_> {
     pub(super) async fn content(
         &mut self,
         ask: &RestRequest,
-    ) -> Result<(Value, Option<ContentFormat>), Trouble> {
+    ) -> Result<(Value, Option<ContentFormat>), CallFailure> {
         let rendered = self.values.flag(RENDERED.name);
         if rendered {
             self.values.0.remove(CONTEXT);
@@ -42,8 +42,8 @@ impl Run<'_> {
                     let format = format_of(&answer, format);
                     return Ok((answer, format));
                 }
-                Err(trouble) if is_refusal(&trouble) => format = ContentFormat::NotEditable,
-                Err(trouble) => return Err(trouble),
+                Err(failure) if is_refusal(&failure) => format = ContentFormat::NotEditable,
+                Err(failure) => return Err(failure),
             }
         }
         let answer = self.asked(ask).await?;
@@ -56,7 +56,7 @@ impl Run<'_> {
     /// # Errors
     /// Fails if the change is refused, or the current content cannot be read. If the site hides the content from this account,
     /// the site refuses the change itself, with a better message.
-    pub(super) async fn checked(&mut self, check: &Check) -> Result<Option<Value>, Trouble> {
+    pub(super) async fn checked(&mut self, check: &Check) -> Result<Option<Value>, CallFailure> {
         let is_compact = self.world.answers == AnswerStyle::Compact;
         let (shows, changes) = (is_compact && self.values.flag(DRY_RUN.name), self.values.has(check.given));
         let judges = changes && !self.values.flag(ALLOW_MARKUP_LOSS.name);
@@ -71,8 +71,8 @@ impl Run<'_> {
         self.fields = fields;
         let current = match current {
             Ok(current) => current,
-            Err(trouble) if is_refusal(&trouble) && !shows => return Ok(None),
-            Err(trouble) => return Err(trouble),
+            Err(failure) if is_refusal(&failure) && !shows => return Ok(None),
+            Err(failure) => return Err(failure),
         };
         if judges {
             (check.judge)(&current, &self.values)?;
@@ -95,8 +95,8 @@ fn format_of(answer: &Value, otherwise: ContentFormat) -> Option<ContentFormat> 
 }
 
 /// Returns true if a site refused the account or the request.
-fn is_refusal(trouble: &Trouble) -> bool {
+fn is_refusal(failure: &CallFailure) -> bool {
     let status =
-        trouble.detail.iter().find(|(name, _)| *name == "status").and_then(|(_, value)| value.as_u64());
+        failure.detail.iter().find(|(name, _)| *name == "status").and_then(|(_, value)| value.as_u64());
     matches!(status, Some(400 | 401 | 403 | 404))
 }

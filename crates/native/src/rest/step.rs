@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::file::FileFrom;
 use crate::port::Verb;
-use crate::tools::{Form, Literal, Trouble, Values};
+use crate::tools::{CallFailure, Form, Literal, Values};
 
 /// A step of a tool.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ pub(crate) enum Step {
     /// A change back to the content at the address in this argument.
     Restore(&'static str),
     /// Sets a value with this name, computed from the existing ones; `None` sets nothing.
-    Make(&'static str, fn(&Values) -> Result<Option<Value>, Trouble>),
+    Make(&'static str, fn(&Values) -> Result<Option<Value>, CallFailure>),
 }
 
 /// A request that the call chooses: its place, and the names of the arguments that give the rest.
@@ -96,7 +96,7 @@ pub(crate) struct Check {
     /// The argument that makes the check necessary.
     pub(crate) given: &'static str,
     /// Judges the change; an error refuses the change and gives the reason.
-    pub(crate) judge: fn(&Value, &Values) -> Result<(), Trouble>,
+    pub(crate) judge: fn(&Value, &Values) -> Result<(), CallFailure>,
 }
 
 /// The condition of a step.
@@ -167,7 +167,7 @@ pub(crate) struct Bind {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Missing {
     /// The call fails with this message.
-    Trouble(&'static str),
+    CallFailure(&'static str),
     /// The call continues without the value.
     Nothing,
     /// The call is answered as if this JSON text were the last answer.

@@ -8,7 +8,7 @@ use super::content_format::ContentFormat;
 use super::shape::{AnswerStyle, CallAnswer};
 use super::step::{Bind, Missing, Step, StepCondition};
 use super::world::Run;
-use crate::tools::{Condition, Trouble};
+use crate::tools::{CallFailure, Condition};
 
 /// The outcome of all steps: the last answer, and the form of its content.
 pub(super) struct StepsOutcome {
@@ -24,7 +24,7 @@ impl Run<'_> {
     pub(super) async fn through(
         &mut self,
         steps: &'static [Step],
-    ) -> Result<ControlFlow<CallAnswer, StepsOutcome>, Trouble> {
+    ) -> Result<ControlFlow<CallAnswer, StepsOutcome>, CallFailure> {
         let mut outcome = StepsOutcome { last: Value::Null, content: None };
         for (at, step) in steps.iter().enumerate() {
             match step {
@@ -84,12 +84,14 @@ impl Run<'_> {
 
     /// Stores the values that later steps need. If a value is missing and the row gives an answer for that
     /// case, returns that answer, which ends the call.
-    fn bound(&mut self, binds: &[Bind], answer: &Value) -> Result<Option<Value>, Trouble> {
+    fn bound(&mut self, binds: &[Bind], answer: &Value) -> Result<Option<Value>, CallFailure> {
         for bind in binds {
             match (found(answer, bind.at), bind.missing) {
                 (Some(value), _) => self.values.set(bind.name, value),
                 (None, Missing::Nothing) => {}
-                (None, Missing::Trouble(words)) => return Err(Trouble::new(Condition::ToolFailed, words)),
+                (None, Missing::CallFailure(words)) => {
+                    return Err(CallFailure::new(Condition::ToolFailed, words));
+                }
                 (None, Missing::Answer(text)) => {
                     return Ok(Some(serde_json::from_str(text).unwrap_or_default()));
                 }

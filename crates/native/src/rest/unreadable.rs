@@ -2,10 +2,10 @@
 
 use super::place::RequestTargets;
 use super::unread::{UnreadableKind, beginning, kind};
-use crate::tools::{Condition, Trouble};
+use crate::tools::{CallFailure, Condition};
 
 /// The failure for an answer that is not JSON; `writes` is true if the request was meant to change something.
-pub(super) fn trouble(places: &dyn RequestTargets, body: &[u8], writes: bool) -> Trouble {
+pub(super) fn failure(places: &dyn RequestTargets, body: &[u8], writes: bool) -> CallFailure {
     let kind = kind(body);
     let hint = places.unread(kind);
     let what = match kind {
@@ -19,5 +19,5 @@ pub(super) fn trouble(places: &dyn RequestTargets, body: &[u8], writes: bool) ->
         UnreadableKind::Other => format!("the answer is not JSON: it begins with {:?}", beginning(body)),
     };
     let done = if writes { "; the request may have been executed nevertheless" } else { "" };
-    Trouble::new(Condition::UpstreamError, format!("{what} ({hint}){done}"))
+    CallFailure::new(Condition::UpstreamError, format!("{what} ({hint}){done}"))
 }

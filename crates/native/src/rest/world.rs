@@ -22,7 +22,7 @@ use super::unreadable;
 use crate::passing::HttpBody;
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::server::Mapped;
-use crate::tools::{Condition, ToolArgument, Trouble, Values};
+use crate::tools::{CallFailure, Condition, ToolArgument, Values};
 
 /// The first pause before a request is sent again; each further pause is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -116,7 +116,7 @@ impl World {
         (steps, shape): (&'static [Step], &Shape),
         values: Values,
         mapped: Option<&Mapped>,
-    ) -> Result<CallAnswer, Trouble> {
+    ) -> Result<CallAnswer, CallFailure> {
         let is_compact = self.answers == AnswerStyle::Compact;
         let full = is_compact && values.flag(FULL);
         let wanted = if is_compact && !full && shape.is_list() { wanted(&values) } else { Vec::new() };
@@ -148,7 +148,7 @@ impl World {
         }
         if !shape.is_of(&last) {
             let words = "the site returned a single item instead of a list: its software may be too old to support this request";
-            return Err(Trouble::new(Condition::UpstreamError, words));
+            return Err(CallFailure::new(Condition::UpstreamError, words));
         }
         let totals = run.totals;
         let manner = Manner { answers: self.answers, full, fields: &wanted, totals, content };
@@ -206,7 +206,7 @@ impl World {
 
 impl Run<'_> {
     /// The answer to a request that the call chooses, if it is allowed.
-    pub(super) async fn opened(&mut self, open: &CallerRequest) -> Result<Value, Trouble> {
+    pub(super) async fn opened(&mut self, open: &CallerRequest) -> Result<Value, CallFailure> {
         let places = &self.world.places;
         let (verb, route) = open::wanted(open, &self.values)?;
         places.may(open.base, verb, &route)?;
@@ -218,7 +218,7 @@ impl Run<'_> {
     }
 
     /// The answer to a request.
-    pub(super) async fn asked(&mut self, ask: &RestRequest) -> Result<Value, Trouble> {
+    pub(super) async fn asked(&mut self, ask: &RestRequest) -> Result<Value, CallFailure> {
         let mut place = self.world.places.place(ask.base, &self.values, self.mapped)?;
         self.world.let_in(&place).await?;
         if let Some(url) = self.world.elsewhere(ask.base, &place) {
@@ -233,7 +233,11 @@ impl Run<'_> {
     }
 
     /// The request of a step to this place.
-    pub(super) fn request(&self, ask: &RestRequest, place: RequestTarget) -> Result<HttpRequest, Trouble> {
+    pub(super) fn request(
+        &self,
+        ask: &RestRequest,
+        place: RequestTarget,
+    ) -> Result<HttpRequest, CallFailure> {
         let making = Making {
             arguments: self.arguments,
             values: &self.values,
@@ -250,16 +254,16 @@ impl Run<'_> {
         (base, verb, keep): (&'static str, Verb, Duration),
         digest: Option<[u8; 32]>,
         mut request: HttpRequest,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, CallFailure> {
         request.most = self.world.limits.answer;
         let writes = request.method != Verb::Get;
         let answer = self.body((base, verb, keep), request).await;
-        let (body, totals) = answer.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
+        let (body, totals) = answer.inspect_err(|failure| self.world.note_failure(failure, digest))?;
         self.totals = totals;
         let places = &*self.world.places;
-        let mut answer = unread::json(&body).ok_or_else(|| unreadable::trouble(places, &body, writes))?;
-        if let Some(trouble) = places.refused(base, &answer) {
-            return Err(trouble);
+        let mut answer = unread::json(&body).ok_or_else(|| unreadable::failure(places, &body, writes))?;
+        if let Some(failure) = places.refused(base, &answer) {
+            return Err(failure);
         }
         places.filter(base, &mut answer);
         Ok(answer)
@@ -270,7 +274,7 @@ impl Run<'_> {
         &self,
         (base, verb, keep): (&'static str, Verb, Duration),
         request: HttpRequest,
-    ) -> Result<(Bytes, Totals), Trouble> {
+    ) -> Result<(Bytes, Totals), CallFailure> {
         let cache = self
             .world
             .cache
@@ -299,26 +303,26 @@ impl Run<'_> {
         &self,
         base: &'static str,
         request: HttpRequest,
-    ) -> Result<HttpResponse, Trouble> {
+    ) -> Result<HttpResponse, CallFailure> {
         let (spare, url) = (request.clone(), request.url.clone());
         let writes = request.method != Verb::Get;
         let mut response = self.world.sent(request).await.map_err(|fault| unreached(&fault, writes))?;
         if !response.is_success() {
-            let again = match self.doubted(base, self.trouble(base, &url, &response), spare).await {
+            let again = match self.doubted(base, self.failure(base, &url, &response), spare).await {
                 Ok(again) => again,
-                Err(trouble) => return Err(self.explained(base, trouble).await),
+                Err(failure) => return Err(self.explained(base, failure).await),
             };
             response = self.world.sent(again).await.map_err(|fault| unreached(&fault, writes))?;
             if !response.is_success() {
-                return Err(self.explained(base, self.trouble(base, &url, &response)).await);
+                return Err(self.explained(base, self.failure(base, &url, &response)).await);
             }
         }
         Ok(response)
     }
 
-    fn trouble(&self, base: &str, url: &str, response: &HttpResponse) -> Trouble {
+    fn failure(&self, base: &str, url: &str, response: &HttpResponse) -> CallFailure {
         let places = &*self.world.places;
-        redirect(places, url, response).unwrap_or_else(|| places.trouble(base, response))
+        redirect(places, url, response).unwrap_or_else(|| places.failure(base, response))
     }
 }
 
@@ -333,21 +337,21 @@ fn wanted(values: &Values) -> Vec<String> {
 }
 
 /// The failure for an answer that has a success status and no content.
-fn swallowed() -> Trouble {
+fn swallowed() -> CallFailure {
     let words = "the answer reports success but contains none of the requested data: a hidden error, a cache or a firewall at \
                  the site may have removed it";
-    Trouble::new(Condition::UpstreamError, words)
+    CallFailure::new(Condition::UpstreamError, words)
 }
 
 /// The failure for an answer that is a redirect; `None` for any other answer. Redirects are not followed, because their
 /// targets are not configured.
-fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> Option<Trouble> {
+fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> Option<CallFailure> {
     let to = (300..400).contains(&response.status).then(|| response.header("location")).flatten()?;
     let to: String = to.chars().filter(|c| !c.is_control()).take(200).collect();
     let to = to.split('?').next().unwrap_or_default();
     let why = places.redirected(url, to).unwrap_or("configure its actual address");
     let words = format!("the server redirects to {to}: {why}");
-    Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
+    Some(CallFailure::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
 /// The message about an address that a caller may not name. It is the same for all reasons, so that it does not show which
@@ -357,7 +361,7 @@ pub(crate) const ADDRESS_NOT_ALLOWED: &str = "requests cannot be sent to this ad
                                               (`ports`)";
 
 /// The failure for a request without an answer. If `writes` is true, the message says that the request may have been executed.
-pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
+pub(super) fn unreached(fault: &HttpFault, writes: bool) -> CallFailure {
     let done = if writes { "; the request may have been executed nevertheless" } else { "" };
     let said = &fault.message;
     let (condition, words) = match fault.kind {
@@ -379,5 +383,5 @@ pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
             (Condition::UpstreamDown, format!("the server's answer is incomplete: {said}{done}"))
         }
     };
-    Trouble::new(condition, words)
+    CallFailure::new(condition, words)
 }

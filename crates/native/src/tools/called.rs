@@ -8,22 +8,22 @@ use serde_json::{Map, Value};
 
 use super::compact::more_of;
 use super::found::FoundCall;
-use super::row::{Act, ToolRow};
+use super::row::{ToolAction, ToolRow};
 use super::server::ToolServerState;
 use crate::arguments::argument::ToolArgument;
+use crate::arguments::call_failure::{CallFailure, Condition};
 use crate::arguments::read::{Policy, read, taken, tree};
-use crate::arguments::trouble::{Condition, Trouble};
 use crate::arguments::values::Values;
 use crate::rest::settled;
 use crate::unknown::{self, CALL_ID, UnknownArguments, is_injected};
 
 /// The arguments as a JSON object. Numbers out of range and lone surrogates are valid JSON, but cannot be read here.
-fn object(written: &[u8]) -> Result<Map<String, Value>, Trouble> {
+fn object(written: &[u8]) -> Result<Map<String, Value>, CallFailure> {
     serde_json::from_slice(written).map_err(|e| match written.first() {
         Some(b'{') => {
-            Trouble::new(Condition::UnreadableArguments, format!("the arguments cannot be read: {e}"))
+            CallFailure::new(Condition::UnreadableArguments, format!("the arguments cannot be read: {e}"))
         }
-        _ => Trouble::arguments("the arguments must be an object"),
+        _ => CallFailure::arguments("the arguments must be an object"),
     })
 }
 
@@ -46,12 +46,12 @@ fn unknown_of<'r>(
 
 impl ToolServerState {
     /// The called tool and its values.
-    pub(super) fn begun(&self, request: &Frame) -> Result<(&'static ToolRow, Values), Trouble> {
-        let words = |e: &dyn fmt::Display| Trouble::new(Condition::UnknownTool, e.to_string());
+    pub(super) fn begun(&self, request: &Frame) -> Result<(&'static ToolRow, Values), CallFailure> {
+        let words = |e: &dyn fmt::Display| CallFailure::new(Condition::UnknownTool, e.to_string());
         let span = request.param("name").map_err(|e| words(&e))?;
         let name = span.and_then(|span| request.string(span));
         let name = name.ok_or_else(|| words(&"\"name\" is required and must be a string"))?;
-        let given = match request.param("arguments").map_err(|e| Trouble::arguments(e.to_string()))? {
+        let given = match request.param("arguments").map_err(|e| CallFailure::arguments(e.to_string()))? {
             Some(span) => object(span.of(request.text()))?,
             None => Map::new(),
         };
@@ -71,7 +71,7 @@ impl ToolServerState {
     }
 
     /// The values of a call. If arguments are invalid, one message lists every fault.
-    fn values(&self, given: &Map<String, Value>, tool: &ToolRow) -> Result<Values, Trouble> {
+    fn values(&self, given: &Map<String, Value>, tool: &ToolRow) -> Result<Values, CallFailure> {
         let (policy, more) = (self.family.policy, more_of(tool, self.compact));
         let read = read(given, tool.arguments, policy).and_then(|mut values| {
             values.0.extend(read(given, more, policy)?.0);
@@ -79,8 +79,10 @@ impl ToolServerState {
         });
         match (read, self.unknown_of(given, tool)) {
             (read, None) => read,
-            (Ok(_), Some(unknown)) => Err(Trouble::arguments(unknown)),
-            (Err(other), Some(unknown)) => Err(Trouble::arguments(format!("{}; {unknown}", other.message))),
+            (Ok(_), Some(unknown)) => Err(CallFailure::arguments(unknown)),
+            (Err(other), Some(unknown)) => {
+                Err(CallFailure::arguments(format!("{}; {unknown}", other.message)))
+            }
         }
     }
 
@@ -125,7 +127,7 @@ impl ToolServerState {
         let of = |policy: &Policy| {
             let rows = tool.arguments.iter().chain(more_of(tool, self.compact));
             let mut values = Values(taken(&given, rows, *policy));
-            if let Act::Rest(steps, _) = tool.act {
+            if let ToolAction::Rest(steps, _) = tool.action {
                 settled(steps, &mut values);
             }
             Value::Object(values.0).to_string()

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::row::{Act, ToolRow};
+use super::row::{ToolAction, ToolRow};
 use crate::arguments::argument::{ToolArgument, flag, list};
 use crate::port::Verb;
 use crate::rest::{
@@ -25,20 +25,20 @@ const SELECTED: ToolArgument = list(
 
 /// The arguments that a tool takes in addition to its own.
 pub(super) fn more_of(tool: &ToolRow, compact: bool) -> &'static [ToolArgument] {
-    match tool.act {
-        Act::Rest(_, Shape::Told(_) | Shape::Made(_) | Shape::File) | Act::Local(_) => &[],
-        Act::Rest(steps, _) if compact && steps.iter().any(Step::shows_content) => READS_CONTENT,
-        Act::Rest(steps, _) if compact && steps.iter().any(Step::is_check) => CHANGES_CONTENT,
-        Act::Rest(_, shape) if compact && shape.is_list() => LISTS,
-        Act::Rest(..) if compact => WHOLE,
-        Act::Rest(..) => &[],
+    match tool.action {
+        ToolAction::Rest(_, Shape::Told(_) | Shape::Made(_) | Shape::File) | ToolAction::Local(_) => &[],
+        ToolAction::Rest(steps, _) if compact && steps.iter().any(Step::shows_content) => READS_CONTENT,
+        ToolAction::Rest(steps, _) if compact && steps.iter().any(Step::is_check) => CHANGES_CONTENT,
+        ToolAction::Rest(_, shape) if compact && shape.is_list() => LISTS,
+        ToolAction::Rest(..) if compact => WHOLE,
+        ToolAction::Rest(..) => &[],
     }
 }
 
 /// The schema of a tool's answers, if they are structured.
 pub(super) fn output_of(tool: &ToolRow, compact: bool) -> Option<Value> {
-    match &tool.act {
-        Act::Rest(steps, shape) if compact => {
+    match &tool.action {
+        ToolAction::Rest(steps, shape) if compact => {
             let mut schema = shape.schema()?;
             if steps.iter().any(Step::shows_content) {
                 schema["properties"][CONTENT_FORMAT] =

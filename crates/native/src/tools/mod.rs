@@ -29,13 +29,13 @@ pub(crate) use crate::arguments::argument::{
     Form, Literal, ToolArgument, any, flag, html, int, integers, list, number, object, objects, raw, text,
     user,
 };
+pub(crate) use crate::arguments::call_failure::{CallFailure, Condition};
 pub(crate) use crate::arguments::read::Policy;
-pub(crate) use crate::arguments::trouble::{Condition, Trouble};
 pub(crate) use crate::arguments::values::Values;
 pub(crate) use found::ToolFinder;
 pub(crate) use offers::{OfferTable, Prompt, ResourceRow};
 #[cfg(test)]
-pub(crate) use row::Act;
+pub(crate) use row::ToolAction;
 pub(crate) use row::{Effect, ToolRow, Wording, local, titled, tool};
 pub use server::ToolServer;
 pub(crate) use server::{Channel, Family};

@@ -8,7 +8,7 @@ use proto::rpc::Frame;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::argument::ToolArgument;
-use crate::arguments::trouble::Trouble;
+use crate::arguments::call_failure::CallFailure;
 use crate::arguments::values::Values;
 use crate::rest::{Shape, Step, World};
 use crate::server::{Mapped, NativeRefusal};
@@ -122,9 +122,9 @@ impl OfferTable {
         };
         let shape = (resource.steps, &resource.shape);
         let shown = world.run(resource.arguments, shape, values, mapped).await;
-        let shown = shown.map_err(|trouble| {
+        let shown = shown.map_err(|failure| {
             let is_gone = |(name, value): &(&str, Value)| *name == "status" && *value == 404;
-            if trouble.detail.iter().any(is_gone) { missing(&trouble.message) } else { trouble.refusal() }
+            if failure.detail.iter().any(is_gone) { missing(&failure.message) } else { failure.refusal() }
         })?;
         let (uri, text) = (quote(uri), quote(&shown.text));
         Ok(format!("\"contents\":[{{\"uri\":{uri},\"mimeType\":\"application/json\",\"text\":{text}}}]"))
@@ -157,7 +157,7 @@ impl OfferTable {
                         let mut values = Values::default();
                         values.set("typed", Value::from(asked.typed.clone()));
                         let shown = world.run(&[], (steps, shape), values, mapped).await;
-                        let shown = shown.map_err(Trouble::refusal)?;
+                        let shown = shown.map_err(CallFailure::refusal)?;
                         (found_values(&shown.structured.unwrap_or_default()), shown.entries)
                     }
                 }

@@ -1,7 +1,7 @@
 //! A tool as a row: its texts for readers, its arguments, and the action of a call.
 
 use crate::arguments::argument::ToolArgument;
-use crate::arguments::trouble::Trouble;
+use crate::arguments::call_failure::CallFailure;
 use crate::arguments::values::Values;
 use crate::port::Verb;
 use crate::rest::{Shape, Step};
@@ -18,7 +18,7 @@ pub(crate) struct ToolRow {
     /// The tool's arguments.
     pub(crate) arguments: &'static [ToolArgument],
     /// The action of a call.
-    pub(crate) act: Act,
+    pub(crate) action: ToolAction,
     /// The tool's effect on the world, if that does not follow from its requests.
     pub(crate) effect: Option<Effect>,
     /// The tool's phase, which is a set of tools that the configuration can enable; empty if the tool is always offered.
@@ -38,9 +38,9 @@ pub(crate) struct Wording {
 
 /// The actions that a call can have.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Act {
+pub(crate) enum ToolAction {
     /// The tool computes an answer.
-    Local(fn(&Values) -> Result<String, Trouble>),
+    Local(fn(&Values) -> Result<String, CallFailure>),
     /// The tool sends requests, and answers with the last answer, in this shape.
     Rest(&'static [Step], Shape),
 }
@@ -69,9 +69,9 @@ pub(crate) const fn local(
     name: &'static str,
     about: &'static str,
     arguments: &'static [ToolArgument],
-    run: fn(&Values) -> Result<String, Trouble>,
+    run: fn(&Values) -> Result<String, CallFailure>,
 ) -> ToolRow {
-    ToolRow { name, title: "", about, arguments, act: Act::Local(run), effect: None, phase: "" }
+    ToolRow { name, title: "", about, arguments, action: ToolAction::Local(run), effect: None, phase: "" }
 }
 
 /// A tool that sends requests.
@@ -82,7 +82,15 @@ pub(crate) const fn tool(
     steps: &'static [Step],
     shape: Shape,
 ) -> ToolRow {
-    ToolRow { name, title: "", about, arguments, act: Act::Rest(steps, shape), effect: None, phase: "" }
+    ToolRow {
+        name,
+        title: "",
+        about,
+        arguments,
+        action: ToolAction::Rest(steps, shape),
+        effect: None,
+        phase: "",
+    }
 }
 
 /// A tool with a title that sends requests.
@@ -108,8 +116,8 @@ impl ToolRow {
 
     /// Sets the shape of the answer.
     pub(crate) const fn shown(mut self, shape: Shape) -> Self {
-        if let Act::Rest(steps, _) = self.act {
-            self.act = Act::Rest(steps, shape);
+        if let ToolAction::Rest(steps, _) = self.action {
+            self.action = ToolAction::Rest(steps, shape);
         }
         self
     }
@@ -125,7 +133,7 @@ impl ToolRow {
         if let Some(effect) = self.effect {
             return effect;
         }
-        let Act::Rest(steps, _) = self.act else { return Effect::Computes };
+        let ToolAction::Rest(steps, _) = self.action else { return Effect::Computes };
         let verbs = || steps.iter().filter_map(Step::verb);
         if verbs().any(|verb| verb == Verb::Delete) {
             Effect::Removes

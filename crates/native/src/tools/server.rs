@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 use super::compact::{more_of, output_of};
 use super::found::{FoundTools, ToolFinder};
 use super::offers::{Completion, OfferTable, text_of};
-use super::row::{Act, ToolRow, Wording};
+use super::row::{ToolAction, ToolRow, Wording};
 use super::schema::described;
+use crate::arguments::call_failure::{CallFailure, Condition};
 use crate::arguments::read::Policy;
-use crate::arguments::trouble::{Condition, Trouble};
 use crate::rest::{AnswerStyle, CallAnswer, PREVIOUS, World};
 use crate::server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, respond};
 use crate::unknown::UnknownArguments;
@@ -282,20 +282,22 @@ impl ToolServer {
         let NativeCall { request, era, mapped, documented } = call;
         let (tool, values) = match self.0.begun(request) {
             Ok(begun) => begun,
-            Err(trouble) => return self.at_once(request, self.0.said((era, documented), Err(trouble))),
+            Err(failure) => return self.at_once(request, self.0.said((era, documented), Err(failure))),
         };
-        match tool.act {
-            Act::Local(run) => {
+        match tool.action {
+            ToolAction::Local(run) => {
                 self.at_once(request, self.0.said((era, documented), run(&values).map(CallAnswer::text)))
             }
-            Act::Rest(steps, shape) => {
+            ToolAction::Rest(steps, shape) => {
                 let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
                 Answering::Soon(Box::pin(async move {
                     let outcome = match &inner.world {
                         Some(world) => {
                             world.run(tool.arguments, (steps, &shape), values, mapped.as_ref()).await
                         }
-                        None => Err(Trouble::new(Condition::ToolFailed, "this server cannot send requests")),
+                        None => {
+                            Err(CallFailure::new(Condition::ToolFailed, "this server cannot send requests"))
+                        }
                     };
                     respond(&request, inner.said((era, documented), outcome))
                 }))
@@ -337,17 +339,17 @@ impl ToolServerState {
     fn said(
         &self,
         (era, documented): (&Era, bool),
-        outcome: Result<CallAnswer, Trouble>,
+        outcome: Result<CallAnswer, CallFailure>,
     ) -> Result<Bytes, NativeRefusal> {
         let (shown, is_error) = match outcome {
             Ok(shown) => (shown, false),
-            Err(trouble) if self.is_refused((era, documented), trouble.condition) => {
-                return Err(trouble.refusal());
+            Err(failure) if self.is_refused((era, documented), failure.condition) => {
+                return Err(failure.refusal());
             }
-            Err(trouble) => {
-                let unfit = trouble.condition == Condition::InvalidArguments;
+            Err(failure) => {
+                let unfit = failure.condition == Condition::InvalidArguments;
                 let before = if unfit { self.family.unfit } else { self.family.failed };
-                let message = if documented { trouble.message } else { trouble.with_status() };
+                let message = if documented { failure.message } else { failure.with_status() };
                 (CallAnswer::text(format!("{before}{message}")), true)
             }
         };

@@ -25,7 +25,7 @@ const ROWS: &[ToolArgument] = &[
 
 fn values(policy: Policy, given: &Value) -> Result<Value, String> {
     let given: Map<String, Value> = given.as_object().unwrap().clone();
-    read(&given, ROWS, policy).map(|values| Value::Object(values.0)).map_err(|trouble| trouble.message)
+    read(&given, ROWS, policy).map(|values| Value::Object(values.0)).map_err(|failure| failure.message)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::arguments::{
 use crate::rest::{
     Encoding, Field, FieldSource, FileFrom, From, Pick, Shape, Step, content, get, pick, post, value,
 };
-use crate::tools::{Form, ToolArgument, ToolRow, Trouble, Values, flag, int, raw, text, tool};
+use crate::tools::{CallFailure, Form, ToolArgument, ToolRow, Values, flag, int, raw, text, tool};
 
 const TITLE: ToolArgument = text("title", "Title.");
 const ALTERNATIVE: ToolArgument = text("alt_text", "Alternative text that describes the image.");
@@ -169,7 +169,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
 const LARGEST: usize = 44 << 20;
 
 /// The image without the prefix of a data URL.
-fn image(values: &Values) -> Result<Option<Value>, Trouble> {
+fn image(values: &Values) -> Result<Option<Value>, CallFailure> {
     let text = values.text("base64").trim();
     let data =
         if text.starts_with("data:") { text.split_once(',').map_or("", |(_, data)| data) } else { text };
@@ -180,7 +180,7 @@ fn image(values: &Values) -> Result<Option<Value>, Trouble> {
     if fits {
         return Ok(Some(Value::from(data)));
     }
-    Err(Trouble::arguments(
+    Err(CallFailure::arguments(
         "the argument \"base64\" is not valid base64, is empty, or is longer than 44 MiB (about 33 MiB of image)",
     ))
 }

@@ -6,21 +6,21 @@ use std::time::Instant;
 
 use proto::mcp::Notice;
 
-use super::Ear;
+use super::LinkMonitor;
 use crate::catalogue::Learner;
 use crate::changes::HeardChanges;
 use crate::egress::Announcement;
 use crate::link::{LinkUser, OpenLink};
 use crate::upstream::Upstream;
 
-impl Ear {
+impl LinkMonitor {
     /// Handles an announcement in a separate task, so that the server's other messages need not wait for its lists.
     pub(super) fn announced(&self, link: &Arc<OpenLink>, list: Notice) {
         let Some(upstream) = self.upstream.upgrade() else { return };
         let wanted = upstream.catalogue.note_announced(!link.own);
         if self.changes.note(list, wanted, || self.before_change(link)) {
-            let (ear, link) = (self.clone(), link.clone());
-            transport::task::spawn(async move { ear.look(&link).await });
+            let (monitor, link) = (self.clone(), link.clone());
+            transport::task::spawn(async move { monitor.look(&link).await });
         }
     }
 

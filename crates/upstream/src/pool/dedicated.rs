@@ -80,7 +80,7 @@ pub(super) enum LinkGrant {
 
 /// The actions that are performed once the lock has been released.
 #[derive(Default)]
-pub(super) struct Aftermath {
+pub(super) struct DeferredActions {
     pub(super) closes: Vec<Arc<OpenLink>>,
     /// The cells that lost their link to another owner.
     left: Vec<(Arc<LinkCell>, Arc<OpenLink>)>,
@@ -132,11 +132,11 @@ impl Dedicated {
 
     /// Gives links to as many waiting owners as possible.
     pub(super) fn dispatch(&self, egress: &Egress) {
-        let (aftermath, moves) = {
+        let (deferred, moves) = {
             let mut state = self.state.lock();
             (state.serve(), state.dispatch.moves())
         };
-        aftermath.finish(egress);
+        deferred.finish(egress);
         if moves > 0 && !self.has_told.swap(true, Ordering::Relaxed) {
             tracing::info!(
                 server = %self.name,
@@ -185,13 +185,13 @@ impl Dedicated {
         owner: OwnerId,
         link: &Arc<OpenLink>,
     ) {
-        let mut aftermath = Aftermath::default();
+        let mut deferred = DeferredActions::default();
         {
             let mut state = self.state.lock();
             match state.slot_of(link) {
                 Some(slot) if state.dispatch.release(slot, owner) => {
                     state.links.remove(&slot);
-                    aftermath.closes.push(link.clone());
+                    deferred.closes.push(link.clone());
                 }
                 Some(slot) => {
                     if let Some(pooled) = state.links.get_mut(&slot) {
@@ -200,11 +200,11 @@ impl Dedicated {
                         link.hand_over();
                     }
                 }
-                None => aftermath.closes.push(link.clone()),
+                None => deferred.closes.push(link.clone()),
             }
-            aftermath.extend(state.serve());
+            deferred.extend(state.serve());
         }
-        aftermath.finish(egress);
+        deferred.finish(egress);
     }
 
     /// Returns the cell that uses a link now.
@@ -215,15 +215,15 @@ impl Dedicated {
 
     /// Closes the links that have no owner and have not been used for the time `idle_for`.
     pub fn shed(&self, egress: &Egress, idle_for: Duration) {
-        let mut aftermath = Aftermath::default();
+        let mut deferred = DeferredActions::default();
         {
             let mut state = self.state.lock();
             state.drop_dead();
             for slot in state.dispatch.shed(idle_for, Instant::now()) {
-                aftermath.closes.extend(state.links.remove(&slot).map(|pooled| pooled.link));
+                deferred.closes.extend(state.links.remove(&slot).map(|pooled| pooled.link));
             }
         }
-        aftermath.finish(egress);
+        deferred.finish(egress);
     }
 
     /// Returns the cells that keep links without an owner.
@@ -259,34 +259,34 @@ impl State {
         dead.for_each(|(slot, _)| self.dispatch.lost(slot));
     }
 
-    pub(super) fn serve(&mut self) -> Aftermath {
-        let mut aftermath = Aftermath::default();
+    pub(super) fn serve(&mut self) -> DeferredActions {
+        let mut deferred = DeferredActions::default();
         // This runs at the end of each call; nearly always, nobody waits.
         if self.dispatch.waiting() == 0 {
-            return aftermath;
+            return deferred;
         }
         self.drop_dead();
         let mut actions = self.dispatch.dispatch(Instant::now());
         while !actions.is_empty() {
             let mut refused = false;
             for action in actions {
-                refused |= !self.perform(action, &mut aftermath);
+                refused |= !self.perform(action, &mut deferred);
             }
             // If the owner for which a link is meant is gone, the next owner gets it.
             actions = if refused { self.dispatch.dispatch(Instant::now()) } else { Vec::new() };
         }
-        aftermath
+        deferred
     }
 
     /// Performs one action; returns `false` if its receiver is gone.
-    pub(super) fn perform(&mut self, action: Action, aftermath: &mut Aftermath) -> bool {
+    pub(super) fn perform(&mut self, action: Action, deferred: &mut DeferredActions) -> bool {
         match action {
             Action::Close(slot) => {
                 if let Some(PooledLink { link, holder, .. }) = self.links.remove(&slot) {
-                    aftermath.left.extend(
+                    deferred.left.extend(
                         holder.upgrade().filter(|cell| cell.lose(&link)).map(|cell| (cell, link.clone())),
                     );
-                    aftermath.closes.push(link);
+                    deferred.closes.push(link);
                 }
                 true
             }
@@ -300,11 +300,11 @@ impl State {
                 }
                 sent
             }
-            Action::Grant(ticket, slot) => self.grant(ticket, slot, aftermath),
+            Action::Grant(ticket, slot) => self.grant(ticket, slot, deferred),
         }
     }
 
-    fn grant(&mut self, ticket: Ticket, slot: SlotId, aftermath: &mut Aftermath) -> bool {
+    fn grant(&mut self, ticket: Ticket, slot: SlotId, deferred: &mut DeferredActions) -> bool {
         let waiting = self.waiting.remove(&ticket);
         let cell = waiting.and_then(|(cell, sender)| Some((cell.upgrade()?, sender)));
         let (Some((cell, sender)), Some(pooled)) = (cell, self.links.get_mut(&slot)) else {
@@ -314,7 +314,7 @@ impl State {
         let link = pooled.link.clone();
         let before = pooled.holder.upgrade();
         if before.as_ref().is_none_or(|before| !Arc::ptr_eq(before, &cell)) {
-            aftermath
+            deferred
                 .left
                 .extend(before.filter(|before| before.lose(&link)).map(|before| (before, link.clone())));
             link.hand_over();
@@ -328,7 +328,7 @@ impl State {
     }
 }
 
-impl Aftermath {
+impl DeferredActions {
     pub(super) fn extend(&mut self, other: Self) {
         self.closes.extend(other.closes);
         self.left.extend(other.left);

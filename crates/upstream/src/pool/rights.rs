@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use super::dedicated::{Aftermath, Dedicated, LinkGrant, PooledLink};
+use super::dedicated::{Dedicated, DeferredActions, LinkGrant, PooledLink};
 use super::dispatch::{Binding, SlotId, Ticket};
 use super::link_cell::LinkCell;
 use crate::egress::Egress;
@@ -89,14 +89,14 @@ impl LinkHold for Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut aftermath = Aftermath::default();
+        let mut deferred = DeferredActions::default();
         {
             let mut state = self.pool.state.lock();
             if state.dispatch.leave(self.slot, Instant::now()) {
-                aftermath.closes.extend(state.links.remove(&self.slot).map(|pooled| pooled.link));
+                deferred.closes.extend(state.links.remove(&self.slot).map(|pooled| pooled.link));
             }
-            aftermath.extend(state.serve());
+            deferred.extend(state.serve());
         }
-        aftermath.finish(&self.egress);
+        deferred.finish(&self.egress);
     }
 }

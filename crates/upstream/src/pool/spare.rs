@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::dedicated::{Aftermath, Dedicated};
+use super::dedicated::{Dedicated, DeferredActions};
 use super::dispatch::{Action, Spare};
 use super::family::GivesWay;
 use crate::egress::{Egress, SpareLinks};
@@ -41,15 +41,15 @@ impl GivesWay for Dedicated {
 
 impl Dedicated {
     fn give_up(&self, spare: Spare, egress: &Egress) -> bool {
-        let mut aftermath = Aftermath::default();
+        let mut deferred = DeferredActions::default();
         {
             let mut state = self.state.lock();
             if !state.dispatch.give_up(spare, Instant::now()) {
                 return false;
             }
-            state.perform(Action::Close(spare.slot), &mut aftermath);
+            state.perform(Action::Close(spare.slot), &mut deferred);
         }
-        aftermath.finish(egress);
+        deferred.finish(egress);
         true
     }
 }

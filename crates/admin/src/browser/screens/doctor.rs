@@ -134,10 +134,10 @@ async fn machine(shard: &Arc<Shard>) -> Vec<CheckRow> {
         transport::task::spawn_blocking(move || machine::findings(standing.config(), folder.as_deref()))
             .await;
     let row = |finding: MachineFinding| CheckRow {
-        severity: match finding.gravity {
-            machine::Gravity::Fine => Severity::Good,
-            machine::Gravity::Doubtful => Severity::Warning,
-            machine::Gravity::Wrong => Severity::Bad,
+        severity: match finding.level {
+            machine::FindingLevel::Ok => Severity::Good,
+            machine::FindingLevel::Warning => Severity::Warning,
+            machine::FindingLevel::Error => Severity::Bad,
         },
         text: format!("{}: {}", finding.subject, finding.message).into(),
         advice: super::text(finding.help),

@@ -35,7 +35,7 @@ pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let usage = request.state.usage(shard, period).await?;
     let day = server_rows::day(request).await;
     let mut servers = server_rows::all(shard, &day);
-    servers.sort_by_key(|row| std::cmp::Reverse(gravity(row)));
+    servers.sort_by_key(|row| std::cmp::Reverse(rank(row)));
     let step = |step: &crate::insight::usage::UsageStep| {
         let CallCount { calls, errors, denied, p50_us, p95_us, .. } = step.count;
         TrafficPoint { at: step.at_ms, ok: calls - errors - denied, errors, denied, p50_us, p95_us }
@@ -97,7 +97,7 @@ pub(in super::super) async fn events(request: &PageRequest) -> PageResult {
     Ok(response)
 }
 
-fn gravity(row: &ServerRow) -> (u8, u64) {
+fn rank(row: &ServerRow) -> (u8, u64) {
     use pages::model::ServerState as State;
     let state = match row.state {
         State::BackingOff | State::Unreachable => 3,

@@ -17,7 +17,7 @@ use crate::terminal::connection::{Ask, Connection};
 use crate::terminal::rounds::{complete, outcome};
 use crate::terminal::save::Folder;
 use crate::terminal::show::Show;
-use crate::terminal::{Desk, arguments};
+use crate::terminal::{ClientHandler, arguments};
 
 /// The maximum size of a call's arguments, in bytes.
 const MOST: u64 = 64 << 20;
@@ -75,7 +75,7 @@ pub(crate) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
     let save = args.save.as_deref().map(Folder::open).transpose()?;
     let questions = if stdin { Questions::WithoutStdin } else { Questions::Any };
     let result =
-        args.place.visit(args.words, questions, global, console, async |connection, desk, mut words| {
+        args.place.visit(args.words, questions, global, console, async |connection, handler, mut words| {
             if words.is_empty() {
                 return Err(Failure::usage("the tool's name is missing")
                     .help("`dragoman list TARGET tools` lists the tools"));
@@ -86,7 +86,7 @@ pub(crate) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
                 return Err(Failure::usage(message)
                     .help("pass the arguments either as JSON or as key=value, not both"));
             }
-            let Called { result, hint } = call(connection, desk, &name, whole, &words).await?;
+            let Called { result, hint } = call(connection, handler, &name, whole, &words).await?;
             let shown = connection.modern(Method::ToolsCall, &result).into_owned();
             Ok((name, result, shown, hint))
         });
@@ -116,12 +116,12 @@ struct Called {
 
 async fn call(
     connection: &mut Connection,
-    desk: &mut Desk<'_>,
+    handler: &mut ClientHandler<'_>,
     name: &str,
     whole: Option<String>,
     words: &[String],
 ) -> Result<Called, Failure> {
-    let catalogue = catalogue::gather(connection, &[ListKind::Tools], desk).await?;
+    let catalogue = catalogue::gather(connection, &[ListKind::Tools], handler).await?;
     let listed: Vec<String> = catalogue.list(ListKind::Tools).iter().map(|item| item.key.clone()).collect();
     let tool: Option<Tool> = catalogue::tool(connection, catalogue, name);
     if tool.is_none() && whole.is_none() {
@@ -131,14 +131,14 @@ async fn call(
         Some(json) => json,
         None => arguments::of_words(words, tool.as_ref().map(|tool| &tool.schema))?,
     };
-    set_log_level(connection, desk).await?;
+    set_log_level(connection, handler).await?;
     let mut ask = Ask::new(Method::ToolsCall).about("name", name).with("arguments", given.as_str());
     ask.mirror.params = tool.as_ref().map(|tool| tool.headers(&given)).unwrap_or_default();
     let hint = match &tool {
         Some(tool) => arguments::unlisted(&given, &tool.schema),
         None => Some(listed_tools(name, &listed)),
     };
-    match (complete(connection, &ask, desk).await, hint) {
+    match (complete(connection, &ask, handler).await, hint) {
         (Err(refused @ Failure::Refused { .. }), Some(hint)) => Err(refused.help(hint)),
         (outcome, hint) => Ok(Called { result: outcome?.json().to_owned(), hint }),
     }
@@ -176,15 +176,15 @@ fn listed_tools(name: &str, names: &[String]) -> String {
 }
 
 /// Asks the server for log messages, if the user wants them and the era has a request for this.
-async fn set_log_level(connection: &mut Connection, desk: &mut Desk<'_>) -> Result<(), Failure> {
+async fn set_log_level(connection: &mut Connection, handler: &mut ClientHandler<'_>) -> Result<(), Failure> {
     let announced = proto::json::Members::of_document(&connection.hello.capabilities, proto::json::MAX_DEPTH);
     let logs =
         announced.is_ok_and(|members| members.get(&connection.hello.capabilities, "logging").is_some());
-    let Some(level) = desk.log_level().filter(|_| logs && connection.era().knows(Method::SetLevel)) else {
+    let Some(level) = handler.log_level().filter(|_| logs && connection.era().knows(Method::SetLevel)) else {
         return Ok(());
     };
     let ask = Ask::new(Method::SetLevel).with("level", format!("\"{level}\""));
-    if let Err(why) = outcome(connection.ask(&ask, desk).await?) {
+    if let Err(why) = outcome(connection.ask(&ask, handler).await?) {
         tracing::info!("the server did not accept the log level: {why:?}");
     }
     Ok(())

@@ -92,9 +92,9 @@ pub(crate) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     }
     let cached = args.cached_tools(global);
     let target = args.target_words();
-    args.place.visit(args.words, Questions::None, global, console, async |connection, desk, _| {
+    args.place.visit(args.words, Questions::None, global, console, async |connection, handler, _| {
         let lists: Vec<ListKind> = kinds.iter().map(|kind| kind.list()).collect();
-        let catalogue = gather(connection, &lists, desk).await?;
+        let catalogue = gather(connection, &lists, handler).await?;
         for note in cached.iter().filter_map(|cached| cached.note(&catalogue)) {
             console.note(&note);
         }

@@ -33,8 +33,12 @@ pub(crate) struct Args {
 
 /// Sends one request, and shows the answer.
 pub(crate) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
-    let text =
-        args.place.visit(args.words, Questions::None, global, console, async |connection, desk, words| {
+    let text = args.place.visit(
+        args.words,
+        Questions::None,
+        global,
+        console,
+        async |connection, handler, words| {
             if let Some(word) = words.first() {
                 return Err(
                     Failure::usage(format!("unexpected argument {word:?}")).help("ping one server at a time")
@@ -45,7 +49,7 @@ pub(crate) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
             let ask = Ask::new(if known { Method::Ping } else { Method::Discover });
             let asked = Instant::now();
             if connection.answers_introductions() || known {
-                outcome(connection.ask(&ask, desk).await?)?;
+                outcome(connection.ask(&ask, handler).await?)?;
             }
             let millis = asked.elapsed().as_secs_f64() * 1000.0;
             let info: Value = serde_json::from_slice(&connection.hello.info).unwrap_or_default();
@@ -60,6 +64,7 @@ pub(crate) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
                 "{} answers in {millis:.1} ms (protocol {era}, {transport})",
                 console.out.bold(name.trim())
             ))
-        })?;
+        },
+    )?;
     console.print(&text)
 }

@@ -33,8 +33,12 @@ pub(crate) struct Args {
 
 /// Gets the prompt and shows its messages.
 pub(crate) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
-    let (name, result) =
-        args.place.visit(args.words, Questions::Any, global, console, async |connection, desk, words| {
+    let (name, result) = args.place.visit(
+        args.words,
+        Questions::Any,
+        global,
+        console,
+        async |connection, handler, words| {
             let Some((name, given)) = words.split_first() else {
                 return Err(Failure::usage("the prompt's name is missing")
                     .help("`dragoman list TARGET prompts` lists the prompts"));
@@ -42,10 +46,11 @@ pub(crate) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
             let ask = Ask::new(Method::PromptsGet)
                 .about("name", name)
                 .with("arguments", arguments::of_texts(given)?);
-            let outcome = complete(connection, &ask, desk).await;
-            let outcome = suggested(outcome, connection, &[ListKind::Prompts], name, desk).await?;
+            let outcome = complete(connection, &ask, handler).await;
+            let outcome = suggested(outcome, connection, &[ListKind::Prompts], name, handler).await?;
             Ok((name.clone(), outcome.json().to_owned()))
-        })?;
+        },
+    )?;
     if console.json {
         console.print(&result)
     } else {

@@ -41,16 +41,21 @@ pub(crate) struct Args {
 /// Reads the resource and shows it.
 pub(crate) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let save = args.save.as_deref().map(Folder::open).transpose()?;
-    let (uri, result) =
-        args.place.visit(args.words, Questions::Any, global, console, async |connection, desk, words| {
+    let (uri, result) = args.place.visit(
+        args.words,
+        Questions::Any,
+        global,
+        console,
+        async |connection, handler, words| {
             let [uri] = &words[..] else {
                 let help = "`dragoman list TARGET resources templates` lists the resources";
                 return Err(Failure::usage("only one resource can be read at a time").help(help));
             };
             let ask = Ask::new(Method::ResourcesRead).about("uri", uri);
-            let outcome = complete(connection, &ask, desk).await;
-            let outcome = suggested(outcome, connection, &[ListKind::Resources], uri, desk).await?;
+            let outcome = complete(connection, &ask, handler).await;
+            let outcome = suggested(outcome, connection, &[ListKind::Resources], uri, handler).await?;
             Ok((uri.clone(), outcome.json().to_owned()))
-        })?;
+        },
+    )?;
     if console.json { console.print(&result) } else { Show { console, save, name: &uri }.resource(&result) }
 }

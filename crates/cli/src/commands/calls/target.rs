@@ -17,7 +17,7 @@ use crate::output::status_line;
 use crate::terminal::connect::{ConnectOptions, connect};
 use crate::terminal::rounds::interruptible;
 use crate::terminal::target::Target;
-use crate::terminal::{Connection, Desk};
+use crate::terminal::{ClientHandler, Connection};
 use upstream::mask::Mask;
 
 /// The default time to wait for an answer or a progress message.
@@ -109,19 +109,19 @@ impl TargetOptions {
         questions: Questions,
         global: &Global,
         console: &Console,
-        work: impl AsyncFnOnce(&mut Connection, &mut Desk<'_>, Vec<String>) -> Result<T, Failure>,
+        work: impl AsyncFnOnce(&mut Connection, &mut ClientHandler<'_>, Vec<String>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let (target, mask, start) = self.target(&mut words, global, console)?;
         if !self.header.is_empty() && !target.over_http() {
             return Err(Failure::usage("only servers with a URL accept headers").help("omit --header"));
         }
         let given = self.timeout.map(Duration::from_secs);
-        let mut desk = Desk::new(console, questions == Questions::WithoutStdin);
+        let mut handler = ClientHandler::new(console, questions == Questions::WithoutStdin);
         let wishes = ConnectOptions {
             era: self.era,
             patience: given.unwrap_or(PATIENCE),
             start: given.unwrap_or(start),
-            may_ask: questions != Questions::None && desk.can_ask(),
+            may_ask: questions != Questions::None && handler.can_ask(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -138,7 +138,7 @@ impl TargetOptions {
             status_line::clear();
             let mut connection = connected?;
             let done = interruptible(&mut connection, async |connection: &mut Connection| {
-                work(connection, &mut desk, words).await
+                work(connection, &mut handler, words).await
             })
             .await;
             connection.close().await;

@@ -14,7 +14,7 @@ use clients::client_app::CLIENTS;
 use config::{add_server, add_to_profile, changed_lines};
 use serde_json::{Value, json};
 
-use self::plan::{Fate, ImportPlan, PlannedServer};
+use self::plan::{ImportDecision, ImportPlan, PlannedServer};
 use super::client_files::{self, ClientFile};
 use crate::commands::configuration::changed_lines::show_changes;
 use crate::commands::configuration::config_file::{Checked, ConfigFile};
@@ -187,7 +187,7 @@ fn show_plan(plan: &ImportPlan, console: &Console) -> Result<(), Failure> {
         }
         for server in &source.servers {
             console.print(&console.fitted(&format!("  {}", described(server))))?;
-            if !matches!(server.fate, Fate::Taken(_)) {
+            if !matches!(server.decision, ImportDecision::Taken(_)) {
                 continue;
             }
             for note in &server.notes {
@@ -208,12 +208,12 @@ fn show_plan(plan: &ImportPlan, console: &Console) -> Result<(), Failure> {
 
 fn described(server: &PlannedServer) -> String {
     let original = one_line(&server.original);
-    match &server.fate {
-        Fate::Taken(_) if server.name == server.original => format!("+ {original}"),
-        Fate::Taken(_) => format!("+ {original}, as {}", server.name),
-        Fate::Present(name) => format!("= {original}: the configuration has it already, as {name}"),
-        Fate::Own => format!("- {original}: this is Dragoman"),
-        Fate::Refused(why) => format!("- {original}: {}", one_line(why)),
+    match &server.decision {
+        ImportDecision::Taken(_) if server.name == server.original => format!("+ {original}"),
+        ImportDecision::Taken(_) => format!("+ {original}, as {}", server.name),
+        ImportDecision::Present(name) => format!("= {original}: the configuration has it already, as {name}"),
+        ImportDecision::Own => format!("- {original}: this is Dragoman"),
+        ImportDecision::Refused(why) => format!("- {original}: {}", one_line(why)),
     }
 }
 
@@ -230,11 +230,11 @@ fn print_json(
         .iter()
         .flat_map(|source| source.servers.iter().map(move |server| (source, server)))
         .map(|(source, server)| {
-            let (state, reason) = match &server.fate {
-                Fate::Taken(_) => ("taken", None),
-                Fate::Present(name) => ("present", Some(name.clone())),
-                Fate::Own => ("dragoman", None),
-                Fate::Refused(why) => ("refused", Some(why.clone())),
+            let (state, reason) = match &server.decision {
+                ImportDecision::Taken(_) => ("taken", None),
+                ImportDecision::Present(name) => ("present", Some(name.clone())),
+                ImportDecision::Own => ("dragoman", None),
+                ImportDecision::Refused(why) => ("refused", Some(why.clone())),
             };
             json!({
                 "client": source.file.client.name,

@@ -49,7 +49,7 @@ const OTHERS: &[(&str, &[&str])] = &[
 ];
 
 /// The placeholders of fault texts; `text` is available only in `data` and `body`.
-const TROUBLE: &[&str] = &[
+const FAULT_TEXT: &[&str] = &[
     "name",
     "message",
     "detail",
@@ -111,7 +111,7 @@ impl Column {
     /// The placeholders that the column's texts may contain, without braces.
     pub fn placeholders(&self) -> &'static [&'static str] {
         if self.kind == CellKind::FaultText {
-            return TROUBLE;
+            return FAULT_TEXT;
         }
         OTHERS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, known)| known)
     }

@@ -53,7 +53,7 @@ fn over_pipes_every_row_answers_each_id_in_json_rpc_and_nothing_else() {
         let e = Endpoint { row: row.over_pipes(), ..Endpoint::of("gateway") };
         for condition in CONDITIONS {
             for text in [CALL, LIST] {
-                let (reply, ask) = (Trouble::new(condition, "why"), e.ask(text));
+                let (reply, ask) = (DialectFault::new(condition, "why"), e.ask(text));
                 let reply = refuse(&e.row, Some(&ask), &reply);
                 let said = json(&reply);
                 assert_eq!(said["id"].to_string().as_bytes(), ask.id(), "{} {condition:?} {said}", row.name);
@@ -75,7 +75,7 @@ fn every_row_has_words_for_every_condition() {
         let e = Endpoint { row, ..Endpoint::of("gateway") };
         for condition in CONDITIONS {
             for ask in [None, Some(e.ask(CALL)), Some(e.ask(LIST))] {
-                let reply = refuse(&e.row, ask.as_ref(), &Trouble::new(condition, "why"));
+                let reply = refuse(&e.row, ask.as_ref(), &DialectFault::new(condition, "why"));
                 let said = json(&reply);
                 let error = said["error"]["message"].as_str().or(said["message"].as_str());
                 let text = error.or(said["result"]["content"][0]["text"].as_str());
@@ -141,8 +141,8 @@ fn names_and_ids_are_not_repeated_without_bound() {
         if let Reading::Done(reply) = e.read(&text) {
             assert!(reply.body.len() < 20_000, "{}", e.row.name);
         }
-        let trouble = Trouble::new(Condition::UnknownTool, long.clone()).about(long.clone());
-        assert!(refuse(&e.row, None, &trouble).body.len() < 20_000, "{}", e.row.name);
+        let fault = DialectFault::new(Condition::UnknownTool, long.clone()).about(long.clone());
+        assert!(refuse(&e.row, None, &fault).body.len() < 20_000, "{}", e.row.name);
     }
 }
 
@@ -216,7 +216,7 @@ proptest! {
                 Reading::Ask(ask) => {
                     // The gateway's own form is still a request, whatever the id was.
                     prop_assert!(ask.frame().id().is_some());
-                    refuse(&row, Some(&ask), &Trouble::new(Condition::UnknownMethod, "x"))
+                    refuse(&row, Some(&ask), &DialectFault::new(Condition::UnknownMethod, "x"))
                 }
                 Reading::Done(reply) => reply,
                 other => {

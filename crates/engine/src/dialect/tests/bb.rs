@@ -76,7 +76,7 @@ fn s1_06_to_12_codes_and_messages() {
         (Condition::InvalidArguments, -32002, "Invalid tool params", 400),
         (Condition::NotInitialized, -32003, "Server not initialized", 400),
     ] {
-        let reply = finish(&e.row, &e.ask(CALL), DialectOutcome::Trouble(Trouble::new(condition, "why")));
+        let reply = finish(&e.row, &e.ask(CALL), DialectOutcome::Fault(DialectFault::new(condition, "why")));
         let error = &json(&reply)["error"];
         assert_eq!((error["code"].as_i64(), error["message"].as_str()), (Some(code), Some(message)));
         assert_eq!(reply.status, status, "{condition:?}");
@@ -197,7 +197,7 @@ fn s1_24_a_failed_tool_is_an_error() {
     assert_eq!(debug["stacktrace"], "at f");
     let place = &endpoint().set("debug", &json!(true)).result(CALL, FAILED)["error"]["data"]["stacktrace"];
     assert!(place.as_str().unwrap().contains("in tool hello"));
-    let said = endpoint().trouble(CALL, upstream_error("u"));
+    let said = endpoint().fault(CALL, upstream_error("u"));
     assert_eq!(said["error"]["data"], json!({"tool":"hello","error":"no rights"}));
 }
 

@@ -142,9 +142,9 @@ fn s0_18_a_failed_tool_is_a_result() {
     assert_eq!(already["result"]["content"][0]["text"], "Error: Member \"x\" not found");
     let silent = endpoint().result(CALL, r#"{"content":[],"isError":true}"#);
     assert!(silent["result"]["content"][0]["text"].as_str().unwrap().starts_with("Error: "));
-    let own = endpoint().trouble(CALL, own_error("toolFailed"));
+    let own = endpoint().fault(CALL, own_error("toolFailed"));
     assert_eq!(own["result"]["content"][0]["text"], "Error: in words");
-    let upstream = endpoint().trouble(CALL, upstream_error("site"));
+    let upstream = endpoint().fault(CALL, upstream_error("site"));
     assert_eq!(upstream["result"]["content"][0]["text"], "Error: no rights");
     assert_eq!(upstream["result"]["isError"], true);
 }
@@ -191,7 +191,7 @@ fn s0_23_an_unknown_method_keeps_the_id() {
 
 #[test]
 fn s0_24_a_fault_of_ours() {
-    let said = endpoint().trouble(CALL, Trouble::new(Condition::Internal, "secret detail"));
+    let said = endpoint().fault(CALL, DialectFault::new(Condition::Internal, "secret detail"));
     assert_eq!(said["error"], json!({"code":-32603,"message":"Internal error"}));
 }
 
@@ -203,7 +203,7 @@ fn s0_25_by_a_switch_a_failed_tool_is_an_error() {
 
 #[test]
 fn s0_26_the_platform_is_missing() {
-    let said = endpoint().trouble(CALL, own_error("platformMissing"));
+    let said = endpoint().fault(CALL, own_error("platformMissing"));
     assert_eq!(said["error"], json!({"code":-32002,"message":"BuddyBoss not available"}));
 }
 
@@ -226,7 +226,7 @@ fn s0_29_errors_have_status_200() {
     let conditions =
         [Condition::UnknownMethod, Condition::UnknownTool, Condition::Internal, Condition::ParseError];
     for condition in conditions {
-        assert_eq!(refuse(&e.row, None, &Trouble::new(condition, "x")).status, 200);
+        assert_eq!(refuse(&e.row, None, &DialectFault::new(condition, "x")).status, 200);
     }
 }
 
@@ -234,7 +234,7 @@ fn s0_29_errors_have_status_200() {
 fn s0_30_and_31_refusals_are_the_sites_own() {
     let e = endpoint();
     let said = |condition| {
-        let reply = refuse(&e.row, None, &Trouble::new(condition, "x"));
+        let reply = refuse(&e.row, None, &DialectFault::new(condition, "x"));
         (reply.status, json(&reply))
     };
     let body = |code: &str, message: &str, status: u16| {
@@ -244,7 +244,7 @@ fn s0_30_and_31_refusals_are_the_sites_own() {
     assert_eq!(said(Condition::BadCredentials), body("rest_forbidden", "Authentication required.", 401));
     assert_eq!(said(Condition::Forbidden), body("rest_forbidden", "Insufficient permissions.", 403));
     let later = endpoint().set("variant", &json!("code"));
-    let reply = refuse(&later.row, None, &Trouble::new(Condition::NoCredentials, "x"));
+    let reply = refuse(&later.row, None, &DialectFault::new(Condition::NoCredentials, "x"));
     assert_eq!(json(&reply)["code"], "bbmcp_unauthorized");
 }
 

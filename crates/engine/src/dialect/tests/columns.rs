@@ -151,9 +151,9 @@ fn placeholders_that_stand_for_nothing_take_their_member_along() {
     .unwrap();
     let e = Endpoint { row, ..Endpoint::of("standard") };
     let internal = crate::fault::Condition::Internal;
-    let said = json(&refuse(&e.row, None, &Trouble::new(internal, "x")));
+    let said = json(&refuse(&e.row, None, &DialectFault::new(internal, "x")));
     assert_eq!(said["error"], json!({"code":-32603,"message":"It broke","data":{"b":[1],"c":"at!"}}));
-    let quoted = json(&refuse(&e.row, None, &Trouble::new(internal, "x").of("a\"{name}\n")));
+    let quoted = json(&refuse(&e.row, None, &DialectFault::new(internal, "x").of("a\"{name}\n")));
     assert_eq!(quoted["error"]["data"]["a"], "a\"{name}\n");
 }
 

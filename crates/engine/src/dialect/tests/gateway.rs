@@ -136,20 +136,20 @@ fn s3_12_and_13_codes() {
         (Condition::UpstreamError, -32002),
         (Condition::NoCredentials, -32003),
     ] {
-        assert_eq!(json(&refuse(&e.row, None, &Trouble::new(condition, "x")))["error"]["code"], code);
+        assert_eq!(json(&refuse(&e.row, None, &DialectFault::new(condition, "x")))["error"]["code"], code);
     }
 }
 
 #[test]
 fn s3_14_a_servers_error_goes_on_with_its_name() {
-    let said = endpoint().trouble(&call("github__hello"), upstream_error("github"));
+    let said = endpoint().fault(&call("github__hello"), upstream_error("github"));
     let expected = json!({"code":-32002,"message":"Tool error","data":{"server":"github",
         "originalError":{"code":-32042,"message":"no rights","data":{"a":1e2}}}});
     assert_eq!(said["error"], expected);
     let example = endpoint().set("variant", &json!("example"));
-    assert_eq!(example.trouble(&call("github__hello"), upstream_error("github"))["error"]["code"], -32001);
+    assert_eq!(example.fault(&call("github__hello"), upstream_error("github"))["error"]["code"], -32001);
     let body =
-        finish(&endpoint().row, &endpoint().ask(CALL), DialectOutcome::Trouble(upstream_error("g"))).body;
+        finish(&endpoint().row, &endpoint().ask(CALL), DialectOutcome::Fault(upstream_error("g"))).body;
     assert!(String::from_utf8_lossy(&body).contains(r#""data":{"a":1e2}"#), "not byte for byte: {body:?}");
 }
 
@@ -170,8 +170,8 @@ fn s3_16_the_first_event_says_where_to_post() {
 
 #[test]
 fn s3_18_unknown_profile() {
-    let trouble = Trouble::new(Condition::UnknownProfile, "x").about("nope");
-    let said = endpoint().trouble(LIST, trouble);
+    let fault = DialectFault::new(Condition::UnknownProfile, "x").about("nope");
+    let said = endpoint().fault(LIST, fault);
     assert_eq!(
         said,
         json!({"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Profile not found: nope"}})
@@ -203,12 +203,14 @@ fn s3_20_a_server_that_is_down() {
 #[test]
 fn s3_21_a_server_that_wants_consent() {
     let url = "https://id.example.com/authorize";
-    let trouble =
-        Trouble { consent: Some(url.to_owned()), ..Trouble::new(Condition::UpstreamDown, "x").of("github") };
-    let said = endpoint().trouble(&call("github__hello"), trouble.clone());
+    let fault = DialectFault {
+        consent: Some(url.to_owned()),
+        ..DialectFault::new(Condition::UpstreamDown, "x").of("github")
+    };
+    let said = endpoint().fault(&call("github__hello"), fault.clone());
     let data = json!({"serverId":"github","authorizationUrl":url});
     assert_eq!(said["error"], json!({"code":-32003,"message":"OAuth authorization required","data":data}));
-    let reference = endpoint().set("variant", &json!("reference")).trouble(&call("github__hello"), trouble);
+    let reference = endpoint().set("variant", &json!("reference")).fault(&call("github__hello"), fault);
     assert_eq!(reference["error"]["code"], -32004);
     let e = endpoint();
     let consents = [("down".to_owned(), url.to_owned())];
@@ -239,8 +241,8 @@ fn s3_24_unknown_methods_are_tried_at_the_servers() {
     let text = request("acme/do", &json!({"a":1}));
     assert_eq!(endpoint().forwarded(&text)["method"], "acme/do");
     assert_eq!(endpoint().error(&request("logging/setLevel", &json!({"level":"info"}))).0, -32601);
-    let refused = Trouble::new(Condition::UnknownMethod, "x").about("acme/do");
-    assert_eq!(endpoint().trouble(&text, refused)["error"]["message"], "Method not found: acme/do");
+    let refused = DialectFault::new(Condition::UnknownMethod, "x").about("acme/do");
+    assert_eq!(endpoint().fault(&text, refused)["error"]["message"], "Method not found: acme/do");
     let one = vec![
         upstream(1, "a", Ok(catalogue(["", "", "", ""]))),
         upstream(2, "b", Ok(catalogue(["", "", "", ""]))),
@@ -250,7 +252,7 @@ fn s3_24_unknown_methods_are_tried_at_the_servers() {
     assert_eq!((code, message.as_str()), (-32001, "Resource not found: x://nope"));
     let code = e.set("variant", &json!("code"));
     assert_eq!(code.error(&request("resources/read", &json!({"uri":"x://nope"}))).0, -32602);
-    let said = endpoint().trouble(LIST, Trouble::new(Condition::Internal, "the text"));
+    let said = endpoint().fault(LIST, DialectFault::new(Condition::Internal, "the text"));
     assert_eq!(said["error"]["message"], "Internal error: the text");
 }
 
@@ -259,7 +261,7 @@ fn a_server_that_misses_a_resource_says_so_in_its_own_code() {
     let text = br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32002,"message":"gone"}}"#;
     let frame = Frame::parse(Bytes::from_static(text), FrameLimits::default()).unwrap();
     let read = request("resources/read", &json!({"uri":"x://a"}));
-    let said = endpoint().trouble(&read, Trouble::of_answer(&frame, Some("github")).unwrap());
+    let said = endpoint().fault(&read, DialectFault::of_answer(&frame, Some("github")).unwrap());
     assert_eq!(
         (&said["error"]["code"], &said["error"]["data"]["server"]),
         (&json!(-32001), &json!("github"))

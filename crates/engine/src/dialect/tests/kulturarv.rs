@@ -58,11 +58,11 @@ fn s4_09_params_and_id_may_be_absent() {
 #[test]
 fn s4_10_who_asks_is_not_told() {
     for condition in [Condition::NoCredentials, Condition::BadCredentials] {
-        let trouble = Trouble {
+        let fault = DialectFault {
             challenge: Some("Bearer".to_owned()),
-            ..Trouble::new(condition, "the token ends in 1234")
+            ..DialectFault::new(condition, "the token ends in 1234")
         };
-        let reply = refuse(&endpoint().row, None, &trouble);
+        let reply = refuse(&endpoint().row, None, &fault);
         assert_eq!(reply.status, 401);
         assert_eq!(reply.headers, [("www-authenticate", "Bearer".to_owned())]);
         let error = json!({"code":-32001,"message":"Authentication required"});
@@ -73,8 +73,8 @@ fn s4_10_who_asks_is_not_told() {
 #[test]
 fn s4_11_too_many_requests() {
     let rate = Rate { limit: 60, remaining: 0, reset: 60, retry_after: 2 };
-    let trouble = Trouble { rate: Some(rate), ..Trouble::new(Condition::RateLimited, "x") };
-    let reply = refuse(&endpoint().row, None, &trouble);
+    let fault = DialectFault { rate: Some(rate), ..DialectFault::new(Condition::RateLimited, "x") };
+    let reply = refuse(&endpoint().row, None, &fault);
     assert_eq!((reply.status, json(&reply)["error"]["code"].as_i64()), (429, Some(-32002)));
     assert_eq!(json(&reply)["error"]["message"], "Rate limit exceeded");
     let header = |name: &str| reply.headers.iter().find(|(key, _)| *key == name).map(|(_, v)| v.as_str());
@@ -82,7 +82,7 @@ fn s4_11_too_many_requests() {
     assert_eq!(header("x-ratelimit-remaining"), Some("0"));
     assert_eq!(header("retry-after"), Some("2"));
     let code = endpoint().set("variant", &json!("code"));
-    let longer = json(&refuse(&code.row, None, &trouble))["error"]["message"].clone();
+    let longer = json(&refuse(&code.row, None, &fault))["error"]["message"].clone();
     assert_eq!(longer, "Rate limit exceeded. Try again in 2 seconds.");
     let let_through = rate_headers(&endpoint().row, Rate { remaining: 3, ..rate });
     assert!(let_through.contains(&("x-ratelimit-remaining", "3".to_owned())));
@@ -119,10 +119,10 @@ fn s4_17_a_failed_tool_is_a_result_always() {
         said["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     };
     assert_eq!(failed(&endpoint().result(CALL, FAILED)), "Error: it broke");
-    assert_eq!(failed(&endpoint().trouble(CALL, upstream_error("u"))), "Error: no rights");
-    assert_eq!(failed(&endpoint().trouble(CALL, own_error("toolFailed"))), "Error: in words");
+    assert_eq!(failed(&endpoint().fault(CALL, upstream_error("u"))), "Error: no rights");
+    assert_eq!(failed(&endpoint().fault(CALL, own_error("toolFailed"))), "Error: in words");
     assert_eq!(
-        failed(&endpoint().trouble(CALL, Trouble::new(Condition::UpstreamDown, "away"))),
+        failed(&endpoint().fault(CALL, DialectFault::new(Condition::UpstreamDown, "away"))),
         "Error: away"
     );
     let call =
@@ -145,7 +145,7 @@ fn s4_18_codes_of_json_rpc() {
         (Condition::MissingToolName, -32602, "Invalid params"),
         (Condition::Internal, -32603, "Internal error"),
     ] {
-        let said = e.trouble(LIST, Trouble::new(condition, "x"));
+        let said = e.fault(LIST, DialectFault::new(condition, "x"));
         assert_eq!(said["error"], json!({"code":code,"message":message}));
     }
     let longer = endpoint().set("variant", &json!("code")).says(unknown);

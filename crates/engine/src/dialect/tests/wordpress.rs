@@ -41,7 +41,7 @@ fn s2_08_codes_of_json_rpc() {
     assert_eq!(endpoint().error(r#"{"jsonrpc":"2.0","id":4}"#).0, -32600);
     assert_eq!(endpoint().error(r#"{"jsonrpc":"2.0","id":4,"method":"nope"}"#).0, -32601);
     assert_eq!(endpoint().error(r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{}}"#).0, -32602);
-    let said = endpoint().trouble(CALL, Trouble::new(Condition::Internal, "x"));
+    let said = endpoint().fault(CALL, DialectFault::new(Condition::Internal, "x"));
     assert_eq!(said["error"], json!({"code":-32603,"message":"Internal error"}));
 }
 
@@ -51,16 +51,16 @@ fn s2_09_and_10_credentials() {
         (Condition::NoCredentials, -32001, "No credentials provided"),
         (Condition::BadCredentials, -32002, "Invalid credentials"),
     ] {
-        let said = endpoint().trouble(CALL, Trouble::new(condition, "x"));
+        let said = endpoint().fault(CALL, DialectFault::new(condition, "x"));
         assert_eq!((&said["error"]["code"], &said["error"]["message"]), (&json!(code), &json!(message)));
         assert_eq!(said["id"], 3);
         let hint = said["error"].get("data");
         assert_eq!(hint, (code == -32002).then(|| json!({"hint": "x"})).as_ref());
     }
-    assert_eq!(endpoint().trouble(CALL, own_error("noCredentials"))["error"]["code"], -32001);
-    assert_eq!(endpoint().trouble(CALL, own_error("badCredentials"))["error"]["code"], -32002);
-    assert_eq!(endpoint().trouble(CALL, own_error("invalidArguments"))["error"]["code"], -32005);
-    assert_eq!(endpoint().trouble(CALL, own_error("whatever"))["error"]["code"], -32003);
+    assert_eq!(endpoint().fault(CALL, own_error("noCredentials"))["error"]["code"], -32001);
+    assert_eq!(endpoint().fault(CALL, own_error("badCredentials"))["error"]["code"], -32002);
+    assert_eq!(endpoint().fault(CALL, own_error("invalidArguments"))["error"]["code"], -32005);
+    assert_eq!(endpoint().fault(CALL, own_error("whatever"))["error"]["code"], -32003);
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn s2_11_the_sites_error_with_its_message_and_body() {
     assert_eq!(said["error"]["code"], -32003);
     assert_eq!(said["error"]["message"], "WordPress API error: Invalid post ID.");
     assert_eq!(said["error"]["data"]["code"], "rest_post_invalid_id");
-    let own = endpoint().trouble(CALL, own_error("upstreamError"));
+    let own = endpoint().fault(CALL, own_error("upstreamError"));
     assert_eq!(own["error"]["message"], "WordPress API error: in words");
     assert_eq!(own["error"]["data"], json!({"code":"rest_x"}));
-    let upstream = endpoint().trouble(CALL, upstream_error("site"));
+    let upstream = endpoint().fault(CALL, upstream_error("site"));
     assert_eq!(upstream["error"]["data"], json!({"a":1e2}));
 }
 
@@ -110,7 +110,7 @@ fn s2_16_blocks_stay_as_they_are() {
 fn s2_17_failures_are_errors() {
     for said in [
         endpoint().result(CALL, FAILED),
-        endpoint().trouble(CALL, Trouble::new(Condition::UpstreamDown, "x")),
+        endpoint().fault(CALL, DialectFault::new(Condition::UpstreamDown, "x")),
     ] {
         assert!(said.get("result").is_none() && said["error"]["code"] == -32003, "{said}");
     }
@@ -143,6 +143,6 @@ fn the_hosted_successor() {
     assert_eq!(e.error(r#"{"id":1,"method":"nope"}"#).3, 400);
     let failed = e.result(CALL, FAILED);
     assert_eq!(failed["result"], json!({"content":[{"type":"text","text":"Error: it broke"}]}));
-    let refused = refuse(&e.row, None, &Trouble::new(Condition::NoCredentials, "x"));
+    let refused = refuse(&e.row, None, &DialectFault::new(Condition::NoCredentials, "x"));
     assert_eq!((&json(&refused)["error"]["code"], &json(&refused)["id"]), (&json!(-32000), &Value::Null));
 }

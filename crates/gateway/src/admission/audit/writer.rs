@@ -78,7 +78,7 @@ pub(super) struct Writer {
     lost: u64,
     /// The earliest time at which losses and file errors may be logged again.
     tell_lost_at: Instant,
-    tell_trouble_at: Instant,
+    log_failure_at: Instant,
 }
 
 impl Writer {
@@ -94,7 +94,7 @@ impl Writer {
             written: 0,
             lost: 0,
             tell_lost_at: now,
-            tell_trouble_at: now,
+            log_failure_at: now,
         }
     }
 
@@ -159,7 +159,7 @@ impl Writer {
             );
             self.record = next.record;
             // Entries that are older than the new record allows are pruned immediately.
-            (self.prune_at, self.tell_trouble_at) = (Instant::now(), Instant::now());
+            (self.prune_at, self.log_failure_at) = (Instant::now(), Instant::now());
             self.prune_if_due();
         }
     }
@@ -182,7 +182,7 @@ impl Writer {
                     self.batch.clear();
                 }
                 Err(error) => {
-                    self.log_trouble("calls cannot be recorded", &error);
+                    self.log_failure("calls cannot be recorded", &error);
                     if last && self.next.is_none() {
                         self.lost += self.batch.len() as u64;
                         self.shared.queue.lock().lost_in_all += self.batch.len() as u64;
@@ -229,13 +229,13 @@ impl Writer {
         match record.log.prune(before, record.most_bytes) {
             Ok(0) => {}
             Ok(gone) => tracing::debug!(gone, "old calls are no longer recorded"),
-            Err(error) => self.log_trouble("old calls cannot be deleted from the record", &error),
+            Err(error) => self.log_failure("old calls cannot be deleted from the record", &error),
         }
     }
 
-    fn log_trouble(&mut self, what: &str, error: &store::Error) {
-        if Instant::now() >= self.tell_trouble_at {
-            self.tell_trouble_at = Instant::now() + TELL;
+    fn log_failure(&mut self, what: &str, error: &store::Error) {
+        if Instant::now() >= self.log_failure_at {
+            self.log_failure_at = Instant::now() + TELL;
             tracing::error!("{what}: {error} (help: {})", error.help());
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use config::{Link, Site, Text};
 use engine::Condition;
 use engine::credential::authorization;
-use engine::dialect::Trouble;
+use engine::dialect::DialectFault;
 use http::header::{AUTHORIZATION, HeaderMap};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -42,19 +42,20 @@ impl Account {
     }
 
     /// Returns the identity that the site reports now, or reported a short time ago.
-    pub(super) async fn identify(&self, shard: &Arc<Shard>) -> Result<Identity, Trouble> {
+    pub(super) async fn identify(&self, shard: &Arc<Shard>) -> Result<Identity, DialectFault> {
         // Whoever starts this process has access to this machine, so this is not a guess.
         match shard.door.identify(&self.headers, None).await {
             Ok(principal) => Ok(Identity::of(principal, None)),
             Err(NotAdmitted::TooSoon(_)) => {
-                Err(Trouble::new(Condition::RateLimited, "too many attempts have failed").of(&*self.server))
+                Err(DialectFault::new(Condition::RateLimited, "too many attempts have failed")
+                    .of(&*self.server))
             }
             Err(NotAdmitted::Denied(denied)) => {
                 let why = match denied.condition {
                     Condition::NoCredentials => WANTING,
                     _ => &denied.message,
                 };
-                Err(Trouble::new(denied.condition, why).of(&*self.server))
+                Err(DialectFault::new(denied.condition, why).of(&*self.server))
             }
         }
     }

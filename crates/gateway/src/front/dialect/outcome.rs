@@ -2,7 +2,7 @@
 //! that arrive before the answer are dropped.
 
 use bytes::Bytes;
-use engine::dialect::{DialectOutcome, Trouble};
+use engine::dialect::{DialectFault, DialectOutcome};
 use engine::exchange::ExchangeAnswer;
 use engine::{Condition, Fault};
 use proto::rpc::{Frame, FrameKind, RpcError, code};
@@ -36,7 +36,7 @@ pub(super) async fn forward(
         Requester { unchecked, counted, whole: true, ..Requester::stateless(cell, identity, None) };
     let outcome = match decide_or_refuse(&shard.call, &shard.gateway.process.parked, requester, frame).await {
         Err(Refused { fault, record }) => {
-            return Some((DialectOutcome::Trouble(Trouble::from(&fault)), record));
+            return Some((DialectOutcome::Fault(DialectFault::from(&fault)), record));
         }
         Ok(Decision::Done(_, text)) => read(shard, text, None),
         Ok(Decision::Long(pieces)) => read(shard, Bytes::from(pieces.concat()), None),
@@ -45,7 +45,7 @@ pub(super) async fn forward(
         Ok(Decision::Listen(..)) => {
             let fault =
                 Fault::unknown_method("subscriptions/listen", "needs an event stream, which is missing");
-            DialectOutcome::Trouble(Trouble::from(&fault))
+            DialectOutcome::Fault(DialectFault::from(&fault))
         }
         Ok(Decision::Call(mut begun, _)) => {
             if let Some(given_up) = given_up {
@@ -78,7 +78,7 @@ impl ClientSink for DialectSink<'_> {
         let (outcome, call) = match end {
             CallEnd::Silent => return,
             CallEnd::Answer(ExchangeAnswer { fault: Some(fault), .. }, call) => {
-                (DialectOutcome::Trouble(Trouble::from(&*fault)), call)
+                (DialectOutcome::Fault(DialectFault::from(&*fault)), call)
             }
             CallEnd::Answer(answer, call) => {
                 let server = call.as_deref().map(|call| (&**call.server_name(), call.is_embedded()));
@@ -88,8 +88,8 @@ impl ClientSink for DialectSink<'_> {
                 let server = call.server_name().clone();
                 let message =
                     format!("server {server:?} requires something that this client does not support");
-                let trouble = Trouble::new(Condition::UpstreamError, message).of(&*server);
-                (DialectOutcome::Trouble(trouble), Some(call))
+                let fault = DialectFault::new(Condition::UpstreamError, message).of(&*server);
+                (DialectOutcome::Fault(fault), Some(call))
             }
         };
         self.became = Some((outcome, call.and_then(|mut call| call.take_record())));
@@ -103,23 +103,23 @@ fn not_known(answer: &Frame) -> bool {
 
 /// Reads the text of a response as an outcome.
 fn read(shard: &Shard, text: Bytes, server: Option<(&str, bool)>) -> DialectOutcome {
-    let unreadable = |why: String| DialectOutcome::Trouble(Trouble::new(Condition::Internal, why));
+    let unreadable = |why: String| DialectOutcome::Fault(DialectFault::new(Condition::Internal, why));
     let frame = match Frame::parse(text, shard.gateway.frame_limits()) {
         Ok(frame) => frame,
         Err(e) => return unreadable(format!("the answer cannot be read: {e}")),
     };
-    let trouble = match server {
+    let fault = match server {
         // An embedded server represents a site or a service, and its answer already explains what went wrong.
-        Some((name, true)) => Trouble::of_own_answer(&frame, Some(name)),
-        _ => Trouble::of_answer(&frame, server.map(|(name, _)| name)),
+        Some((name, true)) => DialectFault::of_own_answer(&frame, Some(name)),
+        _ => DialectFault::of_answer(&frame, server.map(|(name, _)| name)),
     };
-    match (trouble, frame.payload()) {
+    match (fault, frame.payload()) {
         // No server behind the endpoint knows the method, so neither does the endpoint.
-        (Some(mut trouble), _) if not_known(&frame) => {
-            (trouble.condition, trouble.server, trouble.original) = (Condition::UnknownMethod, None, None);
-            DialectOutcome::Trouble(trouble)
+        (Some(mut fault), _) if not_known(&frame) => {
+            (fault.condition, fault.server, fault.original) = (Condition::UnknownMethod, None, None);
+            DialectOutcome::Fault(fault)
         }
-        (Some(trouble), _) => DialectOutcome::Trouble(trouble),
+        (Some(fault), _) => DialectOutcome::Fault(fault),
         (None, Some(result)) if frame.kind() == FrameKind::Response => {
             DialectOutcome::Result(result.share(frame.text()))
         }

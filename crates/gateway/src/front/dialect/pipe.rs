@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Condition;
-use engine::dialect::{DialectReply, NoId, Trouble};
+use engine::dialect::{DialectFault, DialectReply, NoId};
 use proto::mcp::Notice;
 use proto::rpc::{Frame, FrameKind, Id};
 use tokio::sync::mpsc;
@@ -48,14 +48,14 @@ pub(crate) async fn serve(
             Ok(text) => text,
             Err(e) => {
                 LoggedRequest::unread(&Bytes::new()).refused();
-                say(out, refuse(&front.row, &Trouble::new(Condition::InvalidRequest, e))).await;
+                say(out, refuse(&front.row, &DialectFault::new(Condition::InvalidRequest, e))).await;
                 continue;
             }
         };
         let taking = async {
             match who(shard, account.as_ref()).await {
                 Ok(identity) => take(shard, front, &identity, Some(&session), None, &text).await,
-                Err(trouble) => take_refused(shard, front, &text, &trouble).await,
+                Err(fault) => take_refused(shard, front, &text, &fault).await,
             }
         };
         match ahead.beside(shard, front, (&text, &session), taking).await? {
@@ -73,7 +73,7 @@ pub(crate) async fn serve(
 
 /// Returns the caller. The user who starts this process needs no check, unless the site has to identify the account in
 /// use.
-async fn who(shard: &Arc<Shard>, account: Option<&Account>) -> Result<Identity, Trouble> {
+async fn who(shard: &Arc<Shard>, account: Option<&Account>) -> Result<Identity, DialectFault> {
     match account {
         Some(account) => account.identify(shard).await,
         None => Ok(Identity::anyone(None)),

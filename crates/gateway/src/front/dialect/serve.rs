@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Condition;
 use engine::dialect::{
-    Begun, Dialect, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, Trouble, begin, finish,
-    gather, given_up, rate_headers, read,
+    Begun, Dialect, DialectFault, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, begin,
+    finish, gather, given_up, rate_headers, read,
 };
 use engine::rate::Verdict;
 use http::HeaderMap;
@@ -35,8 +35,8 @@ pub(crate) enum MessageOutcome {
 }
 
 /// Returns the reply to a caller that is not admitted.
-pub(crate) fn refuse(row: &Dialect, trouble: &Trouble) -> DialectReply {
-    engine::dialect::refuse(row, None, trouble)
+pub(crate) fn refuse(row: &Dialect, fault: &DialectFault) -> DialectReply {
+    engine::dialect::refuse(row, None, fault)
 }
 
 /// Returns the reply to a request for a profile that does not exist, with the message's id if it has one. The request
@@ -46,14 +46,14 @@ pub(crate) fn refuse_message(
     row: &Dialect,
     (identity, headers): (&Identity, &HeaderMap),
     text: Option<&Bytes>,
-    trouble: &Trouble,
+    fault: &DialectFault,
 ) -> DialectReply {
     let ask = text.and_then(|text| asked(shard, row, text));
     let rates = &shard.gateway.rates;
     let counted = ask.as_ref().map(|ask| rates.nowhere(ask.frame(), || false));
     let verdict = rates.check(identity, headers, NO_PROFILE, counted.as_ref());
     let too_soon = verdict.as_ref().filter(|verdict| !verdict.allowed).map(too_soon);
-    let mut reply = engine::dialect::refuse(row, ask.as_ref(), too_soon.as_ref().unwrap_or(trouble));
+    let mut reply = engine::dialect::refuse(row, ask.as_ref(), too_soon.as_ref().unwrap_or(fault));
     if let Some(verdict) = verdict.filter(|verdict| verdict.allowed) {
         reply.headers.extend(rate_headers(row, rate(&verdict)));
     }
@@ -73,17 +73,20 @@ pub(crate) fn refuse_text(
     shard: &Arc<Shard>,
     row: &Dialect,
     text: &Bytes,
-    trouble: &Trouble,
+    fault: &DialectFault,
 ) -> DialectReply {
-    engine::dialect::refuse(row, asked(shard, row, text).as_ref(), trouble)
+    engine::dialect::refuse(row, asked(shard, row, text).as_ref(), fault)
 }
 
 /// The profile name under which all requests for unknown profiles are counted.
 pub(crate) const NO_PROFILE: &str = "";
 
-/// Returns the trouble for a request that a rate limit rejects.
-pub(crate) fn too_soon(verdict: &Verdict) -> Trouble {
-    Trouble { rate: Some(rate(verdict)), ..Trouble::new(Condition::RateLimited, "too many requests") }
+/// Returns the fault for a request that a rate limit rejects.
+pub(crate) fn too_soon(verdict: &Verdict) -> DialectFault {
+    DialectFault {
+        rate: Some(rate(verdict)),
+        ..DialectFault::new(Condition::RateLimited, "too many requests")
+    }
 }
 
 /// Processes a message, or an array of messages.
@@ -109,9 +112,9 @@ pub(crate) async fn take_refused(
     shard: &Arc<Shard>,
     front: &Front,
     text: &Bytes,
-    trouble: &Trouble,
+    fault: &DialectFault,
 ) -> MessageOutcome {
-    let (identity, refused) = (&Identity::anyone(None), Some(trouble));
+    let (identity, refused) = (&Identity::anyone(None), Some(fault));
     Asking { shard, front, identity, session: None, headers: None, text, refused }.all().await
 }
 
@@ -125,7 +128,7 @@ struct Asking<'a> {
     /// The whole message.
     text: &'a Bytes,
     /// The reason why the client is not admitted.
-    refused: Option<&'a Trouble>,
+    refused: Option<&'a DialectFault>,
 }
 
 impl Asking<'_> {
@@ -175,11 +178,11 @@ impl Asking<'_> {
             if let Some(told) = LoggedRequest::read(&reading, self.text) {
                 told.refused();
             }
-            let trouble = too_soon(&verdict);
+            let fault = too_soon(&verdict);
             let record = frame.and_then(|frame| self.record(frame));
             let reply = match &reading {
-                Reading::Ask(ask) => finish(row, ask, DialectOutcome::Trouble(trouble)),
-                _ => refuse(row, &trouble),
+                Reading::Ask(ask) => finish(row, ask, DialectOutcome::Fault(fault)),
+                _ => refuse(row, &fault),
             };
             if let Some(mut record) = record {
                 record.answered_with(&reply.body);
@@ -214,12 +217,12 @@ impl Asking<'_> {
             Reading::Ask(ask) => self.answer(&ask).await,
             // An array inside an array is not a message.
             Reading::Batch(_) => {
-                let trouble = Trouble::new(
+                let fault = DialectFault::new(
                     Condition::InvalidRequest,
                     "an array must contain messages, \
                     not arrays",
                 );
-                MessageOutcome::Reply(refuse(&self.front.row, &trouble), false)
+                MessageOutcome::Reply(refuse(&self.front.row, &fault), false)
             }
         }
     }
@@ -253,8 +256,8 @@ impl Asking<'_> {
     async fn answered(&self, mut ask: &DialectRequest) -> MessageOutcome {
         let row = &self.front.row;
         let inner;
-        if let Some(trouble) = self.refused {
-            let reply = finish(row, ask, DialectOutcome::Trouble(trouble.clone()));
+        if let Some(fault) = self.refused {
+            let reply = finish(row, ask, DialectOutcome::Fault(fault.clone()));
             self.note(ask, &reply, TargetLookup::Here);
             return MessageOutcome::Reply(reply, false);
         }
@@ -294,9 +297,9 @@ impl Asking<'_> {
                 MessageOutcome::Reply(self.forwarded(ask, frame, under_way.as_mut()).await, false)
             }
             Begun::NeedsView => {
-                let trouble =
-                    Trouble::new(Condition::Internal, "the lists of this profile are not known yet");
-                MessageOutcome::Reply(finish(row, ask, DialectOutcome::Trouble(trouble)), false)
+                let fault =
+                    DialectFault::new(Condition::Internal, "the lists of this profile are not known yet");
+                MessageOutcome::Reply(finish(row, ask, DialectOutcome::Fault(fault)), false)
             }
         }
     }
@@ -319,16 +322,16 @@ impl Asking<'_> {
             Err(full) => {
                 let (identity, profile) = (self.identity, self.front.profile);
                 let record = Record::refusal(&self.shard.call, identity, profile, ask.frame(), &full);
-                return self.reply_with(ask, (DialectOutcome::Trouble(Trouble::from(&full)), record));
+                return self.reply_with(ask, (DialectOutcome::Fault(DialectFault::from(&full)), record));
             }
         };
         let heard = (under_way.and_then(HeldRequest::cancelled), self.session.is_none());
         let became = forward(self.shard, self.front, self.identity, frame, heard).await;
         let Some((mut outcome, record)) = became else { return given_up(row) };
-        if let DialectOutcome::Trouble(trouble) = &mut outcome
-            && trouble.condition == Condition::UnknownMethod
+        if let DialectOutcome::Fault(fault) = &mut outcome
+            && fault.condition == Condition::UnknownMethod
         {
-            trouble.subject = Some(ask.method().into_owned());
+            fault.subject = Some(ask.method().into_owned());
         }
         self.reply_with(ask, (outcome, record))
     }

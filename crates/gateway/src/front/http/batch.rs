@@ -20,7 +20,7 @@ use crate::call::decide::{Decision, decide};
 use crate::call::in_session::{notification, response};
 use crate::call::requester::Requester;
 use crate::process::Shard;
-use crate::session::session::{Face, Session};
+use crate::session::session::{ClientChannel, Session};
 use crate::session::subscriptions::Change;
 
 /// Returns the session to which a batch belongs, if the batch is acceptable.
@@ -56,7 +56,7 @@ pub(super) async fn batch(
         Err(refusal) => return *refusal,
     };
     session.touch();
-    let Face::Http(streams) = &session.face else { return answer::not_allowed() };
+    let ClientChannel::Http(streams) = &session.channel else { return answer::not_allowed() };
     let mut answers: Vec<Bytes> = Vec::new();
     let mut calls = Vec::new();
     for message in batch.messages {
@@ -96,7 +96,7 @@ pub(super) async fn batch(
     }
     transport::task::spawn(async move {
         while running.join_next().await.is_some() {}
-        if let Face::Http(streams) = &session.face {
+        if let ClientChannel::Http(streams) = &session.channel {
             streams.finish(stream);
         }
     });

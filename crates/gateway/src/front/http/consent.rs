@@ -110,7 +110,7 @@ async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) ->
 }
 
 /// Returns the page that shows what is requested.
-fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> {
+fn question(status: StatusCode, begun: &Begun, notice: &str) -> Response<Body> {
     let Begun { server, caller, at, scopes } = begun;
     let lasting = match caller {
         Some(caller) => format!(
@@ -126,7 +126,7 @@ fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> 
     let allowed =
         if scopes.is_empty() { String::new() } else { format!(" Requested scopes: {}.", scopes.join(" ")) };
     let said = escaped(&format!(
-        "{trouble}{lasting} You will be redirected to {at} to sign in.{allowed} If you did not just \
+        "{notice}{lasting} You will be redirected to {at} to sign in.{allowed} If you did not just \
          request this yourself, close this page."
     ));
     let (name, secret) = match caller.as_ref().map(|caller| caller.scheme) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::Condition;
 use engine::access::Principal;
-use engine::dialect::{Dialect, Trouble};
+use engine::dialect::{Dialect, DialectFault};
 use engine::rate::Verdict;
 use http::Response;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -52,7 +52,7 @@ pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {
             let challenge = denied.challenge.clone();
             reply::response(refuse(
                 row,
-                &Trouble { challenge, ..Trouble::new(denied.condition, &*denied.message) },
+                &DialectFault { challenge, ..DialectFault::new(denied.condition, &*denied.message) },
             ))
         }
         None => answer::refusal(denied.status(), &denied.message),

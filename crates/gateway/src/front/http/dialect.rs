@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Condition;
 use engine::dialect::{
-    Cross, Dialect, DialectReply, GetAnswer, Sessions as Issued, Streams, Trouble, UnknownSession,
+    Cross, Dialect, DialectFault, DialectReply, GetAnswer, Sessions as Issued, Streams, UnknownSession,
     cross_origin, not_served, shown_info,
 };
 use engine::places::ServedPath;
@@ -185,14 +185,14 @@ impl Visit<'_> {
 
     /// Returns the refusal of a valid message.
     fn refuse_text(&self, text: &Bytes, message: &str) -> Response<Body> {
-        let trouble = Trouble::new(Condition::Internal, message);
-        reply::response(refuse_text(self.shard, &self.front.row, text, &trouble))
+        let fault = DialectFault::new(Condition::Internal, message);
+        reply::response(refuse_text(self.shard, &self.front.row, text, &fault))
     }
 
     /// Returns the refusal of a session because there are too many sessions, with the dialect's own status.
     fn no_room(&self, text: &Bytes, message: &str) -> Response<Body> {
-        let trouble = Trouble::new(Condition::Internal, message);
-        let mut reply = refuse_text(self.shard, &self.front.row, text, &trouble);
+        let fault = DialectFault::new(Condition::Internal, message);
+        let mut reply = refuse_text(self.shard, &self.front.row, text, &fault);
         reply.headers.push(("retry-after", answer::RETRY_LATER.to_string()));
         reply::response(reply)
     }
@@ -252,7 +252,7 @@ impl Visit<'_> {
     /// Returns the refusal of an event stream because there are too many streams. Clients read only the status, so the
     /// refusal does not depend on the dialect's messages.
     fn full(&self, message: &str) -> Response<Body> {
-        let mut reply = refuse(&self.front.row, &Trouble::new(Condition::Internal, message));
+        let mut reply = refuse(&self.front.row, &DialectFault::new(Condition::Internal, message));
         reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
         reply.headers.push(("retry-after", answer::RETRY_LATER.to_string()));
         reply::response(reply)
@@ -260,8 +260,8 @@ impl Visit<'_> {
 
     /// Returns the refusal of a body that could not be read, with the matching status.
     fn unread(&self, unread: &body::Unread) -> Response<Body> {
-        let trouble = Trouble::new(Condition::InvalidRequest, unread.message.clone());
-        let mut reply = refuse(&self.front.row, &trouble);
+        let fault = DialectFault::new(Condition::InvalidRequest, unread.message.clone());
+        let mut reply = refuse(&self.front.row, &fault);
         reply.status = unread.status.as_u16();
         reply::response(reply)
     }
@@ -294,8 +294,8 @@ pub(super) async fn stranger(
     profile: String,
     request: Arrived,
 ) -> Response<Body> {
-    let trouble = Trouble::new(Condition::UnknownProfile, format!("there is no profile {profile:?}"));
-    let trouble = trouble.about(profile);
+    let fault = DialectFault::new(Condition::UnknownProfile, format!("there is no profile {profile:?}"));
+    let fault = fault.about(profile);
     let (head, mut body) = request.into_parts();
     let text = if head.method == Method::POST {
         match body::read(shard, &mut body).await {
@@ -305,5 +305,5 @@ pub(super) async fn stranger(
     } else {
         None
     };
-    reply::response(refuse_message(shard, row, (identity, &head.headers), text.as_ref(), &trouble))
+    reply::response(refuse_message(shard, row, (identity, &head.headers), text.as_ref(), &fault))
 }

@@ -11,7 +11,7 @@ use super::body::BODY_TIME;
 use crate::call::call::{Call, Running};
 use crate::call::drive::{self, CallEnd, ClientSink};
 use crate::process::Shard;
-use crate::session::session::{Face, Session};
+use crate::session::session::{ClientChannel, Session};
 use crate::session::streams::Streams;
 use crate::session::subscriptions::Change;
 
@@ -23,7 +23,7 @@ pub(super) async fn drive(
     stream: u64,
     change: Option<Change>,
 ) {
-    let Face::Http(streams) = &session.face else { return };
+    let ClientChannel::Http(streams) = &session.channel else { return };
     let mut sink = SessionStream { shard: &shard, session: &session, streams, stream, change };
     drive::drive(running, &shard.gateway.process.parked, &mut sink).await;
     session.touch();

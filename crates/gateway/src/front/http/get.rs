@@ -14,7 +14,7 @@ use super::entry::AdmittedRequest;
 use super::{answer, media, sse};
 use crate::process::Shard;
 use crate::session::restore::restore;
-use crate::session::session::{Face, Session};
+use crate::session::session::{ClientChannel, Session};
 use crate::session::streams::{STANDING, StreamFault};
 
 /// Opens or resumes a stream.
@@ -34,7 +34,7 @@ pub(super) async fn get(
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };
-    let Face::Http(streams) = &session.face else { return answer::not_allowed() };
+    let ClientChannel::Http(streams) = &session.channel else { return answer::not_allowed() };
     session.touch();
     let last = headers.get(names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
     let standing = || {
@@ -159,7 +159,7 @@ fn checked(
     session.keep_up(&shard.session);
     let is_here = session.identity.is_alike(&entry.identity, &shard.gateway.snapshot)
         && session.profile == entry.profile
-        && matches!(session.face, Face::Http(_));
+        && matches!(session.channel, ClientChannel::Http(_));
     if !is_here {
         return Err(unknown(id));
     }

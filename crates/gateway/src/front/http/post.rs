@@ -29,7 +29,7 @@ use crate::session::handshake::{self, AdmittedSession, SessionOpening};
 use crate::session::id::SessionClaims;
 use crate::session::kept::now_ms;
 use crate::session::seal;
-use crate::session::session::{Face, Session};
+use crate::session::session::{ClientChannel, Session};
 use crate::session::streams::{SILENCE, Streams};
 use crate::session::subscriptions::Change;
 use crate::telemetry::RequestArrival;
@@ -147,7 +147,7 @@ async fn single(
 
 async fn handshake(shard: &Arc<Shard>, entry: &AdmittedRequest, frame: Frame) -> Response<Body> {
     let AdmittedRequest { profile, identity, .. } = entry.clone();
-    let face = Face::Http(Streams::new(&shard.gateway.snapshot.limits));
+    let channel = ClientChannel::Http(Streams::new(&shard.gateway.snapshot.limits));
     let (own, place) = (&entry.identity, entry.profile);
     let admit = |kind| {
         let permit = ending::permit(&shard.session, &entry.identity).map_err(|full| {
@@ -162,7 +162,7 @@ async fn handshake(shard: &Arc<Shard>, entry: &AdmittedRequest, frame: Frame) ->
         let id = shard.session.state.sealer.session_id(&claims).map_err(no_random)?;
         Ok(AdmittedSession { id, key: Some(key), permit: Some(permit) })
     };
-    let opening = SessionOpening { profile, identity, face };
+    let opening = SessionOpening { profile, identity, channel };
     match handshake::handshake(&shard.session, &frame, opening, admit).await {
         Err(fault) => answer::message(fault.status.unwrap_or(400), fault.response(frame.id())),
         Ok((session, text)) => {
@@ -231,7 +231,7 @@ async fn request(
         FirstWord::Stream(Some(first)) => attended.running = Some(Box::pin(std::future::ready(first))),
     }
     let Some((running, change)) = attended.leave() else { return answer::empty(StatusCode::ACCEPTED) };
-    let Face::Http(streams) = &session.face else { return answer::not_allowed() };
+    let ClientChannel::Http(streams) = &session.channel else { return answer::not_allowed() };
     let (stream, body) = match streams.open(session.era().primes_streams) {
         Ok(opened) => opened,
         Err(fault) => {
@@ -244,7 +244,7 @@ async fn request(
     let session = session.clone();
     transport::task::spawn(async move {
         task.await;
-        if let Face::Http(streams) = &session.face {
+        if let ClientChannel::Http(streams) = &session.channel {
             streams.finish(stream);
         }
     });

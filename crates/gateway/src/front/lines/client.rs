@@ -26,7 +26,7 @@ use crate::call::in_session::{notification, response};
 use crate::call::requester::Requester;
 use crate::process::Shard;
 use crate::session::handshake::{self, AdmittedSession, SessionOpening};
-use crate::session::session::{Face, Session};
+use crate::session::session::{ClientChannel, Session};
 
 /// The number of messages to a client that may wait to be written.
 pub(crate) const LINES: usize = 1024;
@@ -209,8 +209,8 @@ impl Client {
             return self.refuse(&fault, frame.id()).await;
         }
         let (shard, LineTransport { id: own, profile, identity, .. }) = (self.shard(), &self.way);
-        let face = Face::Pipe(self.way.out.clone());
-        let opening = SessionOpening { profile: *profile, identity: identity.clone(), face };
+        let channel = ClientChannel::Pipe(self.way.out.clone());
+        let opening = SessionOpening { profile: *profile, identity: identity.clone(), channel };
         let admit = |_| Ok(AdmittedSession { id: own.clone(), key: None, permit: None });
         match handshake::handshake(&shard.session, frame, opening, admit).await {
             Err(fault) => self.refuse(&fault, frame.id()).await,

@@ -18,7 +18,7 @@ const fn uploaded(at: &'static str) -> Bind {
     Bind {
         name: "upload",
         at,
-        missing: Missing::Trouble("the site does not return the ID of the uploaded file"),
+        missing: Missing::CallFailure("the site does not return the ID of the uploaded file"),
     }
 }
 
@@ -194,7 +194,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
                 .binds(&[Bind {
                     name: "block",
                     at: "/0/id",
-                    missing: Missing::Trouble("this member is not blocked"),
+                    missing: Missing::CallFailure("this member is not blocked"),
                 }])
                 .step(),
             delete("buddyboss", "/moderation/{block}").step(),

@@ -7,7 +7,7 @@ use super::{PAGE, PER_PAGE, SEARCH, USER, id};
 use crate::community::lists::{self, FIELD_GROUPS, FIELDS, FRIENDS};
 use crate::rest::{Bind, Missing, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
 use crate::tools::{
-    Condition, Effect, Form, Literal, ToolArgument, ToolRow, Trouble, Values, flag, int, raw, text, tool,
+    CallFailure, Condition, Effect, Form, Literal, ToolArgument, ToolRow, Values, flag, int, raw, text, tool,
 };
 
 const MEMBER: ToolArgument = id("ID of the member.");
@@ -137,7 +137,7 @@ pub(super) const ENDED: Bind = Bind { name: "ended", at: "/unfriend", missing: M
 /// A step that fails if the friendship has not ended.
 pub(super) const SURELY_ENDED: Step = Step::Make("ended", |values| match values.get("ended") {
     None | Some(Value::Bool(true)) => Ok(None),
-    Some(_) => Err(Trouble::new(
+    Some(_) => Err(CallFailure::new(
         Condition::ToolFailed,
         "the friendship was not ended: the two members are not friends, or the site treats this account as a visitor",
     )),

@@ -27,7 +27,7 @@ pub(super) const fn id(about: &'static str) -> ToolArgument {
 const KIND_OF_ACTIVITY: Bind = Bind {
     name: "type",
     at: "/type|/0/type",
-    missing: Missing::Trouble("the site does not return the type of the activity"),
+    missing: Missing::CallFailure("the site does not return the type of the activity"),
 };
 
 /// The acceptance of a friendship request; the first version of the API wraps a friendship in a list.

@@ -114,8 +114,8 @@ fn files_are_bounded_and_known_by_how_they_begin() {
         values.set("file", Value::from(text));
         wanted(FileFrom::Either("file"), &values, most)
     };
-    assert!(asked(&"A".repeat(40), 20).is_err_and(|trouble| trouble.message.contains("more than 20 bytes")));
-    assert!(asked(&"A".repeat(400), 20).is_err_and(|trouble| trouble.message.contains("more than 20 bytes")));
+    assert!(asked(&"A".repeat(40), 20).is_err_and(|failure| failure.message.contains("more than 20 bytes")));
+    assert!(asked(&"A".repeat(400), 20).is_err_and(|failure| failure.message.contains("more than 20 bytes")));
     for (text, name, mime) in [
         ("iVBORw0KGgo=", "upload.png", "image/png"),
         ("data:text/plain;base64,YQ", "upload.txt", "text/plain"),

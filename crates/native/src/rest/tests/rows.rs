@@ -10,7 +10,7 @@ use super::*;
 use crate::community::{buddyboss, buddypress};
 use crate::rest::{Bind, Encoding, FieldSource, FileFrom, Shape, Step, StepCondition};
 use crate::site::{Requests, SiteSettings};
-use crate::tools::{Act, ToolRow};
+use crate::tools::{ToolAction, ToolRow};
 use crate::woocommerce::{self, ShopSettings};
 use crate::{ToolServer, heritage, plain, wordpress};
 
@@ -108,7 +108,7 @@ fn with_compact_answers_every_tool_of_a_site_has_a_title_and_says_what_it_does()
 #[test]
 fn steps_use_values_that_are_there() {
     for tool in tools() {
-        let Act::Rest(steps, _) = tool.act else { continue };
+        let ToolAction::Rest(steps, _) = tool.action else { continue };
         let sure = |name: &str| {
             tool.arguments.iter().any(|row| row.name == name && (row.required || row.default.is_some()))
         };
@@ -149,7 +149,7 @@ fn steps_use_values_that_are_there() {
 fn a_file_is_sent_once() {
     let sends = |step: &&Step| matches!(step, Step::Ask(ask) if matches!(ask.encoding, Encoding::File(_)));
     for tool in tools() {
-        let Act::Rest(steps, _) = tool.act else { continue };
+        let ToolAction::Rest(steps, _) = tool.action else { continue };
         assert!(steps.iter().filter(sends).count() <= 1, "{}: it may be read while it is sent", tool.name);
     }
 }
@@ -157,7 +157,7 @@ fn a_file_is_sent_once() {
 #[test]
 fn every_argument_is_used() {
     for tool in tools() {
-        let Act::Rest(steps, shape) = tool.act else { continue };
+        let ToolAction::Rest(steps, shape) = tool.action else { continue };
         let makes = matches!(shape, Shape::Made(_))
             || steps.iter().any(|step| matches!(step, Step::Make(..) | Step::Open(_)));
         let names: HashSet<&str> = tool.arguments.iter().map(|row| row.name).collect();

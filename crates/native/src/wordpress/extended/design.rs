@@ -12,7 +12,7 @@ use super::content::{VERSION, VERSIONS};
 use super::{PHASE, rows};
 use crate::rest::{Bind, Encoding, FileFrom, Missing, Shape, Step, get, post, value};
 use crate::tools::{
-    Form, ToolArgument, ToolRow, Trouble, Values, flag, html, int, integers, object, raw, text, titled,
+    CallFailure, Form, ToolArgument, ToolRow, Values, flag, html, int, integers, object, raw, text, titled,
 };
 
 const ID: ToolArgument = id("ID of the item.");
@@ -176,7 +176,7 @@ pub(super) const STYLES: &[ToolRow] = rows! {
 const OF_STYLES: &[Bind] = &[Bind {
     name: "parent",
     at: "/parent",
-    missing: Missing::Trouble(
+    missing: Missing::CallFailure(
         "the site does not return single revisions of styles: its software may be too old to support this request",
     ),
 }];
@@ -277,10 +277,10 @@ pub(super) const MORE: &[ToolRow] = &[
 ];
 
 /// The settings of a font face whose source is the file in the same request.
-fn with_file(values: &Values) -> Result<Option<Value>, Trouble> {
+fn with_file(values: &Values) -> Result<Option<Value>, CallFailure> {
     let settings = serde_json::from_str(values.text("font_face_settings"));
     let mut settings: Map<String, Value> = settings.map_err(|_| {
-        Trouble::arguments("the argument \"font_face_settings\" must be a JSON object, as text")
+        CallFailure::arguments("the argument \"font_face_settings\" must be a JSON object, as text")
     })?;
     settings.insert("src".to_owned(), Value::from(FONT_FILE));
     Ok(Some(Value::from(Value::Object(settings).to_string())))

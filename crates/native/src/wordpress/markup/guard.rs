@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::loss::markup_loss;
 use crate::rest::{Check, Field, Step, fixed, get};
-use crate::tools::{Condition, Literal, Trouble, Values};
+use crate::tools::{CallFailure, Condition, Literal, Values};
 
 /// The argument with the new content.
 const CONTENT: &str = "content";
@@ -19,7 +19,7 @@ pub(in crate::wordpress) const fn keeps_markup(base: &'static str, route: &'stat
     Step::Check(Check { ask: get(base, route).alone().with(SOURCE), given: CONTENT, judge: keeps })
 }
 
-fn keeps(current: &Value, values: &Values) -> Result<(), Trouble> {
+fn keeps(current: &Value, values: &Values) -> Result<(), CallFailure> {
     let content = &current[CONTENT];
     let source = content["raw"].as_str().or(content.as_str()).unwrap_or_default();
     let Some(loss) = markup_loss(source, content["rendered"].as_str(), values.text(CONTENT)) else {
@@ -35,5 +35,5 @@ fn keeps(current: &Value, values: &Values) -> Result<(), Trouble> {
          allow_markup_loss to true if the tool has it, or set allowMarkupLoss in the site's configuration. The current \
          source:\n{shown}"
     );
-    Err(Trouble::new(Condition::ToolFailed, words).with("lost", loss.to_string()))
+    Err(CallFailure::new(Condition::ToolFailed, words).with("lost", loss.to_string()))
 }

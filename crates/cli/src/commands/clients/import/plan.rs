@@ -1,4 +1,4 @@
-//! The fate of each server that was found: taken under its own name or another one, or left out, and why. This module must not know how the
+//! The decision of each server that was found: taken under its own name or another one, or left out, and why. This module must not know how the
 //! configuration file is edited.
 
 use std::fs::File;
@@ -32,13 +32,13 @@ pub(super) struct ImportSource {
 pub(super) struct PlannedServer {
     pub(super) original: String,
     pub(super) name: String,
-    pub(super) fate: Fate,
+    pub(super) decision: ImportDecision,
     pub(super) notes: Vec<String>,
     pub(super) secrets: Vec<FoundSecret>,
 }
 
-/// The fate of a server.
-pub(super) enum Fate {
+/// The decision of a server.
+pub(super) enum ImportDecision {
     /// The configuration gets this entry.
     Taken(Value),
     /// The configuration has it already, under this name.
@@ -64,9 +64,9 @@ impl ImportPlan {
     /// The servers that are taken, with their entries.
     pub(super) fn taken(&self) -> impl Iterator<Item = (&PlannedServer, &Value)> {
         let all = self.sources.iter().flat_map(|source| &source.servers);
-        all.filter_map(
-            |server| if let Fate::Taken(entry) = &server.fate { Some((server, entry)) } else { None },
-        )
+        all.filter_map(|server| {
+            if let ImportDecision::Taken(entry) = &server.decision { Some((server, entry)) } else { None }
+        })
     }
 
     /// The secrets of the servers that are taken.
@@ -91,21 +91,21 @@ impl ImportSource {
                 .as_ref()
                 .ok()
                 .and_then(|entry| names.iter().find(|(_, present)| *present == entry));
-            let fate = match (server.entry, present.map(|(name, _)| name.clone())) {
-                (Err(why), _) => Fate::Refused(why),
-                (Ok(entry), _) if is_own(&entry) => Fate::Own,
-                (Ok(_), Some(name)) => Fate::Present(name),
+            let decision = match (server.entry, present.map(|(name, _)| name.clone())) {
+                (Err(why), _) => ImportDecision::Refused(why),
+                (Ok(entry), _) if is_own(&entry) => ImportDecision::Own,
+                (Ok(_), Some(name)) => ImportDecision::Present(name),
                 (Ok(entry), None) => {
                     let name = free_name(&server.name, names);
                     let entry = renamed(entry, &mut server.secrets, &server.name, &name);
                     names.insert(name.clone(), entry.clone());
                     server.name = name;
-                    Fate::Taken(entry)
+                    ImportDecision::Taken(entry)
                 }
             };
             let (original, name, notes, secrets) =
                 (server.original, server.name, server.notes, server.secrets);
-            servers.push(PlannedServer { original, name, fate, notes, secrets });
+            servers.push(PlannedServer { original, name, decision, notes, secrets });
         }
         Self { file: file.clone(), servers, unread }
     }

@@ -1,7 +1,7 @@
 //! One finding: its severity, its subject, what was found, and what to do. This module must not know what is checked.
 
 use config::Fault;
-use gateway::machine::{Gravity, MachineFinding};
+use gateway::machine::{FindingLevel, MachineFinding};
 use serde_json::{Value, json};
 
 use crate::output::console::{Console, message as shortened};
@@ -44,10 +44,10 @@ pub(super) struct Finding {
 
 impl From<MachineFinding> for Finding {
     fn from(found: MachineFinding) -> Self {
-        let level = match found.gravity {
-            Gravity::Fine => Level::Ok,
-            Gravity::Doubtful => Level::Warning,
-            Gravity::Wrong => Level::Error,
+        let level = match found.level {
+            FindingLevel::Ok => Level::Ok,
+            FindingLevel::Warning => Level::Warning,
+            FindingLevel::Error => Level::Error,
         };
         Self::new(level, found.subject, found.message, found.help)
     }

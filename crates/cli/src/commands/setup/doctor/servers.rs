@@ -19,7 +19,7 @@ use crate::output::status_line;
 use crate::terminal::catalogue::gather;
 use crate::terminal::connect::{ConnectOptions, Unconnected, try_to_connect};
 use crate::terminal::target::Target;
-use crate::terminal::{Connection, Desk};
+use crate::terminal::{ClientHandler, Connection};
 
 /// The number of servers that are checked at the same time.
 const AT_ONCE: usize = 4;
@@ -190,7 +190,7 @@ fn late(subject: String, what: &str, limit: Duration) -> Finding {
 /// Returns the number of tools; `None` if there are none.
 async fn tools(connection: &mut Connection) -> Result<Option<usize>, Failure> {
     let silent = Console::silent();
-    let mut desk = Desk::new(&silent, true);
-    let catalogue = gather(connection, &[ListKind::Tools], &mut desk).await?;
+    let mut handler = ClientHandler::new(&silent, true);
+    let catalogue = gather(connection, &[ListKind::Tools], &mut handler).await?;
     Ok(Some(catalogue.list(ListKind::Tools).len()).filter(|count| *count > 0))
 }

@@ -11,7 +11,7 @@ use crate::fault::{Condition, Fault};
 
 /// A fault in a neutral form.
 #[derive(Debug, Clone)]
-pub struct Trouble {
+pub struct DialectFault {
     /// The kind of fault, which selects the row's text.
     pub condition: Condition,
     /// The message of the party that detected the fault: the gateway, a tool or a server.
@@ -45,7 +45,7 @@ pub struct Rate {
     pub retry_after: u64,
 }
 
-impl Trouble {
+impl DialectFault {
     /// A fault of this kind, with a message.
     pub fn new(condition: Condition, message: impl Into<String>) -> Self {
         Self {
@@ -87,14 +87,14 @@ impl Trouble {
     }
 
     /// The error in the answer of an embedded server, which names the condition in the error's `data`; otherwise the
-    /// same as [`Trouble::of_answer`].
+    /// same as [`DialectFault::of_answer`].
     pub fn of_own_answer(answer: &Frame, server: Option<&str>) -> Option<Self> {
-        let trouble = Self::of_answer(answer, server)?;
-        let word = trouble
+        let fault = Self::of_answer(answer, server)?;
+        let word = fault
             .original_member("condition")
             .and_then(|word| string_at(word).map(std::borrow::Cow::into_owned));
         let condition = word.and_then(|word| named(&word));
-        Some(Self { condition: condition.unwrap_or(trouble.condition), ..trouble })
+        Some(Self { condition: condition.unwrap_or(fault.condition), ..fault })
     }
 
     /// The answer from a site or service behind the server, JSON.
@@ -138,7 +138,7 @@ fn named(word: &str) -> Option<Condition> {
     })
 }
 
-impl From<&Fault> for Trouble {
+impl From<&Fault> for DialectFault {
     fn from(fault: &Fault) -> Self {
         let down = matches!(fault.condition, Condition::UpstreamDown | Condition::UpstreamError);
         let subject = fault.subject.clone().filter(|subject| !subject.is_empty());

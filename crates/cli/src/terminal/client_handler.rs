@@ -41,7 +41,7 @@ pub(super) struct Unanswerable {
 
 /// The user's end of a connection.
 #[derive(Debug)]
-pub(crate) struct Desk<'c> {
+pub(crate) struct ClientHandler<'c> {
     console: &'c Console,
     /// True if the user can be asked: stdin and stderr are terminals, and stdin is free.
     can_ask: bool,
@@ -49,8 +49,8 @@ pub(crate) struct Desk<'c> {
     progress: Option<String>,
 }
 
-impl<'c> Desk<'c> {
-    /// Creates a desk; `stdin_is_taken` is true if the command reads stdin.
+impl<'c> ClientHandler<'c> {
+    /// Creates a handler; `stdin_is_taken` is true if the command reads stdin.
     pub(crate) fn new(console: &'c Console, stdin_is_taken: bool) -> Self {
         Self { console, can_ask: console.can_ask && !stdin_is_taken, progress: None }
     }

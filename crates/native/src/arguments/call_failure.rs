@@ -76,7 +76,7 @@ const LONGEST_CODE: usize = 100;
 
 /// The failure of a call: its kind, its message and further members.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Trouble {
+pub(crate) struct CallFailure {
     /// The kind of failure.
     pub(crate) condition: Condition,
     /// The message for the caller.
@@ -85,7 +85,7 @@ pub(crate) struct Trouble {
     pub(crate) detail: Vec<(&'static str, Value)>,
 }
 
-impl Trouble {
+impl CallFailure {
     /// A failure with a message.
     pub(crate) fn new(condition: Condition, message: impl Into<Cow<'static, str>>) -> Self {
         Self { condition, message: message.into().into_owned(), detail: Vec::new() }
