@@ -90,7 +90,7 @@ pub(crate) async fn follow(membership: Arc<Membership>) {
             continue;
         }
         if let Err(error) = follower.step().await {
-            tracing::debug!("cannot follow the cluster for a moment: {error}");
+            tracing::debug!("cannot receive changes from the cluster's store; trying again: {error}");
         }
     }
 }
@@ -152,7 +152,9 @@ impl ClusterFollower {
             exchange.take_all(keys, values, reply).await;
         }
         if gap == Gap::Everything {
-            tracing::warn!("the cluster's store has lost its data; this Dragoman stores what it knows again");
+            tracing::warn!(
+                "the cluster's store has lost its data; this gateway writes its own sessions and keys to it again"
+            );
             sessions.store_again();
         }
         if gap != Gap::None {

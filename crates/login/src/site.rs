@@ -132,7 +132,7 @@ impl SiteReach<'_> {
         }
         Err(moved_to.unwrap_or_else(|| {
             SiteFault::Unusable(format!(
-                "{own} does not answer like a WordPress site. Is its REST API switched off, or is this another address?"
+                "{own} does not answer like a WordPress site. Check the address, and check that the site's REST API is not switched off."
             ))
         }))
     }

@@ -14,7 +14,7 @@ fn write_cluster(families: &mut Families<'_, '_>, cluster: &Cluster) -> Result {
     let up = ("dragoman_cluster_store_up", "1 if the store of the cluster can be used, otherwise 0.");
     families.gauges(up, |series| series(&[], number(is_ready)))?;
     let count = cluster.replicas().len() as u64;
-    let alive = ("dragoman_cluster_replicas", "Gateways of the cluster that are alive, among them this one.");
+    let alive = ("dragoman_cluster_replicas", "Gateways of the cluster that are alive, including this one.");
     families.gauges(alive, |series| series(&[], number(count)))
 }
 

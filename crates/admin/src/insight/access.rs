@@ -225,7 +225,9 @@ fn in_words(rules: &Rules, explained: &engine::access::Explained) -> (String, Op
         (true, Some(rule)) => (format!("{} allows it", position(rule)), Some("allow")),
         (false, Some(rule)) => (format!("{} denies it", position(rule)), Some("deny")),
         (true, None) if rules.is_empty() => ("there are no access rules".to_owned(), None),
-        (true, None) => ("no rule denies it, and no rule allows only other items".to_owned(), None),
+        (true, None) => {
+            ("no rule denies it, and there is no rule with `allow` that excludes it".to_owned(), None)
+        }
         (false, None) => {
             ("there are rules with `allow`, and none of them allows it for this caller".to_owned(), None)
         }

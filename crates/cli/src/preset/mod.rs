@@ -25,7 +25,10 @@ const ALL: &[Preset] = &[
 /// Returns the known names.
 pub(crate) fn parse(name: &str) -> Result<Preset, String> {
     let names = || ALL.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
-    ALL.iter().find(|preset| preset.name == name).copied().ok_or_else(|| format!("there are {}", names()))
+    ALL.iter()
+        .find(|preset| preset.name == name)
+        .copied()
+        .ok_or_else(|| format!("the presets are {}", names()))
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ fn notes(kind: ListKind, item: &Item, entry: &Value) -> Vec<String> {
             ("readOnlyHint", true, "only reads"),
             ("destructiveHint", true, "may destroy data"),
             ("idempotentHint", true, "may be repeated"),
-            ("openWorldHint", false, "touches nothing outside"),
+            ("openWorldHint", false, "works only within its server"),
         ] {
             if entry["annotations"][hint] == value {
                 notes.push(note.to_owned());

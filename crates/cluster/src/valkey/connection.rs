@@ -29,7 +29,7 @@ pub(super) enum Lost {
     Silent,
     #[error("{0}")]
     Unreadable(#[from] RespFault),
-    #[error("the store sent an answer to no command")]
+    #[error("the store sent a reply that belongs to no command")]
     Unasked,
 }
 

@@ -131,9 +131,7 @@ impl Store {
             }
             StoreState::Connecting => {}
             StoreState::Unreachable(why) => {
-                tracing::warn!(
-                    "the cluster's store cannot be reached; this Dragoman works with what it knows: {why}"
-                );
+                tracing::warn!("the cluster's store cannot be reached, so this gateway works alone: {why}");
             }
             StoreState::Unfit(unfit) => {
                 tracing::error!(help = unfit.help(), "the cluster's store cannot be used: {unfit}");

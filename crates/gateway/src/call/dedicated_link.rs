@@ -63,7 +63,7 @@ pub(crate) fn dedicated_link(
         Err(full) if is_askable => Err(refusal(upstream.name(), &full)),
         Err(full) => {
             let server = upstream.name();
-            tracing::info!(%server, "a call gets no log messages: {full} calls are waiting for dedicated connections");
+            tracing::info!(%server, "a call gets no log messages: {full} calls already use dedicated connections or wait for one");
             Ok(None)
         }
     }

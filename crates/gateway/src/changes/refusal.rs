@@ -9,7 +9,7 @@ use config::Faults;
 pub struct Refusal {
     /// The HTTP status.
     pub status: u16,
-    /// The code by which programs recognize the refusal.
+    /// The machine-readable code of the error.
     pub code: &'static str,
     /// The problem, and how to solve it.
     pub message: String,

@@ -39,7 +39,7 @@ pub enum ControlError {
     Refused {
         /// The HTTP status.
         status: u16,
-        /// The code by which programs recognize the refusal.
+        /// The machine-readable code of the error.
         code: String,
         /// The problem, and how to solve it.
         message: String,

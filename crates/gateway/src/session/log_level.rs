@@ -52,7 +52,7 @@ impl Session {
             Ok(dedicated) => Some((dedicated, Some(level))),
             Err(full) => {
                 let server = upstream.name();
-                tracing::info!(%server, "cannot set the log level of a call: {full} calls have dedicated connections");
+                tracing::info!(%server, "cannot set the log level of a call: {full} calls already use dedicated connections or wait for one");
                 None
             }
         }

@@ -95,7 +95,7 @@ async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
     let shared = async {
         let found = state.cluster.get()?.session(&key).await;
         found
-            .inspect_err(|e| tracing::warn!("a session is restored from what this Dragoman knows: {e}"))
+            .inspect_err(|e| tracing::warn!("cannot read a session from the cluster's store; restoring it from this gateway's own data: {e}"))
             .ok()
             .flatten()
     };

@@ -118,7 +118,7 @@ impl OfferTable {
         let found = self.resources.iter().find_map(|resource| Some((resource, resource.fits(uri)?)));
         let Some((resource, values)) = found else {
             let known: Vec<&str> = self.resources.iter().map(|resource| resource.uri).collect();
-            return Err(missing(&format!("there are {}", known.join(", "))));
+            return Err(missing(&format!("the resources are {}", known.join(", "))));
         };
         let shape = (resource.steps, &resource.shape);
         let shown = world.run(resource.arguments, shape, values, mapped).await;

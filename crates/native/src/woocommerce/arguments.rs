@@ -16,7 +16,8 @@ pub(super) const ORDER: ToolArgument = text("order", "Sort order.").among(&["asc
 pub(super) const PRODUCT: ToolArgument = int("product_id", "ID of the product.").required().least(1);
 pub(super) const OF_ORDER: ToolArgument = int("order_id", "ID of the order.").required().least(1);
 pub(super) const META: ToolArgument =
-    objects("meta_data", "Fields of plugins, each with `key` and `value`.").having(&["id", "key", "value"]);
+    objects("meta_data", "Custom fields (metadata), each with `key` and `value`.")
+        .having(&["id", "key", "value"]);
 pub(super) const FOR_GOOD: ToolArgument =
     flag("force", "Delete permanently instead of moving to the trash.").or_flag(false);
 pub(super) const STATUS_OF_STOCK: ToolArgument =

@@ -76,16 +76,12 @@ const METHOD: ToolArgument = text("payment_method", "ID of the payment method.")
 const METHOD_TITLE: ToolArgument = text("payment_method_title", "Title of the payment method.");
 const ITEMS: ToolArgument = objects(
     "line_items",
-    "Items, each with `product_id`, `variation_id` and `quantity`. In an update, `id` names an existing item, and quantity 0 removes it.",
+    "Line items, each with `product_id`, `variation_id` and `quantity`. In an update, `id` names an existing item, and quantity 0 removes it.",
 )
 .having(&["id", "product_id", "variation_id", "quantity", "subtotal", "total", "name", "meta_data"]);
 const SHIPPING_LINES: ToolArgument =
-    objects("shipping_lines", "Shipping, each with `method_id`, `method_title` and `total`.").having(&[
-        "id",
-        "method_id",
-        "method_title",
-        "total",
-    ]);
+    objects("shipping_lines", "Shipping lines, each with `method_id`, `method_title` and `total`.")
+        .having(&["id", "method_id", "method_title", "total"]);
 const FEES: ToolArgument = objects("fee_lines", "Fees, each with `name` and `total`.").having(&[
     "id",
     "name",
@@ -98,7 +94,7 @@ const COUPONS: ToolArgument = objects("coupon_lines", "Coupons, each with `code`
 const LISTED: &[ToolRow] = rows! {
     "woo_list_orders", "List orders", "Returns a page of orders with their totals and items.",
         [PAGE, PER_PAGE, SEARCH, STATUSES, int("customer", "Return only orders of the customer with this ID.").least(1),
-         int("product", "Return only orders with the product with this ID.").least(1), AFTER, BEFORE, INCLUDE, EXCLUDE, ORDER,
+         int("product", "Return only orders that contain the product with this ID.").least(1), AFTER, BEFORE, INCLUDE, EXCLUDE, ORDER,
          text("orderby", "Field to sort by.").among(&["date", "id", "include", "title", "slug", "modified"])];
         get "/orders" => ORDERS;
     "woo_get_order", "Get an order", "Returns one order with its items, totals and addresses.", [id("ID of the order.")];

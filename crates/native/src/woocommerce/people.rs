@@ -55,17 +55,17 @@ const DISCOUNT: ToolArgument =
 const ABOUT: ToolArgument = text("description", "Description, shown only to the shop.");
 const EXPIRES: ToolArgument = text("date_expires", "Expiry date of the coupon (ISO 8601).");
 const ALONE: ToolArgument = flag("individual_use", "The coupon cannot be combined with others.");
-const PRODUCTS: ToolArgument = integers("product_ids", "IDs of the products that the coupon is for.");
+const PRODUCTS: ToolArgument = integers("product_ids", "IDs of the products that the coupon applies to.");
 const NOT_PRODUCTS: ToolArgument =
-    integers("excluded_product_ids", "IDs of products that the coupon is not for.");
+    integers("excluded_product_ids", "IDs of products that the coupon does not apply to.");
 const CATEGORIES: ToolArgument =
-    integers("product_categories", "IDs of the categories that the coupon is for.");
+    integers("product_categories", "IDs of the categories that the coupon applies to.");
 const USES: ToolArgument = int("usage_limit", "Total number of times that the coupon can be used.").least(0);
 const USES_EACH: ToolArgument =
     int("usage_limit_per_user", "Number of times that each customer can use the coupon.").least(0);
 const FREE_SHIPPING: ToolArgument = flag("free_shipping", "The coupon also grants free shipping.");
 const NOT_SALES: ToolArgument =
-    flag("exclude_sale_items", "The coupon is not for products that are on sale.");
+    flag("exclude_sale_items", "The coupon does not apply to products that are on sale.");
 const LEAST: ToolArgument = text("minimum_amount", "Minimum amount of the order, as a string.");
 const MOST: ToolArgument = text("maximum_amount", "Maximum amount of the order, as a string.");
 const ONLY_FOR: ToolArgument =

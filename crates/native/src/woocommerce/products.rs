@@ -74,9 +74,11 @@ const SALE_TO: ToolArgument = text("date_on_sale_to", "End of the sale (ISO 8601
 const SKU: ToolArgument = text("sku", "Stock-keeping unit.");
 const COUNTED: ToolArgument = flag("manage_stock", "Track the stock.");
 const QUANTITY: ToolArgument = int("stock_quantity", "Number of items in stock; requires `manage_stock`.");
-const BACKORDERS: ToolArgument =
-    text("backorders", "Orders beyond the stock: refused, accepted with a notice, or accepted.")
-        .among(&["no", "notify", "yes"]);
+const BACKORDERS: ToolArgument = text(
+    "backorders",
+    "Backorders: refused (no), accepted with a notice to the customer (notify), or accepted (yes).",
+)
+.among(&["no", "notify", "yes"]);
 const WEIGHT: ToolArgument = text("weight", "Weight as a string, in the shop's unit.");
 const SIZE: ToolArgument =
     object("dimensions", "Object with `length`, `width` and `height` as strings, in the shop's unit.")
@@ -120,7 +122,7 @@ const LISTED: &[ToolRow] = rows! {
          STATUS_OF_STOCK.saying("Return only products with this stock status."), flag("on_sale", "Return only products that are on sale."),
          FEATURED.saying("Return only featured products."), text("min_price", "Return only products with at least this price."),
          text("max_price", "Return only products with at most this price."), AFTER, BEFORE,
-         integers("parent", "Return only products of the grouped products with these IDs."), INCLUDE, EXCLUDE, ORDER,
+         integers("parent", "Return only products that belong to the grouped products with these IDs."), INCLUDE, EXCLUDE, ORDER,
          text("orderby", "Field to sort by.").among(&["date", "id", "include", "title", "slug", "modified", "price", "popularity", "rating", "menu_order"])];
         get "/products" => PRODUCTS;
     "woo_get_product", "Get a product", "Returns one product with its descriptions, stock, images and attributes.", [id("ID of the product.")];

@@ -35,7 +35,7 @@ const GROUP: ToolArgument =
 const ZONE: ToolArgument = int("zone_id", "ID of the shipping zone.").required().least(0);
 
 pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
-    "woo_get_sales_report", "Get the sales report", "Returns the sales of a period: totals, orders, items, refunds and discounts, and the same for each day.",
+    "woo_get_sales_report", "Get the sales report", "Returns the sales of a period, in total and per day: revenue, orders, items, refunds and discounts.",
         [PERIOD, FIRST_DAY, LAST_DAY];
         get "/reports/sales" => Shape::Whole;
     "woo_get_top_sellers", "Get the best-selling products", "Returns the best-selling products of a period.", [PERIOD, FIRST_DAY, LAST_DAY];
@@ -44,7 +44,7 @@ pub(super) const TOOLS: &[&[ToolRow]] = &[rows! {
         get "/reports/orders/totals" => TOTALS;
     "woo_get_product_totals", "Count products by type", "Returns the number of products of each type.", [];
         get "/reports/products/totals" => TOTALS;
-    "woo_get_customer_totals", "Count customers", "Returns the numbers of customers who have and have not paid.", [];
+    "woo_get_customer_totals", "Count customers", "Returns the number of paying customers and the number of all others.", [];
         get "/reports/customers/totals" => TOTALS;
     "woo_get_coupon_totals", "Count coupons by kind", "Returns the number of coupons of each kind.", [];
         get "/reports/coupons/totals" => TOTALS;

@@ -173,7 +173,7 @@ async fn a_profile_names_the_callers_without_tools() {
     let page = office.page_with("/admin/profiles/default", "Clients of these callers show no tools").await;
     assert!(
         page.contains("<bdi>boss</bdi></code> may use 0 of 6 tools")
-            && page.contains("no rule with allow covers it")
+            && page.contains("no rule with `allow` covers it")
     );
     assert!(!page.contains("<bdi>ci-bot</bdi></code> may use 0"), "{page}");
     // The numbers of the profile do not depend on the one who asks.

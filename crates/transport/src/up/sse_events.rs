@@ -77,8 +77,11 @@ impl Events {
     /// Waits for the address for POSTs that the stream announces. Other events may come first, within the target's
     /// patience.
     pub(super) async fn endpoint(&mut self, target: &HttpTarget) -> Result<Endpoint, LinkError> {
-        let silent =
-            |why: String| LinkError::EventStream(format!("it does not name the address for messages: {why}"));
+        let silent = |why: String| {
+            LinkError::EventStream(format!(
+                "it sent no valid endpoint event (the address for messages): {why}"
+            ))
+        };
         loop {
             while let Some(event) = self.decoder.next_event() {
                 let event = event.map_err(|e| silent(e.to_string()))?;

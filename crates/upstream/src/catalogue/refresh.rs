@@ -191,7 +191,7 @@ impl Catalogue {
         }
         lists
             .notes
-            .push("the server leads back to this gateway; what it gets from here is left out".to_owned());
+            .push("the server's address leads back to this gateway; the items that it gets from this gateway are left out".to_owned());
         Ok(lists)
     }
 

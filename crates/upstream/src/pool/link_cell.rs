@@ -296,7 +296,7 @@ impl LinkCell {
                 starts.backoff.served();
             }
             starts.is_final = false;
-            let why = old.why_gone().unwrap_or_else(|| "the server ended on its own".to_owned());
+            let why = old.why_gone().unwrap_or_else(|| "the server's process ended on its own".to_owned());
             starts.backoff.ended(Instant::now(), why);
             self.note_next_start(&starts.backoff);
         }

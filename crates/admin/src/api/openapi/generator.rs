@@ -68,7 +68,7 @@ fn error_answer() -> Value {
         "properties": { "error": {
             "type": "object",
             "properties": {
-                "code": { "type": "string", "description": "The code by which programs recognize the refusal." },
+                "code": { "type": "string", "description": "The machine-readable code of the error." },
                 "message": { "type": "string", "description": "The problem, and how to solve it." },
             },
             "required": ["code", "message"],

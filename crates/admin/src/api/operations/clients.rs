@@ -57,7 +57,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     )
     .taking::<AccessQuestion>()
     .giving::<AccessAnswer>(),
-    get("/api/consents", "listConsents", "Lists the consents to servers that are known since startup.", |request| {
+    get("/api/consents", "listConsents", "Lists the consents to servers that were needed or used since startup.", |request| {
         Box::pin(list_consents(request))
     })
     .giving::<ConsentList>(),

@@ -22,7 +22,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/health",
         "getHealth",
-        "Shows what an operator should look at, and what to do about it.",
+        "Lists the problems that need an operator's attention, and what to do about each.",
         |request| now(Ok(show_health(request))),
     )
     .giving::<GatewayHealth>(),

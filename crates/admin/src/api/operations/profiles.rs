@@ -130,7 +130,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     put(
         "/api/profiles/{profile}/servers/{server}/tools",
         "setProfileServerTools",
-        "Sets some tools of a server in a profile; other tools stay unchanged.",
+        "Changes the settings of some tools of a server in a profile; other tools stay unchanged.",
         |request| Box::pin(set_tools(request)),
     )
     .taking::<ToolSettings>()

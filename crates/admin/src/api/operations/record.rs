@@ -38,8 +38,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         Box::pin(list(request))
     })
     .asking(&[
-        query("sinceSeconds", QueryKind::Number(0, LONGEST), "Only calls in this many seconds up to now."),
-        query("untilSeconds", QueryKind::Number(0, LONGEST), "Only calls more than this many seconds ago."),
+        query("sinceSeconds", QueryKind::Number(0, LONGEST), "Only calls that arrived at most this many seconds ago."),
+        query("untilSeconds", QueryKind::Number(0, LONGEST), "Only calls that arrived more than this many seconds ago."),
         query("principal", QueryKind::Text, "A pattern for the principal."),
         query("profile", QueryKind::Text, "A pattern for the profile."),
         query("server", QueryKind::Text, "A pattern for the server."),

@@ -51,9 +51,9 @@ fn unserved(
     denying.dedup();
     let reason = match denying.as_slice() {
         [] => return None,
-        [None] => "no rule with allow covers it".to_owned(),
+        [None] => "no rule with `allow` covers it".to_owned(),
         [Some(rule)] => format!("rule {} of access denies it", rule + 1),
-        _ => "several rules keep it from them".to_owned(),
+        _ => "several rules deny it".to_owned(),
     };
     Some(UnservedCaller {
         name: caller.user.as_deref().unwrap_or(&caller.id).into(),

@@ -86,7 +86,7 @@ pub(crate) struct Args {
 
 fn origin(word: &str) -> Result<OfferOrigin, String> {
     let known = || OfferOrigin::WORDS.map(|(word, _)| word).join(", ");
-    OfferOrigin::of_word(word).ok_or_else(|| format!("the ways are {}", known()))
+    OfferOrigin::of_word(word).ok_or_else(|| format!("the choices are {}", known()))
 }
 
 /// The transport of a server on the network.

@@ -228,7 +228,7 @@ impl Writer {
         });
         match record.log.prune(before, record.most_bytes) {
             Ok(0) => {}
-            Ok(gone) => tracing::debug!(gone, "old calls are no longer recorded"),
+            Ok(gone) => tracing::debug!(gone, "deleted old calls from the record"),
             Err(error) => self.log_failure("old calls cannot be deleted from the record", &error),
         }
     }

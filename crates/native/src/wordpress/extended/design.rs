@@ -204,7 +204,7 @@ pub(super) const FONTS: &[ToolRow] = rows! {
         get "/wp/v2/font-families/{font_family_id}/font-faces" => Shape::List("font_faces", "id parent font_face_settings");
     "wp_get_font_face", "Get a font face", "Returns one font face of a font family.", [FAMILY, ID, CONTEXT];
         get "/wp/v2/font-families/{font_family_id}/font-faces/{id}" => Shape::Whole;
-    "wp_create_font_face", "Add a font face", "Adds a font face with a file on the web to a font family, and returns the font face.",
+    "wp_create_font_face", "Add a font face", "Adds a font face to a font family, with a font file that is loaded from a URL, and returns the font face.",
         [FAMILY, text("font_face_settings", FACE).required(), THEME_JSON];
         post "/wp/v2/font-families/{font_family_id}/font-faces" => Shape::Whole;
     "wp_delete_font_face", "Delete a font face", "Permanently deletes a font face.", [FAMILY, ID];

@@ -286,7 +286,7 @@ pub(crate) fn profile(s: &Sample) -> ProfilePage {
             caller: s.t("key:dgm_BgTMSuBe"),
             tools: 14,
             tool: s.t("blog__read"),
-            reason: s.t("no rule with allow covers it"),
+            reason: s.t("no rule with `allow` covers it"),
         }),
         callers: s.list(&["key dgm_BgTMSuBe (cursor-ann)", "users of the site https://www.example.com"]),
     }

@@ -26,7 +26,7 @@ pub async fn serve_local(
     serve_each(socket, acceptor, stop, |path, stream| match is_own(stream) {
         Ok(true) => true,
         Ok(false) => {
-            tracing::warn!(socket = %path.display(), "refused a connection of another user");
+            tracing::warn!(socket = %path.display(), "refused a connection from another user");
             false
         }
         Err(error) => {

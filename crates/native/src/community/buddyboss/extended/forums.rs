@@ -42,7 +42,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [int("id", "ID of the topic.").required(),
          int("destination_id", "ID of the destination topic.").required(),
          flag("subscribers", "Move the subscribers of the topic."),
-         flag("favorites", "Move the favorite marks of the topic."), flag("tags", "Move the tags of the topic.")];
+         flag("favorites", "Move the favorites of the topic."), flag("tags", "Move the tags of the topic.")];
         edit "/topics/merge/{id}";
     "buddyboss_update_topic_by_splitting", "Split a forum topic", "Moves a reply and all later ones from a forum topic into a new or existing topic, and returns the result.",
         [int("id", "ID of the topic.").required(),
@@ -52,7 +52,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("new_destination_title", "Title of the new topic."),
          int("destination_id", "ID of the destination topic."),
          flag("subscribers", "Move the subscribers of the topic."),
-         flag("favorites", "Move the favorite marks of the topic."), flag("tags", "Move the tags of the topic.")];
+         flag("favorites", "Move the favorites of the topic."), flag("tags", "Move the tags of the topic.")];
         edit "/topics/split/{id}";
     "buddyboss_update_topic_state", "Change the state of a forum topic", "Sets or clears a state of a forum topic: favorite, subscribed, closed, sticky, spam or trashed. Returns the result.",
         [int("id", "ID of the topic.").required(),

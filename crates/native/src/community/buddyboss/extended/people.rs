@@ -80,7 +80,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_update_friendship", "Accept a friendship request", "Accepts a friendship request and returns the friendship.", [int("id", "ID of the friendship.").required()];
         put "/friends/{id}";
     "buddyboss_list_mention_suggestions", "List mention suggestions", "Returns the members whose names match a term and who can be mentioned in a text.",
-        [text("term", "Beginning of a name.").required(),
+        [text("term", "First letters of the member's name.").required(),
          flag("only_friends", "Return only friends of the caller."), int("group_id", "ID of the group.")];
         get "/mention" => MENTIONS;
     "buddyboss_list_email_invites", "List email invitations", "Returns a page of the invitations sent by email.",

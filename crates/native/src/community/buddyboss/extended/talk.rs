@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          integers("bp_documents", "IDs of uploaded documents to attach.")];
         post "/messages/group";
     "buddyboss_list_message_recipients", "List possible message recipients", "Returns the members to whom the caller can send messages and whose names match a term.",
-        [text("term", "Beginning of a name.").required(), int("group_id", "ID of the group."),
+        [text("term", "First letters of the member's name.").required(), int("group_id", "ID of the group."),
          integers("exclude", "Exclude items with these IDs."), PAGE, PER_PAGE];
         get "/messages/search-recipients" => RECIPIENTS;
     "buddyboss_find_message_thread", "Find a message thread with a member", "Returns the message thread between two members.",
