@@ -1,5 +1,5 @@
-//! `/metrics`: the figures of the process, for callers that may read them, or at an address of their own. This module must not
-//! know any figure.
+//! `/metrics`: the metrics of the process, for callers that may read them, or at a separate address. This module must not know any
+//! metric.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use gateway::front::http::{answer, denied, guard};
 use gateway::process::{Gateway, Shard, Thread};
 use transport::net::Arrived;
 
-/// The path of the figures.
+/// The path of the metrics.
 pub(super) const PATH: &str = "/metrics";
 
-/// The right to write the figures. They are written for one request at a time, because their text may be long.
+/// The right to write the metrics. They are written for one request at a time, because their text may be long.
 static TURN: Semaphore = Semaphore::const_new(1);
 
 /// The time for which a request waits for its turn. Writing takes milliseconds, so two scrapers do not disturb each other.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Answers a request for the figures at an address at which clients connect.
+/// Answers a request for the metrics at an address at which clients connect.
 pub(super) async fn respond(
     shard: &Arc<Shard>,
     metrics: &Metrics,
@@ -62,14 +62,14 @@ fn forbidden(message: &str) -> Response<Body> {
     answer::text(StatusCode::FORBIDDEN, &format!("{message}\n"))
 }
 
-/// Returns the figures in the format that the request asks for.
+/// Returns the metrics in the format that the request asks for.
 async fn figures(gateway: &Arc<Gateway>, request: &Request<Incoming>) -> Response<Body> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return answer::only("GET", "read the metrics with GET");
     }
     let Some(turn) = take_turn(&TURN, PATIENCE).await else { return busy() };
     let (gateway, format) = (gateway.clone(), format(request.headers()));
-    // The figures of the process are in files. The turn lasts until the text is written, even if the request is gone.
+    // The metrics of the process are in files. The turn lasts until the text is written, even if the request is gone.
     let write = move || {
         let text = text(&gateway, format);
         drop(turn);
@@ -91,7 +91,7 @@ async fn take_turn(turn: &Semaphore, patience: Duration) -> Option<SemaphorePerm
     timeout(patience, turn.acquire()).await.ok()?.ok()
 }
 
-/// Returns the answer while the figures are written for other requests.
+/// Returns the answer while the metrics are written for other requests.
 fn busy() -> Response<Body> {
     let why = "too many requests for the metrics at once; try again in 1 s\n";
     let mut response = answer::text(StatusCode::SERVICE_UNAVAILABLE, why);
@@ -111,7 +111,7 @@ fn format(headers: &HeaderMap) -> ExpositionFormat {
     }
 }
 
-/// The service at an address of its own: only the figures, for everybody who can reach the address.
+/// The service at a separate address: only the metrics, for everybody who can reach the address.
 #[derive(Clone)]
 pub(crate) struct MetricsService(Arc<Thread>);
 

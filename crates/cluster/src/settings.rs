@@ -29,7 +29,7 @@ pub struct ClusterStore {
     pub url: StoreUrl,
     /// The authorities that are trusted for the store's certificate.
     pub trust: Trust,
-    /// The first part of all names in the store.
+    /// The prefix of all key names in the store.
     pub prefix: String,
 }
 

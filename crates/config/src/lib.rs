@@ -12,7 +12,7 @@
 //! | `profiles` | settings of profiles |
 //! | `dialects` | dialects, built in and custom |
 //! | `serving` | settings about the side of the clients: addresses, endpoints, limits |
-//! | `operation` | settings for operators: pages, changes, records, figures |
+//! | `operation` | settings for operators: pages, changes, records, metrics |
 //! | `file_edit` | changes to a file's text that keep every other byte |
 //! | `document` | the whole configuration: loaded, checked, shown, described |
 //! | [`forward_proxy`] | the proxies through which the gateway sends its own requests |

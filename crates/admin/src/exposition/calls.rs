@@ -1,4 +1,4 @@
-//! The figures of requests: operations, tools, the gateway's own share, rate limits.
+//! The metrics of requests: operations, tools, the gateway's own share, rate limits.
 
 use std::fmt::Result;
 

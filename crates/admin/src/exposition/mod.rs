@@ -1,5 +1,5 @@
-//! The figures of the process in the text formats of Prometheus: gathered and written when somebody asks for them. This module
-//! must not know HTTP, or who may read the figures.
+//! The metrics of the process in the text formats of Prometheus: gathered and written for each scrape. This module must not know
+//! HTTP, or who may read the metrics.
 //!
 //! | file | is for |
 //! |---|---|
@@ -66,7 +66,7 @@ impl Collector for AllFigures {
     }
 }
 
-/// Writes all figures. This blocks, because it reads files of `/proc`.
+/// Writes all metrics. This blocks, because it reads files of `/proc`.
 pub(crate) fn text(gateway: &Arc<Gateway>, format: ExpositionFormat) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(AllFigures(gateway.clone())));
@@ -76,7 +76,7 @@ pub(crate) fn text(gateway: &Arc<Gateway>, format: ExpositionFormat) -> String {
         ExpositionFormat::OpenMetrics => text::encode(&mut text, &registry),
     };
     if written.is_err() {
-        tracing::error!("the figures could not be written completely");
+        tracing::error!("the metrics could not be written completely");
     }
     text
 }

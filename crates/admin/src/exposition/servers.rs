@@ -1,4 +1,4 @@
-//! The figures of servers: states, running and waiting calls, links, lists.
+//! The metrics of servers: states, running and waiting calls, links, lists.
 
 use std::fmt::Result;
 use std::sync::Arc;

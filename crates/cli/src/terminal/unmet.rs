@@ -109,7 +109,7 @@ fn credentials_refused(
         (_, true) => "the server did not accept the credentials that were sent; send others: ".to_owned(),
         (_, false) => "this server requires credentials; send them with ".to_owned(),
     };
-    let more = "(`headers` for a configured server; `dragoman key new NAME` creates a token for a Dragoman)";
+    let more = "(`headers` for a configured server; if the server is a Dragoman, `dragoman key new NAME` creates a key)";
     Failure::new(mask.show(&answered(name, status, body))).help(format!("{help}{header} {more}"))
 }
 

@@ -39,7 +39,7 @@ impl UnfitStore {
             Self::Evicts(_) => "set `maxmemory-policy noeviction` in the store's configuration",
             Self::Replica => "write the address of the primary into `cluster.store`",
             Self::Divided => {
-                "use a store with `cluster-enabled no`; one small store is enough for a cluster of Dragomans"
+                "use a store with `cluster-enabled no`; one small store is enough for a cluster of gateways"
             }
             Self::Skewed(_) => "synchronize the clocks of both machines, for example with chrony",
         }

@@ -121,7 +121,7 @@ section! {
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
         /// Serves pages at `/admin` on which operators can see and manage Dragoman: `true`, or a mapping. Operators can start programs.
         "admin" admin: Option<Admin> = OrFlag, absent "off", see "[admin.md](admin.md)";
-        /// Figures for Prometheus at `/metrics`: `true`, or a mapping.
+        /// Metrics for Prometheus at `/metrics`: `true`, or a mapping.
         "metrics" metrics: Option<Metrics> = OrFlag, absent "off", see "[telemetry.md](telemetry.md)";
         /// The format of the log of `dragoman serve`: `pretty` (lines for people), `json` (one object per line) or `auto` (`pretty`
         /// on a terminal, `json` everywhere else). `--log-format` and the variable `DRAGOMAN_LOG_FORMAT` take precedence.
@@ -141,8 +141,8 @@ section! {
         /// share the file accept each other's data.
         "keyRing" key_ring: Option<Text> = Maybe(path()), absent "`keyring` in the state folder",
             see "[keyring.md](keyring.md)";
-        /// Lets several Dragomans share sessions and API keys through a store (Valkey or Redis).
-        "cluster" cluster: Option<Cluster> = Maybe(Within), absent "none; this Dragoman works alone",
+        /// Lets several gateways share sessions and API keys through a store (Valkey or Redis).
+        "cluster" cluster: Option<Cluster> = Maybe(Within), absent "none; this gateway works alone",
             see "[cluster.md](cluster.md)";
         /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Users return there
         /// after they have given consent to a server.

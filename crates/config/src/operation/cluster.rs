@@ -1,4 +1,4 @@
-//! `cluster`: several Dragomans that work as one, and the store through which they do so.
+//! `cluster`: several gateways that work as one, and the store through which they do so.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::values::check::Flaw;
 use crate::values::text::Text;
 
 section! {
-    /// Lets several Dragomans work as one. All of them need the same configuration, apart from their addresses and names.
+    /// Lets several gateways work as one. All of them need the same configuration, apart from their addresses and names.
     pub struct Cluster: "a mapping with `store` and `keyRing`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
             let Some(store) = entry.value.entry("store").filter(|_| sound) else { return };
@@ -31,15 +31,15 @@ section! {
             });
         }
     } [
-        /// The URL of the store that all of them share: Valkey, or Redis 7.0 or later. `redis://user:password@host:6379/0`, or
+        /// The URL of the store that all gateways share: Valkey, or Redis 7.0 or later. `redis://user:password@host:6379/0`, or
         /// `rediss://` for a connection with TLS.
         "store" store: Text = Secret("a URL", |url| StoreUrl::parse(url.expose()).map(|_| ()).map_err(StoreUrlFault::flaw)),
             default Text::plain(""), needed "store: redis://127.0.0.1:6379";
-        /// The file with the keys that seal what they share. It must have the same content on all machines, and it replaces `keyRing` at the top level.
+        /// The file with the keys that seal the shared data. It must have the same content on all machines, and it replaces `keyRing` at the top level.
         "keyRing" key_ring: Text = path(), default Text::plain(""), needed "keyRing: /run/secrets/dragoman-keyring", see "[keyring.md](keyring.md)";
-        /// The first part of all names in the store. Give each cluster its own prefix if several clusters share a store.
+        /// The prefix of all key names in the store. Give each cluster its own prefix if several clusters share a store.
         "prefix" prefix: String = Parsed("a prefix", prefix), default "dragoman".to_owned();
-        /// The name of this Dragoman on pages and in the log.
+        /// The name of this gateway on pages and in the log.
         "name" name: Option<String> = Maybe(Parsed("a name", name)), absent "the name of the machine";
         /// The files for TLS to the store.
         "tls" tls: Option<ClientTls> = Maybe(Within), absent "the system's certificate authorities, no client certificate";

@@ -1,4 +1,4 @@
-//! `metrics`: figures for Prometheus, the place where they are served, and the callers that may read them.
+//! `metrics`: metrics for Prometheus, the address at which they are served, and the callers that may read them.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use crate::serving::listen::OneAddress;
 use crate::syntax::parse::Entry;
 
 section! {
-    /// Figures about calls, servers and the process for Prometheus, at `/metrics`.
+    /// Metrics about calls, servers and the process for Prometheus, at `/metrics`.
     pub struct Metrics: "true, false, or a mapping with `listen` or `who`" {
         /// Refuses callers for an address at which nobody authenticates.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {

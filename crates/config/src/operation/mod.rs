@@ -5,8 +5,8 @@
 //! |---|---|
 //! | [`admin`], [`management`] | the admin pages; changes over HTTP |
 //! | [`audit`], [`log_format`] | the audit log of calls; the format of the log |
-//! | [`metrics`], [`readiness`] | figures for Prometheus; the states of servers that `/ready` reports |
-//! | [`cluster`] | several Dragomans that work as one |
+//! | [`metrics`], [`readiness`] | metrics for Prometheus; the states of servers that `/ready` reports |
+//! | [`cluster`] | several gateways that work as one |
 
 pub(crate) mod admin;
 pub(crate) mod audit;

@@ -37,7 +37,7 @@ pub struct SessionState {
     pub(crate) ages: EventAges,
     /// The store of sessions for the next process; `None` if nothing is stored.
     pub(super) store: Option<Arc<dyn SessionStore>>,
-    /// The cluster that shares sessions; empty if this Dragoman works alone.
+    /// The cluster that shares sessions; empty if this gateway works alone.
     pub cluster: OnceLock<Arc<Cluster>>,
     /// The sessions that have ended for good.
     pub(super) ended: Mutex<EndedSessions>,
