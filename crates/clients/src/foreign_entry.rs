@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// An entry of a client on its way to become one of Dragoman.
+/// An entry of a client that is being converted to an entry of Dragoman.
 #[derive(Debug)]
 pub(crate) struct ForeignEntry<'a> {
     pub(crate) name: &'a str,

@@ -1,5 +1,5 @@
 //! API keys in the store: every replica has all keys in a file of its own, and compares it with the store. So a replica
-//! goes on with the keys that it knows when the store is away. This module must not know what a key gives access to.
+//! continues with its own keys while the store is unavailable. This module must not know what a key gives access to.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ impl KeyExchange {
         parts.collect()
     }
 
-    /// Notes that keys were written.
+    /// Records that keys were written.
     pub(crate) fn written(&mut self, written: ChangedKeys) {
         let ChangedKeys { keys, version, generation } = written;
         self.shared.extend(keys.into_iter().map(|key| (key.digest.clone(), key)));

@@ -104,13 +104,13 @@ impl Cluster {
         timeout(within, decided).await.unwrap_or(Ok(()))
     }
 
-    /// Notes a change of an open session.
+    /// Records a change of an open session.
     pub fn session_changed(&self, key: SessionKey, session: Arc<dyn OpenSession>) {
         self.membership.outbox.lock().changed(key, session);
         self.membership.waiting.notify_one();
     }
 
-    /// Notes the end of a session, which then ends at all replicas.
+    /// Records the end of a session, which then ends at all replicas.
     pub fn session_ended(&self, key: SessionKey) {
         self.membership.outbox.lock().ended(key);
         self.membership.waiting.notify_one();

@@ -38,7 +38,7 @@ struct Position {
 /// The part of the history that a replica may have missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gap {
-    /// Nothing: the replica goes on with the next notice.
+    /// Nothing: the replica continues with the next notice.
     None,
     /// Some notices.
     Notices,

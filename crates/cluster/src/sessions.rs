@@ -95,7 +95,7 @@ pub(crate) struct SessionBatch {
 }
 
 impl SessionOutbox {
-    /// Notes a change of an open session.
+    /// Records a change of an open session.
     pub(crate) fn changed(&mut self, key: SessionKey, session: Arc<dyn OpenSession>) {
         let is_full = self.open.len() >= MOST_WAITING;
         if self.ended.contains(&key) {
@@ -112,7 +112,7 @@ impl SessionOutbox {
         }
     }
 
-    /// Notes the end of a session.
+    /// Records the end of a session.
     pub(crate) fn ended(&mut self, key: SessionKey) {
         self.open.remove(&key);
         if self.ended.len() < MOST_WAITING {

@@ -3,7 +3,7 @@
 //!
 //! | module | is for |
 //! |---|---|
-//! | `telemetry` | the figures that requests leave behind |
+//! | `telemetry` | the metrics of requests |
 //! | `admission` | authentication, rate limits, and the record of calls |
 //! | `control` | the command line's way to a running gateway |
 //! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration |

@@ -17,7 +17,7 @@ const BUILT: u128 = 1_767_225_600_000;
 /// The difference between clocks that is never noticed.
 const DRIFT: Duration = Duration::from_mins(5);
 
-/// The maximum number of files in the state folder that are looked at.
+/// The maximum number of files in the state folder that are checked.
 const MANY: usize = 1000;
 
 /// The free space, in bytes, below which nothing can be stored safely: a database and its journal grow by whole pages.

@@ -76,7 +76,7 @@ struct Confirmation {
 pub(crate) struct Confirmations(HashMap<String, Confirmation>);
 
 impl Confirmations {
-    /// Notes that a site has confirmed the account of a grant.
+    /// Records that a site has confirmed the account of a grant.
     pub(crate) fn note(&mut self, grant: &str, user_id: u64, roles: Vec<String>) {
         let now = Instant::now();
         if self.0.len() >= MOST {

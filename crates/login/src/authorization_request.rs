@@ -14,7 +14,7 @@ const CHALLENGE: usize = 43;
 /// The parameters of a request, each at most once.
 pub(crate) struct RequestParameters(Vec<(String, String)>);
 
-/// A sound request.
+/// A valid request.
 #[derive(Debug, Clone)]
 pub(crate) struct AuthorizationRequest {
     pub(crate) client: Arc<ClientMetadata>,

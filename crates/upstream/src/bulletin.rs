@@ -27,12 +27,12 @@ struct LastReported {
 }
 
 impl Bulletin {
-    /// Notes that the server has answered, so that the next failure is news.
+    /// Records that the server has answered, so that the next failure is news.
     pub fn is_well(&self) {
         self.0.lock().failure = None;
     }
 
-    /// Notes a failure. Returns `true` if the failure is news; a difference in numbers, such as times or process ids,
+    /// Records a failure. Returns `true` if the failure is news; a difference in numbers, such as times or process ids,
     /// is not news.
     pub fn fails(&self, reason: &str) -> bool {
         let bare = || reason.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();

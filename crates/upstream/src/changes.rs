@@ -44,7 +44,7 @@ struct PendingChanges {
 }
 
 impl Changes {
-    /// Notes that a list has changed. Returns `true` if the caller has to handle the change. Repeated notifications
+    /// Records that a list has changed. Returns `true` if the caller has to handle the change. Repeated notifications
     /// about the same list count as one.
     pub fn note(&self, list: Notice, wanted: u64, before: impl FnOnce() -> Vec<Announcement>) -> bool {
         let mut told = self.0.lock();
@@ -74,7 +74,7 @@ impl Changes {
         HeardChanges { lists, wanted: told.wanted, before }
     }
 
-    /// Notes whether the lists differed from the earlier ones.
+    /// Records whether the lists differed from the earlier ones.
     pub fn found(&self, differs: bool) {
         self.0.lock().pace.found(differs);
     }

@@ -99,6 +99,7 @@ fn announced_changes(link: &OpenLink) -> Option<String> {
     (!members.is_empty()).then(|| members.join(","))
 }
 
+/// Receives the unsolicited messages of one link, and reopens the link's streams.
 #[derive(Clone)]
 struct LinkMonitor {
     egress: Egress,
@@ -171,7 +172,7 @@ impl LinkMonitor {
         }
     }
 
-    /// Notes that a shared link has ended, unless the gateway closed it.
+    /// Records that a shared link has ended, unless the gateway closed it.
     fn note_end(&self) {
         if let (Some(link), Some(cell)) = (self.link.upgrade(), self.cell.upgrade())
             && !self.egress.stop().is_stopped()

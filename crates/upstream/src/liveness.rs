@@ -1,4 +1,4 @@
-//! The times at which a server answered, failed, or made a client wait in vain. This module must not know why.
+//! The times at which a server answered, failed, or made a client wait without success. This module must not know why.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,12 +24,12 @@ pub(crate) struct Liveness {
     down_since: AtomicU64,
     /// True if a request failed a short time ago, so that successes have to be reported.
     is_watched: AtomicBool,
-    /// The time at which a client last waited in vain; `None` if the server has answered since.
+    /// The time at which a client last waited without success; `None` if the server has answered since.
     unresponsive_since: Mutex<Option<Instant>>,
 }
 
 impl Liveness {
-    /// Notes an answer. While failures are recent, calls `report`, which returns true once they no longer count.
+    /// Records an answer. While failures are recent, calls `report`, which returns true once they no longer count.
     pub(crate) fn note_up(&self, report: impl FnOnce() -> bool) {
         if self.is_watched.load(Ordering::Relaxed) {
             self.is_watched.store(false, Ordering::Relaxed);
@@ -40,7 +40,7 @@ impl Liveness {
         }
     }
 
-    /// Notes that the server could not be reached, or disconnected before it answered.
+    /// Records that the server could not be reached, or disconnected before it answered.
     pub(crate) fn note_down(&self) {
         let now = u64::try_from(EPOCH.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
         let _ = self.down_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
@@ -53,12 +53,12 @@ impl Liveness {
         since == 0 || EPOCH.elapsed() < Duration::from_millis(since) + RESTART
     }
 
-    /// Notes that a client waited in vain, or that the server answered.
+    /// Records that a client waited without success, or that the server answered.
     pub(crate) fn note_hang(&self, hangs: bool) {
         *self.unresponsive_since.lock() = hangs.then(Instant::now);
     }
 
-    /// Returns true if a client waited in vain a short time ago.
+    /// Returns true if a client waited without success a short time ago.
     pub(crate) fn hung_lately(&self) -> bool {
         self.unresponsive_since.lock().is_some_and(|at| at.elapsed() < UNRESPONSIVE)
     }

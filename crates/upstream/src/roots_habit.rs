@@ -17,12 +17,12 @@ impl RootsHabit {
         self.silent.lock().as_ref().is_some_and(|silent| silent == info)
     }
 
-    /// Notes that the program with this introduction did not ask in time.
+    /// Records that the program with this introduction did not ask in time.
     pub fn note_silence(&self, info: &Bytes) {
         *self.silent.lock() = Some(info.clone());
     }
 
-    /// Notes that the server has asked after all; returns true if the server was known not to ask.
+    /// Records that the server has asked after all; returns true if the server was known not to ask.
     pub fn forget_silence(&self) -> bool {
         self.silent.lock().take().is_some()
     }

@@ -23,7 +23,7 @@ impl CallerSeparation {
         Self { wants, offers_consent, ..Self::default() }
     }
 
-    /// Notes that the server refused a request without a credential, with this challenge.
+    /// Records that the server refused a request without a credential, with this challenge.
     pub(crate) fn note(&self, challenge: &str) {
         if Challenge::read(challenge).resource_metadata.is_some() {
             self.offers_consent.store(true, Ordering::Relaxed);

@@ -245,7 +245,7 @@ impl Server {
         }
     }
 
-    /// Notes that a client waited in vain for the server's lists, or that the lists have arrived.
+    /// Records that a client waited without success for the server's lists, or that the lists have arrived.
     pub fn note_hang(&self, hangs: bool) {
         self.liveness.note_hang(hangs);
     }
@@ -255,23 +255,23 @@ impl Server {
         self.liveness.hung_lately()
     }
 
-    /// Notes that the server has answered.
+    /// Records that the server has answered.
     pub fn note_up(&self) {
         self.liveness.note_up(|| self.health.note_good());
     }
 
-    /// Notes that the server could not be reached, or disconnected before it answered.
+    /// Records that the server could not be reached, or disconnected before it answered.
     pub fn note_down(&self) {
         self.liveness.note_down();
     }
 
-    /// Notes that a client's request failed with an error that may be temporary: the server may be gone.
+    /// Records that a client's request failed with an error that may be temporary: the server may be gone.
     pub fn note_failed(&self, why: &LinkError) {
         self.note_down();
         self.health.note(HealthEvent::ExchangeFailed(self.failure(why)));
     }
 
-    /// Notes that a stream of the gateway's own failed with an error that may be temporary.
+    /// Records that a stream of the gateway's own failed with an error that may be temporary.
     pub fn note_lost_stream(&self, why: &LinkError) {
         self.note_down();
         self.health.note(HealthEvent::StreamFailed(self.failure(why)));

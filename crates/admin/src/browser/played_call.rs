@@ -183,7 +183,7 @@ impl PlayedCall {
         self.changed.send_replace(());
     }
 
-    /// Notes the end: the answer, or `None` if the call was cancelled.
+    /// Records the end: the answer, or `None` if the call was cancelled.
     fn end(&self, end: Option<Value>) {
         self.change(|facts| {
             facts.ended = Some(self.started.elapsed());
@@ -199,7 +199,7 @@ impl PlayedCall {
         });
     }
 
-    /// Notes a message that came before the answer.
+    /// Records a message that came before the answer.
     fn relayed(&self, text: &[u8]) {
         let Ok(mut message) = serde_json::from_slice::<Value>(text) else { return };
         let is_progress = message["method"] == "notifications/progress";

@@ -21,13 +21,13 @@ use gateway::admission::audit::{AuditEntry, WatchedCalls, WatchedCounts, Watched
 use gateway::key_names::KeyNames;
 use gateway::process::{Shard, Thread};
 
-/// The time between two looks at servers' states.
+/// The interval at which servers' states are read again.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The number of looks between two events with figures.
 const FIGURES: u32 = 5;
 
-/// The shortest time between two looks at the names of keys.
+/// The minimum interval at which the names of keys are read again.
 const RENEWAL: Duration = Duration::from_secs(2);
 
 /// The maximum number of readers at a time.

@@ -29,7 +29,7 @@ const MOST_QUOTED: usize = 200;
 /// The maximum length of an address that a user is asked to open, in bytes.
 const LONGEST_URL: usize = 4096;
 
-/// The maximum length of a progress message that is looked at, in bytes.
+/// The maximum length of a progress message that is read, in bytes.
 const LONGEST: usize = 4096;
 
 /// The reason why a question gets no answer.
@@ -39,7 +39,7 @@ pub(super) struct Unanswerable {
     pub(super) message: String,
 }
 
-/// The user's end of a connection.
+/// Handles the messages and questions of a server at the user's terminal.
 #[derive(Debug)]
 pub(crate) struct ClientHandler<'c> {
     console: &'c Console,

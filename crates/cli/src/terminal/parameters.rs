@@ -17,7 +17,7 @@ const MOST_VALUES: usize = 8;
 /// The maximum length of a name, of a type and of a value, in columns.
 const LONGEST: usize = 40;
 
-/// The maximum length of a description that is looked at, in bytes.
+/// The maximum length of a description that is read, in bytes.
 const LONGEST_TEXT: usize = 8 << 10;
 
 /// The maximum number of references that are followed in a row.

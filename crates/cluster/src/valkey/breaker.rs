@@ -38,13 +38,13 @@ impl Breaker {
         }
     }
 
-    /// Notes that the store has answered.
+    /// Records that the store has answered.
     pub(crate) fn succeeded(&mut self) {
         self.failures.clear();
         self.retry_at = None;
     }
 
-    /// Notes that a command failed or was not answered in time.
+    /// Records that a command failed or was not answered in time.
     pub(crate) fn failed(&mut self, now: Instant) {
         self.failures.retain(|at| now.saturating_duration_since(*at) < WINDOW);
         if self.failures.len() == FAILURES {

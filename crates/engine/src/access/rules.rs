@@ -153,7 +153,7 @@ impl Rules {
     }
 
     /// Returns false if the rules certainly give askers of this class nothing of a server whose items are unknown. `own` covers the
-    /// items' identities. Rules can also refer to an item by the server's own name for it, except for names that begin like the
+    /// items' identities. Rules can also refer to an item by the server's own name for it, except for names that have the prefix of the
     /// identities of other servers, which the patterns in `others` cover.
     pub fn opens_unlisted_server(
         &self,

@@ -1,4 +1,4 @@
-//! URI templates by the text before their first expression: a URI is compared only with the templates that begin like it, and
+//! URI templates by the text before their first expression: a URI is compared only with the templates that have the same beginning, and
 //! only as long as a budget lasts, because both are untrusted input. This module must not know whose templates they are.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ const OF_LIST: usize = 1 << 24;
 /// The budget for a message.
 const OF_MESSAGE: usize = 1 << 23;
 
-/// The cost of one template that begins like a URI, before the comparison.
+/// The cost of one template that has the same beginning as a URI, before the comparison.
 const CANDIDATE: usize = 64;
 
 /// Anything that has a URI template.

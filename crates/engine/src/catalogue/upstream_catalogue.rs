@@ -166,7 +166,7 @@ impl UpstreamCatalogue {
         Self { lists: Arc::new(lists), held: held.into(), ..self.clone() }
     }
 
-    /// The same lists, taking items with equal texts from another catalogue, so that their bytes are stored only once.
+    /// Returns the same lists, but shares items with equal texts with another catalogue, so that their bytes are stored only once.
     #[must_use]
     pub fn sharing(self, other: &Self) -> Self {
         if self.same_lists(other) {

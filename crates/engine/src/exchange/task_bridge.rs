@@ -15,7 +15,7 @@ use crate::catalogue::UpstreamId;
 use crate::fault::Fault;
 use crate::tasks::KnownTask;
 
-/// The state that an answered call leaves behind.
+/// The state that remains after a call was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskEffect {
     /// A task of the upstream; its link must stay open during the task's lifetime.

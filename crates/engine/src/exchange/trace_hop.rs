@@ -27,7 +27,7 @@ impl TraceParent {
 pub struct TraceHop {
     /// Params that contain nothing but the context.
     params: [u8; START.len() + LENGTH + END.len()],
-    /// True if the client's `baggage` stays here.
+    /// True if the client's `baggage` is not forwarded.
     drops_baggage: bool,
 }
 

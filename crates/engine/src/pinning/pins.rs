@@ -170,7 +170,7 @@ impl Pins {
         is_very_first || completes_first || is_first_of_audience
     }
 
-    /// Notes that an audience has seen a list with tools. Returns true if this changed the record.
+    /// Records that an audience has seen a list with tools. Returns true if this changed the record.
     fn note_list(&mut self, audience: u32, is_complete: bool) -> bool {
         if self.audiences.contains(&audience) {
             return false;

@@ -54,8 +54,7 @@ impl<'a> TaskIds<'a> {
         Some(OpenedTaskId { server: server.to_owned(), home: self.home(home), real: real.to_owned() })
     }
 
-    /// The number of the gateway's own state, as written in an id; [`LOST`] if it belonged to another
-    /// process.
+    /// The number of the gateway's own state for a task, as written in the task's id; [`LOST`] if another process issued the id.
     fn home(self, written: &str) -> Option<u64> {
         let (number, epoch) = written.split_once('.')?;
         let is_here = epoch.parse() == Ok(self.sealer.epoch());

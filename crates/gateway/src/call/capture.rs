@@ -106,7 +106,7 @@ impl MessageTape {
         }
     }
 
-    /// Notes the version in which the server is asked.
+    /// Records the version in which the server is asked.
     pub(super) fn set_server_era(&mut self, era: &'static str) {
         self.server_era = era;
     }

@@ -61,7 +61,7 @@ struct Tools {
 }
 
 impl LimitedTasks {
-    /// Notes the tool of a task.
+    /// Records the tool of a task.
     pub(super) fn note(&self, task: TaskKey, tool: LimitedTool) {
         let mut all = self.0.lock();
         if all.tools.insert(task.clone(), tool).is_none() {

@@ -128,7 +128,7 @@ impl Parked {
     }
 }
 
-/// Holds a call until it is taken or given up, or until it has to make way for another call. Dropping a call cancels
+/// Holds a call until it is taken or given up, or until its link is needed for another call. Dropping a call cancels
 /// it at its upstream.
 async fn wait(
     mut call: Box<Call>,

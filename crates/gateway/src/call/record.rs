@@ -226,7 +226,7 @@ impl Record {
         (self.facts.outcome, self.facts.failure) = (CallOutcome::Error, None);
     }
 
-    /// Returns the context that a traced request carries to its server. Baggage stays here if the server is reached over the
+    /// Returns the context that a traced request carries to its server. Baggage is not forwarded if the server is reached over the
     /// network, because it may contain data about users.
     pub(super) fn trace_hop(&self, upstream: &Upstream) -> Option<TraceHop> {
         let traced = self.traced.as_ref().filter(|_| !upstream.server.is_native())?;

@@ -91,7 +91,7 @@ impl Home {
         })
     }
 
-    /// Notes that the client has asked about the task.
+    /// Records that the client has asked about the task.
     pub(crate) fn touch(&self) {
         if let Some(own) = self.own.lock().as_ref() {
             own.dormant.touch(Instant::now());

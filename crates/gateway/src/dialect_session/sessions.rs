@@ -86,7 +86,7 @@ impl Session {
         self.initialized.load(Ordering::Acquire)
     }
 
-    /// Notes the client's introduction.
+    /// Records the client's introduction.
     pub(crate) fn initialize(&self, program: Option<Arc<str>>) {
         if let Some(program) = program {
             let _ = self.program.set(program);
@@ -134,7 +134,7 @@ impl Session {
         self.stream.as_ref().is_some_and(|stream| stream.events.try_send(event).is_ok())
     }
 
-    /// Notes that a message after the introduction has arrived.
+    /// Records that a message after the introduction has arrived.
     pub(crate) fn note_use(&self) {
         self.usage.note();
     }

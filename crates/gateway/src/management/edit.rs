@@ -1,4 +1,4 @@
-//! A manager's change on its way to the task that puts it into force. This module must not know HTTP, or what a change
+//! A manager's change, passed to the task that applies it. This module must not know HTTP, or what a change
 //! means.
 
 use std::time::Duration;

@@ -2,12 +2,12 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`edit`] | a manager's change on its way to the task that puts it into force |
+//! | [`edit`] | a manager's change, passed to the task that applies it |
 //! | [`definitions`] | reviews and approvals of tools' definitions |
 //! | [`changes_file`] | the file of stored changes |
 //! | [`restart`] | restarts of servers |
 //! | [`admin_link`] | one-time links to the operators' pages |
-//! | [`operator`] | a request of an operator, on its way to the log and to the record |
+//! | [`operator`] | the entries for an operator's request in the log and in the record |
 //! | [`audit`] | the record of configuration changes |
 
 pub mod admin_link;

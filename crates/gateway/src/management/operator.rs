@@ -1,4 +1,4 @@
-//! A request of an operator, over the API or on a page, on its way to the log and to the record of calls. This module must not know HTTP.
+//! The entries for an operator's request, over the API or on a page, in the log and in the record of calls. This module must not know HTTP.
 
 use std::fmt;
 use std::net::IpAddr;

@@ -109,7 +109,7 @@ impl KeptSessions {
 }
 
 impl SessionsFile {
-    /// Notes a change of a session, to be written a little later. `change` gets the change that already waits for the
+    /// Records a change of a session, to be written a little later. `change` gets the change that already waits for the
     /// session, and returns the one that replaces it, if any.
     fn note(&self, key: SessionKey, change: impl FnOnce(Option<&Unwritten>) -> Option<Unwritten>) {
         let mut waiting = self.waiting.lock();

@@ -18,7 +18,7 @@ const PINNED: Duration = Duration::from_mins(5);
 pub(crate) struct EventAges(Mutex<VecDeque<(Instant, u64)>>);
 
 impl EventAges {
-    /// Notes the sequence number of the next event; called every few seconds.
+    /// Records the sequence number of the next event; called every few seconds.
     pub(crate) fn note(&self, now: Instant, next: u64) {
         let mut ages = self.0.lock();
         // Among the entries that are old enough, only the newest is needed.

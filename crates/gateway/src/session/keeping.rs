@@ -59,7 +59,7 @@ impl SessionState {
         }
     }
 
-    /// Notes that sessions have ended at another replica. Returns those that this one has in memory.
+    /// Records that sessions have ended at another replica. Returns those that this one has in memory.
     pub(crate) fn ended_elsewhere(&self, keys: &[SessionKey]) -> Vec<Arc<Session>> {
         let keys: HashSet<_> = keys.iter().copied().collect();
         let mut ended = self.ended.lock();

@@ -26,10 +26,10 @@ pub(crate) trait RowSource: Send + Sync {
 
 /// A store of sessions. Changes are written a little later.
 pub(crate) trait SessionStore: Send + Sync {
-    /// Notes that a session has changed.
+    /// Records that a session has changed.
     fn changed(&self, key: SessionKey, session: Arc<dyn RowSource>);
 
-    /// Notes that a session has ended for good.
+    /// Records that a session has ended for good.
     fn ended(&self, key: SessionKey);
 
     /// Returns the latest stored state of a session. This blocks.

@@ -84,7 +84,7 @@ pub struct ClientInterests {
     pub subscriptions: Subscriptions,
 }
 
-/// The facts from which a new session is created.
+/// The data from which a new session is created.
 pub(crate) struct NewSession {
     pub(crate) id: Box<str>,
     /// The key under which the session is stored for the next process, if it is stored.
@@ -199,7 +199,7 @@ impl Session {
         }
     }
 
-    /// Notes that the session was used.
+    /// Records that the session was used.
     pub(crate) fn touch(&self) {
         self.usage.touch();
         self.usage.note();

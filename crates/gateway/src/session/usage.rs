@@ -18,13 +18,13 @@ impl Usage {
         Self { opened: Instant::now(), touched: AtomicU64::new(0), is_used: AtomicBool::new(false) }
     }
 
-    /// Notes a use.
+    /// Records a use.
     pub(crate) fn touch(&self) {
         let now = u64::try_from(self.age().as_millis()).unwrap_or(u64::MAX);
         self.touched.store(now, Ordering::Relaxed);
     }
 
-    /// Notes that something beyond the introduction has arrived.
+    /// Records that something beyond the introduction has arrived.
     pub(crate) fn note(&self) {
         self.is_used.store(true, Ordering::Relaxed);
     }

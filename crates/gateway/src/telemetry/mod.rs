@@ -1,13 +1,13 @@
-//! The figures, traces and log records that requests leave behind. This module must not know sessions, views or HTTP, or how figures are published.
+//! The metrics, traces and log records of requests. This module must not know sessions, views or HTTP, or how metrics are published.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `arrival` | the arrival of a request |
-//! | `figures` | the figures of the process that belong to no server, and the caps on the number of series |
-//! | `request_meter` | one request on its way into the figures |
+//! | `figures` | the metrics of the process that belong to no server, and the caps on the number of series |
+//! | `request_meter` | the metrics of one request |
 //! | `rate_decisions` | the decisions of rate limits |
 //! | [`call_log`] | the record of calls as log records for OpenTelemetry |
-//! | [`export`] | the way of traces and log records to a collector |
+//! | [`export`] | the export of traces and log records to a collector |
 //! | [`trace`] | traces of requests for OpenTelemetry |
 
 mod arrival;

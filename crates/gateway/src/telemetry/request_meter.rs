@@ -1,4 +1,4 @@
-//! One request on its way into the figures. The clock is read only if requests are counted. This module must not know what
+//! The metrics of one request. The clock is read only if requests are counted. This module must not know what
 //! a request says, beyond its method.
 
 use std::sync::Arc;
@@ -33,22 +33,22 @@ pub(crate) struct SentTimes {
 }
 
 impl SentTimes {
-    /// Notes that a request is sent for the first time.
+    /// Records that a request is sent for the first time.
     pub(crate) fn new(first: Instant) -> Self {
         Self { first, heard: None, parked: Duration::ZERO, is_interrupted: false }
     }
 
-    /// Notes a message of the server about the request.
+    /// Records a message of the server about the request.
     pub(crate) fn hear(&mut self, now: Instant) {
         self.heard = Some(now);
     }
 
-    /// Notes that the request is sent again.
+    /// Records that the request is sent again.
     pub(crate) fn interrupt(&mut self) {
         self.is_interrupted = true;
     }
 
-    /// Notes that the call's client has come back with answers after this time, so that the server is busy again.
+    /// Records that the call's client has come back with answers after this time, so that the server is busy again.
     pub(crate) fn resume(&mut self, parked: Duration) {
         self.parked = self.parked.saturating_add(parked);
         (self.heard, self.is_interrupted) = (None, true);
@@ -89,12 +89,12 @@ impl RequestMeter {
         Self { method, server: figures.unassigned.clone(), tool: MeteredTool::None }
     }
 
-    /// Notes the server that the request concerns.
+    /// Records the server that the request concerns.
     pub(crate) fn set_server(&mut self, server: &Arc<ServerMeters>) {
         self.server = server.clone();
     }
 
-    /// Notes the tool that the request calls at its server; `name` returns the tool's name there.
+    /// Records the tool that the request calls at its server; `name` returns the tool's name there.
     pub(crate) fn set_tool(
         &mut self,
         figures: &ProcessFigures,

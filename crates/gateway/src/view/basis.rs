@@ -92,7 +92,7 @@ impl Basis {
 
     /// Begins to fetch the lists of the servers for which `which` is true, and waits for them. The waiting time counts
     /// from the moment at which the lists were first requested. There is no wait for servers that recently made a call
-    /// wait in vain.
+    /// wait without success.
     pub(crate) async fn wait_for(
         &self,
         egress: &Egress,

@@ -22,7 +22,7 @@ impl PageUse {
         Self { is_recent: AtomicBool::new(true), looks: AtomicU32::new(0) }
     }
 
-    /// Notes that a client lists the pages.
+    /// Records that a client lists the pages.
     pub(crate) fn note(&self) {
         // Threads that only read can share the cache line.
         if !self.is_recent.load(Ordering::Relaxed) {

@@ -26,7 +26,7 @@ const MAX_VIEWS: usize = 256;
 /// The key of a view: generation of the access rules (`regime`), profile, class of clients, access class, and the only caller.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<CallerId>);
 
-/// A client that looks at a profile, with everything that selects its view.
+/// A client of a profile, with everything that selects its view.
 pub(super) struct Looking {
     profile: usize,
     clients: ClientClass,
@@ -80,7 +80,7 @@ pub(super) struct Prebuilt {
 impl Views {
     /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or empty,
     /// this function waits for these lists, for up to `limits.listWait`, except for servers that recently made a client
-    /// wait in vain. In a view that is in use, missing servers delay nobody, and are added later. `learner` returns the
+    /// wait without success. In a view that is in use, missing servers delay nobody, and are added later. `learner` returns the
     /// link over which a server's items for clients that can be asked are learned.
     pub(crate) async fn get(
         &self,
@@ -327,7 +327,7 @@ impl Views {
         self.cells.lock().values().filter(has_any).cloned().collect()
     }
 
-    /// Notes that a server's catalogue has changed. Changes of several servers are processed together.
+    /// Records that a server's catalogue has changed. Changes of several servers are processed together.
     pub(super) fn note_change(&self, server: &Arc<Server>) {
         self.changes.fetch_add(1, Ordering::SeqCst);
         let mut outdated = self.outdated.lock();
@@ -346,7 +346,7 @@ impl Views {
         self.cells.lock().values().find(|cell| cell.profile == profile).map(|cell| cell.view())
     }
 
-    /// Notes that a large view is being built, or a large page sent: afterwards, the allocator still holds several
+    /// Records that a large view is being built, or a large page sent: afterwards, the allocator still holds several
     /// times the size of either.
     pub(crate) fn note_large(&self) {
         self.had_large.store(true, Ordering::Relaxed);

@@ -129,7 +129,7 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// The record of sites that take routes only as a parameter.
+    /// The record of sites that accept routes only as a parameter.
     fn plain_sites(&self) -> Option<&PlainSites> {
         None
     }
@@ -159,7 +159,7 @@ pub(crate) struct Doubt {
     pub(crate) namespaces: &'static [&'static str],
     /// The failure to report if the site has none of these namespaces: its kind and message.
     pub(crate) missing: (Condition, &'static str),
-    /// The message if the site has one of these namespaces.
+    /// The message to report if the site has one of these namespaces.
     pub(crate) there: &'static str,
 }
 

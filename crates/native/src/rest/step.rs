@@ -35,13 +35,13 @@ pub(crate) enum Step {
 pub(crate) struct CallerRequest {
     /// The name of the target place.
     pub(crate) base: &'static str,
-    /// The argument with the method.
+    /// The name of the argument that contains the method.
     pub(crate) method: &'static str,
-    /// The argument with the route.
+    /// The name of the argument that contains the route.
     pub(crate) route: &'static str,
-    /// The argument with the query's members.
+    /// The name of the argument that contains the query's members.
     pub(crate) query: &'static str,
-    /// The argument with the body's members.
+    /// The name of the argument that contains the body's members.
     pub(crate) body: &'static str,
 }
 

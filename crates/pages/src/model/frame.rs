@@ -35,7 +35,7 @@ pub enum Severity {
     /// Nothing needs to be done.
     #[default]
     Note,
-    /// Something should be looked at.
+    /// Something needs attention.
     Warning,
     /// Something does not work.
     Bad,

@@ -36,13 +36,13 @@ pub struct KeyRow {
     pub expires: Option<Millis>,
     /// The last use.
     pub used: Option<Millis>,
-    /// The standing of the key.
+    /// The status of the key.
     pub standing: KeyStanding,
     /// The calls of the last 24 hours.
     pub calls: u64,
 }
 
-/// The standing of a key.
+/// The status of a key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KeyStanding {
     /// The key can be used.

@@ -52,13 +52,13 @@ pub struct ConsentRow {
     pub scopes: Vec<ForeignText>,
     /// The end of the token.
     pub expires: Option<Millis>,
-    /// The standing of the consent.
+    /// The status of the consent.
     pub standing: ConsentStanding,
-    /// The reason for the standing: the answer of the authorization server.
+    /// The reason for the status: the answer of the authorization server.
     pub reason: Option<ForeignText>,
 }
 
-/// The standing of a consent.
+/// The status of a consent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ConsentStanding {
     /// The consent can be used.

@@ -95,7 +95,7 @@ impl FrameError {
     }
 }
 
-/// One message: its unchanged bytes, and the spans of the members that the gateway looks at. A frame has the size of one
+/// One message: its unchanged bytes, and the spans of the members that the gateway reads. A frame has the size of one
 /// pointer, because frames are moved often.
 #[derive(Debug, Clone)]
 pub struct Frame(Box<FrameParts>);

@@ -108,7 +108,7 @@ impl Grants {
         Ok(rows.into_iter().map(|(grant, sealed)| self.opened(grant, &sealed)).collect())
     }
 
-    /// Notes the use of a grant.
+    /// Records the use of a grant.
     ///
     /// # Errors
     /// If the file cannot be used.

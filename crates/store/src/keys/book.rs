@@ -285,7 +285,7 @@ fn checked(new: &NewKey) -> Result<Option<String>, Error> {
     }
     // Otherwise the name could be mistaken for another key.
     if name.starts_with(MARK) {
-        return bad("a name must not begin like a key");
+        return bad("a name must not begin with the prefix of a key");
     }
     let is_odd = |profile: &&String| {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');

@@ -47,19 +47,19 @@ impl Backoff {
         Self::default()
     }
 
-    /// Notes that the child was started.
+    /// Records that the child was started.
     pub fn started(&mut self, now: Instant) {
         self.started = Some(now);
         self.served = false;
     }
 
-    /// Notes that calls reached the child in this run. If a child ends because of a call, it is able to start, so the
+    /// Records that calls reached the child in this run. If a child ends because of a call, it is able to start, so the
     /// next delays are shorter.
     pub fn served(&mut self) {
         self.served = true;
     }
 
-    /// Notes that the child ended by itself or could not be started; `why` is a human-readable sentence. An end that the
+    /// Records that the child ended by itself or could not be started; `why` is a human-readable sentence. An end that the
     /// gateway requested is not a failure and is not reported here.
     pub fn ended(&mut self, now: Instant, why: impl Into<String>) {
         let ran =

@@ -28,7 +28,7 @@ const LINE_COST: usize = 64;
 pub(super) struct WriterCapacity {
     /// One permit for each byte that may wait.
     pub(super) permits: Semaphore,
-    /// True if a sender has waited in vain since the child last took a byte; the next senders wait less.
+    /// True if a sender has waited without success since the child last took a byte; the next senders wait less.
     pub(super) stalled: AtomicBool,
     /// The number of lines that were ever added to the queue. The number is incremented after a line was added.
     queued: AtomicU64,

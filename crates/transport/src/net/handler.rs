@@ -8,7 +8,7 @@ use http::{Request, Response};
 
 use super::{Body, Incoming};
 
-/// A request on its way to its handler, boxed because it is passed on several times.
+/// A request for a handler, boxed because it is passed on several times.
 pub type Arrived = Box<Request<Incoming>>;
 
 /// The answer to a request, while it is made.

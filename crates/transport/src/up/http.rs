@@ -213,7 +213,7 @@ impl HttpLink {
         Ok(origin)
     }
 
-    /// Notes the session that the upstream has opened, so that its id is sent with every later request.
+    /// Records the session that the upstream has opened, so that its id is sent with every later request.
     fn note_session(&self, headers: &HeaderMap) {
         if self.era.has_sessions()
             && self.session.get().is_none()

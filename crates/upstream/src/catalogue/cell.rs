@@ -157,7 +157,7 @@ impl Catalogue {
         }
     }
 
-    /// Notes the server's introduction on a link that was opened for clients of a version. If clients that see the
+    /// Records the server's introduction on a link that was opened for clients of a version. If clients that see the
     /// server were given a different introduction before, they are notified.
     pub fn introduced(&self, egress: &Egress, asked: &'static Era, hello: &ServerHello) -> Updating {
         let before = self.known(asked).map(|base| self.introduction(&base, asked));
@@ -244,7 +244,7 @@ impl Catalogue {
         Freshness::Stale(reason)
     }
 
-    /// Notes that the server has announced a change; the caller of this function then fetches the lists. Returns the
+    /// Records that the server has announced a change; the caller of this function then fetches the lists. Returns the
     /// number of the first fetch that will include the change.
     pub fn note_announced(&self, common: bool) -> u64 {
         let mut busy = self.busy.lock();

@@ -153,7 +153,7 @@ impl Face {
         differs
     }
 
-    /// Notes the reason why a fetch failed. Known lists are kept: old lists are better than none.
+    /// Records the reason why a fetch failed. Known lists are kept: old lists are better than none.
     pub(super) fn miss(&self, absence: Absence) {
         let failed = Failed { absence, at: Instant::now() };
         self.state.rcu(|before| FaceState { known: before.known.clone(), failed: Some(failed.clone()) });

@@ -127,7 +127,7 @@ impl Gated {
         self.classes.lock().iter().filter_map(known).collect()
     }
 
-    /// Notes that an attempt to learn a class has ended. Unless items were stored, the attempt has failed, and another
+    /// Records that an attempt to learn a class has ended. Unless items were stored, the attempt has failed, and another
     /// one is made after a while.
     pub(super) fn end(&self, class: Askable, now: Instant) {
         let mut classes = self.classes.lock();

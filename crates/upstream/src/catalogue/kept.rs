@@ -44,7 +44,7 @@ impl Catalogue {
         let _ = self.kept_in.0.set((store.clone(), digest));
     }
 
-    /// Records, for the next start, that clients have waited in vain for the server's first answer.
+    /// Records, for the next start, that clients have waited without success for the server's first answer.
     pub fn note_silence(&self) {
         if let Some((store, digest)) = self.kept_in.0.get()
             && self.faces.iter().all(Face::is_unknown)

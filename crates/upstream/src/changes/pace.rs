@@ -36,7 +36,7 @@ impl ChangePace {
         self.last.map_or(soonest, |last| soonest.max(last + self.gap))
     }
 
-    /// Notes that changes are handled from now on.
+    /// Records that changes are handled from now on.
     pub(super) fn begin(&mut self, now: Instant) {
         let is_calm = self.last.is_none_or(|last| now.saturating_duration_since(last) > self.gap * 2);
         if is_calm {
@@ -45,7 +45,7 @@ impl ChangePace {
         self.last = Some(now);
     }
 
-    /// Notes whether the lists differed from the earlier ones.
+    /// Records whether the lists differed from the earlier ones.
     pub(super) fn found(&mut self, differs: bool) {
         self.differing = if differs { self.differing.saturating_add(1) } else { 0 };
         if self.differing <= UNSLOWED {

@@ -239,7 +239,7 @@ impl DefinitionRecord {
         self.state.lock().held(seen)
     }
 
-    /// Notes that a list has the same definitions as another one.
+    /// Records that a list has the same definitions as another one.
     pub(crate) fn adopt(&self, source: ListSource, seen: Arc<[Sighting]>) {
         self.state.lock().sources.insert(source, seen);
     }

@@ -98,7 +98,7 @@ impl RecordState {
         self.noted.insert(note.digest)
     }
 
-    /// Notes the definitions that a list contains now.
+    /// Records the definitions that a list contains now.
     pub(super) fn insert(&mut self, source: ListSource, seen: Vec<Sighting>) -> Arc<[Sighting]> {
         let known = self.distinct().find(|known| known[..] == seen[..]).cloned();
         let seen = known.unwrap_or_else(|| seen.into());

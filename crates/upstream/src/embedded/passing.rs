@@ -90,7 +90,7 @@ struct FileRelayState {
 }
 
 impl FileRelay {
-    /// The passage of this file, and the body to send.
+    /// The transfer of this file, and the body to send.
     pub(super) fn of(passed: PassedFile) -> (Self, StreamedBody) {
         let length = passed.length();
         let progress =

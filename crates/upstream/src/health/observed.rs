@@ -90,7 +90,7 @@ impl ServerHealth {
         }
     }
 
-    /// Notes a successful request. Returns true if no request has failed for a while, so that further successes need not be
+    /// Records a successful request. Returns true if no request has failed for a while, so that further successes need not be
     /// noted.
     pub fn note_good(&self) -> bool {
         self.note(HealthEvent::ExchangeGood);
@@ -112,7 +112,7 @@ impl ServerHealth {
         self.returning.turn().await;
     }
 
-    /// Notes that a link is being opened.
+    /// Records that a link is being opened.
     pub fn opening(&self) -> OpeningWatch<'_> {
         self.note(HealthEvent::OpeningBegan);
         OpeningWatch { health: self, outcome: Err(Failure::Nothing) }

@@ -21,7 +21,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// Notes that the stream is open; returns true if this is not the first attempt.
+    /// Records that the stream is open; returns true if this is not the first attempt.
     pub(super) fn opened(&mut self, link: &OpenLink) -> bool {
         self.is_heard = true;
         if self.lost.is_some() {
@@ -31,7 +31,7 @@ impl Attempt {
         self.again
     }
 
-    /// Notes the end of this attempt. If a stream was cut and can be reopened, no report is needed.
+    /// Records the end of this attempt. If a stream was cut and can be reopened, no report is needed.
     pub(super) fn ended(&mut self, link: &OpenLink, why: Option<&LinkError>) {
         if let Some(why) = why.filter(|_| self.again && !self.is_heard && !link.own && link.is_alive()) {
             let cause = HealthCause::of(why, link.server.describe(why));

@@ -22,7 +22,7 @@ impl LinkActivity {
         self.opened
     }
 
-    /// Notes that a request uses the link.
+    /// Records that a request uses the link.
     pub fn touch(&self) {
         let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_request.store(now.max(1), Ordering::Relaxed);
@@ -48,7 +48,7 @@ impl LinkActivity {
         self.needed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that a call or a task no longer needs the link; returns true if no other needs it.
+    /// Records that a call or a task no longer needs the link; returns true if no other needs it.
     pub(super) fn need_no_more(&self) -> bool {
         self.needed.fetch_sub(1, Ordering::Relaxed) == 1
     }

@@ -41,12 +41,12 @@ impl AnnouncedState {
         self.level.lock().as_ref() == Some(level)
     }
 
-    /// Notes the log level to send; returns `false` if the upstream already has this level.
+    /// Records the log level to send; returns `false` if the upstream already has this level.
     pub fn note_level(&self, level: &Bytes) -> bool {
         self.level.lock().replace(level.clone()).as_ref() != Some(level)
     }
 
-    /// Notes the resources that are wanted on this link. Returns the differences; the flag is true if the resource is
+    /// Records the resources that are wanted on this link. Returns the differences; the flag is true if the resource is
     /// wanted now.
     pub fn note_topics(&self, wanted: &[String]) -> Vec<(String, bool)> {
         let topics = &mut *self.topics.lock();

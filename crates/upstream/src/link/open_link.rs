@@ -216,7 +216,7 @@ impl OpenLink {
         if self.own { users.next() } else { users.find(|user| Some(user.attribution()) == owner) }
     }
 
-    /// Notes that the server asks for the roots; returns true if the server was known not to ask.
+    /// Records that the server asks for the roots; returns true if the server was known not to ask.
     pub fn note_roots_question(&self) -> bool {
         self.roots.asked();
         // A later question belongs to a call.
@@ -241,7 +241,7 @@ impl OpenLink {
         is_news
     }
 
-    /// Notes that a session's calls use this link, so that the session receives the upstream's unsolicited messages.
+    /// Records that a session's calls use this link, so that the session receives the upstream's unsolicited messages.
     pub fn add_user(&self, session: &Arc<dyn LinkUser>) {
         self.calls.note_user(session.attribution());
         self.recipients.add_user(session);

@@ -102,7 +102,7 @@ impl LinkRecipients {
         }
     }
 
-    /// Notes that a call's progress belongs to this session, until [`LinkRecipients::forget_progress`].
+    /// Records that a call's progress belongs to this session, until [`LinkRecipients::forget_progress`].
     pub fn expect_progress(&self, session: &Arc<dyn LinkUser>, token: ProgressToken) {
         self.progress.lock().insert(token.key, (Arc::downgrade(session), token));
     }

@@ -36,12 +36,12 @@ impl Default for RootsQuestion {
 }
 
 impl RootsQuestion {
-    /// Notes that the server has asked.
+    /// Records that the server has asked.
     pub(super) fn asked(&self) {
         self.0.send_replace(QuestionStage::Asked);
     }
 
-    /// Notes that the answer, or a refusal, is on its way to the server.
+    /// Records that the answer, or a refusal, has been sent to the server.
     pub fn answered(&self) {
         self.0.send_replace(QuestionStage::Answered(Instant::now()));
     }

@@ -192,7 +192,7 @@ impl Negotiator {
         self.lifecycles.store(known.lifecycles(), Ordering::Relaxed);
     }
 
-    /// Notes that a child did not answer within the whole time limit. A request of the other lifecycle may have
+    /// Records that a child did not answer within the whole time limit. A request of the other lifecycle may have
     /// confused the child, so the next child is sent a handshake first.
     pub fn was_silent(&self, refused: &[Candidate]) {
         let confuses = |candidate: &Candidate| candidate.era.lifecycle == Lifecycle::Stateless;
@@ -241,7 +241,7 @@ impl Candidates {
         Some((candidate, self.refused.contains(&candidate)))
     }
 
-    /// Notes that a candidate failed.
+    /// Records that a candidate failed.
     pub fn failed(&mut self, candidate: Candidate, why: LinkError) {
         let verdict = verdict(&why, candidate);
         if verdict == Verdict::Refused && !self.refused.contains(&candidate) {
@@ -273,7 +273,7 @@ impl Candidates {
         self.left.is_empty()
     }
 
-    /// Notes that a candidate was answered after its time limit.
+    /// Records that a candidate was answered after its time limit.
     pub fn answered(&mut self, candidate: Candidate) {
         self.refused.retain(|other| *other != candidate);
         self.left.retain(|other| *other != candidate);

@@ -61,7 +61,7 @@ impl Consents {
         })
     }
 
-    /// Notes a failed proof that the user owns the consent. After several failures, the page is closed.
+    /// Records a failed proof that the user owns the consent. After several failures, the page is closed.
     pub fn doubt(&self, entry: &str) {
         self.with(entry, |_, asked| asked.doubts += 1);
     }

@@ -160,7 +160,7 @@ impl Dedicated {
         self.family.budget.moves()
     }
 
-    /// Notes that a call uses a cell's link from now on; returns `None` if the cell has lost the link to another
+    /// Records that a call uses a cell's link from now on; returns `None` if the cell has lost the link to another
     /// owner.
     pub(super) fn enter(self: &Arc<Self>, egress: &Egress, owner: OwnerId, link: &OpenLink) -> Option<Hold> {
         let mut state = self.state.lock();

@@ -48,7 +48,7 @@ impl DedicatedLink {
         &self.egress
     }
 
-    /// Notes that the call or task waits for its client, which frees its permit for a running call. One link of the
+    /// Records that the call or task waits for its client, which frees its permit for a running call. One link of the
     /// pool stays available to running calls: if too many calls wait for their clients, the caller's own oldest call
     /// gives up its link, or else a call that has waited for a very long time.
     pub fn wait(&mut self, sleeper: Sleeper) -> Dormant {

@@ -147,14 +147,14 @@ impl Dispatch {
         self.waiters.retain(|waiter| waiter.ticket != ticket);
     }
 
-    /// Notes that a link was opened.
+    /// Records that a link was opened.
     pub fn opened(&mut self, slot: SlotId, now: Instant) {
         if let Some(slot) = self.slots.get_mut(&slot) {
             (slot.is_open, slot.granted, slot.used) = (true, true, now);
         }
     }
 
-    /// Notes that a link could not be opened, was lost, or was closed.
+    /// Records that a link could not be opened, was lost, or was closed.
     pub fn lost(&mut self, slot: SlotId) {
         self.slots.remove(&slot);
     }
@@ -196,7 +196,7 @@ impl Dispatch {
         }
     }
 
-    /// Notes that the owner of a link is gone for good. Returns true if the link should be closed.
+    /// Records that the owner of a link is gone for good. Returns true if the link should be closed.
     pub fn release(&mut self, slot: SlotId, owner: OwnerId) -> bool {
         let Some(found) = self.slots.get_mut(&slot).filter(|slot| slot.owner == Some(owner)) else {
             return false;

@@ -54,7 +54,7 @@ pub struct DormantLinks {
 struct DormantState {
     next: u64,
     sleepers: BTreeMap<u64, SleeperState>,
-    /// The time at which a link was last asked to make way.
+    /// The time at which a link's release was last requested.
     asked: Option<Instant>,
 }
 
@@ -89,7 +89,7 @@ pub struct Dormant {
 }
 
 impl DormantLinks {
-    /// Notes that a link waits for a client.
+    /// Records that a link waits for a client.
     pub fn sleep(self: &Arc<Self>, sleeper: Sleeper, holder: Holder, now: Instant) -> Dormant {
         let wake = Arc::new(Notify::new());
         let mut state = self.state.lock();
@@ -105,7 +105,7 @@ impl DormantLinks {
         self.state.lock().sleepers.len()
     }
 
-    /// Asks the longest-waiting link to make way, if any link may be asked.
+    /// Requests the release of the longest-waiting link, if any link may be released.
     pub fn make_way(&self, demand: &Demand<'_>, now: Instant) -> bool {
         let mut state = self.state.lock();
         if state.asked.is_some_and(|asked| now.saturating_duration_since(asked) < PACE) {
@@ -121,12 +121,12 @@ impl DormantLinks {
 }
 
 impl Dormant {
-    /// Completes once the link is asked to make way.
+    /// Completes once the link's release is requested.
     pub async fn asked_to_leave(&self) {
         self.wake.notified().await;
     }
 
-    /// Notes that the client has polled, and continues to wait.
+    /// Records that the client has polled, and continues to wait.
     pub fn touch(&self, now: Instant) {
         if let Some(entry) = self.links.state.lock().sleepers.get_mut(&self.number) {
             entry.touched = now;

@@ -210,7 +210,7 @@ impl LinkCell {
         }
     }
 
-    /// Notes that an opening has failed.
+    /// Records that an opening has failed.
     fn note_failure(&self, why: &LinkError, watch: Option<OpeningWatch<'_>>, starts: &mut Starts) {
         // A lack of free processes reveals nothing about the server.
         if !self.is_shared() && matches!(why, LinkError::Spawn(SpawnError::TooMany { .. })) {
@@ -244,7 +244,7 @@ impl LinkCell {
         self.session.is_none() && self.pool.is_none()
     }
 
-    /// Notes that the cell's link has ended by itself.
+    /// Records that the cell's link has ended by itself.
     pub fn note_end(&self, link: &OpenLink) {
         if self.is_shared()
             && let Some(why) = link.wire.why_closed().and_then(|why| self.server.own_end(&why))

@@ -48,7 +48,7 @@ pub(super) struct Reserved {
 }
 
 impl Reserved {
-    /// Notes that the link is open, and that the cell has it.
+    /// Records that the link is open, and that the cell has it.
     pub(super) fn opened(mut self, cell: &Arc<LinkCell>, link: &Arc<OpenLink>) {
         let Some(slot) = self.slot.take() else { return };
         let mut state = self.pool.state.lock();

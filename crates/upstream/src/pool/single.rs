@@ -118,7 +118,7 @@ impl SingleLink {
         }
     }
 
-    /// Notes the questions that an owner can be asked.
+    /// Records the questions that an owner can be asked.
     pub(super) fn widen(&self, class: Askable) {
         self.widest.fetch_or(class.without_roots().bits(), Ordering::SeqCst);
     }

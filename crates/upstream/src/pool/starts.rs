@@ -34,7 +34,7 @@ impl Starts {
         Ok(Some(at - now))
     }
 
-    /// Notes that a new link is open; returns the sessions whose calls used the previous one.
+    /// Records that a new link is open; returns the sessions whose calls used the previous one.
     pub(super) fn began(&mut self) -> Vec<Arc<dyn LinkUser>> {
         self.backoff.started(Instant::now());
         std::mem::take(&mut self.users).iter().filter_map(Weak::upgrade).collect()

@@ -52,7 +52,7 @@ impl LinkCell {
         before.as_ref().is_some_and(|before| Arc::ptr_eq(before, link))
     }
 
-    /// Notes that the cell's link serves another owner now.
+    /// Records that the cell's link serves another owner now.
     pub(super) fn was_left(&self, egress: &Egress, link: &Arc<OpenLink>) {
         if let Some(session) = self.session.as_ref().and_then(Weak::upgrade) {
             session.was_left(egress, link);

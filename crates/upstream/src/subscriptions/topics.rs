@@ -189,7 +189,7 @@ impl Topics {
         self.wanted.send_modify(|n| *n += 1);
     }
 
-    /// Notes that the wanted resources have changed.
+    /// Records that the wanted resources have changed.
     pub fn note_change(&self) {
         self.revision.fetch_add(1, Ordering::Release);
     }

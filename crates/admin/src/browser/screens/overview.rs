@@ -21,7 +21,7 @@ use crate::insight::usage::CallCount;
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
 
-/// The time between two looks at numbers that change by themselves.
+/// The interval at which numbers that change by themselves are read again.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The number of failed calls that the page shows.

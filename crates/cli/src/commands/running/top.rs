@@ -35,7 +35,7 @@ const STATES: Duration = Duration::from_secs(2);
 /// The width below which a terminal has no room for the states, in columns.
 const NARROW: usize = 60;
 
-/// The columns that the figures take on such a terminal; names get the rest.
+/// The number of columns for the figures on a narrow terminal; names get the rest.
 const FIGURES: usize = 32;
 
 const EXAMPLES: &str = "\

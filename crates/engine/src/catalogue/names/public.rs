@@ -61,7 +61,7 @@ impl<'a> PublicNames<'a> {
         Self { kind, naming, limit, servers, owners, identities }
     }
 
-    /// Returns true if a name begins like the identities of another server's items. A server must not get the calls to those
+    /// Returns true if a name has the prefix of the identities of another server's items. A server must not get the calls to those
     /// items, or the access that rules grant to them, by naming its own items in this way.
     fn is_anothers(&self, server: &str, name: &str) -> bool {
         let is_prefix =

@@ -111,7 +111,7 @@ impl AdminSessions {
         Some(cookie)
     }
 
-    /// Returns the session with this cookie, and notes its use.
+    /// Returns the session with this cookie, and records its use.
     pub fn find(&mut self, cookie: &str, lifetimes: Lifetimes, now: Instant) -> Option<FoundSession> {
         let shown = SecretDigest::of(cookie)?;
         self.0.retain(|session| !session.is_over(lifetimes, now));

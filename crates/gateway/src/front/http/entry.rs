@@ -1,4 +1,4 @@
-//! A request on its way through the handlers. This module must not know which handler will answer it.
+//! A request that the handlers pass on. This module must not know which handler will answer it.
 
 use crate::admission::Identity;
 use crate::telemetry::RequestArrival;

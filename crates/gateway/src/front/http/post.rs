@@ -57,7 +57,7 @@ pub(super) async fn post(
     response
 }
 
-/// Notes the arrival of a request, with the span that its headers name if requests are traced.
+/// Records the arrival of a request, with the span that its headers name if requests are traced.
 fn arrival(shard: &Shard, headers: &HeaderMap) -> RequestArrival {
     let outer = shard.call.state.tracer.as_ref().and_then(|_| headers.get("traceparent"));
     let outer = outer.and_then(|value| TraceContext::parse(value.as_bytes()));

@@ -68,7 +68,7 @@ impl<'a> Variables<'a> {
         own.or_else(|| self.text(&format!("OTEL_EXPORTER_OTLP_{name}")))
     }
 
-    /// Notes that a variable has no effect.
+    /// Records that a variable has no effect.
     pub(in crate::telemetry) fn complain(&mut self, name: &str, value: &str, help: &str) {
         self.complaints.push(format!("{name}={value:?} is not usable and has no effect; {help}"));
     }

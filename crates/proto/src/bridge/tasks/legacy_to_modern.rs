@@ -1,4 +1,4 @@
-//! A client of the experiment that asks about a task of a server with the extension.
+//! A client with the experimental tasks that asks about a task of a server with the extension.
 //!
 //! `tasks/result` waits for the outcome; here the gateway polls the task until the task has ended, at the interval that
 //! the server names. The server's questions become requests to the client, and the answers go out with

@@ -1,4 +1,4 @@
-//! Tasks between the experiment and the extension.
+//! Tasks between the experimental form and the extension.
 //!
 //! A call may become a task, which has an id, a status and, in the end, an outcome. The experiment (MCP 2025-11-25) lets
 //! the client decide and keeps the outcome under `tasks/result`; the extension `io.modelcontextprotocol/tasks` (SEP-2663)
@@ -9,9 +9,9 @@
 //! | `names` | methods, notifications, capabilities |
 //! | `places` | the spans of task ids in messages |
 //! | `task` | a task in the form of each side |
-//! | `legacy_to_modern` | requests from a client of the experiment to a server of the extension |
-//! | `modern_to_legacy` | requests from a client of the extension, or without tasks, to a server of the experiment |
-//! | `watch` | the questions from a server of the experiment about one task |
+//! | `legacy_to_modern` | requests from a client with the experimental tasks to a server of the extension |
+//! | `modern_to_legacy` | requests from a client of the extension, or without tasks, to a server with the experimental tasks |
+//! | `watch` | the questions from a server with the experimental tasks about one task |
 //! | `next` | the next steps that the machines ask for |
 //!
 //! Not translated: tasks of clients, `tasks/list` (a server's tasks do not all belong to one client), and ids of tasks that

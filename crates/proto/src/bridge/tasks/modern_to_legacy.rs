@@ -1,6 +1,6 @@
-//! A client that supports the extension, or no tasks at all, and a server of the experiment.
+//! A client that supports the extension, or no tasks at all, and a server with the experimental tasks.
 //!
-//! The extension keeps outcome and questions in the task itself; the experiment delivers both through `tasks/result`.
+//! The extension keeps outcome and questions in the task itself; the experimental form delivers both through `tasks/result`.
 //! The gateway fetches the outcome with `tasks/result` once the task has ended. Questions arrive while `tasks/result`
 //! is open, which takes longer than one request from the client. [`Watch`](super::Watch) handles the questions.
 
@@ -209,5 +209,5 @@ pub fn acknowledgement(client: &Era, server_info: &str) -> Bytes {
     complete(client, b"", None, server_info)
 }
 
-/// The member of a call's params that makes it a task at a server of the experiment.
+/// The member of a call's params that makes it a task at a server with the experimental tasks.
 pub const AS_TASK: (&str, &str) = ("task", "{}");

@@ -19,7 +19,7 @@ pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// The notification of the extension about a task, on a listen stream.
 pub const NOTICE: &str = "notifications/tasks";
 
-/// The notification of the experiment about a task (MCP 2025-11-25).
+/// The notification about an experimental task (MCP 2025-11-25).
 pub const STATUS_NOTICE: &str = "notifications/tasks/status";
 
 /// The capabilities that a request for a task needs, as the `data` of the error that reports them missing
@@ -107,7 +107,7 @@ pub fn with_extension(capabilities: &[u8]) -> Bytes {
     splice.finish()
 }
 
-/// A tool's support for running as a task in the experiment (MCP 2025-11-25, `execution.taskSupport`).
+/// A tool's support for running as a task in the experimental form (MCP 2025-11-25, `execution.taskSupport`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskSupport {
     /// The tool never runs as a task.

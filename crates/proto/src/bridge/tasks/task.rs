@@ -1,4 +1,4 @@
-//! A task in both forms. In the extension, a task is flat, with `ttlMs` and `pollIntervalMs`. In the experiment, a task has
+//! A task in both forms. In the extension, a task is flat, with `ttlMs` and `pollIntervalMs`. In the experimental form, a task has
 //! `ttl` and `pollInterval`, and the answer to a call wraps it.
 //!
 //! Members that neither form defines stay, and so does the spelling of numbers.
@@ -84,13 +84,13 @@ impl Task {
     }
 }
 
-/// Members with the same meaning: the name in the extension, the name in the experiment.
+/// Members with the same meaning: the name in the extension, the name in the experimental form.
 const RENAMED: [(&str, &str); 2] = [("ttlMs", "ttl"), ("pollIntervalMs", "pollInterval")];
 
 /// Members that only tasks of the extension have.
 const INLINED: [&str; 5] = ["resultType", "inputRequests", "result", "error", "requestState"];
 
-/// Converts a task of the extension to the form of the experiment, a JSON object.
+/// Converts a task of the extension to the experimental form, a JSON object.
 pub fn to_experiment(text: &[u8], task: &Members) -> Bytes {
     let mut splice = Splice::new(text);
     for key in INLINED {
@@ -103,7 +103,7 @@ pub fn to_experiment(text: &[u8], task: &Members) -> Bytes {
     cut(&splice.finish(), text, task)
 }
 
-/// Converts a task of the experiment to the form of the extension, a JSON object with this `resultType`. `status`
+/// Converts an experimental task to the form of the extension, a JSON object with this `resultType`. `status`
 /// overrides the task's own status if the two forms differ; `more` holds additional members, each with a comma in
 /// front.
 pub fn to_extension(text: &[u8], task: &Members, kind: &str, status: Option<Status>, more: &[u8]) -> Bytes {
@@ -141,7 +141,7 @@ fn cut(edited: &Bytes, text: &[u8], object: &Members) -> Bytes {
     edited.slice(object.span().start()..edited.len() - behind)
 }
 
-/// Converts an answer of the extension that is a task to the experiment's form, in which the answer to a call wraps the
+/// Converts an answer of the extension that is a task to the experimental form, in which the answer to a call wraps the
 /// task. `None` if the result is not a task.
 pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     if !is_task(text, result) {
@@ -160,7 +160,7 @@ pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     Some([b"{\"task\":".as_slice(), &task, &meta, b"}"].concat().into())
 }
 
-/// Converts an answer to a call: the experiment's form wraps the task, and the extension's form does not. `None` if the
+/// Converts an answer to a call: the experimental form wraps the task, and the extension's form does not. `None` if the
 /// answer contains no task.
 pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     let task = Task::read(text, result.get(text, "task")?)?;
@@ -170,7 +170,7 @@ pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     Some(unrelated(&flat).unwrap_or(flat))
 }
 
-/// Translates a task notification of the extension to the experiment; `None` if `notice` is not a task notification.
+/// Translates a task notification of the extension to the experimental form; `None` if `notice` is not a task notification.
 pub fn status_notice(notice: &Frame) -> Option<Bytes> {
     let (text, params) = (notice.text(), notice.params()?);
     if notice.method() != NOTICE {

@@ -1,4 +1,4 @@
-//! The questions of one task of the experiment. The questions arrive while the task's `tasks/result` is open, and are stored here
+//! The questions of one experimental task. The questions arrive while the task's `tasks/result` is open, and are stored here
 //! until a client with the extension fetches them.
 //!
 //! The request that fetches a question and the request that answers it may declare different capabilities, so a

@@ -30,7 +30,7 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-/// The queue, and the knowledge of the callers, recorded independently of it.
+/// The queue, and what the callers know, recorded independently of the queue.
 struct Callers {
     queue: TurnQueue,
     parties: [TurnParty; 4],

@@ -1,4 +1,4 @@
-//! The decision of each server that was found: taken under its own name or another one, or left out, and why. This module must not know how the
+//! The decision about each server that was found: taken under its own name or another one, or left out, and why. This module must not know how the
 //! configuration file is edited.
 
 use std::fs::File;
@@ -37,7 +37,7 @@ pub(super) struct PlannedServer {
     pub(super) secrets: Vec<FoundSecret>,
 }
 
-/// The decision of a server.
+/// The decision about a server.
 pub(super) enum ImportDecision {
     /// The configuration gets this entry.
     Taken(Value),
