@@ -76,7 +76,7 @@ impl Archive {
     /// Opens a bundle and computes its checksum.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, is no zip archive, or exceeds a limit.
+    /// Returns an error if the file cannot be read, is not a zip archive, or exceeds a limit.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         let mut file = File::open(path).map_err(ArchiveError::io(path))?;
         let bytes = file.metadata().map_err(ArchiveError::io(path))?.len();

@@ -40,9 +40,9 @@ pub struct AuthorizationServer {
     pub(crate) limit: RequestLimit,
     pub(crate) endings: AtomicU64,
     pub(crate) ended: Mutex<EndedPasswords>,
-    /// The number of tidyings.
+    /// The number of cleanups so far.
     pub(crate) runs: AtomicUsize,
-    /// The time of the next tidying; `None` for now.
+    /// The time of the next cleanup; `None` for now.
     pub(crate) next_tidying: Mutex<Option<Instant>>,
     pub(crate) is_tidying: AtomicBool,
 }

@@ -25,7 +25,7 @@ const WRONG_PASSWORD: &[&str] = &["incorrect_password", "invalid_username", "inv
 /// The code with which WordPress says that an application password does not exist.
 const NO_PASSWORD: &str = "rest_application_password_not_found";
 
-/// A site, and the way to it.
+/// A site, and how to reach it.
 #[derive(Clone, Copy)]
 pub(crate) struct SiteReach<'a> {
     pub(crate) outbound: &'a dyn Outbound,

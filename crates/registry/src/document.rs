@@ -47,7 +47,7 @@ impl ServerDocument {
     /// Reads the answer of a registry to the request for one version of a server.
     ///
     /// # Errors
-    /// Returns an error if the text is no document, or that of another server.
+    /// Returns an error if the text is not a document, or that of another server.
     pub fn parse(text: &[u8], asked: &ServerName) -> Result<Self, DocumentError> {
         let root: Value =
             serde_json::from_slice(text).map_err(|error| DocumentError::NoDocument(error.to_string()))?;

@@ -11,7 +11,7 @@ use proto::mcp::Notice;
 use self::pace::ChangePace;
 use crate::egress::Announcement;
 
-/// The changes that were heard together.
+/// The changes that were received together.
 pub struct HeardChanges {
     /// The lists that have changed.
     pub lists: Vec<Notice>,
@@ -21,7 +21,7 @@ pub struct HeardChanges {
 }
 
 impl HeardChanges {
-    /// Notifies the clients that have not been notified of a difference since the first of these changes was heard.
+    /// Notifies the clients that have not been notified of a difference since the first of these changes was received.
     pub fn announce(self, lists: &[Notice]) {
         for announce in self.before.into_iter().filter(|_| !lists.is_empty()) {
             announce(lists);
@@ -58,7 +58,7 @@ impl Changes {
         !std::mem::replace(&mut told.is_seen_to, true)
     }
 
-    /// Returns the time at which the unhandled changes have to be handled, assuming that they were heard at `now`;
+    /// Returns the time at which the unhandled changes have to be handled, assuming that they were received at `now`;
     /// `None` if there are none, so that the caller is done.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         let mut told = self.0.lock();
@@ -85,7 +85,7 @@ impl Changes {
 /// change.
 const ECHO: Duration = Duration::from_secs(1);
 
-/// The link on which an announcement was heard.
+/// The link on which an announcement was received.
 #[derive(Clone, Copy)]
 pub struct HeardOn {
     /// The number of the link.

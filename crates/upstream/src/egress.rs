@@ -161,7 +161,7 @@ impl Egress {
         &self.0.snapshot
     }
 
-    /// Returns the marks of servers for other gateways; `None` if these are told nothing.
+    /// Returns the marks of servers for other gateways; `None` if they get none.
     pub fn marks(&self) -> Option<&dyn ServerMarks> {
         self.0.process.marks.get().map(|marks| &**marks)
     }

@@ -181,7 +181,7 @@ impl LinkMonitor {
         }
     }
 
-    /// Reopens the link: as long as it has users, changes must be heard.
+    /// Reopens the link: as long as it has users, changes must be received.
     async fn revive(&self) {
         let mut wait = WAIT.0;
         while self.pause(wait).await {
@@ -196,7 +196,7 @@ impl LinkMonitor {
         }
     }
 
-    /// Fetches the lists again, because changes during the interruption were not heard.
+    /// Fetches the lists again, because changes during the interruption were not received.
     fn catch_up(&self) {
         let Some(upstream) = self.upstream.upgrade() else { return };
         let (catalogue, egress) = (upstream.catalogue.clone(), self.egress.clone());

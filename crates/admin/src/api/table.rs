@@ -208,7 +208,7 @@ impl Operation {
         Self { is_former: true, ..self }
     }
 
-    /// Returns the parameters in the path, if the path fits.
+    /// Returns the parameters in the path, if the path matches.
     fn fits(&self, steps: &[&str]) -> Option<Vec<(&'static str, String)>> {
         let own: Vec<&'static str> = self.path.split('/').skip(1).collect();
         if own.len() != steps.len() {
@@ -266,7 +266,7 @@ pub(super) enum OperationMatch {
     Nothing,
 }
 
-/// Finds the operation for a method and a path. If several paths fit, the one with the fewest parameters counts.
+/// Finds the operation for a method and a path. If several paths match, the one with the fewest parameters counts.
 pub(super) fn find(
     all: impl Iterator<Item = &'static Operation>,
     method: &str,

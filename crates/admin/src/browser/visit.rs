@@ -186,7 +186,7 @@ impl<'a> Visit<'a> {
 /// Reads the fields of a form.
 ///
 /// # Errors
-/// Returns the refusal if the body is no form, or is too long.
+/// Returns the refusal if the body is not a form, or is too long.
 pub(super) async fn form(shard: &Shard, request: Arrived) -> Result<Fields, Response<Body>> {
     const FORM: &[u8] = b"application/x-www-form-urlencoded";
     let media =

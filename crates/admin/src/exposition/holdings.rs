@@ -1,4 +1,4 @@
-//! The things that the process holds for its clients, and their limits: sessions, waiting calls, connections, buffers. This
+//! The resources that the process holds for its clients, and their limits: sessions, waiting calls, connections, buffers. This
 //! module must not know what they are for.
 
 use std::fmt::Result;

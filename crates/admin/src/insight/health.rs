@@ -1,4 +1,4 @@
-//! The findings that an operator should look at, with what to do. This module must not know HTTP.
+//! The findings that need an operator's attention, with what to do. This module must not know HTTP.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -74,7 +74,7 @@ pub(crate) const REVIEW: &str = "review them: dragoman definitions";
 /// The share of a limit in use above which it is reported, in percent.
 const NEARLY: usize = 90;
 
-/// Returns the state of the gateway, with everything that an operator should look at.
+/// Returns the state of the gateway, with everything that needs an operator's attention.
 pub(crate) fn health(shard: &Arc<Shard>) -> GatewayHealth {
     let process = &shard.gateway.process;
     let mut findings = servers(shard);

@@ -19,7 +19,7 @@ pub(crate) struct LimitsInUse {
     pub(crate) rate_limits: Vec<RateInUse>,
 }
 
-/// A limit on a number of things.
+/// A limit on a count.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LimitInUse {
@@ -88,7 +88,7 @@ pub(crate) async fn limits(shard: &Arc<Shard>) -> LimitsInUse {
     LimitsInUse { limits: counted(shard), servers: servers.collect(), memory, rate_limits: rates(shard) }
 }
 
-/// Returns the limits on numbers of things.
+/// Returns the limits on counts.
 pub(super) fn counted(shard: &Shard) -> Vec<LimitInUse> {
     let (limits, process) = (&shard.gateway.snapshot.limits, &shard.gateway.process);
     let connections = process.serving.as_ref().map_or(0, |serving| serving.cap.open());

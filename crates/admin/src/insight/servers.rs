@@ -34,7 +34,7 @@ const ADVICE: &str = "connections were taken from clients, so the state that the
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerStatus {
     pub(crate) id: String,
-    /// The state in the words of other gateways.
+    /// The state with the names that other gateways use.
     pub(crate) status: &'static str,
     pub(crate) error: Option<String>,
     pub(crate) tools: usize,

@@ -1,4 +1,4 @@
-//! Sessions and event streams. A session's id is a secret of its client, so it is never shown: sessions are told apart by
+//! Sessions and event streams. A session's id is a secret of its client, so it is never shown: sessions are distinguished by
 //! a digest. This module must not know transports.
 
 use std::fmt::Write as _;

@@ -15,7 +15,7 @@ use gateway::process::Shard;
 /// The number of steps into which a period is divided.
 const STEPS: u64 = 60;
 
-/// The maximum number of tools, callers or servers that are told apart.
+/// The maximum number of tools, callers or servers that are distinguished.
 const MOST_KEYS: usize = 20_000;
 
 /// A number of calls, with their durations.

@@ -12,7 +12,7 @@ use crate::syntax::parse::{Entry, Node, NodeKind};
 /// Returns what a text means: JSON, JSON with comments, or YAML. An empty text is an empty mapping.
 ///
 /// # Errors
-/// Fails if the text is not valid, is too long, or is no mapping.
+/// Fails if the text is not valid, is too long, or is not a mapping.
 pub fn read_value(text: &str) -> Result<Value, EditFault> {
     Ok(tree(text)?.map_or_else(|| Map::new().into(), |root| value_of(&root)))
 }
@@ -37,7 +37,7 @@ fn value_of(node: &Node) -> Value {
 /// Returns the text in which the mapping below `key` has a member `name` with this value; a member with this name is replaced.
 ///
 /// # Errors
-/// Fails if the text is no mapping, or cannot be edited safely.
+/// Fails if the text is not a mapping, or cannot be edited safely.
 pub fn put_member(text: &str, key: &str, name: &str, value: &Value) -> Result<String, EditFault> {
     match tree(text)?.and_then(|root| Some(value_of(&position(&root, key, name)?.2.value))) {
         Some(present) if present == *value => Ok(text.to_owned()),

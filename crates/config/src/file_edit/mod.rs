@@ -71,7 +71,7 @@ const SERVERS: [&str; 2] = ["mcpServers", "servers"];
 /// Returns the text with one more server. `entry` is the server's mapping.
 ///
 /// # Errors
-/// Fails if the text is no mapping, already has a server with this name, or cannot be edited safely.
+/// Fails if the text is not a mapping, already has a server with this name, or cannot be edited safely.
 pub fn add_server(text: &str, name: &str, entry: &Value) -> Result<String, EditFault> {
     let Some(root) = tree(text)? else { return Ok(started(text, SERVERS[0], name, entry)) };
     let servers = root.entries().iter().find(|entry| SERVERS.contains(&entry.key.as_str()));

@@ -69,9 +69,9 @@ pub struct Gather {
     has_read: bool,
     /// The client's capabilities, a JSON object, for versions in which each request declares them.
     capabilities: String,
-    /// The mark of this server that another gateway told, if its lists come through this gateway.
+    /// The mark of this server that another gateway sent, if its lists come through this gateway.
     through: Option<Box<str>>,
-    /// The marks of the servers behind the server, which only gateways tell.
+    /// The marks of the servers behind the server, which only gateways send.
     behind: Vec<Box<str>>,
 }
 

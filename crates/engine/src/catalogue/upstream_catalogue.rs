@@ -48,7 +48,7 @@ pub struct UpstreamCatalogue {
     /// The upstream's interpretation of arguments; `None` if, as far as is known, the upstream takes arguments
     /// unchanged.
     pub reader: Option<Arc<dyn ReadsArguments>>,
-    /// The marks of the servers behind the server, if the server is a gateway that tells them. Only the gateway that made a mark
+    /// The marks of the servers behind the server, if the server is a gateway that sends them. Only the gateway that made a mark
     /// understands it.
     pub behind: Arc<[Box<str>]>,
     /// True if the server has sent these lists since the process started; false if they were loaded from storage. An

@@ -1,5 +1,5 @@
 //! Requests that refer to a resource or a template by its URI, and completions. This module must not know how servers' URIs
-//! are told apart.
+//! are distinguished.
 
 use std::borrow::Cow;
 

@@ -50,7 +50,7 @@ pub struct ResendPolicy {
     /// True if the client has received a message or a question about the request, which a second attempt would repeat.
     spoken: bool,
     tries: u32,
-    /// The maximum time for which the request waits for its server to come back.
+    /// The maximum time for which the request waits for its server to become available again.
     patience: Duration,
     /// True if the request has already waited once because the server demanded fewer requests.
     has_slowed: bool,

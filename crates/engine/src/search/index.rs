@@ -165,7 +165,7 @@ impl Collected {
         }
     }
 
-    /// Computes the scores, and puts words and postings in order.
+    /// Computes the scores, and sorts words and postings.
     fn index(mut self) -> ToolIndex {
         let weighting = Weighting::new(&self.lengths);
         let mut ordered: Vec<(Box<str>, u32)> = self.numbers.drain().collect();

@@ -35,7 +35,7 @@ pub enum ArrivalEvent {
         profile: String,
         /// The JSON-RPC method.
         method: String,
-        /// The name and version of the client, if it told them.
+        /// The name and version of the client, if it sent them.
         client: Option<String>,
         /// The version of the protocol.
         version: Option<String>,

@@ -42,7 +42,7 @@ pub enum Progress {
     Relay(Bytes),
     /// The upstream closed its stream and will be asked again after this many milliseconds.
     Paused(Option<u64>),
-    /// The answer contains questions for the client; the call waits under the ticket for the client to come back
+    /// The answer contains questions for the client; the call waits under the ticket for the client to return
     /// ([`Call::park`]).
     Park(Ticket, ExchangeAnswer),
     /// The call is over and has no answer.

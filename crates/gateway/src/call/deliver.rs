@@ -39,7 +39,7 @@ pub(crate) struct Delivery<'a> {
     pub(crate) carried: Option<&'a Carried>,
     /// True if the dialect of the client's endpoint documents the form of failures.
     pub(crate) documented: bool,
-    /// True if the request has waited for its server to come back, perhaps together with many others.
+    /// True if the request has waited for its server to become available again, perhaps together with many others.
     pub(crate) has_waited: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The end of a call: it is answered, it is parked until its client comes back, or its client is gone.
+//! The end of a call: it is answered, it is parked until its client returns, or its client is gone.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Call {
         answer
     }
 
-    /// Parks the call until its client comes back; returns the answer that contains the questions.
+    /// Parks the call until its client returns; returns the answer that contains the questions.
     pub(crate) fn park(
         mut self: Box<Self>,
         parked: &Parked,

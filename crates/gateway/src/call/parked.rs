@@ -60,7 +60,7 @@ impl Parked {
         self.quota.held()
     }
 
-    /// Keeps a call until its client comes back; meanwhile the call receives its upstream's messages. If too many
+    /// Keeps a call until its client returns; meanwhile the call receives its upstream's messages. If too many
     /// calls are parked, the call is dropped, which cancels it at its upstream.
     pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {
         let permit = self.quota.take(call.caller.identity().holder());
@@ -113,7 +113,7 @@ impl Parked {
         waiting.values().filter(|call| !call.wanted.is_closed()).map(facts).collect()
     }
 
-    /// Abandons calls whose clients did not come back, and removes the entries of calls that had to give up their
+    /// Abandons calls whose clients did not return, and removes the entries of calls that had to give up their
     /// connection.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();

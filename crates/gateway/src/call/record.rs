@@ -213,12 +213,12 @@ impl Record {
         }
     }
 
-    /// Records that the call waits until its client comes back with answers to questions.
+    /// Records that the call waits until its client returns with answers to questions.
     pub(crate) fn parks(&mut self) {
         self.parked_since.get_or_insert_with(Instant::now);
     }
 
-    /// Records that the call's client has come back.
+    /// Records that the call's client has returned.
     pub(crate) fn resumes(&mut self) {
         if let (Some(since), Some(times)) = (self.parked_since.take(), &mut self.times) {
             times.resume(since.elapsed());

@@ -22,7 +22,7 @@ use crate::admission::Identity;
 use crate::view::ViewCell;
 
 /// Returns the answer to a request for a rest; `None` for any other request. Unknown rests, expired rests and other callers' rests
-/// cannot be told apart, and no server ever learns the URIs of rests. `recorded` is the caller as it is recorded.
+/// cannot be distinguished, and no server ever learns the URIs of rests. `recorded` is the caller as it is recorded.
 ///
 /// # Errors
 /// Returns the fault for a resource that does not exist.

@@ -58,7 +58,7 @@ pub struct Session {
     pub identity: Identity,
     /// The time until which the session may stay open.
     pub(crate) until: Until,
-    /// The facts that the client told about itself.
+    /// The data that the client sent about itself.
     pub client: SessionClient,
     /// The channel through which the client is reached.
     pub channel: ClientChannel,
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    /// Returns true if the client immediately hears messages that belong to no request.
+    /// Returns true if the client immediately receives messages that belong to no request.
     pub(crate) fn is_listening(&self) -> bool {
         match &self.channel {
             ClientChannel::Http(streams) => streams.has_standing(),

@@ -353,7 +353,7 @@ fn object(answer: Value) -> Value {
     }
 }
 
-/// An answer with the members that tell the form of its content.
+/// An answer with the members that state the form of its content.
 fn said_of_content(mut answer: Value, content: Option<ContentFormat>) -> Value {
     if let (Some(members), Some(format)) = (answer.as_object_mut(), content) {
         members.extend(format.members().into_iter().map(|(name, value)| (name.to_owned(), value)));

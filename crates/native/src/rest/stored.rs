@@ -12,7 +12,7 @@ pub(crate) const NOT_STORED: &str = "not_stored";
 /// The members of changes that services ignore in part.
 const TOLD: &[&str] = &["categories", "tags", "featured_media", "meta"];
 
-/// Returns true if the answers of a tool with these arguments may tell what was stored.
+/// Returns true if the answers of a tool with these arguments may report what was stored.
 pub(crate) fn may_tell(arguments: &[ToolArgument]) -> bool {
     arguments.iter().any(|row| row.form == Form::Spread || TOLD.contains(&row.called.unwrap_or(row.name)))
 }
@@ -36,7 +36,7 @@ pub(super) fn comparable(arguments: &[ToolArgument], values: &Values) -> Map<Str
     all
 }
 
-/// The members that tell what was stored, given the values of the call and the service's answer. Members of the answer that are
+/// The members that report what was stored, given the values of the call and the service's answer. Members of the answer that are
 /// shown in any case are left out.
 pub(super) fn stored(asked: &Map<String, Value>, answer: &Value, shown: &Value) -> Map<String, Value> {
     let (mut values, mut missing) = (Map::new(), Vec::new());

@@ -69,7 +69,7 @@ pub enum Elicitation {
 pub enum Tasks {
     /// Calls do not run as tasks.
     None,
-    /// The experiment: a `task` parameter, `tasks/result`.
+    /// The experimental form: a `task` parameter, `tasks/result`.
     Experiment,
     /// The extension `io.modelcontextprotocol/tasks`: a result of type `task`.
     Extension,

@@ -9,7 +9,7 @@ use listenfd::ListenFd;
 /// Takes the sockets that this process inherited. Only the first call returns any. `listenfd` marks them, so that children do not inherit them.
 ///
 /// # Errors
-/// Fails if one of them is no listening socket of TCP.
+/// Fails if one of them is not a listening socket of TCP.
 pub fn inherited_listeners() -> io::Result<Vec<(SocketAddr, TcpListener)>> {
     let mut passed = ListenFd::from_env();
     let mut all = Vec::with_capacity(passed.len());

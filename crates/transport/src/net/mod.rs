@@ -13,7 +13,7 @@
 //! | `handler` | the code that answers requests |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
 //! | `server_limits`, `head_limits`, `goodbye` | limits for clients; the end of a connection that is not served |
-//! | `supervised` | a connection that obeys orders, and releases its buffers while it is at rest |
+//! | `supervised` | a connection that follows commands, and releases its buffers while it is at rest |
 //! | `roster` | all connections of a shard: which are idle or stalled, and which must end |
 //! | `bell` | a connection's waker, and the body of a request |
 //! | `unread` | the body of a request that was answered before it was read |

@@ -1,4 +1,4 @@
-//! A connection that obeys orders: it drains, ends or rests when told to. This module must not know what is requested
+//! A connection that follows commands: it drains, ends or rests when told to. This module must not know what is requested
 //! over it.
 
 use std::future::Future;
@@ -65,7 +65,7 @@ where
     }
 }
 
-/// A connection that obeys orders. Its output is the stream if the connection was told to rest.
+/// A connection that follows commands. Its output is the stream if the connection was told to rest.
 pub(super) struct Supervised<C> {
     /// The connection; `None` once it has ended or rests.
     connection: Option<Pin<Box<C>>>,

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use engine::catalogue::{UpstreamCatalogue, declares};
 
-/// The time to live of lists whose server cannot set one (before 2026-07-28), while its announcements are heard.
+/// The time to live of lists whose server cannot set one (before 2026-07-28), while its announcements are received.
 const HEARD: Duration = Duration::from_mins(1);
 
-/// The time to live of lists whose server cannot set one, if no announcements are heard.
+/// The time to live of lists whose server cannot set one, if no announcements are received.
 const UNHEARD: Duration = Duration::from_secs(5);
 
 /// Returns true if a server announces changes of its lists.
@@ -35,7 +35,7 @@ pub enum StaleReason {
     FetchFailed(String),
     /// The lists were kept from an earlier run.
     NotConfirmed,
-    /// There is no connection to the server, so changes are not heard.
+    /// There is no connection to the server, so changes are not received.
     LinkDown,
     /// The server has announced a change that has not been fetched yet.
     ChangeAnnounced,

@@ -142,7 +142,7 @@ impl Catalogue {
         self.server.over_http() || self.cells().any(|cell| cell.current().is_some())
     }
 
-    /// Returns true if announced changes are heard on a link that was opened for clients of this version.
+    /// Returns true if announced changes are received on a link that was opened for clients of this version.
     pub fn is_heard_on(&self, asked: &'static Era) -> bool {
         self.faces.iter().any(|face| !face.is_unknown() && self.server.link_era(face.era()) == asked)
     }

@@ -30,7 +30,7 @@ impl Default for ChangePace {
 }
 
 impl ChangePace {
-    /// Returns the time at which a change that is heard now has to be handled.
+    /// Returns the time at which a change that is received now has to be handled.
     pub(super) fn due(&self, heard: Instant) -> Instant {
         let soonest = heard + BURST;
         self.last.map_or(soonest, |last| soonest.max(last + self.gap))

@@ -23,12 +23,12 @@ pub(super) struct ConnectionFacts {
     pub(super) opened_at: Option<Instant>,
     /// True if the server's process was stopped because nobody used it.
     pub(super) is_resting: bool,
-    /// The links whose notifications are not heard.
+    /// The links whose notifications are not received.
     pub(super) lost_notices: BTreeMap<u64, HealthCause>,
 }
 
 impl ConnectionFacts {
-    /// Records that the notifications of this link are no longer heard.
+    /// Records that the notifications of this link are no longer received.
     pub(super) fn lose_notices(&mut self, link: u64, cause: HealthCause) {
         if self.lost_notices.len() < MOST_LINKS {
             self.lost_notices.insert(link, cause);

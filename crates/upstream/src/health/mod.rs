@@ -12,7 +12,7 @@
 //! | `schedule` | the times of the next attempts at a failing server |
 //! | `history` | the last changes of state |
 //! | `journal` | log lines: one for each change, and few for a flapping server |
-//! | `returning` | the requests that wait for the server to come back |
+//! | `returning` | the requests that wait for the server to become available again |
 //! | `observed` | all of this for a server in use, behind a short lock |
 
 mod breaker;

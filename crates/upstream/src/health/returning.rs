@@ -1,4 +1,4 @@
-//! The requests that wait for a server to come back: they are woken when it does, and let through in waves. This module
+//! The requests that wait for a server to become available again: they are woken when it does, and let through in waves. This module
 //! must not know what is waiting.
 
 use std::time::{Duration, Instant};
@@ -19,10 +19,10 @@ pub(super) struct Returning {
     since: Mutex<Since>,
 }
 
-/// The requests that were let through since the server came back.
+/// The requests that were let through since the server became available again.
 #[derive(Debug, Default)]
 struct Since {
-    /// The time when the server came back; `None` if it was never away.
+    /// The time when the server became available again; `None` if it was never away.
     at: Option<Instant>,
     /// The number of requests that were let through since then.
     number: u32,

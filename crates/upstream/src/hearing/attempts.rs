@@ -1,5 +1,5 @@
 //! The attempts to listen on one link. If a lost notification stream cannot be reopened, the loss is reported. This
-//! module must not know what is heard.
+//! module must not know what is received.
 
 use std::sync::Arc;
 

@@ -60,7 +60,7 @@ impl LinkMonitor {
         upstream.catalogue.differs_from(&before)
     }
 
-    /// Handles changes that were heard on a link that serves one client at a time: the items of that client's class are
+    /// Handles changes that were received on a link that serves one client at a time: the items of that client's class are
     /// learned again, and clients of the class are notified if the items differ. If they do not differ, the client that
     /// has the link is notified nevertheless: the server may keep separate lists for each connection, and the known
     /// items may have been learned on another connection.

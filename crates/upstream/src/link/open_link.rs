@@ -140,7 +140,7 @@ impl OpenLink {
         }
     }
 
-    /// Returns the identity of the link, for announcements that are heard on it.
+    /// Returns the identity of the link, for announcements that are received on it.
     pub fn heard_on(&self) -> HeardOn {
         let is_own_process = self.own && matches!(self.wire, Wire::Pipe(_));
         HeardOn { id: self.id, opened: self.activity.opened(), is_own_process }

@@ -352,7 +352,7 @@ fn more_telling(old: FailedCandidate, new: FailedCandidate) -> FailedCandidate {
     if rank(&new.why) > rank(&old.why) { new } else { old }
 }
 
-/// Returns the rank of a failure; of two failures, people are told the one with the higher rank.
+/// Returns the rank of a failure; of two failures, the user sees the one with the higher rank.
 fn rank(error: &LinkError) -> u8 {
     match error {
         LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,

@@ -227,8 +227,8 @@ impl Links {
         for (asked, cell) in cells {
             let Some(link) = cell.current() else { continue };
             let rests = match &link.wire {
-                Wire::Pipe(_) => "an unused child process is stopped",
-                Wire::Http(_) if link.era.has_sessions() => "an unused session at the server is closed",
+                Wire::Pipe(_) => "stopping an unused child process",
+                Wire::Http(_) if link.era.has_sessions() => "closing an unused session at the server",
                 _ => continue,
             };
             if link.activity.idle() > after && !link.is_used() && !is_heard(asked, &link) {

@@ -135,7 +135,7 @@ async fn list_consents(request: &mut ManagementRequest) -> Answered {
 async fn start_consent(request: &mut ManagementRequest) -> Answered {
     let (server, started) = (request.named("server"), Instant::now());
     let page = consents::start(&request.shard, &server).await;
-    request.note(started, &page, &"requested a page for consent");
+    request.note(started, &page, &"requested a consent page");
     Ok(ok(&page?))
 }
 

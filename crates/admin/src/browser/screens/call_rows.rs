@@ -83,7 +83,7 @@ pub(super) async fn newest(shard: &Arc<Shard>, query: Query) -> Vec<CallRow> {
     }
 }
 
-/// Returns the rows of calls, with the reasons that the present rules and consents tell.
+/// Returns the rows of calls, with the reasons according to the current rules and consents.
 pub(super) async fn rows(shard: &Arc<Shard>, calls: Vec<RecordedCall>) -> Vec<CallRow> {
     let (mut refusals, mut rows) = (CallRefusals::new(shard), Vec::with_capacity(calls.len()));
     for call in calls {

@@ -59,7 +59,7 @@ async fn switch(request: &PageRequest, active: bool) -> Response<Body> {
 async fn login(request: &PageRequest) -> Response<Body> {
     let (id, started) = (request.named(0), Instant::now());
     let begun = consents::start(&request.shard, id).await;
-    request.note(Subject::Server(id), started, &begun, "requested a page for consent");
+    request.note(Subject::Server(id), started, &begun, "requested a consent page");
     match begun {
         Ok(consent) => page_reply::to(&consent.url),
         Err(refusal) => done(request, Err::<(), _>(refusal), &route::server(id), ""),

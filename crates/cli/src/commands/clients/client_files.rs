@@ -55,7 +55,7 @@ pub(crate) fn existing(client: &'static ClientApp) -> Vec<ClientFile> {
     all
 }
 
-/// Returns a file that the user named; the end of its path tells the client.
+/// Returns a file that the user named; the end of its path identifies the client.
 ///
 /// # Errors
 /// Fails if no client has such a file.

@@ -12,7 +12,7 @@ use clients::connection::ConnectionRecord;
 use crate::commands::configuration::state;
 use crate::output::failure::Failure;
 
-/// The advice if a connection is looked for in the wrong place.
+/// The advice if the record of a connection was not found.
 pub(crate) const ELSEWHERE: &str = "if the settings are elsewhere, name them with --file FILE or --project";
 
 /// The maximum length of the name of a record's file, in bytes.

@@ -72,7 +72,7 @@ impl ConfigFile {
     /// that is not set here is not a fault, and a value that contains it is not checked.
     ///
     /// # Errors
-    /// Fails if the text is no valid configuration.
+    /// Fails if the text is not a valid configuration.
     pub(crate) fn check(&self, text: &str) -> Result<Checked, Failure> {
         let mut attempt = self.attempt(text, &BTreeSet::new());
         if let Err(faults) = &attempt.loaded {

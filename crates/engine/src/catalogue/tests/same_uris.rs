@@ -1,4 +1,4 @@
-//! Resources of several servers with the same URIs: told apart, stable, and never taken over by another server.
+//! Resources of several servers with the same URIs: distinguished, stable, and never taken over by another server.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;

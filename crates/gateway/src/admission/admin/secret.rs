@@ -14,7 +14,7 @@ const LONGEST: usize = 128;
 pub(super) struct SecretDigest([u8; 32]);
 
 impl SecretDigest {
-    /// Returns the digest of a text that somebody presents.
+    /// Returns the digest of a presented secret.
     pub(super) fn of(text: &str) -> Option<Self> {
         if text.len() > LONGEST {
             return None;

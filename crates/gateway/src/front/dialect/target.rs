@@ -1,4 +1,4 @@
-//! The target of a dialect request, and the lookup that tells whether the caller can see it; used only for the record
+//! The target of a dialect request, and the lookup that finds out whether the caller can see it; used only for the record
 //! of calls. This module must not know the dialects' rows.
 
 use std::sync::Arc;

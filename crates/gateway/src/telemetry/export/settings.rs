@@ -57,7 +57,7 @@ impl<'a> Variables<'a> {
         Self { lookup, complaints: Vec::new() }
     }
 
-    /// Returns a variable that is set to something.
+    /// Returns a variable that is set and not empty.
     pub(in crate::telemetry) fn text(&self, name: &str) -> Option<String> {
         (self.lookup)(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     }

@@ -26,7 +26,7 @@ pub(super) fn is_bundle(text: &str) -> bool {
 /// A bundle in a file.
 ///
 /// # Errors
-/// Fails if the file is no valid bundle.
+/// Fails if the file is not a valid bundle.
 pub(super) fn of_file(name: &str, path: &str, folder: &Path) -> Result<Proposal, Failure> {
     let found = PathBuf::from(path);
     let archive = Archive::open(&found).map_err(|error| Failure::usage(format!("{path}: {error}")))?;
