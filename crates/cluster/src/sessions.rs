@@ -105,9 +105,7 @@ impl SessionOutbox {
             Entry::Occupied(mut known) => drop(known.insert(session)),
             Entry::Vacant(new) if !is_full => drop(new.insert(session)),
             Entry::Vacant(_) => {
-                tracing::debug!(
-                    "a session is not shared: too many sessions wait to be written to the cluster's store"
-                );
+                tracing::debug!("a session is not shared: too many sessions wait for the cluster's store");
             }
         }
     }
