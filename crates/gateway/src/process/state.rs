@@ -70,11 +70,11 @@ pub struct ProcessState {
     pub call: Arc<CallState>,
     pub parked: Arc<Parked>,
     pub egress: Arc<EgressProcess>,
-    /// The store of servers' catalogues; `None` if none are stored.
+    /// The store of servers' catalogues; `None` if catalogues are not stored.
     pub(crate) catalogues: Option<Arc<KeptCatalogues>>,
     /// The record of servers' tool definitions; empty if none are compared.
     pub(crate) definitions: OnceLock<Arc<KeptDefinitions>>,
-    /// The store of sessions; `None` if none are stored.
+    /// The store of sessions; `None` if sessions are not stored.
     pub(crate) sessions: Option<Arc<KeptSessions>>,
     pub(crate) key_ring: Arc<KeyRing>,
     pub dialect_sessions: DialectSessions,

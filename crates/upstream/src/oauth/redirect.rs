@@ -27,7 +27,7 @@ pub fn is_callback(path: &str) -> bool {
     path == CALLBACK || digest_in(path, ISSUER.1).is_some()
 }
 
-/// Returns the digest of an issuer in a path with this end.
+/// Returns the digest of the issuer in an issuer's path that ends with `end`; `None` for any other path.
 fn digest_in<'p>(path: &'p str, end: &str) -> Option<&'p str> {
     let digest = path.strip_prefix(ISSUER.0)?.strip_suffix(end)?;
     let is_digest = digest.len() == DIGEST_LENGTH

@@ -49,7 +49,7 @@ fn others(shown: &Value, known: &[CapRow]) -> Vec<CapRow> {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let row = CapRow {
             key: key.as_str().into(),
-            means: "for each message, connection or wait".into(),
+            means: "applies to each message, connection or wait separately".into(),
             limit: text.into(),
             used: None,
         };

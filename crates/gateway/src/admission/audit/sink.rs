@@ -165,7 +165,7 @@ impl AuditSink {
         self
     }
 
-    /// Returns the number of entries that were not sent to the collector; `None` if none are sent.
+    /// Returns the number of entries that could not be sent to the collector; `None` if no collector is configured.
     pub fn lost_exports(&self) -> Option<u64> {
         self.0.export.get().map(|export| export.queue.dropped())
     }

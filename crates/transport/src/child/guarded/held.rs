@@ -126,7 +126,10 @@ impl HeldServer {
                 self.cap = self.caps.processes.map(|most| CapUse::Processes { used, most });
             }
             Some(HolderReport::Gone { cpu }) => {
-                tracing::debug!(cpu, "a server and all processes that it started have ended; CPU time in ms");
+                tracing::debug!(
+                    cpu,
+                    "a server has ended, with all processes that it started; `cpu` is their CPU time in ms"
+                );
                 (self.ended, self.gone) = (true, true);
             }
             Some(_) => {}

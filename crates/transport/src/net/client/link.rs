@@ -269,7 +269,7 @@ impl Link {
         self.answer.left()
     }
 
-    /// Returns true once the body has been taken to its end.
+    /// Returns true once the body has been read to its end.
     pub(super) fn is_over(&self) -> bool {
         self.answer.is_over()
     }

@@ -122,7 +122,7 @@ impl AnswerReader {
         self.framing.left()
     }
 
-    /// Returns true once the body has been taken to its end.
+    /// Returns true once the body has been read to its end.
     pub fn is_over(&self) -> bool {
         self.framing.is_over()
     }
