@@ -209,17 +209,17 @@ mod tests {
         let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
         let now = at(1_800_000_000);
         let found = |now, newest| clock_showing(now, newest);
-        assert_eq!(found(now, None).gravity, Gravity::Fine);
-        assert_eq!(found(now, Some(now - DRIFT)).gravity, Gravity::Fine);
-        assert_eq!(found(now, Some(now + DRIFT)).gravity, Gravity::Fine);
+        assert_eq!(found(now, None).level, FindingLevel::Ok);
+        assert_eq!(found(now, Some(now - DRIFT)).level, FindingLevel::Ok);
+        assert_eq!(found(now, Some(now + DRIFT)).level, FindingLevel::Ok);
         let late = found(now, Some(now + Duration::from_mins(10)));
-        assert_eq!(late.gravity, Gravity::Doubtful);
+        assert_eq!(late.level, FindingLevel::Warning);
         assert_eq!(
             late.message,
             "2027-01-15 08:00:00 UTC is 600 s before the last change in the state folder"
         );
         let past = found(at(0), Some(now));
-        assert_eq!(past.gravity, Gravity::Wrong);
+        assert_eq!(past.level, FindingLevel::Error);
         assert_eq!(past.message, "1970-01-01 00:00:00 UTC is in the past");
         assert!(past.help.is_some_and(|help| help.contains("timedatectl")));
     }

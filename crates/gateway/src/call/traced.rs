@@ -87,7 +87,7 @@ fn own_name(tool: &ToolEntry) -> Option<Bytes> {
 fn unquoted(id: &[u8]) -> SmallVec<[u8; 24]> {
     let inner = id.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(id);
     let text = std::str::from_utf8(inner).unwrap_or_default();
-    SmallVec::from_slice(text[..text.floor_char_boundary(LONGEST)].as_bytes())
+    SmallVec::from_slice(&text.as_bytes()[..text.floor_char_boundary(LONGEST)])
 }
 
 fn clipped(text: &str) -> Box<str> {

@@ -20,7 +20,7 @@ pub(super) struct Exports {
 
 /// The tasks that send.
 pub(super) struct Sending {
-    traces: Option<SendingItems<Box<TracedRequest>>>,
+    traces: Option<SendingItems<TracedRequest>>,
     calls: Option<SendingItems<LoggedCall>>,
 }
 

@@ -36,7 +36,7 @@ impl Drop for Record {
                 tries: self.facts.tries,
                 cached: self.facts.cached,
             });
-            tracer.queue.accept(traced);
+            tracer.queue.accept(*traced);
         }
         if let Some(entry) = self.entry.take() {
             let facts = &mut self.facts;

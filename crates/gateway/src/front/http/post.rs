@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::rate::Verdict;
-use http::header::HeaderValue;
+use http::header::{HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::{Lifecycle, Spoken, by_version, detect};
@@ -37,6 +37,9 @@ use crate::telemetry::trace::TraceContext;
 use transport::net::Arrived;
 use upstream::NO_RANDOM;
 
+/// The header with the span of the sender (W3C Trace Context). The name is checked when the program is compiled.
+static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
 /// Handles a POST.
 pub(super) async fn post(
     shard: &Arc<Shard>,
@@ -59,7 +62,7 @@ pub(super) async fn post(
 
 /// Records the arrival of a request, with the span that its headers name if requests are traced.
 fn arrival(shard: &Shard, headers: &HeaderMap) -> RequestArrival {
-    let outer = shard.call.state.tracer.as_ref().and_then(|_| headers.get("traceparent"));
+    let outer = shard.call.state.tracer.as_ref().and_then(|_| headers.get(&TRACEPARENT));
     let outer = outer.and_then(|value| TraceContext::parse(value.as_bytes()));
     RequestArrival { at: std::time::Instant::now(), outer }
 }

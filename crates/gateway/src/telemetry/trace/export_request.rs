@@ -30,7 +30,7 @@ const OPERATIONS: usize = 32;
 /// The bytes of a usual request in a batch.
 const USUAL: usize = 1280;
 
-impl Export for Box<TracedRequest> {
+impl Export for TracedRequest {
     fn request(resource: &[(String, String)], requests: &[Self]) -> Vec<u8> {
         let (clocks, mut operations) = (ClockPair::now(), EncodedOperations::default());
         envelope(resource, USUAL * requests.len(), |scope_spans| {

@@ -137,7 +137,7 @@ fn a_full_queue_drops_and_counts() {
             tries: 0,
             cached: false,
         });
-        tracer.queue.accept(request);
+        tracer.queue.accept(*request);
     }
     assert_eq!(tracer.queue.dropped(), 2);
     assert_eq!((tracer.queue.take().len(), tracer.queue.take().len(), tracer.queue.take().len()), (2, 1, 0));

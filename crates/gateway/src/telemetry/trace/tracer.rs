@@ -9,8 +9,8 @@ use crate::telemetry::export::ExportQueue;
 /// The traces of this process.
 pub struct Tracer {
     sampler: Sampler,
-    /// The requests that have ended.
-    pub queue: Arc<ExportQueue<Box<TracedRequest>>>,
+    /// The requests that have ended: by value, because memory that another thread frees is not reused quickly.
+    pub queue: Arc<ExportQueue<TracedRequest>>,
 }
 
 impl Tracer {
