@@ -5,73 +5,9 @@
 // Prints `ok CASE` or `not ok CASE: why`. The screenshots are in SCREENSHOTS/journeys.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
-import { check, finish } from '../check.mjs';
-import { start } from './gateway.mjs';
-
-const [, screenshots, program, ...only] = process.argv.slice(2);
-if (!program) {
-  console.error('usage: node journeys.mjs GALLERY SCREENSHOTS PROGRAM [NAME...]');
-  process.exit(2);
-}
-const SERVER = join(dirname(fileURLToPath(import.meta.url)), 'upstream.mjs');
-const command = (...args) => `{ command: ${JSON.stringify(process.execPath)}, args: ${JSON.stringify([SERVER, ...args])} }`;
-const folder = join(screenshots, 'journeys');
-mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-
-/** Runs a journey with a gateway; the console stays empty, and nothing is loaded from another host. */
-async function journey(name, config, run) {
-  if (only.length > 0 && !only.some((one) => name.includes(one))) return;
-  await check(name, async () => {
-    const gateway = await start(program, config);
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-    const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
-    const faults = [];
-    page.on('console', (message) => { if (!/status of (404|422|412)/.test(message.text())) faults.push(`${message.type()}: ${message.text()}`); });
-    page.on('pageerror', (error) => faults.push(String(error)));
-    page.on('dialog', (dialog) => { faults.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
-    page.on('request', (request) => { if (new URL(request.url()).origin !== gateway.url && !request.url().startsWith('data:')) faults.push(`loaded ${request.url()}`); });
-    try {
-      await page.goto(gateway.admin);
-      await page.getByRole('button', { name: 'Open the pages' }).click();
-      await page.waitForURL(`${gateway.url}/admin`);
-      await run(page, gateway, (words) => picture(page, `${name} ${words}`));
-      assert.deepEqual(faults, []);
-    } finally {
-      await context.close();
-      await gateway.stop();
-    }
-  });
-}
-
-async function picture(page, name) {
-  const file = name.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase();
-  for (const [mode, set] of [
-    ['light', { size: { width: 1280, height: 900 }, colorScheme: 'light' }],
-    ['dark', { size: { width: 1280, height: 900 }, colorScheme: 'dark' }],
-    ['narrow', { size: { width: 320, height: 640 }, colorScheme: 'light' }],
-  ]) {
-    await page.setViewportSize(set.size);
-    await page.emulateMedia({ colorScheme: set.colorScheme });
-    await page.screenshot({ path: join(folder, `${file}-${mode}.png`) });
-  }
-  await page.setViewportSize({ width: 1280, height: 900 });
-  await page.emulateMedia({ colorScheme: 'light' });
-}
-
-/** Loads a page again until it contains a text. */
-async function eventually(page, path, words) {
-  for (;;) {
-    await page.goto(path);
-    if (await page.getByText(words).first().isVisible()) return;
-    await new Promise((resolve) => { setTimeout(resolve, 100); });
-  }
-}
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SERVER, command, end, eventually, folder, journey } from './operator.mjs';
 
 const table = (page) => page.locator('main table').first();
 
@@ -253,5 +189,4 @@ await journey('a day of 5000 tools and 100000 calls', `audit: true\nmcpServers:\
   await shot('tools');
 });
 
-await browser.close();
-finish();
+await end();
