@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Standing;
+use super::{Standing, add_server};
 
 /// The maximum number of servers in one text.
 const MOST: usize = 100;
@@ -11,8 +11,10 @@ const MOST: usize = 100;
 /// A server in a pasted text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastedServer {
-    /// The name of the server.
+    /// The name of the server in the text.
     pub name: String,
+    /// The id that the server will have.
+    pub id: String,
     /// The server in the form of the API.
     pub body: Value,
 }
@@ -43,7 +45,7 @@ impl PastedServer {
     }
 }
 
-/// Reads a pasted text; `name` is the name of a server that is given by its address.
+/// Reads a pasted text, of which every server could be added now; `name` is the name of a server that is given by its address.
 ///
 /// # Errors
 /// Returns what is wrong with the text.
@@ -52,7 +54,7 @@ pub fn servers(standing: &Standing, text: &str, name: &str) -> Result<Vec<Pasted
     if text.is_empty() {
         return Err(vec!["Paste a block of mcpServers, or a URL.".to_owned()]);
     }
-    let servers = if text.starts_with("http://") || text.starts_with("https://") {
+    let mut servers = if text.starts_with("http://") || text.starts_with("https://") {
         vec![of_url(text, name)?]
     } else {
         of_block(text)?
@@ -62,7 +64,27 @@ pub fn servers(standing: &Standing, text: &str, name: &str) -> Result<Vec<Pasted
         .filter(|one| standing.config().mcp_servers.contains_key(&one.name))
         .map(|one| format!("There is already a server {:?}. Use another name.", one.name))
         .collect();
-    if taken.is_empty() { Ok(servers) } else { Err(taken) }
+    if !taken.is_empty() {
+        return Err(taken);
+    }
+    let faults = tried(standing, &mut servers);
+    if faults.is_empty() { Ok(servers) } else { Err(faults) }
+}
+
+/// Adds the servers to a copy of the configuration, which gives them their ids. Returns what is wrong with them, so that nobody
+/// starts some servers of a text and learns only then that the others cannot be added.
+fn tried(standing: &Standing, servers: &mut [PastedServer]) -> Vec<String> {
+    let (mut with_all, mut faults) = (standing.clone(), Vec::new());
+    for server in servers {
+        match add_server(&with_all, &server.body) {
+            Ok((id, with_this)) => (server.id, with_all) = (id, with_this),
+            // The text has no key `config`; only the form of the API has one.
+            Err(refusal) => {
+                faults.push(format!("{}: {}", server.name, refusal.message.replace("`config.", "`")));
+            }
+        }
+    }
+    faults
 }
 
 fn of_url(url: &str, name: &str) -> Result<PastedServer, Vec<String>> {
@@ -74,7 +96,7 @@ fn of_url(url: &str, name: &str) -> Result<PastedServer, Vec<String>> {
     }
     let name = name.to_owned();
     let body = json!({ "name": name, "type": "remote_http", "config": { "url": url } });
-    Ok(PastedServer { name, body })
+    Ok(PastedServer { id: name.clone(), name, body })
 }
 
 fn of_block(text: &str) -> Result<Vec<PastedServer>, Vec<String>> {
@@ -95,7 +117,7 @@ fn of_block(text: &str) -> Result<Vec<PastedServer>, Vec<String>> {
     let (mut servers, mut faults) = (Vec::new(), Vec::new());
     for (name, entry) in block {
         match body(name, entry) {
-            Ok(body) => servers.push(PastedServer { name: name.clone(), body }),
+            Ok(body) => servers.push(PastedServer { name: name.clone(), id: name.clone(), body }),
             Err(fault) => faults.push(format!("{name}: {fault}")),
         }
     }
@@ -179,6 +201,20 @@ mod tests {
             (Some("remote_http"), Some("https://y.example"))
         );
         assert_eq!(of_url("https://z.example/mcp", "z").unwrap().destination(), "https://z.example/mcp");
+    }
+
+    #[test]
+    fn a_server_that_cannot_be_added_is_named_before_any_is() {
+        let nothing = config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+        let text = "mcpServers: { files: { command: npx } }\n";
+        let config = config::load(text, "test", &nothing).unwrap_or_else(|faults| panic!("{faults}")).config;
+        let standing = Standing::new(config, super::super::Changes::default()).unwrap();
+        let read = |text: &str| servers(&standing, text, "");
+        let good = read(r#"{ "My notes": { "command": "a" }, "my-notes": { "command": "b" } }"#).unwrap();
+        assert_eq!(good.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["my-notes", "my-notes-2"]);
+        let faults = read(r#"{ "good": { "command": "a" }, "bad": { "command": "b", "args": "c" } }"#);
+        assert_eq!(faults.unwrap_err(), ["bad: `args` must be a list of strings"]);
+        assert!(read(r#"{ "files": { "command": "a" } }"#).unwrap_err()[0].contains("already a server"));
     }
 
     #[test]

@@ -45,15 +45,16 @@ pub(in super::super) async fn add(request: &PageRequest) -> PageResult {
         Err(faults) => return refused(request, again(faults, Vec::new())).await,
     };
     if request.form.get("confirm") != Some("yes") {
-        let preview = servers.iter().map(|one| format!("{}: {}", one.name, one.destination())).collect();
+        let preview = servers.iter().map(|one| format!("{}: {}", one.id, one.destination())).collect();
         let frame = request.frame();
         return page_reply::ok(page::servers(&frame, &data(request, again(Vec::new(), preview)).await));
     }
     let (mut added, mut faults) = (Vec::new(), Vec::new());
     for server in servers {
+        let name = server.name.clone();
         match add_one(request, server).await {
             Ok(id) => added.push(id),
-            Err(refusal) => faults.push(refusal.message),
+            Err(refusal) => faults.push(format!("{name}: {}", refusal.message)),
         }
     }
     if added.is_empty() {
