@@ -111,6 +111,43 @@ await on('/admin/playground-run', 'news about a call keep a half-typed answer, a
   assert.equal(await message.evaluate((details) => details.open), !wasOpen);
 });
 
+await on('/admin/playground-run', 'news about a call leave the focus where it is', async (page) => {
+  await until(() => served.count('run') > 0);
+  const old = await page.locator('#run').evaluate((run) => run.outerHTML);
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  const words = await page.locator('[data-key="message-0"] summary').innerText();
+  for (const news of ['asks you again', 'asks you once more']) {
+    await page.locator('[data-key="message-0"] summary').focus();
+    served.send('run', 'replace', old.replace('asks you', news));
+    await page.getByText(news).waitFor();
+    assert.equal((await focused()).replaceAll(/\s+/g, ''), words.replaceAll(/\s+/g, ''));
+  }
+  // Another question, so that the whole run is replaced.
+  await page.getByRole('button', { name: 'Cancel' }).focus();
+  const other = old.replace('data-question="q1"', 'data-question="q2"');
+  served.send('run', 'replace', other.replace('asks you', 'asks you more'));
+  await page.getByText('asks you more').waitFor();
+  assert.equal(await focused(), 'Cancel');
+  // A call that is over cannot be cancelled.
+  served.send('run', 'replace', other.replace('asks you', 'was done').replaceAll('Cancel<', 'Nothing<'));
+  await page.getByText('was done').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'run');
+});
+
+await on('/admin/servers', 'a list that is replaced does not take the focus with it', async (page) => {
+  const before = await page.evaluate(() => {
+    const [filter, list, link] = ['[name=q]', '#list', '#list tbody a'].map((one) => document.querySelector(one));
+    filter.value = 'note';
+    filter.dispatchEvent(new Event('input', { bubbles: true }));
+    // The list is asked for a little later.
+    list.dataset.old = 'yes';
+    link.focus();
+    return link.textContent;
+  });
+  await page.locator('#list:not([data-old])').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), before);
+});
+
 await on('/admin/playground', 'another profile brings another form, and the filter of the tools leaves it alone', async (page) => {
   await page.evaluate(() => { globalThis.form = document.querySelector('.stage form'); });
   await page.getByLabel('Tool', { exact: true }).pressSequentially('post');

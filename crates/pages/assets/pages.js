@@ -12,16 +12,38 @@ function replace(target, html) {
     const old = detailsLike(each, target);
     if (old) each.open = old.open;
   }
-  if (replaceAround(target, fresh)) {
-    window.htmx?.process(target);
-    improve(target);
-    return;
+  const focused = document.activeElement;
+  const stays = replaceAround(target, fresh);
+  if (!stays) target.replaceWith(fresh);
+  const shown = stays ? target : fresh;
+  refocus(focused, shown);
+  window.htmx?.process(shown);
+  improve(shown);
+}
+
+/** Gives the focus back after the focused control was replaced with the part around it: to the same control, else to the part. */
+function refocus(control, part = successor(control)) {
+  if (!control || control.isConnected) return;
+  const like = controlLike(control, part);
+  if (!like) part.tabIndex = -1;
+  (like ?? part).focus({ preventScroll: true });
+}
+
+/** The part of the page that now has the place of the part in which a replaced control was. */
+function successor(control) {
+  for (let part = control?.parentElement; part; part = part.parentElement) {
+    const now = part.id && document.getElementById(part.id);
+    if (now) return now;
   }
-  const focused = target.contains(document.activeElement) ? document.activeElement.id : '';
-  target.replaceWith(fresh);
-  if (focused) document.getElementById(focused)?.focus();
-  window.htmx?.process(fresh);
-  improve(fresh);
+  return document.querySelector('main');
+}
+
+/** The control that does the same as a replaced one: it is in the same details, and has the same id, name, and label or words. */
+function controlLike(control, part) {
+  const details = control.closest('details');
+  const around = details ? detailsLike(details, part) : part;
+  return [...around?.querySelectorAll(control.localName) ?? []].find((each) => each.id === control.id && each.name === control.name && each.ariaLabel === control.ariaLabel
+    && (details || each.ariaLabel || control.matches('input, select, textarea') || each.textContent === control.textContent));
 }
 
 /** The part of an element that shows the same as `details`. What has no key and no time is not known again. */
@@ -209,7 +231,12 @@ document.addEventListener('keydown', ({ key, target }) => {
   const details = key === 'Escape' && target.closest?.('.when[open]');
   if (details) { details.open = false; details.querySelector('summary').focus(); }
 });
-document.addEventListener('htmx:after:swap', () => improve(document.body));
+let focusedBefore;
+document.addEventListener('htmx:before:swap', () => { focusedBefore = document.activeElement; });
+document.addEventListener('htmx:after:swap', () => {
+  refocus(focusedBefore);
+  improve(document.body);
+});
 
 setInterval(refreshTimes, 15_000);
 setInterval(() => {
