@@ -169,8 +169,10 @@ await on('/admin/keys', 'a sheet asks for the name, and Escape closes it', async
   const sheet = page.getByRole('dialog');
   await sheet.waitFor();
   assert.equal(await sheet.getByLabel(/to confirm/).getAttribute('required'), '');
+  await sheet.locator('input:focus').waitFor();
   await page.keyboard.press('Escape');
   await sheet.waitFor({ state: 'hidden' });
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Revoke');
 });
 
 await on('/admin/keys-made', 'a new key can be copied', async (page) => {
@@ -188,7 +190,7 @@ await on('/admin/servers', 'the exact time opens with the keyboard, and Escape c
   assert.equal(await time.evaluate((element) => element.open), false);
 });
 
-await on('/admin/servers', 'the first key leads to the content', async (page) => {
+await on('/admin/tools', 'the first key leads to the content', async (page) => {
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to content');
   await page.keyboard.press('Enter');

@@ -221,7 +221,8 @@ document.addEventListener('click', ({ target }) => {
   else if (button) pause(button);
 });
 document.addEventListener('input', ({ target }) => { if (target.matches?.('[data-json]')) checkJson(target); });
-document.addEventListener('toggle', ({ target }) => {
+document.addEventListener('toggle', ({ target, newState }) => {
+  if (target.matches?.('.sheet') && newState === 'open') target.querySelector('input:not([type="hidden"])')?.focus();
   if (!target.matches?.('.when') || !target.open) return;
   localTime(target);
   // Only one is open at a time.

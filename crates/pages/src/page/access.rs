@@ -21,7 +21,7 @@ pub fn access(frame: &PageFrame, data: &AccessPage) -> Markup {
         &head,
         &html! {
             (form(data))
-            (faults("", data.fault.as_slice()))
+            (faults(data.fault.as_slice()))
             @if let Some(answer) = &data.verdict { section aria-labelledby="answer" { h2 id="answer" { "Answer" } (verdict(answer)) (steps(&answer.steps)) } }
             section aria-labelledby="rules" { h2 id="rules" { "Rules" } (rules(data)) }
         },

@@ -92,7 +92,7 @@ fn list(frame: &PageFrame, data: &CallsPage, pairs: &[(&str, &str)]) -> Markup {
         ("When", ""),
     ];
     html! {
-        (faults("", data.fault.as_slice()))
+        (faults(data.fault.as_slice()))
         @if data.rows.is_empty() {
             (empty(&Empty { icon: Glyph::Search, title: "No matching calls", text: "Choose a longer period, or clear the filter.", link: Some((route::CALLS, "All calls")) }))
         } @else {

@@ -2,8 +2,8 @@
 
 use crate::model::{ForeignText, KeyRow, KeyStanding, KeysPage, PageFrame};
 use crate::part::{
-    Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, badge, confirmed, count, empty, faults,
-    field, filter, page, pager, post, recorded, shown, snippet, submit, table, until, when,
+    Button, Confirmed, Empty, Glyph, Head, InputLine, Section, Tone, badge, confirmed, count, empty, field,
+    filter, page, pager, post, recorded, refused, shown, snippet, submit, table, until, when,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -123,7 +123,7 @@ fn form(frame: &PageFrame, data: &KeysPage) -> Markup {
                         }
                     } }
                 }
-                (faults("", entered.fault.as_slice()))
+                (refused("new-faults", entered.fault.as_slice()))
                 (submit(Button::Main, Glyph::Key, "Make the key"))
             }))
         }

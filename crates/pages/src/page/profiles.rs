@@ -2,8 +2,8 @@
 
 use crate::model::{PageFrame, ProfilesPage};
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, at_row, count, counted, defined_in, empty, faults, field,
-    left_out, page, post, shown, submit, table,
+    Button, Empty, Glyph, Head, InputLine, Section, at_row, count, counted, defined_in, empty, field,
+    left_out, page, post, refused, shown, submit, table,
 };
 use crate::route;
 use maud::{Markup, html};
@@ -89,7 +89,7 @@ fn add(frame: &PageFrame, data: &ProfilesPage) -> Markup {
                             }
                         } (left_out(&data.servers)) }
                     }
-                    (faults("", data.fault.as_slice()))
+                    (refused("add-faults", data.fault.as_slice()))
                     (submit(Button::Main, Glyph::Add, "Add the profile"))
                 }))
             } @else {

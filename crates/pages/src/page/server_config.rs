@@ -1,7 +1,7 @@
 //! The configuration of one server: the form that changes it, and the ones that switch it off or remove it.
 
 use crate::model::{DefinedIn, PageFrame, ServerPage, ServerState};
-use crate::part::{Button, Confirmed, Glyph, button, code, confirmed, faults, post, submit};
+use crate::part::{Button, Confirmed, Glyph, button, code, confirmed, post, refused, submit};
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
 
@@ -32,7 +32,7 @@ fn form(frame: &PageFrame, data: &ServerPage) -> Markup {
                 textarea.mono id="config-text" name="text" rows="10" data-json spellcheck="false" aria-describedby="config-hint" { "\n" (config.text.value()) }
                 p.hint id="config-hint" { "Secrets are shown as " code { "***" } ". Leave them unchanged to keep the stored values." }
             }
-            (faults("", &config.faults))
+            (refused("config-faults", &config.faults))
             div.row { (submit(Button::Main, Glyph::Check, "Save and apply")) }
         }))
         div.row.ends {

@@ -3,8 +3,8 @@
 use crate::model::{AddServer, PageFrame, ServerRow, ServerState, ServersPage};
 use crate::page::overview::counted_since;
 use crate::part::{
-    Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, defined_in, empty, faults,
-    field, filter, page, pager, percent, post, recorded, select, server_badge, shown, state_name, submit,
+    Button, Empty, Glyph, Head, InputLine, Section, Tone, at_row, badge, count, defined_in, empty, field,
+    filter, page, pager, percent, post, recorded, refused, select, server_badge, shown, state_name, submit,
     table, when,
 };
 use crate::route;
@@ -114,11 +114,11 @@ fn add(frame: &PageFrame, add: &AddServer) -> Markup {
                             placeholder="{ \"mcpServers\": { \"files\": { \"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"] } } }" { "\n" (add.text.value()) }
                     }
                     (field(InputLine { form: "add", name: "name", label: "Name", value: add.name.raw(), example: "files", hint: "Only for a URL. A block already contains names.", ..InputLine::default() }))
-                    (faults("add-faults", &add.faults))
+                    (refused("add-faults", &add.faults))
                     @if add.preview.is_empty() {
                         (submit(Button::Main, Glyph::Go, "Check"))
                     } @else {
-                        div.notice.note { (Glyph::Note) div { p { strong { "These servers would be added:" } } ul { @for line in &add.preview { li { code { (line) } } } } } }
+                        div.notice.note tabindex="-1" autofocus { (Glyph::Note) div { p { strong { "These servers would be added:" } } ul { @for line in &add.preview { li { code { (line) } } } } } }
                         input type="hidden" name="confirm" value="yes";
                         (submit(Button::Main, Glyph::Add, "Add and start"))
                     }

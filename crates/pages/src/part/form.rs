@@ -113,13 +113,19 @@ pub(crate) fn button(
     post(frame, action, "inline", &html! { (hidden) (submit(look, icon, words)) })
 }
 
-/// The reasons why a form was refused, which screen readers announce.
-pub(crate) fn faults(id: &str, list: &[ForeignText]) -> Markup {
-    html! {
-        @if !list.is_empty() {
-            div.faults id=[non_empty(id)] role="alert" { ul { @for fault in list { li { (Glyph::Bad) span { (fault) } } } } }
-        }
-    }
+/// The reasons why something that was entered cannot be used, which screen readers announce.
+pub(crate) fn faults(list: &[ForeignText]) -> Markup {
+    html! { @if !list.is_empty() { div.faults role="alert" { (reasons(list)) } } }
+}
+
+/// The reasons why a form was refused, on the page that answers it. They have the focus, so that the browser shows this part of the
+/// page, and the next keys are those of the form.
+pub(crate) fn refused(id: &str, list: &[ForeignText]) -> Markup {
+    html! { @if !list.is_empty() { div.faults id=(id) role="alert" tabindex="-1" autofocus { (reasons(list)) } } }
+}
+
+fn reasons(list: &[ForeignText]) -> Markup {
+    html! { ul { @for fault in list { li { (Glyph::Bad) span { (fault) } } } } }
 }
 
 /// A form that is sent by POST, with the token.
@@ -147,7 +153,8 @@ pub(crate) struct Confirmed<'a> {
     pub(crate) fields: &'a [(&'a str, &'a str)],
 }
 
-/// A form that removes something. It opens above the page, and the operator has to type the name.
+/// A form that removes something. It opens above the page, and the operator has to type the name. The script gives the focus to the
+/// field: with `autofocus`, the field would also ask for it while the form is closed.
 pub(crate) fn confirmed(frame: &PageFrame, action: &str, ask: Confirmed<'_>) -> Markup {
     let id = format!("{}-confirm", ask.form);
     let sheet = format!("{}-sheet", ask.form);

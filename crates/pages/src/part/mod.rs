@@ -29,8 +29,8 @@ pub(crate) use badge::{
 pub(crate) use chart::{latency_chart, meter, numbers, traffic_chart};
 pub(crate) use figures::{bytes, compact, count, counted, duration, per_second, percent};
 pub(crate) use form::{
-    Button, Confirmed, InputLine, button, confirmed, faults, field, named_field, post, schema_field, select,
-    submit,
+    Button, Confirmed, InputLine, button, confirmed, faults, field, named_field, post, refused, schema_field,
+    select, submit,
 };
 pub(crate) use icon::Glyph;
 pub(crate) use list::{Empty, at_row, chooser, empty, facts, filter, jump, left_out, pager, shown, table};
