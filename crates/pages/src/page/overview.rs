@@ -57,7 +57,7 @@ pub fn overview_now(data: &OverviewPage) -> Markup {
             span.dot aria-hidden="true" {}
             span { "Now: " (words(data.running, "call running", "calls running")) ", " (words(data.waiting, "call waiting", "calls waiting")) ", "
                 a href=(route::SESSIONS) { (words(data.sessions, "session", "sessions")) } }
-            span.quiet data-stream-state {}
+            span.quiet data-stream-state { noscript { "Without scripts, reload the page to see newer numbers." } }
         }
     }
 }
