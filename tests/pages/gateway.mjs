@@ -35,6 +35,7 @@ export async function start(program, config) {
     write,
     log: () => log.join(''),
     client: (headers) => new Client(`${url}/mcp`, headers),
+    modernClient: () => new ModernClient(`${url}/mcp`),
     repeatCalls: (count) => repeatCalls(join(folder, 'state', 'audit.db'), count),
     stop: () => new Promise((resolve) => {
       child.on('exit', () => { rmSync(folder, { recursive: true, force: true }); resolve(); });
@@ -87,5 +88,32 @@ class Client {
 
   call(name, given = {}) {
     return this.send({ jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name, arguments: given } });
+  }
+}
+
+/** A client of version 2026-07-28, whose requests stand alone. */
+class ModernClient extends Client {
+  open() {
+    return this.list();
+  }
+
+  list() {
+    return this.ask('tools/list', {});
+  }
+
+  call(name, given = {}) {
+    return this.ask('tools/call', { name, arguments: given });
+  }
+
+  ask(method, params) {
+    const version = '2026-07-28';
+    Object.assign(this.headers, { 'mcp-protocol-version': version, 'mcp-method': method });
+    if (params.name) this.headers['mcp-name'] = params.name;
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': version,
+      'io.modelcontextprotocol/clientInfo': { name: 'cursor', version: '2.0' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    return this.send({ jsonrpc: '2.0', id: 3, method, params: { ...params, _meta } });
   }
 }

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SERVER, command, end, eventually, folder, journey } from './operator.mjs';
+import { NARROW, SERVER, WIDE, command, end, eventually, folder, journey } from './operator.mjs';
 
 const table = (page) => page.locator('main table').first();
 
@@ -66,25 +66,61 @@ await journey('try a tool with elicitation', `mcpServers:\n  greeter: ${command(
   await shot('answer');
 });
 
-await journey('find a failed call and read both sides', `audit: { arguments: true }\nmcpServers:\n  blog: ${command()}\n`, async (page, gateway, shot) => {
-  const client = gateway.client();
+/** Opens the latest failed call of a tool, once its messages were captured. */
+async function exchange(page, gateway, tool) {
+  for (;;) {
+    await eventually(page, `${gateway.url}/admin/calls?outcome=error`, tool);
+    await table(page).getByRole('link', { name: tool }).first().click();
+    if (await page.getByText('server → Dragoman').first().isVisible()) return;
+  }
+}
+
+/** The messages of a side: how wide and high they are, and what they say. */
+async function side(page, name) {
+  const messages = page.locator(`.messages li.${name}`);
+  return { box: await messages.first().boundingBox(), words: await messages.allInnerTexts(), count: await messages.count() };
+}
+
+/** Each side has messages of its own version, without the password, and the sides are beside or below each other. */
+async function compared(page, eras) {
+  const [client, server] = [await side(page, 'client'), await side(page, 'server')];
+  for (const [{ words, count }, era] of [[client, eras.client], [server, eras.server]]) {
+    assert.equal(count, 2);
+    for (const message of words) {
+      assert.ok(message.includes(era), `${era} is not named: ${message}`);
+      assert.equal(/resultType|modelcontextprotocol\/protocolVersion/.test(message), era === MODERN, message);
+      assert.match(message, /password.{0,6}\*\*\*/);
+    }
+  }
+  assert.ok(!(await page.content()).includes('hunter2'), 'a password is shown');
+  assert.match(await page.locator('.facts').innerText(), new RegExp(`client ${eras.client}, server ${eras.server}`));
+  assert.ok(client.box.x + client.box.width <= server.box.x, 'the sides are not beside each other');
+  assert.equal(client.box.y, server.box.y);
+  await page.setViewportSize(NARROW);
+  const [above, below] = [(await side(page, 'client')).box, (await side(page, 'server')).box];
+  assert.equal(above.x, below.x);
+  assert.ok(above.y + above.height <= below.y, 'the sides are not below each other');
+  await page.setViewportSize(WIDE);
+}
+
+const MODERN = '2026-07-28';
+await journey('find a failed call and read both sides', `audit: { arguments: true }\nmcpServers:\n  blog: ${command()}\n  shop: ${command('modern')}\n`, async (page, gateway, shot) => {
+  const [client, modern] = [gateway.client(), gateway.modernClient()];
   await client.open();
   await client.list();
   await page.goto(`${gateway.url}/admin/calls`);
-  await client.call('blog__delete_post', { id: 7, password: 'hunter2' });
+  await modern.call('blog__delete_post', { id: 7, password: 'hunter2' });
   await eventually(page, `${gateway.url}/admin/calls?outcome=error`, 'blog__delete_post');
   await table(page).getByRole('link', { name: 'blog__delete_post' }).first().click();
   await page.getByRole('button', { name: 'Capture for 10 minutes' }).click();
   await page.getByText('are captured for 10 minutes').waitFor();
-  await client.call('blog__delete_post', { id: 8, password: 'hunter2' });
-  for (;;) {
-    await page.goto(`${gateway.url}/admin/calls?outcome=error`);
-    await table(page).getByRole('link', { name: 'blog__delete_post' }).first().click();
-    if (await page.getByText('server → Dragoman').first().isVisible()) break;
-  }
-  const words = await page.locator('main').innerText();
-  assert.match(words, /The post does not exist/);
-  assert.ok(!words.includes('hunter2'), 'a password is shown');
+  await modern.call('blog__delete_post', { id: 8, password: 'hunter2' });
+  await client.call('shop__delete_post', { id: 9, password: 'hunter2' });
+  await exchange(page, gateway, 'shop__delete_post');
+  await compared(page, { client: '2025-06-18', server: MODERN });
+  await exchange(page, gateway, 'blog__delete_post');
+  await compared(page, { client: MODERN, server: '2025-06-18' });
+  assert.match(await page.locator('main').innerText(), /The post does not exist/);
   await shot('call');
 });
 

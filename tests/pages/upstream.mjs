@@ -1,5 +1,6 @@
 // An MCP server over standard input and output, for the journeys: it asks, fails, changes its definitions, and is hostile, as its
-// argument says. A tool's description is read from the file `DESCRIPTION` with each list.
+// argument says. It has version 2025-06-18, or 2026-07-28 with the argument `modern`. A tool's description is read from the file
+// `DESCRIPTION` with each list.
 
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -34,9 +35,14 @@ async function call({ name, arguments: given = {} }) {
     const answer = await ask({ message: 'Which color do you like?', requestedSchema: { ...object, properties: { color: { type: 'string', enum: ['red', 'green'] } }, required: ['color'] } });
     return text(`You said ${answer?.content?.color ?? answer?.action}.`);
   }
-  if (name === 'delete_post') return text('The post does not exist.', { isError: true });
+  if (name === 'delete_post') return { content: ['The post does not exist.', JSON.stringify({ given })].map((words) => ({ type: 'text', text: words })), isError: true };
   return text(`Hello, ${given.name}!`);
 }
+
+const isModern = mode === 'modern';
+/** A result, with what only version 2026-07-28 has. */
+const finished = (result) => (isModern ? { ...result, resultType: 'complete' } : result);
+const kept = (result) => finished(isModern ? { ...result, ttlMs: 60_000, cacheScope: 'public' } : result);
 
 if (mode === 'hostile') process.stderr.write(`${HOSTILE}\n`);
 for await (const line of createInterface({ input: process.stdin })) {
@@ -44,12 +50,14 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (method === undefined) {
     awaited.get(id)?.(result);
     awaited.delete(id);
-  } else if (method === 'initialize') {
+  } else if (method === 'server/discover' && isModern) {
+    send({ id, result: kept({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }) });
+  } else if (method === 'initialize' && !isModern) {
     send({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: { listChanged: true } }, serverInfo: { name: mode, version: '1' } } });
   } else if (method === 'tools/list') {
-    send({ id, result: { tools: TOOLS[mode]() } });
+    send({ id, result: kept({ tools: TOOLS[isModern ? 'plain' : mode]() }) });
   } else if (method === 'tools/call') {
-    call(params).then((answer) => send({ id, result: answer }));
+    call(params).then((answer) => send({ id, result: finished(answer) }));
   } else if (id !== undefined) {
     send(method === 'ping' ? { id, result: {} } : { id, error: { code: -32601, message: 'unknown method' } });
   }
