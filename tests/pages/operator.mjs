@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { check, finish } from '../check.mjs';
+import { check, finish, report } from '../check.mjs';
 import { start } from './gateway.mjs';
 
 const [, screenshots, program, ...only] = process.argv.slice(2);
@@ -53,9 +53,19 @@ export async function enter(page, gateway) {
   await page.waitForURL(`${gateway.url}/admin`);
 }
 
+const isChosen = (name) => only.length === 0 || only.some((one) => name.includes(one));
+
+/** Runs a journey of several steps, each a case, with one gateway and one page. A step that fails ends the journey. */
+export async function steps(name, config, options, run) {
+  if (!isChosen(name)) return;
+  const step = async (words, act) => { if (!await check(`${name}: ${words}`, act)) throw new Error(`no further than: ${words}`); };
+  const walked = stage(config, options, (page, gateway) => run(page, gateway, step));
+  report(`${name}: to the end, and the console stays empty`, await walked.then(() => undefined, (error) => String(error?.message ?? error)));
+}
+
 /** Runs a journey with a gateway of its own. */
 export async function journey(name, config, run) {
-  if (only.length > 0 && !only.some((one) => name.includes(one))) return;
+  if (!isChosen(name)) return;
   await check(name, () => stage(config, {}, async (page, gateway) => {
     await enter(page, gateway);
     await run(page, gateway, (words) => picture(page, `${name} ${words}`));

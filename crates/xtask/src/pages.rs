@@ -9,9 +9,13 @@ use crate::tally::Tally;
 use crate::tools::{Tools, for_apps};
 use std::process::Command;
 
-/// The scripts: one looks at the gallery, one uses it, and one does what operators do with a running gateway.
-pub(crate) const PAGES: Scripts =
-    Scripts { name: "pages", all: &["gallery", "behavior", "journeys"], run: in_browser };
+/// The scripts: one looks at the gallery, one uses it, and the others do what operators do with a running gateway: with a mouse, with
+/// the keyboard alone, without JavaScript, and with texts that cannot be used.
+pub(crate) const PAGES: Scripts = Scripts {
+    name: "pages",
+    all: &["gallery", "behavior", "journeys", "keyboard", "no-script", "paste"],
+    run: in_browser,
+};
 
 /// Writes the gallery, and opens each page of it. The screenshots are in `target/test-work/pages/screenshots`.
 pub(crate) fn in_browser(
