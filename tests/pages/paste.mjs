@@ -66,6 +66,11 @@ await steps('a text that cannot be used', `audit: true\nmcpServers:\n  greeter: 
     const preview = await page.locator('.notice li').allInnerTexts();
     assert.deepEqual(preview.map((line) => line.split(':')[0]), ['my-notes', 'other']);
     assert.deepEqual(await servers(page), ['greeter']);
+    // Another text is shown again, before it is added.
+    await page.getByLabel('Block or URL').fill(block({ 'My notes': { ...GOOD, env: { DEBUG: '1' } }, other: GOOD }));
+    await page.getByRole('button', { name: 'Add and start' }).click();
+    await page.locator('.notice li').getByText('with the variables DEBUG').waitFor();
+    assert.deepEqual(await servers(page), ['greeter']);
     await page.getByRole('button', { name: 'Add and start' }).click();
     await page.getByText('Added: my-notes, other').waitFor();
     assert.deepEqual((await servers(page)).sort(), ['greeter', 'my-notes', 'other']);

@@ -1,6 +1,8 @@
 //! Servers in the forms in which other clients write them: a block of `mcpServers`, or the address of one server. This module must not
 //! know where the text comes from.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use serde_json::{Map, Value, json};
 
 use super::{Standing, add_server};
@@ -69,6 +71,15 @@ pub fn servers(standing: &Standing, text: &str, name: &str) -> Result<Vec<Pasted
     }
     let faults = tried(standing, &mut servers);
     if faults.is_empty() { Ok(servers) } else { Err(faults) }
+}
+
+/// Returns a mark by which these servers are known again: the same servers have the same mark, as long as the process runs.
+pub fn mark(servers: &[PastedServer]) -> String {
+    let mut digest = DefaultHasher::new();
+    for server in servers {
+        (&server.id, server.body.to_string()).hash(&mut digest);
+    }
+    format!("{:016x}", digest.finish())
 }
 
 /// Adds the servers to a copy of the configuration, which gives them their ids. Returns what is wrong with them, so that nobody
@@ -212,6 +223,13 @@ mod tests {
         let read = |text: &str| servers(&standing, text, "");
         let good = read(r#"{ "My notes": { "command": "a" }, "my-notes": { "command": "b" } }"#).unwrap();
         assert_eq!(good.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), ["my-notes", "my-notes-2"]);
+        assert_eq!(
+            mark(&good),
+            mark(&read(r#"{"My notes":{"command":"a"},"my-notes":{"command":"b"}}"#).unwrap())
+        );
+        let other =
+            r#"{ "My notes": { "command": "a" }, "my-notes": { "command": "b", "env": { "A": "1" } } }"#;
+        assert_ne!(mark(&good), mark(&read(other).unwrap()));
         let faults = read(r#"{ "good": { "command": "a" }, "bad": { "command": "b", "args": "c" } }"#);
         assert_eq!(faults.unwrap_err(), ["bad: `args` must be a list of strings"]);
         assert!(read(r#"{ "files": { "command": "a" } }"#).unwrap_err()[0].contains("already a server"));

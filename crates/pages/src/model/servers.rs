@@ -37,6 +37,8 @@ pub struct AddServer {
     pub faults: Vec<ForeignText>,
     /// The servers that the text would add, as sentences (`files: npx -y …`); shown for confirmation before anything starts.
     pub preview: Vec<ForeignText>,
+    /// The mark of the preview, which confirms that these servers were shown.
+    pub mark: String,
 }
 
 /// A server in a list.

@@ -119,7 +119,7 @@ fn add(frame: &PageFrame, add: &AddServer) -> Markup {
                         (submit(Button::Main, Glyph::Go, "Check"))
                     } @else {
                         div.notice.note tabindex="-1" autofocus { (Glyph::Note) div { p { strong { "These servers would be added:" } } ul { @for line in &add.preview { li { code { (line) } } } } } }
-                        input type="hidden" name="confirm" value="yes";
+                        input type="hidden" name="confirm" value=(add.mark);
                         (submit(Button::Main, Glyph::Add, "Add and start"))
                     }
                 }))

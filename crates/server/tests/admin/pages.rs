@@ -207,7 +207,15 @@ async fn a_server_is_added_after_a_look_at_what_would_run() {
         preview.text
     );
     assert_eq!(browser.get("/admin/servers/gone").await.status, 404, "nothing was added");
-    let added = browser.post("/admin/servers-add", &format!("{form}&confirm=yes")).await;
+    let mark = preview.text.split("name=\"confirm\" value=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let form = format!("{form}&confirm={}", mark.expect("the mark of the preview"));
+    let changed = browser.post("/admin/servers-add", &form.replace("gone", "other")).await;
+    assert!(
+        changed.status == 200 && changed.text.contains("other: http://127.0.0.1:1/mcp"),
+        "{}",
+        changed.text
+    );
+    let added = browser.post("/admin/servers-add", &form).await;
     assert_eq!(added.status, 303, "{}", added.text);
     // While the next attempt runs, the page shows the reason of the previous one without advice.
     let page = page_with(&mut browser, "/admin/servers/gone", "check that the server runs").await;

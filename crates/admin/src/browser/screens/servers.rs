@@ -34,20 +34,21 @@ async fn data(request: &PageRequest, add: AddServer) -> ServersPage {
 /// Shows which servers a pasted text would add, or adds them.
 pub(in super::super) async fn add(request: &PageRequest) -> PageResult {
     let (text, name) = (request.form.get("text").unwrap_or_default(), request.form.text("name"));
-    let again = |faults: Vec<String>, preview: Vec<String>| AddServer {
+    let again = |faults: Vec<String>| AddServer {
         text: text.into(),
         name: name.into(),
         faults: texts(faults),
-        preview: texts(preview),
+        ..AddServer::default()
     };
     let servers = match pasted::servers(&request.standing(), text, name) {
         Ok(servers) => servers,
-        Err(faults) => return refused(request, again(faults, Vec::new())).await,
+        Err(faults) => return refused(request, again(faults)).await,
     };
-    if request.form.get("confirm") != Some("yes") {
-        let preview = servers.iter().map(|one| format!("{}: {}", one.id, one.destination())).collect();
-        let frame = request.frame();
-        return page_reply::ok(page::servers(&frame, &data(request, again(Vec::new(), preview)).await));
+    let mark = pasted::mark(&servers);
+    if request.form.text("confirm") != mark {
+        let preview = texts(servers.iter().map(|one| format!("{}: {}", one.id, one.destination())));
+        let add = AddServer { preview, mark, ..again(Vec::new()) };
+        return page_reply::ok(page::servers(&request.frame(), &data(request, add).await));
     }
     let (mut added, mut faults) = (Vec::new(), Vec::new());
     for server in servers {
@@ -58,7 +59,7 @@ pub(in super::super) async fn add(request: &PageRequest) -> PageResult {
         }
     }
     if added.is_empty() {
-        return refused(request, again(faults, Vec::new())).await;
+        return refused(request, again(faults)).await;
     }
     let text = format!("Added: {}. The state of each server shows whether it can be used.", added.join(", "));
     let advice = (!faults.is_empty()).then(|| format!("Not added: {}", faults.join("; ")));

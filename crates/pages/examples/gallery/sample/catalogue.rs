@@ -96,6 +96,7 @@ pub(crate) fn servers(s: &Sample) -> ServersPage {
             name: s.t(""),
             faults: if s.hostile.is_some() { vec![s.t("")] } else { Vec::new() },
             preview: if s.rows > 0 { vec![s.t("time: uvx mcp-server-time")] } else { Vec::new() },
+            mark: "0123456789abcdef".to_owned(),
         },
     }
 }
