@@ -9,7 +9,7 @@ use crate::tally::Tally;
 use crate::tools::{Tools, for_apps};
 
 /// The host, a script.
-pub(crate) const APPS: Scripts = Scripts { name: "apps", all: &["host"], run: with_host };
+pub(crate) const APPS: Scripts = Scripts { name: "apps", lanes: &[&["host"]], run: with_host };
 
 /// Runs the host, which starts the gateway and the servers itself.
 pub(crate) fn with_host(

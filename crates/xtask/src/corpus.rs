@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The scripts of this command.
-pub(crate) const CORPUS: Scripts = Scripts { name: "corpus", all: &["search"], run: with_corpus };
+pub(crate) const CORPUS: Scripts = Scripts { name: "corpus", lanes: &[&["search"]], run: with_corpus };
 
 /// The lists that the search is measured with, as `tests/corpus/subsets.json` names them.
 const LISTS: [&str; 2] = ["120", "all"];

@@ -13,7 +13,7 @@ use std::process::Command;
 /// the keyboard alone, without JavaScript, and with texts that cannot be used.
 pub(crate) const PAGES: Scripts = Scripts {
     name: "pages",
-    all: &["gallery", "behavior", "journeys", "keyboard", "no-script", "paste"],
+    lanes: &[&["gallery"], &["journeys", "keyboard", "no-script", "paste", "behavior"]],
     run: in_browser,
 };
 

@@ -14,7 +14,7 @@ use std::fs;
 use std::process::Command;
 
 /// The scripts: the clients for the command line; those made of SDKs are in Python.
-pub(crate) const CLIENTS: Scripts = Scripts { name: "clients", all: &["cli"], run: with_clients };
+pub(crate) const CLIENTS: Scripts = Scripts { name: "clients", lanes: &[&["cli"]], run: with_clients };
 
 /// Tools of the demo server.
 const TOOLS: [&str; 2] = ["demo__add", "demo__example-echo"];

@@ -8,6 +8,7 @@ use crate::run::Log;
 use crate::tally::Tally;
 use crate::tools::{Node, Tools};
 use std::ffi::OsStr;
+use std::thread;
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_mins(10);
@@ -16,8 +17,8 @@ const DEADLINE: Duration = Duration::from_mins(10);
 pub(crate) struct Scripts {
     /// The name of the command and its log.
     pub(crate) name: &'static str,
-    /// The scripts, in this order.
-    pub(crate) all: &'static [&'static str],
+    /// The scripts. Those of one lane run in this order, and the lanes run at the same time.
+    pub(crate) lanes: &'static [&'static [&'static str]],
     /// Starts everything that the scripts need, and runs the named scripts; all if none is named.
     pub(crate) run: fn(&Tools, &Programs, &[&str], &Log) -> Result<Tally, String>,
 }
@@ -34,7 +35,7 @@ impl Scripts {
                     return Ok(true);
                 }
                 "--profile" => profile = args.next().ok_or_else(|| self.usage())?,
-                script if self.all.contains(&script) => only.push(script),
+                script if self.all().contains(&script) => only.push(script),
                 other => return Err(format!("no `{other}`\n\n{}", self.usage())),
             }
         }
@@ -49,23 +50,45 @@ impl Scripts {
     }
 
     /// Runs all scripts, or some, with these arguments.
-    pub(crate) fn each<S: AsRef<OsStr>>(
+    pub(crate) fn each<S: AsRef<OsStr> + Sync>(
         &self,
         (node, args): (&Node, &[S]),
         only: &[&str],
         log: &Log,
     ) -> Result<Tally, String> {
-        let mut tally = Tally::default();
-        for script in self.all.iter().filter(|script| only.is_empty() || only.contains(script)) {
-            let mut command = node.script(&format!("{script}.mjs"))?;
-            let (good, said) = log.status(command.args(args))?;
-            tally += cases(&said, good);
-        }
-        Ok(tally)
+        let is_wanted = |script: &&&str| only.is_empty() || only.contains(*script);
+        let lane = |number: usize, scripts: &[&str]| {
+            // Each lane has a log of its own, because the output of a script is what its log gains.
+            let own = log.part(&format!("{}-{number}", self.name))?;
+            let mut tally = Tally::default();
+            for script in scripts.iter().filter(is_wanted) {
+                let mut command = node.script(&format!("{script}.mjs"))?;
+                let (good, said) = own.status(command.args(args))?;
+                tally += cases(&said, good);
+            }
+            log.take(&own);
+            Ok::<Tally, String>(tally)
+        };
+        thread::scope(|scope| {
+            let lanes = self.lanes.iter().enumerate();
+            let running: Vec<_> =
+                lanes.map(|(number, scripts)| scope.spawn(move || lane(number, scripts))).collect();
+            let ended =
+                running.into_iter().map(|lane| lane.join().map_err(|_| "a lane panicked".to_owned())?);
+            ended.collect::<Vec<_>>().into_iter().try_fold(Tally::default(), |mut all, one| {
+                all += one?;
+                Ok(all)
+            })
+        })
+    }
+
+    /// The names of all scripts.
+    fn all(&self) -> Vec<&'static str> {
+        self.lanes.concat()
     }
 
     fn usage(&self) -> String {
-        let Self { name, all, .. } = self;
+        let (name, all) = (self.name, self.all());
         format!(
             "cargo xtask {name} [--profile CARGO-PROFILE] [SCRIPT ...]\n\n  \
              --profile  the cargo profile for building the programs (dev)\n  \

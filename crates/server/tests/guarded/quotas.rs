@@ -187,7 +187,7 @@ async fn guessers_at_one_address_keep_nobody_out_at_another() {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         let (status, took) = shows(http, "ann", "battery staple", "203.0.113.2").await;
         assert_eq!(status, 200, "{failures}");
-        assert!(took < std::time::Duration::from_secs(5), "{failures}: {took:?}");
+        assert!(took < std::time::Duration::from_secs(10), "{failures}: {took:?}");
         let statuses = guessers.join_all().await;
         let refused = statuses.iter().filter(|status| **status == 429).count();
         assert!(statuses.iter().all(|status| matches!(status, 401 | 429 | 503)), "{statuses:?}");

@@ -14,7 +14,7 @@ use std::process::Command;
 
 /// The scripts. The first one makes the provider replace its keys.
 pub(crate) const AUTH: Scripts =
-    Scripts { name: "auth", all: &["attacks", "flow-v1", "flow-v2"], run: with_provider };
+    Scripts { name: "auth", lanes: &[&["attacks", "flow-v1", "flow-v2"]], run: with_provider };
 
 /// The number of attempts to start: another program may take a free port before the gateway listens there.
 const ATTEMPTS: usize = 3;

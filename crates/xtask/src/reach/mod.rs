@@ -24,7 +24,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The cases. Those with a browser are a script.
-pub(crate) const REACH: Scripts = Scripts { name: "reach", all: &["described"], run: with_counterparts };
+pub(crate) const REACH: Scripts = Scripts { name: "reach", lanes: &[&["described"]], run: with_counterparts };
 
 /// The address at which the identity provider finds Dragoman; the provider's own `fetch` leads it to this machine.
 const PUBLIC: &str = "https://gate.example.test";

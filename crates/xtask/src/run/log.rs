@@ -28,6 +28,16 @@ impl Log {
         Ok(Self { path, until: Instant::now() + deadline })
     }
 
+    /// Creates an empty log with the same deadline, for commands that run beside others.
+    pub(crate) fn part(&self, name: &str) -> Result<Self, String> {
+        Self::create(name, self.left())
+    }
+
+    /// Appends the text of a part.
+    pub(crate) fn take(&self, part: &Self) {
+        self.note(part.text().trim_end());
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -27,11 +27,12 @@ use serde_json::{Value, json};
 pub(crate) use site::Site;
 use std::fs;
 use std::path::Path;
+use std::thread;
 
 /// The scripts of this command.
 pub(crate) const SITES: Scripts = Scripts {
     name: "sites",
-    all: &["tools", "account", "answers", "tenants", "login", "story", "extended", "network"],
+    lanes: &[&["tools", "account", "answers", "tenants", "story", "extended"], &["network", "login"]],
     run: with_sites,
 };
 
@@ -48,10 +49,9 @@ pub(crate) fn with_sites(
     let folder = Folder::new("sites")?;
     let wordpress = wordpress(log)?;
     let database = Database::start(&folder.0, log)?;
-    let sites = NAMES.map(|name| Site::start(name, &wordpress, &folder.0, &database, log));
-    let sites: Vec<Site> = sites.into_iter().collect::<Result<_, _>>()?;
+    let (sites, network) = started(&wordpress, &folder.0, &database, log);
+    let (sites, network) = (sites?, network?);
     let mut gateways = gateways(&sites, programs, &folder.0, log)?;
-    let network = network::start(&wordpress, &folder.0, &database, log)?;
     gateways.push(("network", network::gateway(&network, programs, log)?));
     let world = json!({
         "python": tools.python("sdk-v1")?,
@@ -73,6 +73,32 @@ pub(crate) fn with_sites(
         }
     }
     Ok(tally)
+}
+
+/// Starts the sites and the network at the same time; each has a log of its own, because the output of its set-up is what its log
+/// gains.
+fn started(
+    wordpress: &Path,
+    folder: &Path,
+    database: &Database,
+    log: &Log,
+) -> (Result<Vec<Site>, String>, Result<Site, String>) {
+    let start = |name: &str, start: &dyn Fn(&Log) -> Result<Site, String>| {
+        let own = log.part(&format!("sites-{name}"))?;
+        let site = start(&own);
+        log.take(&own);
+        site
+    };
+    let panicked = |_| Err("a set-up panicked".to_owned());
+    thread::scope(|scope| {
+        let one = |name| {
+            scope.spawn(move || start(name, &|log| Site::start(name, wordpress, folder, database, log)))
+        };
+        let sites = NAMES.map(one);
+        let network = start("network", &|log| network::start(wordpress, folder, database, log));
+        let sites = sites.into_iter().map(|site| site.join().unwrap_or_else(panicked)).collect();
+        (sites, network)
+    })
 }
 
 /// Checks that no gateway has logged a password, or data that only one account may see, although its log
