@@ -223,7 +223,7 @@ async fn run(
     (principal, request): (Arc<Principal>, PlayedRequest),
     mut answered: mpsc::Receiver<PlayedAnswer>,
 ) -> Value {
-    let identity = Identity { program: Some("playground".into()), ..Identity::of(principal, None) };
+    let identity = Identity { client_label: Some("playground".into()), ..Identity::of(principal, None) };
     let mut round = Map::new();
     for _ in 0..ROUNDS {
         let answer = round_trip(shard, played, &identity, (&request, &round)).await;

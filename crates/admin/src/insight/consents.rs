@@ -100,9 +100,7 @@ fn may_use(shard: &Shard, names: &KeyNames, consent: &ListedConsent) -> bool {
     let snapshot = &shard.gateway.snapshot;
     let (Some(id), Some(rules)) = (&consent.caller, &snapshot.rules) else { return true };
     let Some(principal) = names.principal(id, PointInTime::now().0) else { return !KeyNames::is_key(id) };
-    let looks_at_address =
-        |rule: &AccessRule| [&rule.who, &rule.unless].into_iter().flatten().any(|who| !who.ip.is_empty());
-    if shard.gateway.standing.config().access.iter().any(looks_at_address) {
+    if shard.gateway.standing.config().access.iter().any(AccessRule::depends_on_request) {
         return true;
     }
     let items_of = |server: &str| Glob::parse(&format!("{server}__*")).unwrap_or_else(|_| Glob::any());

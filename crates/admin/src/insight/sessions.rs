@@ -156,7 +156,7 @@ fn one(shard: &Shard, session: &Session) -> ListedSession {
         principal: session.identity.id().to_owned(),
         principal_name: None,
         address: session.identity.address().map(|address| address.to_string()),
-        client: session.identity.program.as_ref().map(ToString::to_string),
+        client: session.identity.client_label.as_ref().map(ToString::to_string),
         era: Some(session.era().version),
         opened: PointInTime::before(session.usage.age()),
         idle_seconds: session.usage.idle().as_secs(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use config::{AccessRule, Effect, Glob, Who};
+use config::{AccessRule, Effect, Glob};
 use smallvec::SmallVec;
 
 use super::Principal;
@@ -132,18 +132,16 @@ impl Rules {
             && (!self.closed || self.about(class, Effect::Allow, profile).next().is_some())
     }
 
-    /// Returns true if the rules give this principal nothing in any of these profiles, from whatever address. If an allowing rule
-    /// depends on the address, the result is false.
+    /// Returns true if the rules give this principal nothing in any of these profiles. If a rule depends on the request, the result is
+    /// false.
     pub fn give_nothing<'p>(
         &self,
         principal: &Principal,
         mut profiles: impl Iterator<Item = &'p str>,
     ) -> bool {
-        let depends = |who: &Who| !who.ip.is_empty();
-        let by_address =
-            |rule: &AccessRule| rule.effect() == Effect::Allow && rule.who.as_ref().is_some_and(depends);
         let class = self.class(&Asker { principal, address: None });
-        !self.rules.iter().any(by_address) && !profiles.any(|profile| self.opens(&class, profile))
+        !self.rules.iter().any(AccessRule::depends_on_request)
+            && !profiles.any(|profile| self.opens(&class, profile))
     }
 
     /// Returns false if the rules certainly deny askers of this class every item of a server. The items themselves are unknown

@@ -7,6 +7,8 @@ use config::{AccessRule, AnnotationHint, Effect, Glob, Lookup, ValuePath, When, 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+mod nothing;
+
 use super::*;
 use crate::list_kind::ListKind;
 
@@ -72,34 +74,6 @@ fn one_rule_that_allows_closes_the_rest() {
     assert_eq!(rules.decide(&asker(&bob), &tool("docs", "docs__read")), Decision::Denied(Why::NotAllowed));
     let opens = |who: &Principal| rules.opens(&rules.class(&asker(who)), "default");
     assert!(opens(&ann) && !opens(&bob));
-}
-
-#[test]
-fn it_is_known_whom_the_rules_give_nothing() {
-    let ci = Principal::of_key("abc", "ci", None::<&[&str]>);
-    let gets_nothing = |access: &str| rules(access).give_nothing(&ci, ["default", "build"].into_iter());
-    for access in [
-        "  []",
-        "  - { deny: 'docs__*' }",
-        "  - { allow: 'docs__*', who: { key: ci } }",
-        "  - { allow: 'docs__*', who: { key: abc } }",
-        "  - { allow: 'docs__*', profiles: build }",
-        "  - { allow: 'docs__*', who: { ip: 10.0.0.0/8 } }",
-        "  - { deny: '*', profiles: build }",
-    ] {
-        assert!(!gets_nothing(access), "{access}");
-    }
-    for access in [
-        "  - { allow: 'docs__*', who: { user: ci } }",
-        "  - { allow: 'docs__*', who: { key: other } }",
-        "  - { allow: 'docs__*', profiles: elsewhere }",
-        "  - { deny: '*', who: { key: ci } }",
-    ] {
-        assert!(gets_nothing(access), "{access}");
-    }
-    let bound = Principal::of_key("abc", "ci", Some(&["build"]));
-    let only = rules("  - { allow: 'docs__*', profiles: default }");
-    assert!(only.give_nothing(&bound, ["default", "build"].into_iter()));
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub struct Identity {
     /// that opened the session.
     pub passed: PassedHeaders,
     /// The client's label for the record of calls: name and version, clipped. Not for comparisons.
-    pub program: Option<Arc<str>>,
+    pub client_label: Option<Arc<str>>,
 }
 
 impl Identity {
@@ -42,7 +42,13 @@ impl Identity {
 
     /// Creates an identity; `client_address` is the address of the client, if it is known.
     pub fn of(principal: Arc<Principal>, client_address: Option<ClientAddress>) -> Self {
-        Self { principal, client_address, carried: None, passed: PassedHeaders::default(), program: None }
+        Self {
+            principal,
+            client_address,
+            carried: None,
+            passed: PassedHeaders::default(),
+            client_label: None,
+        }
     }
 
     /// Returns the client's IP address, if it is known.
@@ -51,14 +57,15 @@ impl Identity {
     }
 
     /// Returns the access class that the caller belongs to.
-    pub(crate) fn class(&self, snapshot: &Snapshot) -> Class {
+    pub(crate) fn access_class(&self, snapshot: &Snapshot) -> Class {
         snapshot.class(&Asker { principal: &self.principal, address: self.address() })
     }
 
     /// Returns true if both callers are the same principal, with the same rights.
     pub(crate) fn is_alike(&self, other: &Self, snapshot: &Snapshot) -> bool {
         let same = Arc::ptr_eq(&self.principal, &other.principal) && self.address() == other.address();
-        let same = same || (self.id() == other.id() && self.class(snapshot) == other.class(snapshot));
+        let same =
+            same || (self.id() == other.id() && self.access_class(snapshot) == other.access_class(snapshot));
         same && self.passed == other.passed
     }
 

@@ -49,7 +49,7 @@ pub(super) fn audit_entry(
         cached: false,
         arguments,
         address: identity.address().map(client_label::address),
-        client: identity.program.clone().or_else(|| {
+        client: identity.client_label.clone().or_else(|| {
             let info = frame.meta(meta::CLIENT_INFO).ok().flatten()?;
             client_label::program(info.of(frame.text()))
         }),

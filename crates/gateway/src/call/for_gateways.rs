@@ -64,7 +64,7 @@ fn empty_list(frame: &Frame, era: &Era, server_info: &str) -> Option<Bytes> {
 pub(super) fn is_gateway(caller: &Caller, frame: &Frame) -> bool {
     let is_named = |label: &str| label.starts_with(GATEWAY);
     match caller {
-        Caller::Session(session) => session.identity.program.as_deref().is_some_and(is_named),
+        Caller::Session(session) => session.identity.client_label.as_deref().is_some_and(is_named),
         Caller::Stateless(..) => {
             let info = frame.meta(meta::CLIENT_INFO).ok().flatten().map(|span| span.of(frame.text()));
             info.and_then(client_label::program).is_some_and(|label| is_named(&label))

@@ -49,7 +49,7 @@ impl OwnerDigests {
 
 /// Returns a digest of the caller's rights, and of the headers that are passed on for the caller.
 fn rights(identity: &Identity, snapshot: &Snapshot) -> [u8; 8] {
-    let (mut text, passed) = (identity.class(snapshot).text(), identity.passed.key());
+    let (mut text, passed) = (identity.access_class(snapshot).text(), identity.passed.key());
     if passed.is_empty() {
         return recent(DigestPurpose::Rights, &text);
     }

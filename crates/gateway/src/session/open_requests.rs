@@ -15,11 +15,11 @@ pub(crate) enum CannotBegin {
 }
 
 /// A running request, and the receiver of its cancellation.
-type OpenRequest = (Id, oneshot::Sender<Option<Frame>>);
+type RunningRequest = (Id, oneshot::Sender<Option<Frame>>);
 
 /// The running requests of one session.
 pub struct OpenRequests {
-    open: Mutex<Vec<OpenRequest>>,
+    open: Mutex<Vec<RunningRequest>>,
     most: usize,
     /// Notified when no request is running.
     pub(crate) drain: Drain,

@@ -99,7 +99,7 @@ pub(crate) struct NewSession {
 impl Session {
     pub(crate) fn new(new_session: NewSession, limits: &Limits, sealer: Arc<StateSealer>) -> Arc<Self> {
         let NewSession { id, key, profile, mut identity, era, hello, channel } = new_session;
-        identity.program = hello.info.as_deref().and_then(client_label::program);
+        identity.client_label = hello.info.as_deref().and_then(client_label::program);
         Arc::new(Self {
             tasks: TaskOwner::new(&identity, &id, sealer),
             id,

@@ -84,7 +84,7 @@ impl Holding {
         let held = Arc::new(HeldOpen {
             principal: principal.clone(),
             purpose,
-            program: identity.program.clone(),
+            program: identity.client_label.clone(),
             opened: Instant::now(),
             until: Until::of(principal),
             revoked: Stop::new(),

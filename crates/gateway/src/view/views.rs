@@ -42,7 +42,7 @@ impl Looking {
         identity: &Identity,
     ) -> Self {
         let (class, caller) =
-            (identity.class(context.egress.snapshot()), context.state.sees_alone(profile, identity));
+            (identity.access_class(context.egress.snapshot()), context.state.sees_alone(profile, identity));
         Self { profile, clients, class, caller }
     }
 
@@ -165,7 +165,7 @@ impl Views {
         tool: &str,
     ) -> Result<Option<Arc<str>>, NoKnownView> {
         let snapshot = context.egress.snapshot();
-        let (class, caller) = (identity.class(snapshot), context.state.sees_alone(profile, identity));
+        let (class, caller) = (identity.access_class(snapshot), context.state.sees_alone(profile, identity));
         let is_own = |cell: &ViewCell| {
             cell.profile == profile
                 && cell.regime == snapshot.regime

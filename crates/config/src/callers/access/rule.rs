@@ -84,6 +84,12 @@ impl AccessRule {
         if self.allow.is_some() { Effect::Allow } else { Effect::Deny }
     }
 
+    /// Returns true if the rule depends on more than the caller: on the address of a request. Then nobody can say what the rule
+    /// does to a caller without a request.
+    pub fn depends_on_request(&self) -> bool {
+        [&self.who, &self.unless].into_iter().flatten().any(|who| !who.ip.is_empty())
+    }
+
     /// The patterns of the rule: identities or own names of tools and prompts, URIs of resources.
     pub fn what(&self) -> &[Glob] {
         self.allow.as_deref().or(self.deny.as_deref()).unwrap_or_default()

@@ -100,7 +100,7 @@ pub(crate) async fn take(
 ) -> MessageOutcome {
     let introduced = session
         .and_then(|session| session.program())
-        .map(|program| Identity { program: Some(program.clone()), ..identity.clone() });
+        .map(|program| Identity { client_label: Some(program.clone()), ..identity.clone() });
     let identity = introduced.as_ref().unwrap_or(identity);
     let asking = Asking { shard, front, identity, session, headers, text, refused: None };
     asking.all().await

@@ -12,7 +12,7 @@ use super::answer;
 use crate::process::Shard;
 
 /// The time that a client may take to send a body.
-pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
+const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// The number of bytes of an overlong body that are still read, and the time limit for reading them.
 const UNREAD: u64 = 32 << 20;

@@ -1,19 +1,25 @@
 //! Runs a call on a stream of its session. This module must not know which method is called.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::Instant;
 use transport::budget::Part;
 use transport::net::collect;
 
-use super::body::BODY_TIME;
 use crate::call::call::{Call, Running};
 use crate::call::drive::{self, CallEnd, ClientSink};
 use crate::process::Shard;
 use crate::session::session::{ClientChannel, Session};
 use crate::session::streams::Streams;
 use crate::session::subscriptions::Change;
+
+/// The time that a server may take to send the rest of a long answer.
+const LONG_ANSWER: Duration = Duration::from_secs(30);
+
+/// The time for which an answer waits until a slow client has read earlier events.
+const SLOW_READER: Duration = Duration::from_secs(30);
 
 /// Runs a call to its end on a stream of the session.
 pub(super) async fn drive(
@@ -56,14 +62,14 @@ impl ClientSink for SessionStream<'_> {
             CallEnd::Answer(answer, _) => (answer.ok, Some(answer.body)),
             CallEnd::Long(body, call) => {
                 let cap = self.shard.gateway.snapshot.limits.result;
-                let read = collect(body, Part::Answers, cap, Instant::now() + BODY_TIME).await;
+                let read = collect(body, Part::Answers, cap, Instant::now() + LONG_ANSWER).await;
                 (true, Some(read.unwrap_or_else(|_| call.broken().body)))
             }
             CallEnd::Unheard(_) | CallEnd::Silent => (false, None),
         };
         self.session.settle(&self.shard.session, self.change.as_ref(), ok);
         if let Some(text) = text {
-            self.streams.push_answer(self.stream, text, Instant::now() + BODY_TIME).await;
+            self.streams.push_answer(self.stream, text, Instant::now() + SLOW_READER).await;
         }
     }
 }

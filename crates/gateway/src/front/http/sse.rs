@@ -142,7 +142,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
         return answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, message);
     };
     let (messages, inbox) = mpsc::channel(AHEAD);
-    let class = entry.identity.class(&shard.gateway.snapshot);
+    let class = entry.identity.access_class(&shard.gateway.snapshot);
     let ends = Stop::new();
     let holding = Holding::new(&shard.session.state.holders, &entry.identity, "GET (HTTP+SSE)");
     let door = Door {
@@ -278,7 +278,7 @@ pub(super) async fn post(
         let is_own = door.principal.id == identity.principal.id
             && door.passed == identity.passed
             && door.regime == shard.gateway.snapshot.regime
-            && door.class == identity.class(&shard.gateway.snapshot);
+            && door.class == identity.access_class(&shard.gateway.snapshot);
         is_own && profile.is_none_or(|profile| profile == door.profile)
     };
     let Some(door) = shard.session.state.sessions.door(id).filter(is_here) else { return unknown() };

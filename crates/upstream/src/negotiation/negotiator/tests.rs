@@ -71,10 +71,23 @@ fn only_what_says_something_about_the_era_leads_on() {
         (status(503), Verdict::Unclear, Verdict::Final),
         (LinkError::Late(5), Verdict::Refused, Verdict::Final),
         (LinkError::NotAMessage(String::new()), Verdict::Refused, Verdict::Refused),
-        (LinkError::SessionGone, Verdict::Final, Verdict::Final),
+        (LinkError::SessionGone, Verdict::Refused, Verdict::Refused),
     ] {
         assert_eq!((verdict(&error, new), verdict(&error, old)), (stateless, handshake), "{error}");
     }
+}
+
+#[test]
+fn who_forgets_a_new_session_is_asked_once_more_at_once() {
+    let (new, old) = (streamable(newest_stateless()), streamable(newest_handshake()));
+    let mut candidates = Candidates::new(vec![old, new]);
+    assert_eq!(candidates.next_candidate(), Some((old, false)));
+    candidates.failed(old, LinkError::SessionGone);
+    assert_eq!(candidates.next_candidate(), Some((old, true)));
+    candidates.failed(old, LinkError::SessionGone);
+    assert_eq!(candidates.next_candidate(), Some((new, false)));
+    candidates.failed(new, LinkError::Status { status: 404, body: String::new() });
+    assert!(matches!(candidates.failure(), (LinkError::Status { status: 404, .. }, true)));
 }
 
 #[test]
