@@ -1,5 +1,5 @@
 // Every page of the gallery in a real browser: light, dark, forced colors, 320 pixels wide, and without scripts.
-//   node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--pictures=all] [--look=LOOK ...] [PAGE ...]
+//   node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--look=LOOK ...] [PAGE ...]
 // PROGRAM is the binary, which the journeys need and this script does not.
 //
 // Prints `ok CASE` or `not ok CASE: why`. axe-core finds no violation of WCAG 2.2 AA, the console stays empty, no request leaves the site,
@@ -17,11 +17,12 @@ const [gallery, screenshots, , ...named] = process.argv.slice(2);
 const only = named.filter((name) => !name.startsWith('--'));
 const onlyLooks = named.filter((name) => name.startsWith('--look=')).map((name) => name.slice(7));
 if (!screenshots) {
-  console.error('usage: node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--pictures=all] [--look=LOOK ...] [PAGE ...]');
+  console.error('usage: node gallery.mjs GALLERY SCREENSHOTS PROGRAM [--look=LOOK ...] [PAGE ...]');
   process.exit(2);
 }
-/** Pictures are for people and take long: of all data only if asked for, else of the lifelike. */
-const pictured = (data) => data === 'lifelike' || named.includes('--pictures=all');
+/** Pictures are for people and take long, so they are taken only if asked for: of the lifelike data, or of all. */
+const pictures = process.env.DRAGOMAN_PICTURES ?? '';
+const pictured = (data) => pictures === 'all' || (pictures !== '' && data === 'lifelike');
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** Parts of pages, which are no documents. */

@@ -13,7 +13,7 @@ use std::process::Command;
 /// the keyboard alone, without JavaScript, and with texts that cannot be used.
 pub(crate) const PAGES: Scripts = Scripts {
     name: "pages",
-    lanes: &[&["gallery"], &["journeys", "keyboard", "no-script", "paste", "behavior"]],
+    lanes: &[&["gallery", "behavior", "journeys", "keyboard", "no-script", "paste"]],
     run: in_browser,
 };
 
