@@ -17,7 +17,8 @@ pub(crate) const PAGES: Scripts = Scripts {
     run: in_browser,
 };
 
-/// Writes the gallery, and opens each page of it. The screenshots are in `target/test-work/pages/screenshots`.
+/// Writes the gallery, and opens each page of it. With `DRAGOMAN_PICTURES`, the screenshots are in
+/// `target/test-work/pages/screenshots`.
 pub(crate) fn in_browser(
     tools: &Tools,
     programs: &Programs,
