@@ -9,6 +9,8 @@ const SCOPE: &str = "dragoman";
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::telemetry) enum AttributeValue<'a> {
     Text(&'a str),
+    /// A text that is not checked again: valid UTF-8 of at most a few hundred bytes.
+    Utf8(&'a [u8]),
     Number(i64),
     Flag(bool),
 }
@@ -45,15 +47,19 @@ pub(in crate::telemetry) fn attribute(
     key: &str,
     value: &AttributeValue<'_>,
 ) {
-    if let AttributeValue::Text(text) = value
-        && message.short_pair(field, key, text)
-    {
+    let text = match value {
+        AttributeValue::Text(text) => Some(text.as_bytes()),
+        AttributeValue::Utf8(text) => Some(*text),
+        AttributeValue::Number(_) | AttributeValue::Flag(_) => None,
+    };
+    if text.is_some_and(|text| message.short_pair(field, key, text)) {
         return;
     }
     message.message(field, |pair| {
         pair.bytes(1, key.as_bytes());
         pair.message(2, |any| match value {
             AttributeValue::Text(text) => any.bytes(1, text.as_bytes()),
+            AttributeValue::Utf8(text) => any.bytes(1, text),
             AttributeValue::Flag(flag) => any.number(2, u64::from(*flag)),
             AttributeValue::Number(number) => any.number(3, number.cast_unsigned()),
         });

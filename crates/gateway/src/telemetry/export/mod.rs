@@ -17,7 +17,7 @@ mod settings;
 mod tests;
 
 pub(super) use envelope::{AttributeValue, attribute, envelope};
-pub(super) use protobuf::Protobuf;
+pub(super) use protobuf::{Protobuf, bytes_key, fixed64_key};
 pub(crate) use queue::ExportQueue;
 pub(crate) use sender::{Collector, Export, send_until_stopped};
 pub(crate) use settings::ExporterSettings;

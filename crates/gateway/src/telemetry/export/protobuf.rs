@@ -10,6 +10,16 @@ const FIXED64: u32 = 1;
 const BYTES: u32 = 2;
 const FIXED32: u32 = 5;
 
+/// The key of a field that contains bytes; the number of the field is below 16.
+pub(in crate::telemetry) const fn bytes_key(field: u32) -> u8 {
+    (field << 3 | BYTES).to_le_bytes()[0]
+}
+
+/// The key of a field that contains a number of eight bytes; the number of the field is below 16.
+pub(in crate::telemetry) const fn fixed64_key(field: u32) -> u8 {
+    (field << 3 | FIXED64).to_le_bytes()[0]
+}
+
 /// The keys of the fields 1 and 2, if they are texts or messages.
 const KEY_OF_1: u8 = 0x0a;
 const KEY_OF_2: u8 = 0x12;
@@ -57,7 +67,7 @@ impl<'a> Protobuf<'a> {
 
     /// Writes a pair of short texts as a nested message: field 1 is the key, and field 1 of field 2 is the text. Returns false, and writes
     /// nothing, if their message has 128 bytes or more. Most bytes of a span are such pairs, so their lengths are written ahead.
-    pub(super) fn short_pair(&mut self, field: u32, key: &str, text: &str) -> bool {
+    pub(super) fn short_pair(&mut self, field: u32, key: &str, text: &[u8]) -> bool {
         let length = key.len() + text.len() + 6;
         let (Ok(field), Ok(all @ 0..0x80), Ok(of_key), Ok(of_text)) = (
             u8::try_from(field << 3 | BYTES),
@@ -71,7 +81,7 @@ impl<'a> Protobuf<'a> {
         self.0.extend_from_slice(&[field, all, KEY_OF_1, of_key]);
         self.0.extend_from_slice(key.as_bytes());
         self.0.extend_from_slice(&[KEY_OF_2, of_text + 2, KEY_OF_1, of_text]);
-        self.0.extend_from_slice(text.as_bytes());
+        self.0.extend_from_slice(text);
         true
     }
 

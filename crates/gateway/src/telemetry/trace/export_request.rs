@@ -3,7 +3,7 @@
 
 use super::spans::{ClockPair, SpanKind, SpanOperation, SpanTexts, TracedSpan, spans};
 use super::traced_request::TracedRequest;
-use crate::telemetry::export::{Export, Protobuf, attribute, envelope};
+use crate::telemetry::export::{Export, Protobuf, attribute, bytes_key, envelope, fixed64_key};
 
 /// Flags of a span: the trace is sampled, and it is known whether the parent is remote.
 const SAMPLED: u32 = 1;
@@ -76,7 +76,7 @@ impl<'a> EncodedOperations<'a> {
 fn encoded(operation: &SpanOperation<'_>) -> Vec<u8> {
     let mut fields = Vec::with_capacity(512);
     let mut message = Protobuf::new(&mut fields);
-    match operation.target {
+    match operation.target.and_then(|name| std::str::from_utf8(name).ok()) {
         None => message.bytes(NAME, operation.method.as_bytes()),
         Some(target) => {
             let target = &target[..target.floor_char_boundary(128)];
@@ -93,8 +93,9 @@ fn encoded(operation: &SpanOperation<'_>) -> Vec<u8> {
 }
 
 fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8], clocks: ClockPair) {
-    message.bytes(TRACE, &span.own.trace);
-    message.bytes(SPAN, &span.own.span);
+    let is_remote = span.operation.kind == SpanKind::Server && span.parent.is_some();
+    let flags = SAMPLED | KNOWS_REMOTE | if is_remote { IS_REMOTE } else { 0 };
+    message.fields(&ids(span));
     if let Some(state) = span.trace_state {
         message.bytes(STATE, state.as_bytes());
     }
@@ -102,8 +103,8 @@ fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8],
         message.bytes(PARENT, parent);
     }
     message.fields(operation);
-    message.fixed64(START, clocks.nanoseconds(span.times.0));
-    message.fixed64(END, clocks.nanoseconds(span.times.1));
+    message.fields(&times(span, clocks));
+    message.fixed32(FLAGS, flags);
     span.attributes(|key, value| attribute(message, ATTRIBUTE, key, &value));
     if let Some(link) = &span.link {
         message.message(LINK, |message| {
@@ -114,6 +115,24 @@ fn span(message: &mut Protobuf<'_>, span: &TracedSpan<'_, '_>, operation: &[u8],
     if span.is_error {
         message.message(STATUS, |status| status.number(3, 2));
     }
-    let is_remote = span.operation.kind == SpanKind::Server && span.parent.is_some();
-    message.fixed32(FLAGS, SAMPLED | KNOWS_REMOTE | if is_remote { IS_REMOTE } else { 0 });
+}
+
+/// The fields with the ids of a span. Their size is known, so they are written at once.
+fn ids(span: &TracedSpan<'_, '_>) -> [u8; 28] {
+    let mut fields = [0; 28];
+    fields[..2].copy_from_slice(&[bytes_key(TRACE), 16]);
+    fields[2..18].copy_from_slice(&span.own.trace);
+    fields[18..20].copy_from_slice(&[bytes_key(SPAN), 8]);
+    fields[20..].copy_from_slice(&span.own.span);
+    fields
+}
+
+/// The fields with the times of a span.
+fn times(span: &TracedSpan<'_, '_>, clocks: ClockPair) -> [u8; 18] {
+    let mut fields = [0; 18];
+    fields[0] = fixed64_key(START);
+    fields[1..9].copy_from_slice(&clocks.nanoseconds(span.times.0).to_le_bytes());
+    fields[9] = fixed64_key(END);
+    fields[10..].copy_from_slice(&clocks.nanoseconds(span.times.1).to_le_bytes());
+    fields
 }

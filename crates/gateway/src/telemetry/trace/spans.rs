@@ -1,7 +1,7 @@
 //! A traced request as spans, in the words of the OpenTelemetry conventions for MCP (semantic-conventions-genai 0.1.0). This
 //! module must not know how spans are written.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use engine::meters::OperationOutcome;
 use proto::rpc::code;
@@ -30,8 +30,8 @@ pub(super) enum SpanKind {
 pub(super) struct SpanOperation<'a> {
     pub(super) kind: SpanKind,
     pub(super) method: &'a str,
-    /// The second word of the span's name.
-    pub(super) target: Option<&'a str>,
+    /// The second word of the span's name, in UTF-8.
+    pub(super) target: Option<&'a [u8]>,
     is_tool: bool,
     /// The protocol version, and true if messages pass through a pipe.
     peer: Option<(&'static str, bool)>,
@@ -52,7 +52,7 @@ impl SpanOperation<'_> {
         }
         text("dragoman.upstream", self.upstream);
         let key = if self.is_tool { "gen_ai.tool.name" } else { "gen_ai.prompt.name" };
-        text(key, self.target);
+        text(key, self.target.and_then(|name| std::str::from_utf8(name).ok()));
         text("gen_ai.operation.name", self.target.filter(|_| self.is_tool).map(|_| "execute_tool"));
         text("dragoman.profile", self.profile);
         if let Some((host, port)) = self.address {
@@ -89,8 +89,12 @@ impl TracedSpan<'_, '_> {
         }
         match self.operation.kind {
             SpanKind::Server => {
-                text("mcp.session.id", texts.session());
-                text("jsonrpc.request.id", std::str::from_utf8(&request.id).ok().filter(|id| !id.is_empty()));
+                if let Some(digits) = &texts.session {
+                    put("mcp.session.id", AttributeValue::Utf8(digits));
+                }
+                if !request.id.is_empty() {
+                    put("jsonrpc.request.id", AttributeValue::Utf8(&request.id));
+                }
                 if end.cached {
                     put("dragoman.cache", AttributeValue::Flag(true));
                 }
@@ -113,10 +117,6 @@ impl SpanTexts {
     pub(super) fn of(request: &TracedRequest) -> Self {
         let code = request.end.as_ref().and_then(|end| end.code);
         Self { session: request.session.map(hex), code: code.map(|code| code.to_string()) }
-    }
-
-    fn session(&self) -> Option<&str> {
-        self.session.as_ref().and_then(|digits| std::str::from_utf8(digits).ok())
     }
 }
 
@@ -150,7 +150,7 @@ fn served<'a, 't>(
         link: request.link,
         operation: SpanOperation {
             kind: SpanKind::Server,
-            target: request.target.as_deref(),
+            target: request.target.as_deref().map(str::as_bytes),
             address: None,
             profile: Some(&request.profile),
             ..operation(request, end, request.client.as_ref())
@@ -189,12 +189,11 @@ fn operation<'a>(
     end: &'a TracedEnd,
     peer: Option<&'a TracedPeer>,
 ) -> SpanOperation<'a> {
-    let own = request.own_target.as_ref().and_then(|name| std::str::from_utf8(name).ok());
     let address = peer.and_then(|peer| peer.address.as_ref());
     SpanOperation {
         kind: SpanKind::Client,
         method: &request.method,
-        target: own.or(request.target.as_deref()),
+        target: request.own_target.as_deref().or(request.target.as_deref().map(str::as_bytes)),
         is_tool: request.is_tool,
         peer: peer.map(|peer| (peer.version, peer.is_pipe)),
         upstream: end.upstream.as_deref(),
@@ -219,21 +218,27 @@ fn error_type<'a>(end: &TracedEnd, texts: &'a SpanTexts) -> &'a str {
 
 /// The same moment by both clocks, from which other moments are counted.
 #[derive(Clone, Copy)]
-pub(super) struct ClockPair(SystemTime, Instant);
+pub(super) struct ClockPair {
+    /// The moment in nanoseconds since 1970.
+    wall: u64,
+    clock: Instant,
+}
 
 impl ClockPair {
     /// The current moment.
     pub(super) fn now() -> Self {
-        Self(SystemTime::now(), Instant::now())
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { wall: nanoseconds(since), clock: Instant::now() }
     }
 
-    /// Returns a moment in nanoseconds since 1970.
+    /// Returns an earlier moment in nanoseconds since 1970.
     pub(super) fn nanoseconds(self, at: Instant) -> u64 {
-        let Self(wall, clock) = self;
-        let wall = if at >= clock { wall + (at - clock) } else { wall - (clock - at) };
-        let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+        self.wall.saturating_sub(nanoseconds(self.clock.saturating_duration_since(at)))
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    time.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(time.subsec_nanos()))
 }
 
 const _: () = assert!(FAULTS_OF_CLIENTS[3] == code::INVALID_PARAMS as i64);
