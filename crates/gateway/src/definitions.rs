@@ -50,15 +50,15 @@ pub struct ToolChange {
 /// All changes of one server that await approval.
 #[derive(Debug, Clone)]
 pub struct Review {
-    /// The code of the reviewed state, which differs as soon as anything in that state changes.
+    /// A code for the reviewed state; it changes as soon as anything in that state changes.
     pub revision: String,
     /// The changes, by tool.
     pub changes: Vec<ToolChange>,
 }
 
 impl Review {
-    /// Reviews the stored definitions of a server; `all` contains their texts, and `revision` is their code. Unless
-    /// `is_full` is true, long texts are shortened.
+    /// Reviews the stored definitions of a server; `all` contains the definitions with their texts, and `revision` is the
+    /// code of this state. Unless `is_full` is true, long texts are shortened.
     pub fn of(all: &[StoredDefinition], revision: String, is_full: bool) -> Self {
         let mut changes = Vec::new();
         for tool in open_tools(all) {
@@ -80,7 +80,8 @@ impl Review {
         self.changes.iter().filter(|one| one.kind == kind).count()
     }
 
-    /// Returns the review for programs; if `with_definitions` is true, with the whole definitions as JSON texts.
+    /// Returns the review as JSON, for programs. If `with_definitions` is true, it includes the whole definitions as JSON
+    /// texts.
     pub fn to_json(&self, server: &str, with_definitions: bool) -> Value {
         let one = |change: &ToolChange| {
             let diff: Vec<String> = change.lines.iter().map(ToString::to_string).collect();

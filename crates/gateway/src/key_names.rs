@@ -1,5 +1,5 @@
-//! The names of API keys. Records and sessions contain only the id of a caller (`key:PREFIX`); names are looked up when they are shown,
-//! also those of revoked keys. This module must not know where names are shown.
+//! The names of API keys. Records and sessions contain only the id of a caller (`key:PREFIX`); the names of keys, including
+//! revoked ones, are looked up when they are shown. This module must not know where names are shown.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,10 +9,10 @@ use engine::access::{Principal, Scheme};
 use store::audit::Query;
 use store::keys::{ApiKey, KeyState, Keys};
 
-/// The beginning of the id of a caller with a key.
+/// The beginning of the id of a caller that uses an API key.
 const KEY: &str = "key:";
 
-/// The beginning of the reason why there is no caller.
+/// The beginning of the error if there is no such caller.
 pub const NO_KEY: &str = "no active key has this name";
 
 /// The maximum number of keys that a pattern may select.
@@ -41,7 +41,7 @@ impl KeyNames {
         self.0.get(id).map(|key| key.name.as_str())
     }
 
-    /// Returns a caller as people know it: `ci-bot (key dgm_ryFpcurN)`, or the id.
+    /// Returns a caller in the form that people see: `ci-bot (key dgm_ryFpcurN)`, or the id if the key is unknown.
     pub fn shown(&self, id: &str) -> String {
         match self.0.get(id) {
             Some(key) => format!("{} (key {})", key.name, key.prefix),
@@ -49,7 +49,8 @@ impl KeyNames {
         }
     }
 
-    /// Returns true if the caller with this id is meant by `text`: the id, the name of its key, or the form in which it is shown.
+    /// Returns true if `text` means the caller with this id: the id, the name of the caller's key, or the form in which the
+    /// caller is shown.
     pub fn is_called(&self, id: &str, text: &str) -> bool {
         let is_name = |name: &str| text.strip_prefix(KEY).unwrap_or(text) == name;
         id == text || self.name_of(id).is_some_and(is_name) || self.shown(id) == text
@@ -66,7 +67,7 @@ impl KeyNames {
         ids
     }
 
-    /// Returns the same query, which also selects the callers whose names match its pattern for callers.
+    /// Returns the query, extended so that its pattern for callers also matches the names of their keys.
     #[must_use]
     pub fn widened(&self, mut query: Query) -> Query {
         if let Some(pattern) = &query.principal {

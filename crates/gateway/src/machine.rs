@@ -1,5 +1,5 @@
-//! Checks of the machine on which the gateway runs: the certificate, the clock, and the state folder with its files. The command
-//! `doctor` and the page of that name show them. This module must not know who asks.
+//! Checks of the machine on which the gateway runs: the certificate, the clock, and the state folder with its files. The
+//! command `doctor` and the page of the same name show the results. This module must not know who asks.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -14,7 +14,7 @@ use crate::tls::{self, TlsNote};
 /// The earliest time that a correct clock can show, in milliseconds since 1970: the beginning of 2026.
 const BUILT: u128 = 1_767_225_600_000;
 
-/// The difference between clocks that is never noticed.
+/// The difference between clocks that is never reported.
 const DRIFT: Duration = Duration::from_mins(5);
 
 /// The maximum number of files in the state folder that are checked.

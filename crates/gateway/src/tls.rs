@@ -111,7 +111,7 @@ pub fn warnings(tls: &Tls) -> Vec<TlsNote> {
     open_key(tls).into_iter().chain(soon(tls)).collect()
 }
 
-/// The time before a certificate's end from which it should be replaced, in seconds: 14 days.
+/// The remaining validity, in seconds, below which a certificate should be replaced: 14 days.
 const SOON: u64 = 14 * 24 * 60 * 60;
 
 /// Returns a warning about a certificate that expires soon.
@@ -200,8 +200,8 @@ pub(crate) struct TlsWatch {
     files: Arc<Tls>,
     serves: ServerTls,
     seen: Vec<FileStamp>,
-    /// The latest change that was seen: the files are read only once they have stayed the same, because until then,
-    /// they may still be being written.
+    /// The state of the files after the latest change. The files are reloaded only once they have stopped changing; before
+    /// that, another program may still be writing them.
     differs: Option<Vec<FileStamp>>,
 }
 

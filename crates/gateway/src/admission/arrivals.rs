@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-/// The number of events that a watcher may lag behind; it loses older ones.
+/// The maximum number of events by which a watcher may lag; a slower watcher loses the oldest ones.
 const LAG: usize = 256;
 
 /// The maximum number of watchers.
@@ -22,14 +22,14 @@ pub enum ArrivalEvent {
         address: IpAddr,
         /// The HTTP method and the path, clipped.
         request: String,
-        /// The HTTP status of the answer.
+        /// The HTTP status of the response.
         status: u16,
         /// True if the request carried credentials.
         has_credentials: bool,
         /// The client's program, as it states it in a header.
         agent: Option<String>,
     },
-    /// A message of the protocol was read.
+    /// An MCP message was read.
     Message {
         /// The profile that the request is for.
         profile: String,

@@ -14,7 +14,7 @@ use upstream::embedded::Carried;
 
 static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::anyone()));
 
-/// A digest that identifies a caller, as the owner of data that nobody else may get.
+/// A digest that identifies a caller as the owner of data that no other caller may receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct DataOwner(pub(crate) [u8; 32]);
 

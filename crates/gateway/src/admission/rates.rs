@@ -167,7 +167,7 @@ impl Rates {
         tracing::info!(limit, principal, peer, client, profile, count, "rate limit exceeded");
     }
 
-    /// Removes the attempt of a caller that was admitted from the counts.
+    /// Removes an admitted caller's attempt from the counts.
     pub(crate) fn let_in(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) {
         self.limiter.let_in(&Self::entering(anyone, headers, profile));
     }

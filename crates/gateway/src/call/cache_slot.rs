@@ -20,7 +20,7 @@ use crate::view::ViewCell;
 pub(crate) struct CacheSlot {
     key: CallKey,
     keep_for: Duration,
-    /// The version in which the server is asked.
+    /// The protocol version that is used with the server.
     era: &'static Era,
     heard: HeardResult,
 }
@@ -50,8 +50,8 @@ impl CacheSlot {
         self.key
     }
 
-    /// Returns the place of a call's result; `None` if the result must not be kept. `server` is the version in which the
-    /// server is asked.
+    /// Returns the place of a call's result; `None` if the result must not be kept. `server` is the protocol version that is
+    /// used with the server.
     pub(super) fn of(
         context: &CallContext,
         caller: SlotOwner<'_>,

@@ -81,7 +81,7 @@ pub(super) fn answer(
 }
 
 /// Returns a kept result with the URIs that clients know now. Results are kept with the server's own URIs, because the public
-/// ones can change. `None` if the result cannot be read.
+/// ones can change. Returns `None` if the result cannot be read.
 fn published(context: &CallContext, cached: &CachedResult, route: &Route<'_>, id: &Id) -> Option<Bytes> {
     let Some(uris) = &route.uris else { return Some(cached.result.clone()) };
     let response = result_response(id, &cached.result);

@@ -42,7 +42,7 @@ pub enum Progress {
     Relay(Bytes),
     /// The upstream closed its stream and will be asked again after this many milliseconds.
     Paused(Option<u64>),
-    /// The answer contains questions for the client; the call waits under the ticket for the client to return
+    /// The answer contains questions for the client; the call waits under this ticket until the client returns
     /// ([`Call::park`]).
     Park(Ticket, ExchangeAnswer),
     /// The call is over and has no answer.
@@ -180,7 +180,7 @@ impl Call {
         None
     }
 
-    /// Sends a message to the server that has no answer.
+    /// Sends the server a message that needs no response.
     fn tell(&self, text: Bytes) {
         if let Some(record) = &self.record {
             record.capture(Lane::ToServer, &text);
@@ -351,7 +351,7 @@ impl Call {
             Delivery { upstream, caller, dedicated, side_channel, owner, carried, documented, has_waited };
         let mut delivering = pin!(deliver(context, way, (held, record), outbound, exchange.token()));
         tokio::select! {
-            // Poll the reply first: nearly always, the reply is what woke the call, so that no timer has to be set.
+            // Poll the reply first: nearly always, the reply is what woke the call, so no timer has to be set.
             biased;
             reply = &mut delivering => CallInput::Replied(reply),
             notice = client.cancellation() => {

@@ -1,5 +1,6 @@
-//! The capture of messages, for operators who look for a fault: of all calls for some minutes, and of the calls that an
-//! operator makes. Captured messages stay in memory only, with caps. This module must not know how messages are shown.
+//! The capture of messages, for operators who investigate a problem. It covers all calls for some minutes, or the calls that
+//! an operator makes. Captured messages stay in memory only, up to fixed limits. This module must not know how messages are
+//! shown.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -42,11 +43,11 @@ pub enum Lane {
 /// A captured message.
 #[derive(Debug, Clone)]
 pub struct CapturedMessage {
-    /// The time since the request had arrived.
+    /// The time from the arrival of the request to this message.
     pub after: Duration,
     /// The direction.
     pub lane: Lane,
-    /// The protocol version of that side.
+    /// The protocol version that is used with the client or with the server, depending on the direction.
     pub era: &'static str,
     /// The message, or its beginning.
     pub text: Bytes,
@@ -57,7 +58,8 @@ pub struct CapturedMessage {
 /// Messages that others may read while more are added.
 pub type SharedMessages = Arc<Mutex<Vec<CapturedMessage>>>;
 
-/// The facts by which a captured call and its entry in the record of calls are matched: an entry gets its number only later.
+/// The facts by which a captured call and its entry in the record of calls are matched, because an entry gets its number only
+/// later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallMark {
     /// The time when the call ended, in milliseconds since 1970.
@@ -106,7 +108,7 @@ impl MessageTape {
         }
     }
 
-    /// Records the version in which the server is asked.
+    /// Records the protocol version that is used with the server.
     pub(super) fn set_server_era(&mut self, era: &'static str) {
         self.server_era = era;
     }
@@ -179,7 +181,7 @@ impl Capture {
     pub fn until(&self) -> Option<u64> {
         let until = self.until_ms.load(Ordering::Relaxed);
         if until != 0 && until <= now_ms() {
-            // Nobody captures any more, so requests need not look at the clock.
+            // The capture has ended, so requests need not read the clock.
             let _ = self.until_ms.compare_exchange(until, 0, Ordering::Relaxed, Ordering::Relaxed);
             return None;
         }

@@ -163,8 +163,8 @@ fn from_cache(
     cached::answer(context, requester.cached_call(), (cell, info), (slot, tool), (route, frame))
 }
 
-/// Begins the call that forwards a request to its server. This function does not wait, because its future would be
-/// another place to which the route is copied.
+/// Begins the call that forwards a request to its server. This function is not `async`, because the route would be copied
+/// into its future as well.
 fn forward(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
@@ -313,7 +313,7 @@ fn stateless(
     Ok(Decision::Call(Call::begin(context, requester.caller, request)?, None))
 }
 
-/// A request that is forwarded; `server` is the version in which its server is asked.
+/// A request that is forwarded; `server` is the protocol version that is used with its server.
 struct Forwarded<'a> {
     route: Route<'a>,
     frame: Frame,

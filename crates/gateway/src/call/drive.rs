@@ -10,8 +10,7 @@ use super::parked::Parked;
 
 /// The receiver of a call's messages and of its end.
 pub trait ClientSink: Send {
-    /// Receives a message that precedes the answer; returns `false` if the client is gone, so that the call is given
-    /// up.
+    /// Receives a message that precedes the answer; returns `false` if the client is gone and the call has to be given up.
     fn relay(&mut self, call: &Call, text: Bytes) -> impl Future<Output = bool> + Send;
 
     /// Called when the upstream has closed its stream and will be asked again after this many milliseconds.
@@ -39,7 +38,7 @@ pub enum CallEnd {
     Long(Body, Box<Call>),
     /// The server requires something that this client does not support.
     Unheard(Box<Call>),
-    /// No answer: the call was cancelled.
+    /// No answer, because the call was cancelled.
     Silent,
 }
 

@@ -1,6 +1,6 @@
-//! Lists for other gateways of this kind. Such a client learns which servers are behind the gateway, and can ask for a list without
-//! what comes from itself: otherwise two gateways that list each other would list everything again and again, under longer and longer
-//! names. This module must not know how lists are fetched.
+//! Lists for other gateways of this kind. Such a client learns which servers are behind the gateway, and can ask for a list
+//! without the entries that come from itself. Otherwise, two gateways that are servers of each other would list the same
+//! entries again and again, under longer and longer names. This module must not know how lists are fetched.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use upstream::Upstream;
 use super::at_once::CountedCall;
 use super::result_store::ToolOrigin;
 
-/// The maximum number of tasks whose tools are known. The outcomes of older tasks are still shortened, but their rests
+/// The maximum number of tasks whose tools are known. The outcomes of older tasks are still shortened, but their remainders
 /// are not kept.
 const MAX: usize = 8192;
 
@@ -19,8 +19,8 @@ const MAX: usize = 8192;
 pub(crate) struct LimitedTool {
     pub(super) has_output_schema: bool,
     pub(super) profile: usize,
-    /// `None` if nobody knows the tool any more, because its task is too old. Nobody could check who may read a rest, so
-    /// none is kept.
+    /// `None` if the tool is no longer known, because its task is too old. Dragoman could not check who may read the
+    /// remainder then, so it does not keep one.
     pub(super) origin: Option<ToolOrigin>,
 }
 
@@ -74,7 +74,7 @@ impl LimitedTasks {
         }
     }
 
-    /// Returns the tool of a task; `None` if it is not known any more.
+    /// Returns the tool of a task; `None` if it is no longer known.
     pub(super) fn tool(&self, upstream: UpstreamId, real: &str) -> Option<LimitedTool> {
         self.0.lock().tools.get(&(upstream, Box::from(real))).cloned()
     }

@@ -11,9 +11,9 @@
 //! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a single call; stale lists; requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
-//! | [`record`], `refused`, `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests, also of refused ones; servers that require their users' consent |
-//! | [`capture`] | the messages of calls, for operators who look for a fault |
-//! | `result_rules`, `result_limit`, [`limited_tasks`], `rests`, [`result_store`] | long results, shortened; requests for their rests; results that are kept |
+//! | [`record`], `refused`, `recorded_target`, `audit_entry`, `traced`, [`consent`] | records of requests, including refused ones; servers that require their users' consent |
+//! | [`capture`] | the messages of calls, for operators who investigate a problem |
+//! | `result_rules`, `result_limit`, [`limited_tasks`], `rests`, [`result_store`] | long results, shortened; requests for their remainders; results that are kept |
 //! | `cached`, `cache_slot`, [`at_once`] | calls that are answered from a cache; limits of running calls, by tool |
 //! | [`listen`] | streams of notifications for stateless clients |
 //! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; tasks that need the link on which they were started |

@@ -16,6 +16,6 @@ pub(crate) struct RecordedTarget<'a> {
     pub(crate) tool: Option<&'a ToolEntry>,
     /// The request's arrival; `None` if nobody noted it.
     pub(crate) arrived: Option<RequestArrival>,
-    /// The client and the version in which the server is asked; `None` if the server is not asked.
+    /// The client, and the protocol version that is used with the server; `None` if the request does not go to a server.
     pub(crate) traced: Option<(&'a Caller, &'static Era)>,
 }

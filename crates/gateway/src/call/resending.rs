@@ -1,4 +1,4 @@
-//! Sends a failed request a second time. This module must not know when that is safe: the engine's policy decides.
+//! Sends a failed request a second time. This module must not know when that is safe; the engine's policy decides it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

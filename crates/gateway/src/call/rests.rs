@@ -1,5 +1,5 @@
-//! Requests for the rests of shortened results. Only the caller of the tool gets a rest, and only as long as that caller may use
-//! the tool. This module must not know how a result is shortened.
+//! Requests for the remainders of shortened results. Only the caller of the tool gets a remainder, and only as long as that
+//! caller may use the tool. This module must not know how a result is shortened.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,8 +21,9 @@ use super::result_store::KeptRest;
 use crate::admission::Identity;
 use crate::view::ViewCell;
 
-/// Returns the answer to a request for a rest; `None` for any other request. Unknown rests, expired rests and other callers' rests
-/// cannot be distinguished, and no server ever learns the URIs of rests. `recorded` is the caller as it is recorded.
+/// Returns the answer to a request for a remainder; `None` for any other request. Unknown, expired and other callers'
+/// remainders cannot be distinguished, and no server ever learns the URIs of remainders. `recorded` is the caller as it is
+/// recorded.
 ///
 /// # Errors
 /// Returns the fault for a resource that does not exist.
@@ -57,7 +58,7 @@ pub(super) fn read(
     Ok(Some(budget::of_process().count(Part::Answers, answer)))
 }
 
-/// Returns the rest with this name, if the caller may read it.
+/// Returns the remainder with this name, if the caller may read it.
 fn found(
     context: &CallContext,
     identity: &Identity,

@@ -1,5 +1,5 @@
-//! Results that are longer than their server's `maxResult`: each is shortened, and its rest is kept for the caller. This module
-//! must not know how a result is shortened.
+//! Results that are longer than their server's `maxResult`: each is shortened, and the remainder is kept for the caller. This
+//! module must not know how a result is shortened.
 
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ pub(super) enum ResultPlace {
 /// The limit for the result of one call.
 pub(super) struct ResultLimit {
     most: usize,
-    /// The caller that may read the rest: the sender of the request, whose credentials may differ from those with which its
-    /// session began.
+    /// The caller that may read the remainder: the sender of the request, whose credentials may differ from those with which
+    /// its session began.
     owner: DataOwner,
     server: Arc<str>,
     tool: LimitedTool,

@@ -1,6 +1,6 @@
-//! The rules that a call's tool or server sets for it: the limit of its result, its place in the cache, its count
-//! among the running calls of its tool, and the time after which it must have ended even as a task. Most calls have no
-//! such rules. This module must not know how a call runs.
+//! The rules that the configuration of a tool or server sets for its calls: the limit of a call's result, its place in the
+//! cache, its count among the running calls of its tool, and the time by which it must have ended even as a task. Most calls
+//! have no such rules. This module must not know how a call runs.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! Results that are kept for their callers' later requests: rests of shortened results, and cached results. This module must
-//! not know who may get the results, or why they are kept.
+//! Results that are kept for their callers' later requests: remainders of shortened results, and cached results. This module
+//! must not know who may get the results, or why they are kept.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use upstream::quota::Holder;
 
 use crate::admission::identity::DataOwner;
 
-/// The rest of a shortened result.
+/// The remainder of a shortened result.
 #[derive(Clone)]
 pub(super) struct KeptRest {
-    /// The caller that may read the rest.
+    /// The caller that may read the remainder.
     pub(super) owner: DataOwner,
     /// The profile in which the tool was called.
     pub(super) profile: usize,
@@ -94,7 +94,7 @@ impl ResultStore {
         while !has_room() && self.change(KeptResults::drop_oldest) {}
     }
 
-    /// Keeps a rest; returns `false` if the rest is too large.
+    /// Keeps a remainder; returns `false` if the remainder is too large.
     pub(super) fn keep_rest(&self, id: RestId, rest: KeptRest, holder: Holder, keep_for: Duration) -> bool {
         let size = rest.contents.len();
         self.keep(ResultKey::Rest(id), holder, (size, keep_for), StoredResult::Rest(rest))
@@ -106,7 +106,7 @@ impl ResultStore {
         self.keep(ResultKey::Cached(key), holder, (size, keep_for), StoredResult::Cached(cached));
     }
 
-    /// Returns a rest without checking who asks for it.
+    /// Returns a remainder without checking who asks for it.
     pub(super) fn rest(&self, id: RestId, now: Instant) -> Option<KeptRest> {
         match self.0.lock().kept.find(&ResultKey::Rest(id), now)? {
             StoredResult::Rest(rest) => Some(rest.clone()),

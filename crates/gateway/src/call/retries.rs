@@ -16,8 +16,8 @@ pub(crate) struct Retries {
 /// out to support one lifecycle and then the other.
 pub(super) const RENEGOTIATIONS: u8 = 3;
 
-/// The maximum number of pauses for a server that has lost a session and then also the one that was opened in its place: it may be
-/// restarting, but some servers forget every session.
+/// The maximum number of pauses for a server that has lost a session and then also the session that was opened in its place.
+/// Such a server may be restarting, but some servers forget every session.
 pub(super) const LOST_SESSIONS: u8 = 2;
 
 /// The ways in which a call's request has been rewritten.
@@ -28,7 +28,7 @@ pub(crate) struct Rewrites {
     pub(super) renegotiated: u8,
     /// The number of times that the server lost two sessions in a row.
     pub(super) lost_sessions: u8,
-    /// True if a refusal has already left open what it means.
+    /// True if the server has already sent one refusal whose meaning is ambiguous.
     pub(super) was_ambiguous: bool,
     /// True if only the server validates the arguments; Dragoman does not.
     pub(super) unchecked: bool,

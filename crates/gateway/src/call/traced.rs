@@ -22,7 +22,7 @@ use crate::telemetry::trace::{TraceContext, TracedPeer, TracedRequest};
 /// The longest text that is copied from a request, in bytes.
 const LONGEST: usize = 256;
 
-/// The longest `tracestate` that is copied, in bytes: half of one would be invalid.
+/// The longest `tracestate` that is copied, in bytes: a truncated one would be invalid.
 const LONGEST_STATE: usize = 512;
 
 /// The key of the digests of sessions' ids, which must not be readable in traces.
@@ -74,7 +74,7 @@ pub(super) fn traced(
     Some(traced)
 }
 
-/// The name of a tool at its server, if it is not the client's. Nearly every name is a part of the catalogue's text.
+/// The server's own name for a tool, if it differs from the client's. Nearly every name is a part of the catalogue's text.
 fn own_name(tool: &ToolEntry) -> Option<Bytes> {
     let written = tool.real_name.as_ref()?;
     Some(match &**written {

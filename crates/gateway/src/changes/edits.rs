@@ -26,7 +26,7 @@ pub(crate) enum ConfigRequest {
 pub struct Reloaded {
     /// The time when it was read.
     pub at: SystemTime,
-    /// The differences from the configuration before, or the errors because of which it stays in force.
+    /// The differences from the previous configuration, or the errors because of which the previous one stays in force.
     pub outcome: Result<Differences, UnreadConfig>,
     /// The keys that take effect only after a restart.
     pub needs_restart: Vec<String>,

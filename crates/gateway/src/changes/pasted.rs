@@ -47,7 +47,8 @@ impl PastedServer {
     }
 }
 
-/// Reads a pasted text, of which every server could be added now; `name` is the name of a server that is given by its address.
+/// Reads a pasted text, and checks that each of its servers could be added now; `name` is the name of a server that is given
+/// by its address.
 ///
 /// # Errors
 /// Returns what is wrong with the text.
@@ -73,7 +74,7 @@ pub fn servers(standing: &Standing, text: &str, name: &str) -> Result<Vec<Pasted
     if faults.is_empty() { Ok(servers) } else { Err(faults) }
 }
 
-/// Returns a mark by which these servers are known again: the same servers have the same mark, as long as the process runs.
+/// Returns a mark that identifies these servers: as long as the process runs, the same servers have the same mark.
 pub fn mark(servers: &[PastedServer]) -> String {
     let mut digest = DefaultHasher::new();
     for server in servers {

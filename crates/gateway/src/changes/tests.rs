@@ -175,7 +175,7 @@ fn what_is_not_sent_stays_as_it_is_though_it_is_not_shown() {
             assert!(!then.over(config(TWO)).unwrap().config().mcp_servers.contains_key(id));
         }
     }
-    // The same for a server that was created through the API.
+    // The same holds for a server that was created through the API.
     let url = "https://h.example/mcp?key=abcdef";
     let own = json!({"name": "own", "type": "remote_http", "description": "old", "config": {"url": url}});
     let (_, then) = add_server(&before, &own).unwrap();

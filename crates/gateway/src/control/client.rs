@@ -19,7 +19,7 @@ const LONGEST: usize = 64 << 20;
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// A way to the gateway that uses a state folder. No connection is kept between requests.
+/// A client of the gateway that uses a state folder. No connection is kept between requests.
 #[derive(Debug, Clone)]
 pub struct ControlClient {
     folder: PathBuf,

@@ -1,4 +1,4 @@
-//! The command line's way to a running gateway: the management API over the socket in the gateway's state folder. This
+//! The command line's access to a running gateway: the management API over the socket in the gateway's state folder. This
 //! module must not know what the gateway serves there.
 //!
 //! | file | is for |

@@ -10,7 +10,7 @@ use crate::call::consent::base;
 use crate::changes::Refusal;
 use crate::process::Gateway;
 
-/// The path below which one-time links lead.
+/// The beginning of the path of every one-time link.
 pub const ENTER: &str = "/admin/enter/";
 
 /// A one-time link.

@@ -59,9 +59,10 @@ pub async fn examine(shard: &Shard, server: &str, is_full: bool) -> Result<Revie
     made.map_err(|e| Refusal::internal(e.to_string()))
 }
 
-/// Returns the stored definitions of a server, with the code of their state.
+/// Returns the stored definitions of a server, and a code for their state.
 ///
 /// # Errors
+///
 /// Fails if the definitions of the server are not recorded, or cannot be read.
 pub async fn stored(shard: &Shard, server: &str) -> Result<(Vec<StoredDefinition>, String), Refusal> {
     let (one, store) = recorded(shard, server)?;
@@ -95,7 +96,7 @@ pub async fn approve(shard: &Arc<Shard>, server: &str, approval: Approval) -> Re
     Ok(tools)
 }
 
-/// Applies approvals that another process has written to the file. If `has_changed` is false, only those are applied that
+/// Applies approvals that another process has written to the file. If `has_changed` is false, applies only approvals that
 /// could not be read before.
 pub(crate) async fn follow_file(shard: &Arc<Shard>, has_changed: bool) {
     for one in shard.view.state.upstreams.all().iter() {

@@ -30,7 +30,7 @@ pub async fn restart(shard: &Arc<Shard>, server: &str) -> Result<(), Refusal> {
     tracing::info!(%server, "an operator restarts the server");
     let all = async { while restarts.join_next().await.is_some() {} };
     let is_done = tokio::time::timeout(PATIENCE, all).await.is_ok();
-    // What was begun is finished, whatever the operator learns of it.
+    // Restarts that have begun continue, even if the operator no longer waits for the result.
     restarts.detach_all();
     let late = || Refusal::new(504, "RESTART_SLOW", "the server has not answered yet; look at its state");
     if is_done { Ok(()) } else { Err(late()) }

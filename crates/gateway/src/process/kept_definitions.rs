@@ -103,7 +103,7 @@ impl KeptDefinitions {
         }
     }
 
-    /// Returns the definitions of a server, with their texts, and the code of everything that awaits approval. This blocks.
+    /// Returns the definitions of a server, with their texts, and a code for everything that awaits approval. This blocks.
     ///
     /// # Errors
     /// Fails if the file cannot be read or written.

@@ -93,7 +93,7 @@ pub struct ProcessState {
     pub admin: AdminState,
     /// The file of the configuration, if there is one.
     pub config_file: Option<PathBuf>,
-    /// The outcome of the last time that the file was read again.
+    /// The outcome of the last reload of the file.
     pub last_reload: Mutex<Option<Reloaded>>,
     /// The number of configurations that were put into force.
     pub(crate) generations: AtomicU64,

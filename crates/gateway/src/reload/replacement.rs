@@ -65,7 +65,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     old.process.view.upstreams.add(new.clone());
     old.process.view.current.store(snapshot.clone());
     if !has_same_operators {
-        // An operator who was removed must not stay; the others log in again.
+        // An operator who was removed must not stay logged in; the others log in again.
         old.process.admin.sessions.lock().close_all();
     }
     let parts = GatewayParts { standing, snapshot, door, rates, manage_rates, admin, addresses };

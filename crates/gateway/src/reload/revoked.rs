@@ -1,6 +1,6 @@
-//! Ends sessions and streams whose credentials have ended: revoked or expired keys, and expired tokens. Sessions and
-//! event streams end soon after the validity of the credential that was last sent for them has ended. Requests are not
-//! affected, because each one is authenticated. This module must not know how a credential is checked.
+//! Ends sessions and streams whose credentials are no longer valid: revoked or expired keys, and expired tokens. A session or
+//! event stream ends soon after the credential that was last sent for it has become invalid. Requests are not affected,
+//! because each one is authenticated. This module must not know how a credential is checked.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,14 +12,14 @@ use crate::process::threads::Thread;
 use crate::session::session::ClientChannel;
 use crate::session::until::Until;
 
-/// The interval between two looks for revoked keys, which read only a counter if no key has changed. A key that is
+/// The interval between two checks for revoked keys; a check reads only a counter if no key has changed. A key that is
 /// revoked at one gateway of a cluster must be refused at all of them within a second.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// The number of looks after which all sessions and streams are checked, also if no key was revoked.
+/// The number of checks for revoked keys after which all sessions and streams are checked, even if no key was revoked.
 const CHECK_AFTER: u32 = 4;
 
-/// Ends sessions and streams whose credentials have ended, until the gateway stops.
+/// Ends sessions and streams whose credentials are no longer valid, until the gateway stops.
 pub(crate) fn watch(thread: Arc<Thread>) {
     transport::task::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();

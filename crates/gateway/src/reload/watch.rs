@@ -126,8 +126,8 @@ async fn look(
     let Sources { origin, mut kept, mut tls } = sources;
     let file = origin.as_ref().and_then(|origin| origin.file.clone());
     let mut seen = stamp(file.as_deref()).await;
-    // The file's metadata when it was last found to have changed. The file is read once the metadata stays the same,
-    // because until then, the file may still be being written.
+    // The file's metadata when it was last found to have changed. The file is read once the metadata stays the same, because
+    // before that, another program may still be writing the file.
     let mut differs = None;
     loop {
         let mut reply = None;

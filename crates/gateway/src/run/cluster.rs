@@ -12,7 +12,8 @@ use transport::net::BoxError;
 
 use crate::process::{Gateway, Thread};
 
-/// The time for which the start waits for the store. Without the store, the gateway begins with what it knows itself.
+/// The time for which the start waits for the store. If the store does not respond in time, the gateway starts with its own
+/// data.
 const FIRST_CONTACT: Duration = Duration::from_secs(3);
 
 /// Joins the configured cluster, if there is one. Requires a runtime.
@@ -39,7 +40,7 @@ pub(super) async fn join(thread: &Arc<Thread>) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Leaves the cluster, so that the other replicas know everything that happened here. Only one thread does so.
+/// Leaves the cluster, once the other replicas know everything that happened here. Only one thread does so.
 pub(super) async fn leave(thread: Option<&Thread>) {
     let Some(thread) = thread else { return };
     if let Some(cluster) = thread.now().gateway.process.session.cluster.get() {
@@ -87,7 +88,8 @@ impl SharedSessions for ClusterSessions {
     }
 }
 
-/// The file of API keys, opened for the cluster alone: the changes of this connection are those of other replicas.
+/// The file of API keys, opened separately for the cluster: changes that are made over this connection come from other
+/// replicas.
 struct ClusterKeys(Mutex<Keys>);
 
 impl ClusterKeys {

@@ -18,7 +18,7 @@ pub(super) struct Exports {
     calls: Option<(ExporterSettings, Arc<CallLog>)>,
 }
 
-/// The tasks that send.
+/// The tasks that send items to the collectors.
 pub(super) struct Sending {
     traces: Option<SendingItems<TracedRequest>>,
     calls: Option<SendingItems<LoggedCall>>,

@@ -18,7 +18,7 @@ impl LocalAddress {
     /// Listens at the configured path, if there is one.
     ///
     /// # Errors
-    /// Fails if nobody can listen there.
+    /// Fails if the gateway cannot listen there.
     pub(super) fn open(config: &Config) -> Result<Self, BoxError> {
         let Some(path) = &config.listen_socket else { return Ok(Self(Mutex::new(None))) };
         let socket =

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use transport::net::Stop;
 
-/// Tells that the gateway listens.
+/// Tells the service manager that the gateway listens at these addresses.
 pub(super) fn ready(addresses: &str) {
     tell(&format!("READY=1\nSTATUS=listening at {addresses}"));
 }

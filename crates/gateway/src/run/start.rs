@@ -160,7 +160,7 @@ fn listening(
     Ok((Arc::new(serving), first))
 }
 
-/// Refuses to start if the service manager listens at an address that is not configured: its clients would wait without success.
+/// Refuses to start if the service manager listens at an address that is not configured: its clients would wait in vain.
 fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
     match serving.unused().first() {
         None => Ok(()),

@@ -162,7 +162,7 @@ impl Subscriptions {
         Some(match &one.own {
             None => Cow::Borrowed(changed),
             Some(own) if **own == *changed => Cow::Owned(wanted.clone()),
-            // The client knows this resource by a URI with the server's name, and so everything below it.
+            // The client knows this resource, and everything below it, by URIs with the server's name.
             Some(_) => {
                 Cow::Owned(uri_of_server(one.upstream.name(), changed).unwrap_or_else(|| wanted.clone()))
             }

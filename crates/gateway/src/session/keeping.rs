@@ -80,7 +80,7 @@ impl SessionState {
         self.sessions.all().iter().filter_map(|session| Some(session.kept.as_ref()?.key)).collect()
     }
 
-    /// Shares all sessions in memory and all known ends again.
+    /// Shares all sessions in memory, and all ended sessions that are known, with the cluster once more.
     pub(crate) fn share_again(&self) {
         let Some(cluster) = self.cluster.get() else { return };
         for key in self.ended.lock().all() {

@@ -71,7 +71,7 @@ pub(crate) async fn restore(
     pending.session().find_view(&context.view).await;
     state.sessions.add(pending.session(), Some(permit));
     if state.has_ended(&claims.key) {
-        // It has ended at another replica meanwhile, where nobody could see it in the memory of this one.
+        // The session has meanwhile ended at another replica, which could not find it in this replica's memory.
         state.sessions.remove(&pending.session().id);
         return Ok(None);
     }

@@ -1,5 +1,5 @@
-//! Addresses that are refused for a while, because they showed wrong passwords or links. This module must not know what was
-//! shown.
+//! Addresses that are refused for a while, because they presented wrong passwords or invalid links. This module must not know
+//! what was presented.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -51,7 +51,7 @@ impl Lockout {
         failures.number == FAILURES
     }
 
-    /// Forgets the failures of an address, because it showed a valid password or link.
+    /// Forgets the failures of an address, because it presented a valid password or link.
     pub fn succeeded(&mut self, address: IpAddr) {
         self.0.remove(&address_block(address, IPV6_BITS));
     }

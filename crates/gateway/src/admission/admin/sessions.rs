@@ -32,9 +32,9 @@ impl AdmittedBy {
 /// The times after which a session ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Lifetimes {
-    /// Without a request.
+    /// The maximum time without a request.
     pub(crate) idle: Duration,
-    /// In any case.
+    /// The maximum time since the session was opened.
     pub(crate) whole: Duration,
 }
 
@@ -46,11 +46,11 @@ struct AdminSession {
     by: AdmittedBy,
     opened: Instant,
     used: Instant,
-    /// The result of the last form, until a page shows it.
+    /// The result of the last form submission, until a page shows it.
     notice: Option<FormNotice>,
 }
 
-/// The result of a form, for the next page.
+/// The result of a form submission, for the next page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormNotice {
     /// True if the operation failed.
@@ -125,14 +125,14 @@ impl AdminSessions {
         self.with(cookie).is_some_and(|at| !self.0[at].is_over(lifetimes, now))
     }
 
-    /// Keeps the result of a form for the next page of the session.
+    /// Keeps the result of a form submission for the next page of the session.
     pub fn tell(&mut self, cookie: &str, notice: FormNotice) {
         if let Some(at) = self.with(cookie) {
             self.0[at].notice = Some(notice);
         }
     }
 
-    /// Takes the result of the last form.
+    /// Takes the result of the last form submission.
     pub fn take_notice(&mut self, cookie: &str) -> Option<FormNotice> {
         let at = self.with(cookie)?;
         self.0[at].notice.take()

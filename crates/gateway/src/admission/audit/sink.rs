@@ -154,7 +154,7 @@ impl AuditSink {
         Ok(())
     }
 
-    /// Sends entries to a collector as well, even if they are not written. The first export that is set here stays.
+    /// Sends entries to a collector as well, even if they are not written. If an export is already set, it stays.
     pub(crate) fn exporting_to(self, export: Option<Arc<CallLog>>) -> Self {
         if let Some(export) = export {
             let _queue = self.0.shared.queue.lock();
@@ -182,7 +182,7 @@ impl AuditSink {
         Some((WatchedCalls(self.clone(), share), entries))
     }
 
-    /// Returns the numbers of entries that readers were to see.
+    /// Returns the numbers of entries that arrived while somebody watched.
     pub fn watched(&self) -> WatchedCounts {
         self.0.watchers.counts()
     }

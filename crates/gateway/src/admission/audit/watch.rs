@@ -1,5 +1,6 @@
-//! The entries of the record as they arrive, for readers that watch. Readers never delay a call: people cannot read thousands of entries a
-//! second, so only some are passed on then, and the others are counted. This module must not know what is done with an entry.
+//! The entries of the record as they arrive, for readers that watch. Readers never delay a call. If more entries arrive than
+//! a person can read, only some are passed on, and the rest are counted. This module must not know what is done with an
+//! entry.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,10 +11,10 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 use super::sink::AuditSink;
 
-/// The number of entries that a reader may lag behind.
+/// The maximum number of entries by which a reader may lag.
 const LAG: usize = 1024;
 
-/// The length of a window of the pace, in milliseconds.
+/// The length of a time window of [`Pace`], in milliseconds.
 const WINDOW: u64 = 250;
 
 /// The number of entries that are passed on within a window: this many successful calls, and this many other entries.
@@ -89,7 +90,7 @@ impl Pace {
 }
 
 impl Watchers {
-    /// Counts an entry, and passes it to readers; without the arguments, because these may contain secrets.
+    /// Counts an entry, and passes it to readers without its arguments, because these may contain secrets.
     pub(super) fn tell(&self, entry: &AuditEntry, now: Instant) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         if entry.outcome == CallOutcome::Error {

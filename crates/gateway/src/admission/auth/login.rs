@@ -13,10 +13,11 @@ use super::Moment;
 use super::authenticator::{AuthMethods, Authenticator};
 use super::denied::{NotAdmitted, Refused};
 
-/// The time for which a token is trusted without another look-up. Sign-ins that end in this process end at once.
+/// The time for which a token is trusted without another look-up. If this process ends a sign-in, the token is refused at
+/// once.
 const HOLDS: Duration = Duration::from_secs(5);
 /// The time for which streams may stay open if their caller sends no further request: while a person only listens, the site
-/// is not asked about the person again. If the sign-in ends here, they end within a second.
+/// is not asked about the person again. If this process ends the sign-in, the streams close within a second.
 const LASTS_MS: u64 = 15 * 60 * 1000;
 
 /// The method of authentication.

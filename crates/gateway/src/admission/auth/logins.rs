@@ -12,7 +12,7 @@ use super::NotSound;
 use super::denied::Refused;
 use super::users::Users;
 
-/// The least time that a check takes; the next one waits for its end.
+/// The minimum duration of a check; the next check waits until it has passed.
 const PACE: Duration = Duration::from_millis(500);
 
 /// The maximum number of logins that wait for a check.

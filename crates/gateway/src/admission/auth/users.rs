@@ -31,7 +31,7 @@ pub(super) struct Users {
     /// takes as long as an attempt with a known name.
     stand_ins: Vec<PasswordHash>,
     pub(super) turns: Turns,
-    /// The least time that a check takes.
+    /// The minimum duration of a check.
     pace: Duration,
 }
 

@@ -59,7 +59,7 @@ impl Drop for Record {
     }
 }
 
-/// Returns the number of microseconds of a time.
+/// Returns the number of microseconds in a duration.
 fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

@@ -59,8 +59,8 @@ pub(crate) fn open(
     let session = Session::new(identity.clone(), front.profile, Some(stream), idle);
     let added = shard.gateway.process.dialect_sessions.add(&id, session, identity);
     let session = added.map_err(|full| full.describe("sessions", "limits.sessions"))?;
-    // Another configuration may have taken effect before this session was registered, so that the session was not
-    // ended.
+    // Another configuration may have taken effect before this session was registered; in this case, the change did not end
+    // the session.
     let now = shard.view.state.current.load();
     if regime != now.regime || !now.profiles[front.profile].is_there {
         ends.stop();

@@ -11,14 +11,15 @@ use crate::admission::client_label;
 use crate::process::Shard;
 use transport::net::Arrived;
 
-/// The maximum length of a text of a client, in characters.
+/// The maximum length of a text from a client, in characters.
 const LONGEST: usize = 120;
 
 fn clipped(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
 
-/// Returns a request that is about to be answered, if somebody watches. The path is shown without the query, which may contain secrets.
+/// Returns the event for a request that is about to be answered, if somebody watches. The path is shown without the query,
+/// which may contain secrets.
 pub(super) fn request(shard: &Shard, request: &Arrived, peer: SocketAddr) -> Option<ArrivalEvent> {
     if !shard.gateway.process.arrivals.is_watched() {
         return None;
@@ -34,7 +35,7 @@ pub(super) fn request(shard: &Shard, request: &Arrived, peer: SocketAddr) -> Opt
     })
 }
 
-/// Tells the watchers of a request and its answer.
+/// Notifies the watchers of a request and of the status of its response.
 pub(super) fn answered(shard: &Shard, event: Option<ArrivalEvent>, answer: u16) {
     if let Some(ArrivalEvent::Answered { address, request, has_credentials, agent, .. }) = event {
         let event = ArrivalEvent::Answered { address, request, status: answer, has_credentials, agent };
@@ -42,7 +43,7 @@ pub(super) fn answered(shard: &Shard, event: Option<ArrivalEvent>, answer: u16) 
     }
 }
 
-/// Tells the watchers of a message.
+/// Notifies the watchers of a message.
 pub(super) fn message(shard: &Shard, profile: usize, message: &Message, version: Option<&str>) {
     if let (true, Message::Single(frame)) = (shard.gateway.process.arrivals.is_watched(), message) {
         let profile = shard.gateway.snapshot.profiles[profile].slug.to_string();

@@ -76,7 +76,7 @@ impl Arrival<'_> {
         response
     }
 
-    /// Returns true if a request is for the operators' pages. A path of the configuration comes first.
+    /// Returns true if a request is for the operators' pages. A path from the configuration takes precedence.
     fn leads_to_pages(&self, request: &Arrived) -> bool {
         let path = request.uri().path();
         is_page(path) && self.shard.gateway.snapshot.at(path).is_none()
@@ -136,8 +136,8 @@ impl Arrival<'_> {
         self.serve(place, entry, request).await
     }
 
-    /// Answers a request for a profile that does not exist. The caller is authenticated and counted as for any other
-    /// profile: otherwise anybody could find out which profiles exist.
+    /// Answers a request for a profile that does not exist. The caller is authenticated and counted as for any other profile,
+    /// because otherwise anybody could find out which profiles exist.
     async fn at_no_profile(&self, slug: String, request: Arrived, peer: SocketAddr) -> Response<Body> {
         let shard = &self.shard;
         if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {

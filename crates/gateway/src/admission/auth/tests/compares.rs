@@ -18,8 +18,8 @@ const BATCH: usize = 100;
 /// The factor by which one side may be slower. A comparison that stops early exceeds it by far.
 const ALIKE: f64 = 1.25;
 
-/// The ratio of the slower to the faster of two, by the fastest quarter of all measurements: disturbances only add
-/// time.
+/// The ratio of the slower side's time to the faster side's, computed from the fastest quarter of all measurements, because
+/// disturbances only add time.
 fn ratio(rounds: usize, mut early: impl FnMut(), mut late: impl FnMut()) -> f64 {
     let timed = |work: &mut dyn FnMut()| {
         let start = Instant::now();
@@ -58,8 +58,8 @@ fn least(measure: impl Fn() -> f64) -> f64 {
     least
 }
 
-/// Checks that two comparisons take the same time, by a measurement that detects the difference of a third one, which
-/// stops early. A busy machine can spoil single measurements, so several are made.
+/// Checks that two comparisons take the same time, with a measurement that does notice a third comparison, which stops early.
+/// A busy machine can spoil single measurements, so several are made.
 fn alike(measure: impl Fn() -> (f64, f64)) -> Result<(), String> {
     let mut all = Vec::new();
     for _ in 0..12 {

@@ -92,7 +92,7 @@ proptest! {
     }
 }
 
-/// Objects that have the members which are read, with values of any type.
+/// Objects with the members that the gateway reads, with values of any type.
 fn any_object() -> impl Strategy<Value = String> {
     let names = prop::sample::select(vec![
         "alg", "typ", "kid", "crit", "jwk", "iss", "aud", "sub", "exp", "nbf", "scope", "scp", "cnf", "x",
