@@ -62,7 +62,7 @@ impl ClientAddress {
     }
 }
 
-/// The addresses that proxies have named, last one first, up to an entry that is not an address.
+/// The addresses that proxies have named, from the last one to the first, up to an entry that is not an address.
 fn entries(headers: &HeaderMap) -> impl Iterator<Item = IpAddr> {
     let lines = headers.get_all(FORWARDED_FOR).iter().rev();
     let texts = lines.flat_map(|line: &HeaderValue| line.as_bytes().rsplit(|byte| *byte == b','));

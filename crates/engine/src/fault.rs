@@ -111,7 +111,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault of the client; the status is taken from the era's table of codes.
+    /// A fault caused by the client; the status is taken from the era's table of codes.
     pub fn client(code: i32, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -127,12 +127,12 @@ impl Fault {
         }
     }
 
-    /// A fault of the gateway, or one that cannot be attributed.
+    /// A fault caused by the gateway, or by an unknown party.
     pub fn gateway(message: impl Into<String>) -> Self {
         Self { blame: Blame::Gateway, ..Self::client(code::INTERNAL_ERROR, message) }
     }
 
-    /// A fault of the server `name`; the name goes into `data`.
+    /// A fault caused by the server `name`; the name goes into `data`.
     pub fn upstream(name: &str, retry: bool, message: impl Into<String>) -> Self {
         let data = Some(format!("{{\"server\":{},\"retry\":{retry}}}", quote(name)));
         let fault =
@@ -140,13 +140,14 @@ impl Fault {
         fault.about(Condition::UpstreamDown, name)
     }
 
-    /// A fault of the server `name`, for a request that was not sent to it.
+    /// A fault of the server `name`, for a request that was never sent to it.
     pub fn not_sent(name: &str, retry: bool, message: impl Into<String>) -> Self {
         let data = format!("{{\"server\":{},\"retry\":{retry},\"executed\":\"no\"}}", quote(name));
         Self::upstream(name, retry, message).with_data(data)
     }
 
-    /// The fault that the server `name` requires a user's consent first; the user can give it at `page`.
+    /// The fault for a request to the server `name`, which requires a user's consent first; the user can give the consent at
+    /// `page`.
     pub fn wants_consent(name: &str, page: &str) -> Self {
         let data =
             format!("{{\"server\":{},\"retry\":true,\"authorizationUrl\":{}}}", quote(name), quote(page));

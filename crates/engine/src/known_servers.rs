@@ -1,9 +1,9 @@
-//! Known servers that keep their state in their process, or of which two cannot run at the same time. This module must
-//! not know how a server is started.
+//! Known servers that keep their state in their process, or that cannot run twice at the same time. This module must not know
+//! how a server is started.
 
 use config::StdioLink;
 
-/// The packages and programs of which one process serves all clients, unless `dedicatedConnections` or `affinity` says
+/// Packages and programs for which one process serves all clients, unless `dedicatedConnections` or `affinity` says
 /// otherwise.
 pub const SINGLE_SERVERS: [&str; 9] = [
     // One browser profile, which a second browser finds locked.
@@ -14,7 +14,7 @@ pub const SINGLE_SERVERS: [&str; 9] = [
     "@browsermcp/mcp",
     // The socket of the running application.
     "blender-mcp",
-    // Open pages, or earlier thoughts, with which the next call continues.
+    // The next call continues with the open pages, or with the earlier thoughts.
     "@modelcontextprotocol/server-puppeteer",
     "@modelcontextprotocol/server-sequential-thinking",
     "mcp-server-sequential-thinking",

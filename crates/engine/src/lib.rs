@@ -18,8 +18,8 @@
 //! | [`snapshot`], [`places`] | the compiled configuration; the served paths |
 //! | [`result_cap`], [`cached_calls`], [`kept_results`] | long results, shortened; calls whose results may be kept; kept
 //! results |
-//! | [`known_servers`] | servers of which one process serves all clients |
-//! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
+//! | [`known_servers`] | servers for which one process serves all clients |
+//! | [`list_kind`], [`sealer`] | the kinds of listed items; the port for sealing |
 //! | [`meters`] | counters and histograms of calls |
 //! | [`pinning`] | definitions of tools: recorded, compared, approved |
 //! | [`injected_arguments`] | arguments that clients add to those of the model |

@@ -17,7 +17,7 @@ pub trait Sealer {
     /// A number that is unique in the process: the id of a new request to an upstream.
     fn fresh_key(&self) -> u64;
 
-    /// The number of this process. Each sealed text that refers to something in the process's memory contains this number, because
-    /// keys outlive a process, and the next process starts counting again.
+    /// The number of this process. Each sealed text that refers to something in the process's memory contains this number,
+    /// because the sealing key outlives the process, and the next process numbers its state from the beginning again.
     fn epoch(&self) -> u64;
 }

@@ -12,8 +12,8 @@ type Hundredths = u64;
 const MEMBERS: [&str; 2] = ["description", "inputSchema"];
 const AROUND: Hundredths = 870;
 
-/// The estimated number of tokens of a tool: of a JSON object with its name, description and input schema, which is what clients
-/// pass on to models. `text` is the listed object, validated JSON text.
+/// The estimated number of tokens of a tool. The estimate covers a JSON object with the tool's name, description and input
+/// schema, because clients pass these on to models. `text` is the listed object, validated JSON text.
 pub fn tokens_of_tool(name: &str, text: &[u8]) -> u64 {
     let members = Members::of_value(text, Span::new(0, text.len()));
     let values = MEMBERS.iter().filter_map(|key| members.as_ref()?.get(text, key));
@@ -96,7 +96,7 @@ fn hundredths(text: impl Iterator<Item = char>) -> Hundredths {
             CharClass::Small | CharClass::Capital => word(length, wide),
             CharClass::Dense => length * 70,
             CharClass::Digit => length.div_ceil(3) * 100,
-            // A single sign becomes a part of the word after it.
+            // A single punctuation mark becomes a part of the word after it.
             CharClass::Sign
                 if length == 1 && wide == 0 && chars.peek().is_some_and(|(next, _)| next.is_letter()) =>
             {
@@ -113,7 +113,7 @@ fn hundredths(text: impl Iterator<Item = char>) -> Hundredths {
     sum
 }
 
-/// The tokens of a word, `wide` of whose letters are not ASCII.
+/// The tokens of a word of `length` letters, of which `wide` are not ASCII.
 fn word(length: u64, wide: u64) -> Hundredths {
     let ascii = match length {
         0..=8 => 102,
@@ -123,7 +123,7 @@ fn word(length: u64, wide: u64) -> Hundredths {
     ascii + wide * 12
 }
 
-/// The tokens of signs that follow each other.
+/// The tokens of consecutive punctuation marks.
 fn signs(length: u64) -> Hundredths {
     if length < 4 { 100 } else { 130 + (length - 4) * 70 }
 }

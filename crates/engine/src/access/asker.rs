@@ -1,4 +1,4 @@
-//! The asker of a request, matched against the `who` of a rule.
+//! The origin of a request (principal and address), matched against the `who` of a rule.
 
 use std::net::IpAddr;
 
@@ -39,7 +39,7 @@ fn any(globs: &[Glob], text: &str) -> bool {
     globs.iter().any(|glob| glob.matches(text))
 }
 
-/// Returns true if the principal is a key with a matching id (its prefix) or name.
+/// Returns true if the principal is an API key whose prefix (its id) or name matches.
 fn is_key(principal: &Principal, globs: &[Glob]) -> bool {
     principal.scheme == Scheme::Key
         && (principal.id.strip_prefix("key:").is_some_and(|prefix| any(globs, prefix))

@@ -1,4 +1,4 @@
-//! Access rules: the asker, the rules, and the one decision that lists and calls share.
+//! Access rules: the origin of a request, the rules, and the one decision that lists and calls share.
 //!
 //! Pure. This module must not know transports, sessions, or how a credential is checked.
 //!

@@ -60,7 +60,7 @@ fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(
         if let Some(place) = allowed.keys().position(like) {
             shared.push((place, globs.as_slice()));
         } else if allowed.keys().any(|other| path.leads_to(other)) {
-            // The allowed value lies inside the value at this path, so the latter exists and is not a text.
+            // The allowed value lies inside the value at this path, so the value at this path exists and is not a text.
             if !fits_all(globs) {
                 return Some(Vec::new());
             }
@@ -98,8 +98,8 @@ fn combine(
     false
 }
 
-/// All sets of denying rules that can match a text which also matches one of `allowed`; `None` if there are too
-/// many to enumerate.
+/// For each text that matches one of `allowed`, the set of denying rules that also match it; `None` if there are too many to
+/// enumerate.
 fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
     let walk = Walk::new(allowed, denying);
     let mut found: Vec<Fitting> = Vec::new();

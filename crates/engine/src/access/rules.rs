@@ -150,9 +150,9 @@ impl Rules {
         self.opens_where(class, place, like, |glob| like.iter().any(|like| glob.meets(like)))
     }
 
-    /// Returns false if the rules certainly give askers of this class nothing of a server whose items are unknown. `own` covers the
-    /// items' identities. Rules can also refer to an item by the server's own name for it, except for names that have the prefix of the
-    /// identities of other servers, which the patterns in `others` cover.
+    /// Returns false if the rules certainly deny askers of this class every item of a server whose items are unknown. `own`
+    /// covers the items' identities. Rules can also refer to an item by the server's own name for it, except for names that
+    /// have the prefix of the identities of other servers, which the patterns in `others` cover.
     pub fn opens_unlisted_server(
         &self,
         class: &Class,
@@ -194,7 +194,7 @@ impl Rules {
         })
     }
 
-    /// Returns true if a denying rule withholds any item of a server, or if not all of its items are allowed.
+    /// Returns true if a denying rule withholds any item of a server, or if the allowing rules do not cover all of its items.
     fn keeps(
         &self,
         class: &Class,

@@ -25,7 +25,7 @@ use crate::access::Annotations;
 use crate::meters::ToolMeter;
 use crate::search::OWN_TOOLS;
 
-/// Tools by their public names. Views for other protocol versions share the entries, and with them the compiled schemas.
+/// Tools by their public names. Views for other protocol versions share the entries, including their compiled schemas.
 pub(super) type ToolTable = HashMap<Arc<str>, Arc<ToolEntry>>;
 
 /// An item under its public name.
@@ -144,7 +144,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         }
     }
 
-    /// Returns true if the tools are found by searching.
+    /// Returns true if clients find the tools by searching.
     fn searches(&self) -> bool {
         self.spec.profile.tools.is_searched()
     }
@@ -346,14 +346,15 @@ pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: 
         .collect();
     let changing = format!("{{{}}}", changing.join(","));
     let own = parts.iter().map(|part| &*part.capabilities);
-    // Clients read the rests of shortened results as resources.
+    // Clients read the rest of a shortened result as a resource.
     let rests: &[u8] = if spec.profile.has_rests { b"{\"resources\":{}}" } else { b"{}" };
     let merged = merge(std::iter::once(changing.as_bytes()).chain(own).chain([rests]));
     let unlisted = || without_list(&merged).filter(|_| renames_among(spec.era, upstreams, spec.separate));
     unlisted().unwrap_or(merged)
 }
 
-/// Notes on the first tools with a new name by which the pages of MCP Apps would call another tool.
+/// Notes on the first renamed tools whose new name is another tool's own name: pages of MCP Apps call that other tool by this
+/// name.
 fn covered_names(named: &[Named<'_, '_>]) -> Vec<String> {
     let is_new = |one: &&Named<'_, '_>| one.name != one.own.key && one.name != one.identity;
     let new: HashMap<&str, &Named<'_, '_>> =

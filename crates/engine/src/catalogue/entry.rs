@@ -108,7 +108,7 @@ pub struct ToolEntry {
     pub annotations: Annotations,
     /// True if the server declares the structure of the tool's results.
     pub has_output_schema: bool,
-    /// The place of the tool's counters.
+    /// The reference to the tool's counters.
     pub meter: ToolMeter,
     /// The changes that the profile makes to the tool; most tools are unchanged.
     pub(super) changes: Option<Box<ToolChanges>>,

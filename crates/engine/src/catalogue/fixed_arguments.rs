@@ -26,7 +26,8 @@ impl FixedArguments {
     /// A call's arguments, JSON text, with the fixed values. Arguments that are not an object stay unchanged, because the
     /// argument check rejects them.
     ///
-    /// Names that differ only in case count as the same, because some servers (in Go, for example) read them so.
+    /// Names that differ only in case count as the same, because some servers (those written in Go, for example) treat them
+    /// as the same.
     ///
     /// # Errors
     /// Returns the name of an argument that the client set, although clients cannot set it.
@@ -53,7 +54,7 @@ impl FixedArguments {
     }
 }
 
-/// A name without differences in case, as Unicode's simple case folding removes them.
+/// A name after Unicode's simple case folding, which removes differences in case.
 fn folded(name: &str) -> String {
     name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }

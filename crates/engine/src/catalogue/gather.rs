@@ -21,7 +21,8 @@ use super::suitability::RefusalsCell;
 use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
 
-/// The maximum nesting of arrays and objects in an item. The item itself is nested in a list in a message's result.
+/// The maximum nesting of arrays and objects in an item. The item itself is nested three levels deep: in a list in the result
+/// of a message.
 const ITEM_DEPTH: u32 = MAX_DEPTH - 3;
 
 /// Caps on the fetched lists.
@@ -69,7 +70,7 @@ pub struct Gather {
     has_read: bool,
     /// The client's capabilities, a JSON object, for versions in which each request declares them.
     capabilities: String,
-    /// The mark of this server that another gateway sent, if its lists come through this gateway.
+    /// This gateway's mark for the server, if the server is a gateway whose lists come through this one.
     through: Option<Box<str>>,
     /// The marks of the servers behind the server, which only gateways send.
     behind: Vec<Box<str>>,
@@ -121,7 +122,7 @@ impl Gather {
         Self { selection: ToolSelection::new(tools), ..self }
     }
 
-    /// The same run, leaving out what the server gets through this gateway under this mark.
+    /// The same run, which asks the server to leave out what it gets through this gateway under this mark.
     #[must_use]
     pub fn through(self, mark: Option<Box<str>>) -> Self {
         Self { through: mark, ..self }
@@ -144,7 +145,7 @@ impl Gather {
         )))
     }
 
-    /// The member `_meta` of each request; empty if there is nothing to say.
+    /// The member `_meta` of each request; empty if it would have no content.
     fn meta(&self) -> String {
         let meta = own_meta(self.era(), &self.capabilities, &self.client_info);
         let Some(mark) = &self.through else { return meta };

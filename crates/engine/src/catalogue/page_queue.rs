@@ -86,7 +86,7 @@ mod tests {
             followed("\"a\""),
             (ListKind::Tools, "the pages of tools form a loop; the loop was fetched only once".to_owned())
         );
-        // The cursors and the pages of another list count for themselves.
+        // The cursors and the pages of another list are counted separately.
         assert_eq!(followed("\"a\""), (ListKind::Prompts, String::new()));
         assert_eq!(followed("\"b\""), (ListKind::Prompts, String::new()));
         assert_eq!(

@@ -81,8 +81,8 @@ impl Pages {
     /// no cursor.
     ///
     /// # Errors
-    /// Refuses a cursor that this gateway did not issue, and one of another list, such as of this list before it changed: the
-    /// page with the same number could lack items that the client was not shown, or repeat some that it was.
+    /// Refuses a cursor that this gateway did not issue, and a cursor of another list, such as this list before it changed.
+    /// The page with the same number could omit items that the client has not seen yet, or repeat items that it has seen.
     pub fn page(&self, at: Option<&str>) -> Result<&CacheableResult, NoPage> {
         let Some(at) = at else { return self.pages.first().ok_or(NoPage::Unknown) };
         let parts = at.strip_prefix('p').and_then(|parts| parts.split_once('-'));
@@ -100,7 +100,7 @@ impl Pages {
 pub enum NoPage {
     /// The gateway never issued such a cursor.
     Unknown,
-    /// It belongs to another list, which is usually the same list before it changed.
+    /// The cursor belongs to another list, usually to an earlier version of this list.
     Changed,
 }
 

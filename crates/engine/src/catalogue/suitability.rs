@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{ListKind, UpstreamCatalogue};
 use crate::schema_family::{SchemaFamily, SchemaFinding, lint, lint_name};
 
-/// The maximum number of refused tools that are named for a family.
+/// The maximum number of refused tools that are named per family.
 const MOST_NAMED: usize = 20;
 
 /// The maximum number of reasons that are given for a tool.
@@ -63,8 +63,8 @@ impl Refusals {
         all
     }
 
-    /// The forms of tools that these families accept, for people. The portable form is no help for Cursor: it contains the
-    /// alternatives that Cursor refuses.
+    /// The settings that make the tools acceptable to these families, for people. The portable form does not help Cursor,
+    /// because it contains `anyOf`, which Cursor refuses.
     pub fn remedy(all: &[Self]) -> &'static str {
         let is_cursor = |one: &Self| one.family.name == "cursor";
         match (all.iter().any(is_cursor), all.iter().all(is_cursor)) {

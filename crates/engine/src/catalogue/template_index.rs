@@ -32,7 +32,7 @@ impl HasTemplate for &str {
 #[derive(Debug)]
 pub(super) struct ComparisonBudget(usize);
 
-/// The fault that the budget does not suffice to compare a URI with all templates.
+/// The error that is returned if the budget does not suffice to compare a URI with all templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BudgetExhausted;
 
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(found, Ok(Some(&"x://{b}")));
     }
 
-    /// One expensive URI leaves nothing for others, and templates that begin otherwise cost nothing.
+    /// One expensive URI leaves no budget for others; templates with another beginning cost nothing.
     #[test]
     fn hostile_templates_exhaust_the_budget_at_once() {
         let templates: Vec<String> =

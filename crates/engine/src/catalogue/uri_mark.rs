@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The separator between a server's name and the rest. No server's name contains it.
 const SEPARATOR: char = '+';
 
-/// The position of a server's name in a URI: behind the scheme, and behind `//` if an authority follows.
+/// The position of a server's name in a URI: after the scheme's colon, and after `//` if an authority follows.
 fn seam(uri: &str) -> usize {
     let Some((scheme, rest)) = uri.split_once(':') else { return 0 };
     let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

@@ -13,8 +13,8 @@ const IMAGE_KEY: &str = "x-imgbb-api-key";
 /// The maximum length of a value, in bytes; longer values are rejected.
 const LONGEST: usize = 2 * 1024;
 
-/// The marks of a part in a digest, before the part itself: without them, an absent part could look like one that contains the
-/// text for its absence.
+/// The markers that precede each part in a digest. Without them, an absent part could look like a part that contains the text
+/// for its absence.
 const ABSENT: &[u8] = &[0];
 const FAULTY: &[u8] = &[1];
 const PRESENT: &[u8] = &[2];
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// Invalid Base64; only a name; no name; a line break; Latin-1 instead of UTF-8.
+    /// The cases: invalid Base64; only a name; no name; a line break; Latin-1 instead of UTF-8.
     #[test]
     fn an_account_that_cannot_be_read_is_still_meant() {
         for odd in ["Basic", "basic ???", "Basic YW5u", "Basic OnB3", "Basic YW5uOnAKdw==", "Basic YW5uOukg"]

@@ -59,7 +59,7 @@ pub fn scopes(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().filter(is_scope).take(MOST_SCOPES).map(str::to_owned).collect()
 }
 
-/// Returns true if a scheme precedes `rest`: parameters must belong to a scheme.
+/// Returns true if a scheme precedes `rest`, because parameters must belong to a scheme.
 fn behind_scheme(text: &str, rest: &str) -> bool {
     rest.len() < text.trim_start().len()
 }

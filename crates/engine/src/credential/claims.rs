@@ -53,7 +53,7 @@ pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Acc
     if expected.now >= ends {
         return Err("the token has expired");
     }
-    // A time beyond all clocks never comes, however large the tolerance is.
+    // The greatest number means a time that is never reached, however large the tolerance is.
     let is_early = |begins: u64| begins == u64::MAX || expected.now.saturating_add(expected.skew) < begins;
     if time("nbf")?.is_some_and(is_early) {
         return Err("the token is not valid yet");

@@ -89,7 +89,7 @@ fn version<'r>(row: &'r Dialect, ask: &'r DialectRequest) -> Result<Cow<'r, str>
     }
 }
 
-/// Returns true if two texts mean the same version.
+/// Returns true if two texts stand for the same version.
 fn spells(own: &str, asked: &str) -> bool {
     own == asked || by_version(own).is_some_and(|era| by_version(asked) == Some(era))
 }

@@ -107,7 +107,7 @@ pub enum Step {
     Cancel(Bytes),
     /// Send this answer to the client; the exchange is over.
     Answer(ExchangeAnswer),
-    /// End the exchange without an answer, because nobody waits for one.
+    /// End the exchange without an answer, because the client no longer waits for one.
     End,
 }
 

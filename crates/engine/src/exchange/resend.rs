@@ -74,8 +74,8 @@ impl ResendPolicy {
         Self { repeatable, spoken: false, tries: 0, patience, has_slowed: false, until: None }
     }
 
-    /// From now on, allows the request to be sent again only if it was not executed, because each execution leaves something
-    /// behind, such as a task.
+    /// From now on, allows the request to be sent again only if it was not executed, because each execution has a lasting
+    /// effect, such as a new task.
     pub fn only_unexecuted(&mut self) {
         self.repeatable = false;
     }
@@ -198,7 +198,8 @@ mod tests {
         let now = start();
         let mut after = |execution| policy.after(execution, (now, now + PATIENCE), None, 0);
         assert_eq!(after(Execution::Unknown), None);
-        // The answers to a question go out in a request of their own. If it did not reach the server, nothing is said twice.
+        // The answers to a question go out in a request of their own. If that request did not reach the server, repeating it
+        // repeats nothing.
         assert!(after(Execution::NotExecuted).is_some());
         assert!(!policy.is_repeatable());
     }

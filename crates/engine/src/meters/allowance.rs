@@ -1,5 +1,5 @@
-//! The cap on the number of series in one family of figures. Names of servers and tools are series, and a monitoring system
-//! keeps each series in memory.
+//! The cap on the number of series in one metric family. Each server and each tool adds series, and a monitoring system keeps
+//! every series in memory.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 

@@ -1,4 +1,4 @@
-//! Durations, counted by ranges: an observation is two atomic additions. This module must not know what is measured.
+//! Durations, counted by range. An observation costs two atomic additions. This module must not know what is measured.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -44,7 +44,8 @@ pub struct HistogramFigures {
     pub sum: f64,
     /// The number of durations.
     pub count: u64,
-    /// The upper bounds in seconds, the last one infinite, each with the number of durations above the bound before.
+    /// The upper bounds in seconds, the last one infinite, each with the number of durations between the previous bound and
+    /// this one.
     pub buckets: Vec<(f64, u64)>,
 }
 

@@ -3,10 +3,10 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `histogram` | durations, counted by ranges |
+//! | `histogram` | durations, counted by range |
 //! | `operations` | the histograms of one server's operations, by method and outcome |
-//! | `tools` | the counters of one server's tools, and the place in a view where a tool's counters are kept |
-//! | `allowance` | the cap on the number of series in one family |
+//! | `tools` | the counters of one server's tools, and the reference to a tool's counters in a view |
+//! | `allowance` | the cap on the number of series in one metric family |
 
 mod allowance;
 mod histogram;

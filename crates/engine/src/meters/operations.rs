@@ -41,7 +41,7 @@ impl OperationOutcome {
         Self::Cancelled,
     ];
 
-    /// The outcome in figures and traces.
+    /// The name of the outcome in metrics and traces.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -55,7 +55,7 @@ impl OperationOutcome {
     }
 }
 
-/// The number of methods, and one place for all methods that the gateway does not know.
+/// The number of methods that the gateway knows, plus one for all others.
 const METHODS: usize = Method::ALL.len() + 1;
 
 type ByOutcome = [OnceLock<Box<DurationHistogram>>; OperationOutcome::ALL.len()];

@@ -1,4 +1,5 @@
-//! The counters of tools. A view's entry of a tool keeps a reference to the tool's counters, so that a call needs no look-up.
+//! The counters of tools. A view's entry for a tool keeps a reference to the tool's counters, so that a call needs no
+//! look-up.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -11,7 +12,8 @@ use super::histogram::seconds;
 /// The number of series that a tool takes in its largest family: successful and failed calls.
 pub const TOOL_SERIES: usize = 2;
 
-/// The longest name that becomes a label, in bytes. A longer one could not be cut: two tools would get the same label.
+/// The longest name that becomes a label, in bytes. A longer name gets no series: if it were cut, two tools could get the
+/// same label.
 const LONGEST_NAME: usize = 200;
 
 /// The counters of one tool.
@@ -80,7 +82,7 @@ impl ToolTable {
     }
 }
 
-/// The place in a view's entry where a tool's counters are kept from the first call on.
+/// A view's reference to a tool's counters, which is set by the first call.
 #[derive(Debug, Default)]
 pub struct ToolMeter {
     counters: OnceLock<Arc<ToolCounters>>,

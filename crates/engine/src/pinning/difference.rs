@@ -105,7 +105,7 @@ pub fn difference(old: Option<&[u8]>, new: &[u8], is_full: bool) -> DefinitionDi
     found.finish()
 }
 
-/// A step from a value to a value in it.
+/// A step from a value to a value inside it.
 #[derive(Clone, Copy)]
 enum PathStep<'a> {
     Key(&'a str),
@@ -322,7 +322,7 @@ impl<'a> Differences<'a> {
         let cut = self.lines.len().saturating_sub(most);
         if self.left > 0 || cut > 1 {
             self.lines.truncate(most);
-            // Each difference that was not laid out has a line at least.
+            // Each difference that is not shown would take at least one line.
             let about = if self.left > 0 { "at least " } else { "" };
             let left = self.left.saturating_add(cut);
             self.push(DiffSign::Heading, &format!("[{about}{left} more lines]"));

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-/// Returns a server's text with every character escaped that a reader could overlook or mistake for another. Line
+/// Returns a server's text in which every character that a reader could overlook or mistake for another is escaped. Line
 /// breaks stay.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

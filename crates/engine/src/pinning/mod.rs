@@ -14,7 +14,7 @@
 //! | `difference` | the differences between two definitions, member by member |
 //! | `tree` | a definition as a tree, read in one pass |
 //! | `text_difference` | the differences between two texts, word by word |
-//! | `layout` | foreign text in lines of a terminal, with everything escaped that cannot be seen |
+//! | `layout` | foreign text in lines of a terminal, with all invisible characters escaped |
 //!
 //! Pure: digests are computed by the caller. This module must not know where the record is stored, or what a policy does to
 //! clients.

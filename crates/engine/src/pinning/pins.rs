@@ -133,8 +133,8 @@ impl Pins {
     /// Takes the list that an audience sees, and returns true if the record changed.
     ///
     /// The very first list of a server is approved: there is nothing to compare it with. If it was incomplete, the first
-    /// complete list is approved as well, unless too many incomplete ones arrive before. If a server shows more tools to a
-    /// class of clients, the first list for that class does not count as a change, except under `hold`, where a person sees
+    /// complete list is approved as well, unless too many incomplete lists arrive before it. If a server shows more tools to
+    /// a class of clients, the first list for that class does not count as a change, except under `hold`, where a person sees
     /// each tool before clients do. A tool of which any definition is known is never approved here.
     pub fn take(
         &mut self,

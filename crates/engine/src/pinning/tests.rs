@@ -254,7 +254,7 @@ fn lists_that_never_end_add_no_approved_tools() {
     for policy in [HOLD, WARN] {
         let mut pins = Pins::default();
         for _ in 0..5 {
-            // A restart does not begin again.
+            // A restart does not make the gateway start from the beginning.
             let (incomplete, audiences) = (pins.incomplete(), pins.audiences().collect::<Vec<_>>());
             let mut after = Pins::default();
             pins.approved_tools().for_each(|tool| after.add(tool.clone(), Fingerprint([1; 32]), true));

@@ -1,4 +1,4 @@
-//! The number of calls in flight of one principal. This module must not know what a call is.
+//! The number of one principal's calls in flight. This module must not know what a call is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

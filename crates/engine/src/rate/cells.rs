@@ -229,7 +229,7 @@ fn count(part: &CellPart, key: u64, quota: &Quota, now: u64) -> Option<QuotaOutc
     }
 }
 
-/// Locks a part for reading. Nothing here can panic halfway, so the numbers behind a poisoned lock are valid.
+/// Locks a part for reading. Nothing here can panic halfway, so the numbers under a poisoned lock are valid.
 fn read(part: &RwLock<CellPart>) -> RwLockReadGuard<'_, CellPart> {
     part.read().unwrap_or_else(PoisonError::into_inner)
 }

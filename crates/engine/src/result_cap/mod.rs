@@ -11,7 +11,7 @@
 //! | `plan` | what stays, what is cut, what is left out |
 //! | `item` | one block of content, and its contents as a resource |
 //! | `wording` | the notice, the link and the reasons, for models and people |
-//! | `uri` | the URIs of rests |
+//! | `uri` | the URIs of the parts that are left out |
 //!
 //! This module must not know where a rest is kept, or who may read it.
 

@@ -111,8 +111,8 @@ fn without_copy(text: &Bytes) -> Bytes {
     splice.finish()
 }
 
-/// Places blocks in their order, as long as there is room. One text is cut; blocks behind it get up to a quarter of the room
-/// that was left, so that a short remark behind a long text stays.
+/// Places blocks in their order, as long as there is room. One text is cut; blocks after it get up to a quarter of the room
+/// that was left, so that a short remark after a long text stays.
 fn placed(text: &[u8], items: Vec<ContentItem>, mut room: usize) -> Vec<(ContentItem, BlockPlacement)> {
     let sizes: Vec<usize> = items.iter().map(|item| item.span.len() + 1).collect();
     let mut is_cut = false;

@@ -1,4 +1,4 @@
-//! Long results: what stays, what is missing, and that both together are the whole.
+//! Long results: the parts that stay, the parts that are left out, and a check that together they make up the whole.
 
 use std::time::Duration;
 
@@ -261,7 +261,7 @@ proptest! {
         let told = finished.to_string();
         let told = told.split("by the gateway: ").nth(1).unwrap();
         prop_assert!(told.starts_with(&format!("{size} of {whole} bytes")), "{told}");
-        // With texts alone, the shown part and the rest are together the whole.
+        // For a single text, the shown part and the rest together are the whole text.
         if blocks.iter().all(|block| block["type"] == "text") && blocks.len() == 1 {
             let shown = joined(&finished["content"]);
             let shown = shown.split("[Shortened by").next().unwrap();

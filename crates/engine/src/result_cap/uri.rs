@@ -1,14 +1,15 @@
-//! The URIs of rests: unguessable names of resources of the gateway itself. This module must not know what they name.
+//! The URIs of the parts that were left out of results. Each is an unguessable name of a resource of the gateway itself. This
+//! module must not know the contents of these resources.
 
 use std::fmt;
 
-/// The beginning of the URI of every rest.
+/// The beginning of every such URI.
 const PREFIX: &str = "dragoman://results/";
 
-/// The number of hexadecimal digits behind the prefix.
+/// The number of hexadecimal digits after the prefix.
 const DIGITS: usize = 32;
 
-/// The name of a rest: random bits, so that nobody can guess it.
+/// The id of the rest of one result. Its bits are random, so nobody can guess the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RestId(pub u128);
 
@@ -18,8 +19,8 @@ impl fmt::Display for RestId {
     }
 }
 
-/// The rest that a URI names, with or without a fragment. The outer value is `None` for a URI without the prefix of rests; the
-/// inner value is `None` for a URI with that prefix in a form that the gateway never issues.
+/// The id in a URI, with or without a fragment. The outer value is `None` for a URI without the prefix `dragoman://results/`;
+/// the inner value is `None` for a URI with this prefix in a form that the gateway never issues.
 pub fn rest_id(uri: &str) -> Option<Option<RestId>> {
     let name = uri.strip_prefix(PREFIX)?;
     let digits = name.split('#').next().unwrap_or_default();

@@ -151,7 +151,7 @@ const VSCODE: SchemaFamily = SchemaFamily {
     says_null: false,
 };
 
-/// Cursor counts the names of server and tool together, at most 60 characters: 20 of them are left for the server.
+/// Cursor counts the names of server and tool together, at most 60 characters: 20 of these are reserved for the server.
 const CURSOR: SchemaFamily = SchemaFamily {
     name: "cursor",
     title: "Cursor",

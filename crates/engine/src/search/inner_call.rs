@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(of(r#"{"name":"x"}"#).as_deref(), Some(r#"{"name":"x"}"#));
         let written = r#"{"name":"x","arguments":" {\"a\":[\"\\n\"]} "}"#;
         assert_eq!(of(written).as_deref(), Some(r#"{"name":"x","arguments":{"a":["\n"]}}"#));
-        // Everything else is left to the check of the tool's arguments.
+        // All other values are left for the check of the tool's arguments.
         for odd in [r#""{""#, r#""text""#, "[]", "null", r#""{\"a\":1,}""#] {
             let kept = format!(r#"{{"name":"x","arguments":{odd}}}"#);
             assert_eq!(of(&kept), Some(kept), "{odd}");

@@ -141,7 +141,7 @@ fn an_answer_has_a_limit_and_names_what_it_leaves_out() {
 }
 
 mod hostile {
-    //! Tools and requests by someone who wants to do harm.
+    //! Tools and requests from an attacker.
 
     use proptest::prelude::*;
     use proto::rpc::{Frame, FrameLimits};

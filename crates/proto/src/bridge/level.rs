@@ -3,7 +3,7 @@
 use crate::era::Era;
 use crate::json::{quote, unquote};
 
-/// Translates a level, a JSON string, for `to`: into the nearest level that is not more restrictive.
+/// Translates a level, a JSON string, into the nearest level of `to` that is not more restrictive.
 pub fn level(level: &[u8], to: &Era) -> String {
     let inner = level.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
     let name = inner.and_then(unquote).unwrap_or_default();

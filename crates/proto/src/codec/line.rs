@@ -99,7 +99,7 @@ impl LineDecoder {
     }
 
     /// Drops the current line, of which only a part has arrived, and its remaining bytes up to the newline. Returns its first
-    /// bytes. Take all lines with [`next_line`](Self::next_line) before.
+    /// bytes. Take all lines with [`next_line`](Self::next_line) first.
     pub fn skip(&mut self) -> Bytes {
         let partial = std::mem::take(&mut self.partial);
         self.skipping |= !partial.is_empty();

@@ -6,7 +6,7 @@ use super::row::{
 use crate::mcp::Method;
 use crate::rpc::code;
 
-/// This version as some systems spell it.
+/// Another spelling of this version, which some systems use.
 pub const DECIMAL: &str = "1.0";
 
 /// The row of this era.

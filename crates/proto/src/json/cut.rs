@@ -1,5 +1,5 @@
-//! A JSON string cut in two, as it is written: each part is the inside of a valid JSON string. This module must not know
-//! what a text is about.
+//! Cuts the written form of a JSON string in two, so that each part, put between quotes, is again a valid JSON string. This
+//! module must not know what a text is about.
 
 use std::borrow::Cow;
 
@@ -15,8 +15,8 @@ const LOOK_BACK: usize = 32;
 const JOINER: char = '\u{200d}';
 
 /// The offset at which a string, as written between its quotes, is cut so that the first part has at most `most` bytes.
-/// Characters, escapes and surrogate pairs stay whole. Characters that are shown as one, such as a letter with accents, or emojis
-/// that are joined, stay together if they are at most 32. The cut is after a line break if one is in the last quarter.
+/// Characters, escapes and surrogate pairs stay whole. Characters that are shown as one, such as a letter with accents, or
+/// joined emojis, stay together if there are at most 32 of them. The cut is after a line break if one is in the last quarter.
 pub fn cut_string(written: &[u8], most: usize) -> usize {
     if written.len() <= most {
         return written.len();
@@ -97,7 +97,8 @@ fn character_boundary(text: &[u8], most: usize) -> usize {
     (most.saturating_sub(3)..=most).rev().find(|at| !is_inside(*at)).unwrap_or(most)
 }
 
-/// The greatest offset, at most `end`, at which no characters are split that are shown as one; `end` if it is too far away.
+/// The greatest offset, at most `end`, that does not separate characters that are shown as one; `end` if there is none within
+/// reach.
 fn joined_boundary(written: &[u8], end: usize) -> usize {
     let (mut at, mut next) = (end, first_character(&written[end..]));
     for _ in 0..LOOK_BACK {
@@ -267,7 +268,8 @@ mod tests {
             let is_after_line = first.len() == text.len() || first.ends_with("\\n");
             let neighbours = (first_value.chars().next_back(), rest_value.chars().next());
             prop_assert!(is_after_line || first.is_empty() || !are_joined(neighbours.0, neighbours.1));
-            // At most the longest escape, or a quarter with a line break, is missing, and joined characters.
+            // The first part is shorter than allowed by at most the longest escape, unless it ends after a line break or
+            // joined characters had to stay together.
             let has_joined = whole.chars().any(|c| c == JOINER || is_mark(c));
             prop_assert!(is_after_line || has_joined || first.len() + 12 > most);
         }

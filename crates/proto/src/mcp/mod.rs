@@ -25,11 +25,11 @@ pub mod meta {
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The listen request that a notification belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// The sender's span (W3C Trace Context).
+    /// The sender's span in a trace (W3C Trace Context).
     pub const TRACEPARENT: &str = "traceparent";
-    /// The additions of other systems to it.
+    /// Vendor-specific data about the trace (W3C Trace Context).
     pub const TRACESTATE: &str = "tracestate";
-    /// Values that a trace carries along.
+    /// Key-value pairs that are passed along with a trace (W3C Baggage).
     pub const BAGGAGE: &str = "baggage";
     /// The token under which progress of a request is reported.
     pub const PROGRESS_TOKEN: &str = "progressToken";

@@ -108,7 +108,7 @@ struct FrameParts {
     id: Option<Id>,
     id_span: Option<Span>,
     method: Option<Span>,
-    /// The method, if the gateway acts on it. It is asked for a dozen times in a call.
+    /// The method, if the gateway acts on it. It is stored, because it is needed about a dozen times per call.
     known: Option<Method>,
     params: Option<Params>,
     payload: Option<Span>,

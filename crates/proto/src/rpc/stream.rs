@@ -1,5 +1,4 @@
-//! A response that is too long to be buffered: its id is replaced while its bytes pass, and nothing else is
-//! changed.
+//! A response that is too long to be buffered: its id is replaced while its bytes are forwarded, and nothing else is changed.
 //!
 //! Only the structure is tracked (strings, brackets, the members of the outer object); the receiver judges the
 //! contents.
@@ -12,7 +11,7 @@ const MAX_DEPTH: u32 = crate::json::MAX_DEPTH;
 /// The longest key of the outer object that is compared.
 const MAX_KEY: usize = 16;
 
-/// The reason why the passing bytes are not a valid response.
+/// The reason why the forwarded bytes are not a valid response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StreamFault {
     /// The text is not a JSON object.
@@ -60,7 +59,7 @@ const STRUCTURE: [bool; 256] = {
     table
 };
 
-/// Replaces the id of one response while it passes.
+/// Replaces the id of one response while the response is forwarded.
 #[derive(Debug)]
 pub struct IdSwap {
     expected: Bytes,

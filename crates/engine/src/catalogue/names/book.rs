@@ -27,7 +27,7 @@ pub type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
 #[derive(Debug, Clone, Default)]
 pub struct NameBook {
     pub(super) names: BTreeMap<ItemOf, Arc<str>>,
-    /// The numbers of rows about URIs.
+    /// The counts of rows about URIs.
     pub(super) uris: UriRows,
     /// The time of the profile's first view in this process, in seconds since 1970; not stored.
     pub(super) began: Option<u64>,

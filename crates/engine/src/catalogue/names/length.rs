@@ -21,7 +21,7 @@ const WITH_BEGINNING: usize = 12;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameLimit {
     most: usize,
-    /// True if a name may be longer than the maximum if it is just the server's own name for the item.
+    /// True if a name that is just the server's own name for the item may exceed the maximum.
     spares_plain: bool,
     /// The family of clients whose rules the names follow.
     family: Option<&'static SchemaFamily>,

@@ -1,6 +1,6 @@
-//! The names of a profile's tools and prompts: how they are formed, how long they may be, and which names they had before; and
-//! the memory of which server has which URI. Rules and records refer to a tool or prompt by its [`identity`](mod@identity), which does not
-//! depend on names. This module must not know what is shown to whom.
+//! The names of a profile's tools and prompts: how they are formed, how long they may be, and which names they had before.
+//! This module also remembers which server has which URI. Rules and records refer to a tool or prompt by its
+//! [`identity`](mod@identity), which does not depend on names. This module must not know what is shown to whom.
 
 mod book;
 mod identity;

@@ -76,7 +76,7 @@ proptest! {
             for (item, name) in names {
                 prop_assert!(name.chars().count() <= limit.most());
                 prop_assert!(name.chars().count() + prefix.chars().count() <= 64, "{}", name);
-                // No server's item is called like the items of another server.
+                // No item has a name with the prefix of another server's items.
                 let is_anothers = |other: &String| {
                     **other != *item.0 && name.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with("__"))
                 };
@@ -110,7 +110,7 @@ fn equal_short_forms_are_told_apart() {
     let long = "x".repeat(80);
     let short = limit.fit(identity(&server, &long));
     let mut book = NameBook::default();
-    // Somebody renamed another tool to just this short form.
+    // Another tool was renamed to exactly this short form.
     book.note(ListKind::Tools, (&server, "other"), &short, false);
     let names = given(&mut book, (Naming::Prefix, limit), &[(server.clone(), vec![long.clone()])]);
     let name = &names[&(server, long)];

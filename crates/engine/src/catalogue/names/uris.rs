@@ -17,7 +17,7 @@ pub(super) const MOST_URIS: usize = MOST / 4;
 /// URIs can still be recorded.
 const MOST_OF_ONE: usize = MOST_URIS / 8;
 
-/// The numbers of rows about URIs.
+/// The counts of rows about URIs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UriRows {
     all: usize,
@@ -175,7 +175,7 @@ impl NameBook {
 
     fn see(&mut self, server: &Arc<str>, digest: u64) {
         let seen = self.seen.entry(server.clone()).or_default();
-        // A server that lists this many URIs displaces only its own.
+        // If a server lists more URIs than this, only its own URIs are forgotten.
         if seen.len() >= MOST {
             seen.clear();
         }

@@ -105,7 +105,7 @@ fn a_new_name_by_which_pages_would_call_another_tool_is_noted() {
     let servers: [(&str, Option<&[&str]>); 2] = [("one", Some(&["t1", "get"])), ("two", Some(&["get"]))];
     let covered =
         |view: &View| view.notes().iter().filter(|note| note.contains("page of an MCP App")).count();
-    // By themselves, equal names of two servers are no new names, and mean neither tool.
+    // A name that two servers have in common is not a new name, and refers to neither tool.
     let view = named(&Mutex::default(), &profile, &servers);
     assert_eq!((listed(&view, "get"), covered(&view)), (None, 0));
     profile.tools.rename.insert("one__t1".to_owned(), "get".to_owned());
@@ -163,7 +163,7 @@ fn sources(set: u8) -> Vec<ViewSource> {
     SERVERS.iter().enumerate().map(source).collect()
 }
 
-/// A rule of access, in YAML: what it allows or denies, by identity or by pattern.
+/// An access rule, in YAML, that allows or denies tools by identity or by pattern.
 fn access() -> impl Strategy<Value = String> {
     let target = prop_oneof![
         Just("*"),
@@ -214,7 +214,7 @@ proptest! {
             let listed: HashMap<String, String> =
                 view.tools.values().map(|tool| (tool.name.to_string(), tool.identity().to_string())).collect();
             for (name, identity) in &listed {
-                // The verdict about the identity is that of a view without new names.
+                // The decision about the identity is the same as in a view without new names.
                 prop_assert!(plain.tool(identity).is_some(), "{identity} as {name}: {rules}");
                 let tool = view.tool(name).unwrap();
                 let same = plain.tool(identity).unwrap();
@@ -241,7 +241,7 @@ proptest! {
                 if let [identity] = owners.keys().collect::<Vec<_>>()[..] && is_listed(identity) && !is_over {
                     prop_assert_eq!(found.as_ref(), Some(identity), "{}", name);
                 } else if !is_over {
-                    // The tool is absent, or several tools had this name: the name reaches no further tool, except for the
+                    // The tool is absent, or several tools had this name: the name leads to no other tool, except for the
                     // tool whose identity it is.
                     let is_known = |found: &String| owners.contains_key(found) || found == name;
                     prop_assert!(found.as_ref().is_none_or(is_known), "{} {:?}", name, found);

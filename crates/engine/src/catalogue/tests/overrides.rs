@@ -131,7 +131,7 @@ fn rules_see_the_final_arguments_and_the_server_s_own_hints() {
     let called = |rule: &str| call(&under(rule), "read_text", r#"{"path":"a"}"#);
     assert!(called("[{ deny: files__read, when: { arguments: { root: /srv } } }]").is_err());
     assert!(called("[{ allow: files__read, when: { arguments: { root: /srv } } }]").is_ok());
-    // A renaming changes no rule, and a hint for clients loosens none.
+    // Renaming a tool changes no rule, and a hint for clients relaxes no rule.
     assert!(called("[{ deny: files__read }]").is_err());
     let denied = under("[{ deny: files__read }]");
     assert!(denied.hides(ListKind::Tools, "read_text") && denied.hides(ListKind::Tools, "files__read"));

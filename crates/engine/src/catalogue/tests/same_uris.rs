@@ -115,7 +115,7 @@ fn a_server_cannot_take_over_what_carries_another_ones_name() {
             let view = built(&book, sources(true));
             assert_eq!(read(&view, ANOTHERS), Some((2, own.to_owned())), "{attacker:?}");
             assert_eq!(read(&view, own), Some((1, own.to_owned())));
-            // Nobody else gets the request while the server is away.
+            // No other server gets the request while the server is away.
             let view = built(&book, sources(false));
             assert_eq!(read(&view, ANOTHERS), None, "{attacker:?}");
             assert!(!listed(&view, ListKind::Resources).contains(&ANOTHERS.to_owned()));
@@ -161,7 +161,7 @@ fn no_server_takes_reads_from_the_template_of_another() {
         assert_eq!(mine, ["notes://evil+5", "notes:other", "memo://5"], "nothing else changes");
         assert_eq!(listed(&shown(&evil), ListKind::Resources), mine);
     }
-    // While the template's server is away, nobody gets its reads, and a third server that lists the URI does not get them either.
+    // While the template's server is away, no other server gets its reads, not even a third server that lists the URI.
     let book = Mutex::default();
     let third = listing(&["notes://5"], &[], &[]);
     let all = |good: ViewSource, third: &Listing| {

@@ -1,4 +1,4 @@
-//! Hostile lists and messages with URIs: the work and the memory are limited, and nothing is taken over.
+//! Hostile lists and messages with URIs: the work and the memory are limited, and no server takes over another server's URIs.
 
 use std::sync::Mutex;
 

@@ -9,7 +9,7 @@ use crate::catalogue::names::NameBook;
 use crate::catalogue::template_index::{BudgetExhausted, ComparisonBudget, HasTemplate, TemplateIndex};
 use crate::catalogue::uri_mark::shape;
 
-/// The answer to the question which server claims a URI.
+/// The result of looking up which server claims a URI.
 #[derive(Clone, Copy)]
 pub(super) enum UriClaim<'a> {
     None,

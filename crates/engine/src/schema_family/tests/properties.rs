@@ -225,7 +225,7 @@ proptest! {
     }
 }
 
-/// Keywords, and names that are none.
+/// Keywords, and names that are not keywords.
 const KEYS: [&str; 34] = [
     "type",
     "properties",

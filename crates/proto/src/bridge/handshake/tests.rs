@@ -137,7 +137,7 @@ fn requests_get_an_envelope_where_there_is_no_session() {
             );
         }
     }
-    // The envelope has none either: metadata that the client sets there is ignored.
+    // If the envelope has no level, the request has none either: metadata that the client sets in `_meta` is ignored.
     let spoofed = r#","params":{"_meta":{"io.modelcontextprotocol/logLevel":"debug","io.modelcontextprotocol/client\u0049nfo":{}}}"#;
     let quiet = Envelope { level: None, ..ENVELOPE };
     let text = request(&frame("tools/list", spoofed), &V2025_11_25, to, &quiet);

@@ -15,7 +15,7 @@ use crate::rpc::{Frame, Id, code, error_response, result_response};
 
 #[derive(Debug)]
 struct ParkedQuestion {
-    /// Our key for the question, unique within the request.
+    /// The gateway's key for the question, unique within the request.
     key: String,
     /// The server's id for the question.
     id: Id,
@@ -68,7 +68,7 @@ impl Parking {
         Ok(())
     }
 
-    /// Forgets a question that the server withdraws; `id` is the question's id as written. Returns `false` if the
+    /// Forgets a question that the server has withdrawn; `id` is the question's id as written. Returns `false` if the
     /// question is not open.
     pub fn withdraw(&mut self, id: &[u8]) -> bool {
         let before = self.open.len();

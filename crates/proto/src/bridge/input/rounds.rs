@@ -28,7 +28,7 @@ pub struct Question {
 pub enum InputAction {
     /// Put these questions to the client.
     Ask(Vec<Question>),
-    /// There is nothing to ask: send the request again unchanged, after a pause.
+    /// There is nothing to ask. Send the request again unchanged, after a pause.
     Again,
 }
 

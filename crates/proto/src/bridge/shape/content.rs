@@ -86,7 +86,7 @@ fn link_as_text(block: &mut Draft<'_>) {
     block.remove_all(&["name", "title", "uri", "description", "mimeType", "size", "icons"]);
 }
 
-/// Turns audio into a separate resource, whose URI is only a name.
+/// Turns audio into an embedded resource with a made-up URI, which cannot be read.
 fn audio_as_resource(block: &mut Draft<'_>, index: usize) {
     let mut resource = format!("{{\"uri\":\"attachment://audio/{index}\"").into_bytes();
     for (key, value) in [("mimeType", block.get("mimeType")), ("blob", block.get("data"))] {

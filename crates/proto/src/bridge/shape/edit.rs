@@ -216,7 +216,7 @@ pub(super) fn inner(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-/// Returns true if `value` is a JSON string with this meaning, however spelled.
+/// Returns true if `value` is a JSON string that decodes to `meaning`.
 pub(super) fn is(value: Option<&[u8]>, meaning: &str) -> bool {
     value.and_then(string).is_some_and(|text| text == meaning)
 }

@@ -60,8 +60,8 @@ pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>)
     Ok(decided(draft, method, from, to, own)?.finish_or(result))
 }
 
-/// Returns true if the bytes of a result are enough to know that nothing in it changes: the usual result of a tool, between
-/// two versions with a handshake.
+/// Returns true if the bytes of a result are enough to know that nothing in it changes. This is the case for the usual result
+/// of a tool between two versions with a handshake.
 fn is_plain_for(method: &str, result: &[u8], from: &Era, to: &Era) -> bool {
     !from.typed_results
         && !to.typed_results

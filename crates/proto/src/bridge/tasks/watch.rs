@@ -68,7 +68,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Forgets a question that the server withdraws; `id` is the question's id as written. Returns `false` if the
+    /// Forgets a question that the server has withdrawn; `id` is the question's id as written. Returns `false` if the
     /// question is not open.
     pub fn withdraw(&mut self, id: &[u8]) -> bool {
         let before = self.open.len();

@@ -30,7 +30,7 @@ pub enum AnnotationError {
 /// Checks all annotations of one tool, given as pairs of a property's path (used in messages only) and a header
 /// name.
 ///
-/// The caller checks if the properties may be annotated at all (their types, their positions in the schema).
+/// The caller checks whether the properties may be annotated at all (their types, their positions in the schema).
 pub fn check_annotations<'a>(
     annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<(), AnnotationError> {

@@ -103,7 +103,7 @@ impl SseDecoder {
     }
 
     /// Drops the current event, of which only a part has arrived, and its remaining bytes up to its blank line. Take all
-    /// events with [`next_event`](Self::next_event) before.
+    /// events with [`next_event`](Self::next_event) first.
     pub fn skip(&mut self) {
         if self.buffered() > 0 {
             self.dropping_line |= !self.partial.is_empty();
