@@ -10,7 +10,7 @@
 //! | `entrance` | credentials, names of hosts, messages of dialects | `dragoman-engine` |
 //! | `content` | challenges, URI templates, arguments with secrets, schemas | `dragoman-engine` |
 //! | `http1` | answers and requests in HTTP/1.1 | `dragoman-transport` |
-//! | `keys` | texts of API keys | none; the tests of `dragoman-store` hold more |
+//! | `keys` | texts of API keys | none; the tests of `dragoman-store` cover more |
 
 pub mod content;
 pub mod entrance;

@@ -155,7 +155,7 @@ const TYPE_BITS: u32 = 0o170_000;
 const PLAIN: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;
 
-/// Returns the path of an entry below a folder. The mode contains the type of the file on systems that know one.
+/// Returns the path of an entry below a folder. On systems with file modes, the mode contains the type of the file.
 fn safe_path(name: &str, mode: Option<u32>) -> Result<PathBuf, ArchiveError> {
     let refused = |why| Err(ArchiveError::Unsafe(name.chars().take(200).collect(), why));
     if mode.is_some_and(|mode| !matches!(mode & TYPE_BITS, 0 | PLAIN | FOLDER)) {

@@ -17,7 +17,7 @@ pub struct Host {
     pub folder: String,
     /// The user's home folder.
     pub home: String,
-    /// The platform in the words of Node: `linux`, `darwin`.
+    /// The platform as Node names it: `linux`, `darwin`.
     pub platform: &'static str,
 }
 
@@ -59,7 +59,7 @@ pub enum LaunchError {
     Unfit {
         /// The name of the setting.
         name: String,
-        /// The form that fits, in words.
+        /// A description of the form that fits.
         expected: String,
     },
 }
@@ -85,7 +85,7 @@ impl Manifest {
         let mut env = BTreeMap::new();
         for (name, value) in command.get("env").and_then(Value::as_object).into_iter().flatten() {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            // A variable for an optional setting without a value is not set, rather than set to nothing.
+            // The variable for an optional setting without a value stays unset, instead of being set to an empty text.
             if alone(&text).is_some_and(|name| !settings.contains_key(name)) {
                 continue;
             }
@@ -98,7 +98,7 @@ impl Manifest {
         })
     }
 
-    /// The command of the manifest, with what it changes for a platform.
+    /// The command of the manifest, with its overrides for a platform.
     fn command_for(&self, platform: &str) -> Map<String, Value> {
         let mut command = self.command.clone();
         if let Some(overrides) =
@@ -186,12 +186,12 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// The name of the setting of which a text consists.
+/// The name of the setting whose variable is the whole text.
 fn alone(text: &str) -> Option<&str> {
     text.strip_prefix("${user_config.")?.strip_suffix('}').filter(|name| !name.contains(['$', '}']))
 }
 
-/// An argument: each value of a setting is an argument of its own, and none if the setting has no value.
+/// The arguments for one argument of the manifest: one for each value of a setting, and none if the setting has no value.
 fn spread(arg: &str, host: &Host, settings: &SettingValues) -> Vec<String> {
     match alone(arg) {
         Some(name) => settings.get(name).cloned().unwrap_or_default(),

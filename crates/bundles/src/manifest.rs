@@ -35,7 +35,7 @@ pub struct Manifest {
     pub(crate) entry_point: String,
     /// The member `mcp_config`, if there is one.
     pub(crate) command: Map<String, Value>,
-    /// The platforms on which the server runs, in the words of Node; empty for all.
+    /// The platforms on which the server runs, as Node names them; empty for all.
     pub(crate) platforms: Vec<String>,
 }
 
@@ -80,8 +80,7 @@ pub(crate) enum SettingForm {
 impl Manifest {
     /// Reads a manifest.
     ///
-    /// # Errors
-    /// Returns an error if a member that is needed is missing or has another type.
+    /// # Errors Returns an error if a required member is missing or has another type.
     pub fn parse(text: &[u8]) -> Result<Self, ManifestError> {
         let root: Value =
             serde_json::from_slice(text).map_err(|error| ManifestError::NotJson(error.to_string()))?;
@@ -115,7 +114,7 @@ impl Manifest {
 }
 
 impl Manifest {
-    /// The command as the manifest writes it, with its variables; on this platform it may differ.
+    /// The command as the manifest writes it, with its variables; the command for this platform may differ.
     pub fn shown_command(&self) -> String {
         let (usual, usual_args) = self.usual_command();
         let command = self.command.get("command").and_then(Value::as_str).map_or(usual, str::to_owned);

@@ -9,7 +9,7 @@ use crate::variables;
 /// Changes an entry into one that Dragoman reads. The error is the reason why the server cannot be taken.
 pub(crate) type Adapt = fn(&mut ForeignEntry<'_>) -> Result<(), String>;
 
-/// Keys without a meaning for Dragoman. They concern the client's own windows and questions.
+/// Keys without a meaning for Dragoman. They concern only the client's own user interface.
 const IGNORED: &[&str] = &[
     "alwaysAllow",
     "alwaysLoad",
@@ -87,7 +87,7 @@ pub(crate) fn gemini(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     common(entry)
 }
 
-/// Codex: its own words for headers and variables, and times in seconds.
+/// Codex: its own keys for headers and variables, and times in seconds.
 pub(crate) fn codex(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     let mut headers = take_map(entry, "http_headers");
     for (header, variable) in take_map(entry, "env_http_headers") {
@@ -112,7 +112,7 @@ pub(crate) fn codex(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     common(entry)
 }
 
-/// Goose: its own words for everything; extensions inside Goose are not servers.
+/// Goose: its own keys for everything; extensions inside Goose are not servers.
 pub(crate) fn goose(entry: &mut ForeignEntry<'_>) -> Result<(), String> {
     let kind = entry.take_text("type").unwrap_or_default();
     match kind.as_str() {

@@ -14,7 +14,7 @@ pub struct ClientApp {
     pub notation: Notation,
     /// The key of the mapping that contains the servers.
     pub servers: &'static str,
-    /// The places of the file.
+    /// The places where the file can be.
     pub files: &'static [SettingsFile],
     /// The form of a server on the network; `None` if the client only starts programs.
     pub remote: Option<RemoteForm>,
@@ -24,14 +24,14 @@ pub struct ClientApp {
     pub key: KeyReference,
     /// Turns one of the client's entries into one that Dragoman reads.
     pub(crate) adapt: Adapt,
-    /// Tells how the client gets to read the file again.
+    /// Tells the user how to make the client read the file again.
     pub reload: &'static str,
 }
 
 /// The notation of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notation {
-    /// JSON, with comments and commas at the end where the client allows them.
+    /// JSON, with comments and trailing commas if the client allows them.
     Json,
     /// YAML.
     Yaml,
@@ -59,7 +59,7 @@ pub enum System {
     MacOs,
 }
 
-/// The form of a server on the network, in a client's words.
+/// The form of a server on the network, as a client writes it.
 #[derive(Debug, Clone, Copy)]
 pub struct RemoteForm {
     /// The value of `type`, if the client needs one.
@@ -70,7 +70,7 @@ pub struct RemoteForm {
     pub headers: &'static str,
 }
 
-/// The form of a server that is a program, in a client's words.
+/// The form of a server that is a program, as a client writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramForm {
     /// `command` and `args`.

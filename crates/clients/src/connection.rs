@@ -1,6 +1,6 @@
-//! Changes a client's settings for `connect`, and takes the change back for `disconnect`. If the file has not changed
-//! since, it is restored byte for byte. Otherwise only Dragoman's entry is removed, and the servers that it replaced come
-//! back. This module must not know files.
+//! Changes a client's settings for `connect`, and undoes the change for `disconnect`. If the file has not changed since, it is
+//! restored byte for byte. Otherwise only Dragoman's entry is removed, and the servers that it replaced come back. This module
+//! must not know files.
 
 use config::EditFault;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub fn connect(
     })
 }
 
-/// Takes a connection back; `None` stands for a file that is to be removed.
+/// Undoes a connection. Returns `None` if the file is to be removed.
 ///
 /// # Errors
 /// Fails if the text cannot be edited safely.

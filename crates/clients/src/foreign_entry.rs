@@ -1,4 +1,4 @@
-//! An entry of a client while it becomes one of Dragoman. This module must not know any client.
+//! A client's entry while it is being converted to an entry of Dragoman. This module must not know any client.
 
 use serde_json::{Map, Value};
 

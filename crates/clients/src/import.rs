@@ -1,5 +1,5 @@
-//! The servers of a client, as entries of a Dragoman configuration. Secrets leave the entries: the caller stores them in files that only the
-//! user can read, and the entries refer to these files. This module must not know files.
+//! The servers of a client, as entries of a Dragoman configuration. Secrets are taken out of the entries: the caller stores them
+//! in files that only the user can read, and the entries refer to these files. This module must not know files.
 
 use config::EditFault;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ pub struct FoundServer {
     pub name: String,
     /// The entry, or the reason why the server cannot be taken.
     pub entry: Result<Value, String>,
-    /// Tells what the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
     /// The secrets that the entry refers to.
     pub secrets: Vec<FoundSecret>,
@@ -36,7 +36,7 @@ pub struct ImportFrom<'a> {
     pub secrets: &'a str,
 }
 
-/// Returns the servers in a client's settings, in the order of the file. `document` is what the settings mean.
+/// Returns the servers in a client's settings, in the order of the file. `document` is the parsed text of the settings.
 pub fn found(from: ImportFrom<'_>, document: &Value) -> Vec<FoundServer> {
     let mut all = Vec::new();
     let mut add = |servers: Option<&Value>, project: Option<&str>| {

@@ -50,7 +50,7 @@ pub(crate) fn taken_out(entry: &mut Map<String, Value>, server: &str, folder: &s
     taken.found
 }
 
-/// The last words of variables' names that mean a secret.
+/// The last words of variable names that indicate a secret.
 const SECRET_ENDS: [&str; 7] = ["KEY", "PAT", "PASS", "PWD", "AUTH", "DSN", "CREDENTIALS"];
 
 /// The first letters of tokens of well-known services.

@@ -1,4 +1,5 @@
-//! The servers in the text of a settings file: read, put and removed; every other byte stays. This module must not know any client.
+//! The servers in the text of a settings file: read, put and removed; every other byte stays unchanged. This module must not know
+//! any client.
 
 use config::{EditFault, put_member, read_value, remove_member};
 use serde_json::{Map, Value};
@@ -6,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::client_app::{ClientApp, Notation};
 use crate::toml_text;
 
-/// Returns what a settings file means.
+/// Returns the parsed content of a settings file.
 ///
 /// # Errors
 /// Fails if the text is not in the client's notation.
@@ -26,7 +27,7 @@ pub fn servers(client: &ClientApp, text: &str) -> Result<Map<String, Value>, Edi
     Ok(document.get(client.servers).and_then(Value::as_object).cloned().unwrap_or_default())
 }
 
-/// Returns the text in which a server has this entry. A text of blanks is treated as an empty file.
+/// Returns the text with this entry for a server. A text that consists only of blanks is treated as an empty file.
 ///
 /// # Errors
 /// Fails if the text is not in the client's notation, or cannot be edited safely.

@@ -4,7 +4,7 @@ use config::EditFault;
 use serde_json::{Map, Number, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value as TomlValue, value};
 
-/// Returns what a text means.
+/// Returns the parsed content of a text.
 pub(crate) fn document(text: &str) -> Result<Value, EditFault> {
     Ok(parsed(text)?.iter().map(|(key, item)| (key.to_owned(), of_item(item))).collect::<Map<_, _>>().into())
 }
@@ -41,7 +41,7 @@ fn of_value(value: &TomlValue) -> Value {
     }
 }
 
-/// Returns the text in which the table `[key.name]` has this content.
+/// Returns the text with this content in the table `[key.name]`.
 pub(crate) fn put(text: &str, key: &str, name: &str, entry: &Value) -> Result<String, EditFault> {
     let mut document = parsed(text)?;
     let servers = document.entry(key).or_insert_with(|| {

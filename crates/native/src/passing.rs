@@ -49,9 +49,9 @@ pub struct PassedFile {
     pub before: Bytes,
     /// The file.
     pub file: FileStream,
-    /// The bytes behind the file; not empty.
+    /// The bytes after the file; not empty.
     pub after: Bytes,
-    /// The longest time in which nothing of the body is accepted, and in which no answer arrives afterwards.
+    /// The longest time for which the other side may accept nothing of the body, or send no answer after it.
     pub stall: Duration,
 }
 
@@ -71,7 +71,7 @@ pub struct FileStream {
 }
 
 struct FileState {
-    /// The bytes that arrived before; empty once they were taken.
+    /// The bytes that had already arrived; empty once they were taken.
     first: Bytes,
     /// The rest; `None` at its end.
     rest: Option<Box<dyn ArrivingBody>>,
@@ -96,7 +96,7 @@ impl FileStream {
         self.length
     }
 
-    /// Returns true if a piece was taken or awaited, so that the file cannot be read from its beginning any more.
+    /// Returns true if a piece was taken or awaited, and the file can therefore no longer be read from its beginning.
     pub fn is_begun(&self) -> bool {
         self.state().is_begun
     }

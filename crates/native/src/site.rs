@@ -69,7 +69,7 @@ pub struct Requests {
 }
 
 impl SiteSettings {
-    /// Returns true if requests defined by calls may only read.
+    /// Returns true if the requests that calls define may only read.
     pub(crate) fn only_reads(&self) -> bool {
         self.read_only || !self.requests.write
     }

@@ -9,13 +9,13 @@ use super::{package, remote};
 /// The largest document that is read, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 
-/// The member with what the registry itself says of a server.
+/// The member that contains the registry's own facts about a server.
 const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
 
 /// A document, or a part of it, that cannot be used.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum DocumentError {
-    /// The registry answered something else.
+    /// The answer is not the document of a server.
     #[error("the answer is not the document of a server: {0}")]
     NoDocument(String),
     /// The document is about another server.
@@ -35,19 +35,18 @@ pub struct ServerDocument {
     pub version: String,
     /// A sentence about the server; may be empty.
     pub description: String,
-    /// `active`, `deprecated` or `deleted`; empty if the registry does not say it.
+    /// `active`, `deprecated` or `deleted`; empty if the registry gives no status.
     pub status: String,
     /// The ways to run or reach the server, in the document's order: packages, then addresses.
     pub offers: Vec<Offer>,
-    /// The reasons why other ways cannot be used.
+    /// The reasons why the document's other offers cannot be used.
     pub refused: Vec<DocumentError>,
 }
 
 impl ServerDocument {
     /// Reads the answer of a registry to the request for one version of a server.
     ///
-    /// # Errors
-    /// Returns an error if the text is not a document, or that of another server.
+    /// # Errors Returns an error if the text is not a document, or is the document of another server.
     pub fn parse(text: &[u8], asked: &ServerName) -> Result<Self, DocumentError> {
         let root: Value =
             serde_json::from_slice(text).map_err(|error| DocumentError::NoDocument(error.to_string()))?;
@@ -78,7 +77,7 @@ impl ServerDocument {
         Ok(Self { name, version: text("version"), description: text("description"), status, offers, refused })
     }
 
-    /// The offer with this origin; without one, the first package, or else the first address.
+    /// The offer with this origin; if `origin` is `None`, the first package, or else the first address.
     pub fn offer(&self, origin: Option<OfferOrigin>) -> Option<&Offer> {
         match origin {
             Some(origin) => self.offers.iter().find(|offer| offer.origin == origin),

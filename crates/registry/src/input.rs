@@ -29,7 +29,7 @@ impl Filled {
         self.variables.extend(other.variables);
         for piece in other.pieces {
             match (self.pieces.last_mut(), piece) {
-                // Two harmless texts may form a variable together, so they are made harmless as one.
+                // Two harmless texts may form a variable together, so they are joined and then escaped as one text.
                 (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
                 (_, piece) => self.pieces.push(piece),
             }
@@ -60,7 +60,7 @@ pub(crate) fn filled(input: &Value, name: &str, prefix: &str) -> Option<Filled> 
     }
 }
 
-/// A text whose `{name}` are variables of the document. A name without a description is part of the text.
+/// A text in which each `{name}` stands for a variable of the document. A name without a description is part of the text.
 pub(crate) fn template_filled(template: &str, variables: &Value, prefix: &str) -> Filled {
     let mut filled = Filled::default();
     let mut rest = template;
@@ -84,7 +84,7 @@ pub(crate) fn template_filled(template: &str, variables: &Value, prefix: &str) -
     filled
 }
 
-/// A value that the user gives as a variable of the environment.
+/// A value that the user gives as an environment variable.
 fn asked(input: &Value, name: &str) -> Filled {
     let about = input["description"].as_str().unwrap_or_default().to_owned();
     let variable =
@@ -92,7 +92,7 @@ fn asked(input: &Value, name: &str) -> Filled {
     Filled { pieces: vec![Piece::Variable(name.to_owned())], variables: vec![variable] }
 }
 
-/// The name of an environment variable for a name of a document.
+/// The name of an environment variable for a name in a document.
 pub(crate) fn variable_name(name: &str) -> String {
     let name: String = name
         .chars()

@@ -1,11 +1,11 @@
 //! One way to run or reach a server, as an entry of a configuration.
 //!
-//! A program that an offer starts can read what its user can read, so its variables have the names that the document gives. A server on the
-//! network must not get a variable of this machine by naming it: its variables begin with the server's name.
+//! A program that an offer starts can read what its user can read, so its variables have the names that the document gives. A server
+//! on the network must not get a variable of this machine by naming it, so the names of its variables begin with the server's name.
 
 use serde_json::Value;
 
-/// A variable that the user sets where Dragoman starts.
+/// A variable that the user sets in the environment in which Dragoman starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     /// Its name.

@@ -147,7 +147,7 @@ impl Runner {
     }
 }
 
-/// The offer of a bundle: its checksum must be in the document.
+/// The offer of a bundle. The document must contain the bundle's checksum.
 fn bundle(package: &Value, identifier: &str) -> Result<Offer, DocumentError> {
     let sha256 = package["fileSha256"].as_str().unwrap_or_default().to_ascii_lowercase();
     let is_sum = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());

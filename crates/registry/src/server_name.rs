@@ -36,7 +36,7 @@ impl ServerName {
         &self.name
     }
 
-    /// The part behind the namespace, in the characters of a server's name in a configuration: at most 32.
+    /// The part after the namespace, written with the characters that a configuration allows in a server's name; at most 32 characters.
     pub fn short(&self) -> String {
         let short = self.name.split_once('/').map_or(self.name.as_str(), |(_, short)| short);
         let short = short.strip_prefix("mcp-server-").or_else(|| short.strip_prefix("mcp-")).unwrap_or(short);

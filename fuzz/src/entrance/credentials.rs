@@ -66,7 +66,7 @@ pub fn value(value: &[u8]) {
     }
 }
 
-/// Checks any user name and password: they are read back unchanged, or a valid pair could not contain them.
+/// Checks any user name and password: they are read back unchanged, unless a valid pair cannot contain them.
 pub fn pair(user: &str, password: &str) {
     let encoded = BASE64_STANDARD.encode(format!("{user}:{password}"));
     let header = format!("Basic {encoded}");

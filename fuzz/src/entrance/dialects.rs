@@ -49,7 +49,7 @@ pub fn rows() -> &'static [Dialect] {
 pub fn message(row: &Dialect, text: &[u8], facts: u8) {
     let document: Option<Value> = serde_json::from_slice(text).ok();
     if document.is_none() && serde_json::from_slice::<IgnoredAny>(text).is_ok() {
-        // It contains numbers beyond the range of `serde_json`.
+        // The message contains numbers beyond the range of `serde_json`.
         let _ = read(row, &Bytes::copy_from_slice(text), FrameLimits::default());
         return;
     }

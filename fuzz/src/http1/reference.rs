@@ -43,7 +43,7 @@ pub fn read(stream: &[u8], setting: &Setting) -> Option<Answer> {
         is_sure = false;
         (rest.to_vec(), Some(&[][..]))
     };
-    // If two parties may see different ends, the connection must not be used again.
+    // If two parties could disagree about the end of the body, the connection must not be used again.
     is_sure &= codings.is_empty() || length.is_none();
     is_sure &= !codings.iter().rev().skip(1).any(is_chunked);
     is_sure &= head.status != 204 || (codings.is_empty() && length.is_none_or(|length| length == 0));

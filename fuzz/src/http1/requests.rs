@@ -24,8 +24,8 @@ pub fn fuzz(input: &[u8]) {
     check(&method, &uri, &headers, &more, rest);
 }
 
-/// Checks that the head contains each given header as often as it was given, besides them only `Host` and one length,
-/// and that it ends in the right place.
+/// Checks that the head contains each given header as often as it was given, that it otherwise contains only `Host` and one
+/// length, and that it ends in the right place.
 pub fn check(
     method: &Method,
     uri: &Uri,

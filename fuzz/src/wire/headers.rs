@@ -86,7 +86,8 @@ pub fn numbers(text: &str, json: &str) {
     }
 }
 
-/// Checks any annotated name: the header name that is made of it is a token, and collides with the name in capitals.
+/// Checks any annotated name: the header name made from it is a token, and an annotation with the same name in capitals collides
+/// with it.
 pub fn name(name: &str) {
     let valid = check_annotations([("path", name)]).is_ok();
     assert_eq!(param_header(name).is_some(), valid);

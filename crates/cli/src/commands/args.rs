@@ -50,7 +50,7 @@ pub(super) const WIDEST: usize = 110;
 /// Returns a command whose examples fit a terminal: an explanation that does not fit beside its example moves below it.
 pub(super) fn fitted(mut command: clap::Command, width: usize) -> clap::Command {
     if let Some(about) = command.get_long_about() {
-        // Its lines are as wide as a page; here, each paragraph is laid out anew.
+        // The lines are wrapped to the width of a page; here, each paragraph is joined, to be wrapped again.
         let about = about.to_string();
         let paragraphs: Vec<String> = about.split("\n\n").map(|one| one.replace('\n', " ")).collect();
         command = command.long_about(paragraphs.join("\n\n"));

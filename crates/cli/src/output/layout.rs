@@ -21,7 +21,7 @@ pub(crate) fn cut(line: &str, most: usize) -> String {
     for (at, c) in line.char_indices() {
         let end = at + c.len_utf8();
         used += c.width().unwrap_or(0);
-        // Marks take no column of their own, so their number is limited, too.
+        // Combining marks take no column of their own, so their number is limited, too.
         if used > most || end > most * 8 {
             return format!("{}…", &line[..kept]);
         }

@@ -66,7 +66,7 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
 }
 
 /// Chooses the format of the log: the option, else the environment variable, else the configuration. `serves` is true for a
-/// gateway whose log people rarely read as it is written.
+/// gateway, whose log people rarely read while it is being written.
 ///
 /// # Errors
 /// Fails if the variable is invalid.
@@ -103,7 +103,7 @@ impl Write for Lines {
         let (line, width) =
             if log_format::is_json() { (Cow::Borrowed(event), None) } else { (one_line(event), self.width) };
         match (width, std::str::from_utf8(&line)) {
-            // The codes of colours count as columns, so a line with colours breaks a little earlier than it must.
+            // The codes of colours count as columns, so a line with colours breaks a little earlier than necessary.
             (Some(width), Ok(line)) => io::stderr().write_all(wrap(line, width, 0, 2).as_bytes())?,
             _ => io::stderr().write_all(&line)?,
         }
@@ -167,7 +167,7 @@ fn named(text: &str) -> Result<Targets, ParseError> {
     Ok(if named.default_level().is_none() { named.with_default(LevelFilter::ERROR) } else { named })
 }
 
-/// Parses a filter that is written in this file.
+/// Parses a filter from a constant of this file.
 fn of(text: &str) -> Targets {
     text.parse().unwrap_or_default()
 }

@@ -35,7 +35,7 @@ pub(crate) fn is_json() -> bool {
     IS_JSON.load(Ordering::Relaxed)
 }
 
-/// The format of events: the chosen one.
+/// The chosen format of events.
 pub(crate) struct EventFormat<T>(pub(crate) Format<Full, T>);
 
 impl<S, N, T> FormatEvent<S, N> for EventFormat<T>
@@ -77,15 +77,15 @@ where
     }
 }
 
-/// Returns true for a character that JSON allows, but that changes how a terminal or an editor shows the text after it:
-/// control characters, marks of the direction of text, ends of lines.
+/// Returns true for a character that JSON allows, but that changes how a terminal or an editor shows the text after it: control
+/// characters, direction marks, line endings.
 fn is_unseen(one: char) -> bool {
     one.is_control()
         || matches!(one, '\u{61c}' | '\u{200e}' | '\u{200f}')
         || matches!(one, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns a JSON text in which such characters are escaped. They occur only in strings.
+/// Returns a JSON text in which unseen characters are escaped. They occur only in strings.
 fn plain(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for one in json.chars() {

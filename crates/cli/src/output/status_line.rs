@@ -14,7 +14,7 @@ use super::layout;
 /// The silence after which the line appears.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// The time between two versions of the line.
+/// The time between two updates of the line.
 const PACE: Duration = Duration::from_secs(1);
 
 /// True while the line is on the screen. There is one stderr in a process, so there is one line.

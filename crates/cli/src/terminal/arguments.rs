@@ -63,7 +63,7 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
     Ok(format!("{{{}}}", out.join(",")))
 }
 
-/// Returns the hint for a call that failed: an argument that the tool's schema does not list.
+/// Returns a hint for a failed call if an argument is not listed in the tool's schema.
 pub(crate) fn unlisted(arguments: &str, schema: &Value) -> Option<String> {
     let properties = schema["properties"].as_object()?;
     let given: Value = serde_json::from_str(arguments).ok()?;
@@ -87,8 +87,8 @@ pub(crate) fn of_texts(words: &[String]) -> Result<String, Failure> {
     Ok(format!("{{{}}}", out.join(",")))
 }
 
-/// Refuses a key that the tool does not have. A schema that permits further keys does not make a mistyped one right: a key
-/// that resembles one of the tool's own is refused, too, unless that one is given as well.
+/// Refuses a key that the tool does not have. Even if the schema permits further keys, a key that resembles one of the tool's own
+/// is refused as a probable mistake, unless the tool's own key is given as well.
 fn check_key(key: &str, schema: &Value, words: &[String]) -> Result<(), Failure> {
     let Some(properties) = schema["properties"].as_object() else { return Ok(()) };
     if properties.contains_key(key) {

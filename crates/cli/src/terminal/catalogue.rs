@@ -56,7 +56,7 @@ pub(crate) async fn gather(
     Ok(catalogue)
 }
 
-/// Adds the listed name that was probably meant to a server's refusal of a name.
+/// Adds a suggestion to a server's refusal of a name: the listed name that was probably meant.
 ///
 /// # Errors
 /// Returns the refusal, or any other failure unchanged.

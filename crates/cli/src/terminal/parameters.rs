@@ -28,7 +28,7 @@ const DEEPEST: usize = 4;
 pub(crate) struct Parameter {
     /// The name.
     pub(crate) name: String,
-    /// The type, in words of the schema: `string`, `a|b`, `list of integer`.
+    /// The type, in the terms of the schema: `string`, `a|b`, `list of integer`.
     pub(crate) kind: String,
     /// True if a call must contain it.
     pub(crate) is_required: bool,
@@ -87,8 +87,8 @@ impl Parameters {
         self.all.iter().filter(|one| one.is_required)
     }
 
-    /// Returns one line for each argument, below the other and cut to `width` columns if it is known; with `is_full`,
-    /// descriptions continue on further lines.
+    /// Returns one line for each argument, cut to `width` columns if the width is known; with `is_full`, descriptions continue on
+    /// further lines.
     pub(crate) fn lines(&self, indent: usize, width: Option<usize>, is_full: bool) -> Vec<String> {
         let shown: Vec<[String; 3]> = self.all.iter().map(Parameter::cells).collect();
         let widest = |column: usize| shown.iter().map(|cells| columns(&cells[column])).max().unwrap_or(0);
@@ -171,7 +171,7 @@ fn value_text(value: &Value, most: usize) -> String {
     cut(&one_line(&text[..text.floor_char_boundary(most * 4)]), most)
 }
 
-/// Returns the type of a value in the words of its schema.
+/// Returns the type of a value in the terms of its schema.
 fn kind(own: &Value, root: &Value, depth: usize) -> String {
     if depth > DEEPEST {
         return "any".to_owned();

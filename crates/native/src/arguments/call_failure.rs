@@ -11,7 +11,7 @@ use crate::server::NativeRefusal;
 pub(crate) enum Condition {
     /// No tool has this name.
     UnknownTool,
-    /// The arguments do not fit.
+    /// The arguments are invalid.
     InvalidArguments,
     /// The arguments contain something unreadable.
     UnreadableArguments,
@@ -91,7 +91,7 @@ impl CallFailure {
         Self { condition, message: message.into().into_owned(), detail: Vec::new() }
     }
 
-    /// A failure because arguments do not fit.
+    /// A failure because of invalid arguments.
     pub(crate) fn arguments(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Condition::InvalidArguments, message)
     }

@@ -22,7 +22,7 @@ const fn new(name: &'static str, from: From) -> Pick {
 }
 
 const LOGIN: From = First(&["/user_login", "/mention_name"]);
-/// BuddyPress sends both a date and words for it.
+/// BuddyPress sends both a date and a phrase for it.
 const LAST_ACTIVITY: From = First(&["/last_activity/date", "/last_activity"]);
 const FRIENDSHIP: From = First(&["/friendship_status_slug", "/friendship_status"]);
 const TITLE: From = Excerpt(&["/title/raw", "/title/rendered", "/title"]);
@@ -53,7 +53,8 @@ pub(super) const GROUP_REQUESTS: Shape = entries!("requests": "id" "group_id" "u
 pub(super) const GROUP_TYPES: Shape = entries!("types": "name" "directory_slug";
     "label" = First(&["/labels/singular_name", "/labels/name"]), "description" = DESCRIPTION);
 
-/// Threads name a few of their recipients: the thread itself has them all. The notices of BuddyPress are in the same list.
+/// A list of threads names only a few recipients of each thread; the thread itself has them all. The notices of BuddyPress are in
+/// the same list.
 pub(super) const THREADS: Shape = entries!("threads":
     "id" "date" "unread_count" "last_sender_id" "recipients_count" "is_active";
     "subject" = Excerpt(&["/subject/raw", "/subject/rendered", "/subject"]),

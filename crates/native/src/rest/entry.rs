@@ -80,7 +80,7 @@ impl World {
         let Ok(second) = self.http.send(HttpRequest { url: by_parameter, ..spare.clone() }).await else {
             return Ok(response);
         };
-        // A page for people shows nothing: many sites show their front page for any parameter.
+        // A page for people proves nothing: many sites show their front page for any parameter.
         if !is_json(&second) {
             return Ok(response);
         }

@@ -14,7 +14,7 @@
 //! | `place` | the target of requests, and the form of that service's errors |
 //! | `url` | URLs of places in canonical form |
 //! | `offered`, `doubted` | the routes that sites report, and how sites are asked for them |
-//! | `expiring` | what was learned, for a time |
+//! | `expiring` | values that expire |
 //! | `known`, `entry` | checks that a place knows the credentials |
 //! | `request` | a step and a call's values as a request |
 //! | `permalinks` | sites that take a route only as a parameter |

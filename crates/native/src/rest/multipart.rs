@@ -75,7 +75,7 @@ impl<'a> Form<'a> {
         let out = Bytes::from(out);
         let body = match arriving {
             None => HttpBody::Whole(out),
-            // Whoever sends the request sets its limits.
+            // The code that sends the request sets its limits.
             Some((before, file)) => HttpBody::Passing(PassedFile {
                 before,
                 file: file.stream.clone(),

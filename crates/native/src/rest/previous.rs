@@ -1,4 +1,4 @@
-//! The content that calls have replaced, so that a call can restore it, also where the site keeps no revisions. It is kept for a
+//! The content that calls have replaced, so that a call can restore it, even if the site keeps no revisions. It is kept for a
 //! day, in memory, for the account that replaced it. This module must not know the format of content.
 
 use std::collections::VecDeque;
@@ -14,9 +14,9 @@ const COUNTS: Duration = Duration::from_hours(24);
 const MOST: usize = 512;
 const MOST_BYTES: usize = 32 << 20;
 const LARGEST: usize = 4 << 20;
-/// The member of an answer with the address of the content that the call has replaced.
+/// The member of an answer that contains the address of the content that the call has replaced.
 pub(crate) const PREVIOUS: &str = "previous_content";
-/// The beginning of the address of a kept content.
+/// The beginning of the address of kept content.
 pub(super) const ADDRESS: &str = "wp://previous/";
 
 /// The replaced contents, oldest first.

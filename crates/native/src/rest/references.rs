@@ -24,7 +24,7 @@ const LOOK_UP: &[Field] = &[
 ];
 
 impl Run<'_> {
-    /// Checks that the items exist to which a change refers, as far as the account may see them.
+    /// Checks that the items to which a change refers exist, as far as the account may see them.
     ///
     /// # Errors
     /// Names the first IDs that do not exist.

@@ -142,7 +142,7 @@ fn change(old: &Value, new: &Value) -> Value {
     }
 }
 
-/// The lines that differ, each with `-` or `+` before it, and the number of the first line of each place.
+/// The lines that differ, each with `-` or `+` before it, and the number of the first line of each group.
 fn difference(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut text = String::new();

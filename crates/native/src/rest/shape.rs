@@ -98,7 +98,8 @@ impl CallAnswer {
         Self { text: value.to_string(), structured: Some(value), entries: None, file: None }
     }
 
-    /// The answer with the values that the service has stored: those of the call that can be compared, from the service's answer.
+    /// The answer with the values that the service stored. `compared` contains the values of the call that can be compared with
+    /// those in the service's answer.
     pub(super) fn with_stored(self, compared: &Map<String, Value>, answer: &Value) -> Self {
         let Some(shown) = self.structured.as_ref().filter(|shown| shown.is_object()) else { return self };
         let told = stored::stored(compared, answer, shown);
@@ -183,7 +184,7 @@ impl Shape {
             let entries = entries.iter().map(|entry| only(entry, manner.fields)).collect();
             return listed(entries, self.plural(), manner.totals);
         }
-        // A route for a list may answer with a single thing.
+        // A route for a list may answer with a single item.
         if matches!(self, Self::Rows(..)) && !is_list_of_objects(&answer) {
             return object(plain(lean(answer)));
         }

@@ -17,7 +17,7 @@ pub(crate) fn may_tell(arguments: &[ToolArgument]) -> bool {
     arguments.iter().any(|row| row.form == Form::Spread || TOLD.contains(&row.called.unwrap_or(row.name)))
 }
 
-/// The values of a call whose storage is compared.
+/// The values of a call that are compared with the stored ones.
 pub(super) fn comparable(arguments: &[ToolArgument], values: &Values) -> Map<String, Value> {
     let mut all = Map::new();
     for row in arguments.iter().filter(|row| row.sent) {

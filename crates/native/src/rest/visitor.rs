@@ -10,7 +10,7 @@ use super::expiring::ExpiringMap;
 /// The time for which a verdict is valid: the site's owner may repair the site in the meantime.
 const COUNTS: Duration = Duration::from_mins(10);
 
-/// The questions that show whether a site treats the caller as a visitor, and the hint for callers whom it does.
+/// The questions that show whether a site treats the caller as a visitor, and the hint to give if it does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VisitorCheck {
     /// Returns true if a refusal with this status and code makes the questions necessary.

@@ -1,5 +1,5 @@
-//! The members of a shop's answers that are not shown: secrets never, personal data of customers only if the settings ask for
-//! it. Members are removed wherever they are in an answer, whole or in part. This module must not know any tool.
+//! The members of a shop's answers that are not shown: secrets, and personal data of customers unless the settings ask for it.
+//! Members are removed wherever they are in an answer, whole or in part. This module must not know any tool.
 
 use serde_json::{Map, Value};
 

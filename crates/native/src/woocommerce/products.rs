@@ -156,7 +156,7 @@ const LISTED: &[ToolRow] = rows! {
         purge "/products/{product_id}/variations/{id}" => DELETED;
 };
 
-/// Stock is set by itself most often. A variation has its own stock.
+/// Stock is usually changed without anything else, so there is a tool for it. A variation has its own stock.
 const STOCK: ToolRow = titled(
     "woo_update_stock",
     "Set the stock of a product",

@@ -10,7 +10,7 @@ use crate::rest::tests::{Fake, asked, login, refused, reply, shown};
 use crate::site::SiteSettings;
 use crate::{AnswerStyle, ToolServer};
 
-/// A site with the category 3, the tags 5 and 6 and the picture 8, which saves what it knows.
+/// A site with the category 3, the tags 5 and 6 and the picture 8, which saves only the values that it knows.
 fn site() -> Arc<Fake> {
     Fake::replying(|request| {
         let known: &[i64] = match () {

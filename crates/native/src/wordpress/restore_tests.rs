@@ -96,7 +96,7 @@ fn replaced_content_is_for_the_account_that_replaced_it() {
         shown(&asked_with(&server, "wp_update_post", &update, Some(&of("ann", url))))["previous_content"]
             .clone();
     let restore = json!({"previous_content": address});
-    // The host does not make a site: others may be in folders.
+    // A host does not identify a site: other sites may be in its folders.
     let folders =
         ["https://wp.example.com/one", "https://wp.example.com/ONE", "https://wp.example.com/one/wp-json"];
     let others = folders.into_iter().chain(["https://other.example.com"]).map(|url| ("ann", url));

@@ -72,7 +72,7 @@ pub(crate) fn named(path: &Path) -> Result<ClientFile, Failure> {
     Ok(ClientFile { client, path: path.to_owned(), project })
 }
 
-/// Returns the path behind `~` and `{config}`; `None` if the user has no home.
+/// Returns a path with `~` and `{config}` replaced; `None` if the user has no home folder.
 fn expanded(path: &str) -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = absolute("HOME");

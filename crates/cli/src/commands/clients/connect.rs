@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     let edit_failed = |fault: EditFault| {
         Failure::usage(format!("{}: {}", file.shown.display(), fault.message)).help(fault.help)
     };
-    // Connecting again begins with the settings as they were before.
+    // A repeated `connect` starts from the settings as they were before the first one.
     let before = match (&file.text, record_place.read()?) {
         (Some(now), Some(record)) => connection::disconnect(client, now, &record).map_err(edit_failed)?,
         (text, _) => text.clone(),
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     args.write(client, &file, &record, &record_place, variable, console)
 }
 
-/// The Dragoman that clients are to use.
+/// The gateway that clients are to use.
 struct Gateway {
     config: Config,
     /// The absolute path of its configuration; `None` for the embedded demo.
@@ -233,7 +233,7 @@ impl Args {
     }
 }
 
-/// Tells what was done, and what the user does next.
+/// Tells what was done, and what the user must do next.
 fn told(
     client: &ClientApp,
     backup: Option<&Path>,

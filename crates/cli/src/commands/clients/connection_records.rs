@@ -31,7 +31,7 @@ impl RecordPlace {
         let plain =
             |char: char| if char.is_ascii_alphanumeric() || "._-".contains(char) { char } else { '+' };
         let path: String = path.to_string_lossy().chars().map(plain).collect();
-        // The end of a long path tells more than its beginning.
+        // The end of a long path identifies the file better than its beginning.
         let path = &path[path.len().saturating_sub(MAX_NAME)..];
         Ok(Self(state::user_folder()?.join("connections").join(format!("{}@{path}.json", client.name))))
     }

@@ -53,7 +53,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Everything that is found, after a question.
+    /// Returns the arguments for importing everything that is found, after a question to the user.
     pub(crate) fn of_all() -> Self {
         Self { sources: Vec::new(), profile: None, yes: false, dry_run: false }
     }

@@ -18,7 +18,7 @@ const NEW_FILE: &str = "dragoman.yaml";
 /// The value of a variable that is not set while a file is checked: it suits most settings.
 const STAND_IN: &str = "1";
 
-/// The value of such a variable if the other one does not suit: it suits addresses.
+/// The value of such a variable if `STAND_IN` does not suit, because the setting is an address.
 const ADDRESS: &str = "http://127.0.0.1:1";
 
 /// A configuration file, locked so that no other command edits it while this value exists.
@@ -97,7 +97,7 @@ impl ConfigFile {
         let (unset, unread) = (RefCell::new(BTreeSet::new()), RefCell::new(BTreeSet::new()));
         let env = |name: &str| {
             let set = std::env::var(name).ok();
-            // The default of a variable applies if there is one everywhere.
+            // A variable's default applies if every use of the variable has one.
             set.or_else(|| {
                 uses(text, name).then(|| {
                     unset.borrow_mut().insert(name.to_owned());

@@ -103,7 +103,7 @@ impl Settings {
         Self::of_text(&text.to_string(), "the URL on the command line", Path::new(""), None)
     }
 
-    /// Reads a file that extends another configuration, if there is one.
+    /// Reads a file, which extends `base` if there is one.
     fn of_file(file: PathBuf, base: Option<Config>) -> Result<Self, Failure> {
         let text = text_of(&file)?;
         let name = file.display().to_string();

@@ -18,7 +18,7 @@ pub(crate) struct TextFile {
     pub(crate) path: PathBuf,
     /// The text; `None` if there is no file yet.
     pub(crate) text: Option<String>,
-    /// The lock on the file's folder, which ends with this value.
+    /// The lock on the file's folder, which is released when this value is dropped.
     _lock: File,
 }
 
@@ -94,7 +94,7 @@ impl TextFile {
 
     /// Writes a text to a new file with the owner and the permissions of the present one.
     fn write(&self, fresh: &Path, text: &str, has_secret: bool) -> io::Result<()> {
-        // The lock makes sure that a file of this name is left over from a command that was killed.
+        // Because of the lock, a file of this name can only be left over from a command that was killed.
         match fs::remove_file(fresh) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
             _ => {}

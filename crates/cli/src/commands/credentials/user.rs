@@ -119,8 +119,7 @@ fn read_line() -> io::Result<String> {
 
 /// Reads a line from the terminal, which does not show it.
 ///
-/// # Errors
-/// Fails after Ctrl-C, or if this process is to end; the terminal shows what is typed again.
+/// # Errors Fails after Ctrl-C, or if this process is to end; then the terminal shows typed text again.
 fn typed(console: &Console) -> Result<io::Result<String>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

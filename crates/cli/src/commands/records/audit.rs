@@ -66,7 +66,7 @@ pub(crate) struct Args {
     place: StateOptions,
 }
 
-/// Checks that a pattern is valid, as patterns in the configuration are.
+/// Checks a pattern by the rules for patterns in the configuration.
 fn pattern(text: &str) -> Result<String, &'static str> {
     Glob::parse(text).map(|_| text.to_owned())
 }

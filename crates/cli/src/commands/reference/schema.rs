@@ -7,7 +7,8 @@ use flate2::read::GzDecoder;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 
-/// The published schema, compressed. Tests make sure that it is what the code of the configuration says; that code is not in the program.
+/// The published schema, compressed. Tests make sure that it equals the schema of the configuration's types; the code that generates it
+/// is not in the program.
 const SCHEMA: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/dragoman.schema.json.gz"));
 
 /// Prints the schema.

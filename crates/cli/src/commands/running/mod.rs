@@ -1,4 +1,4 @@
-//! The running gateway. This module must not know how it does what it is asked.
+//! The running gateway. This module must not know how the gateway carries out a request.
 //!
 //! | file | is for |
 //! |---|---|

@@ -53,7 +53,7 @@ impl<'c> RunningGateway<'c> {
         self.run(async |client| self.asked(client.send(method, path, body)).await)
     }
 
-    /// Does several requests; Ctrl-C ends them.
+    /// Sends several requests; Ctrl-C ends them.
     ///
     /// # Errors
     /// Returns the failure of `work`, or fails after Ctrl-C.

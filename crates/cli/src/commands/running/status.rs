@@ -80,7 +80,8 @@ pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     findings(&health, console)
 }
 
-/// Returns the numbers of each profile's tools and their tokens. A profile whose servers do not answer in time has no numbers.
+/// Returns the number of each profile's tools and the number of their tokens. A profile whose servers do not answer in time has
+/// no numbers.
 async fn profile_figures(
     running: &RunningGateway<'_>,
     client: &ControlClient,
@@ -98,7 +99,7 @@ async fn profile_figures(
     Ok(found)
 }
 
-/// Returns the table of the profiles: what a client's model reads.
+/// Returns the table of the profiles, with the tools and tokens that a client's model reads.
 fn profile_table(profiles: &[Value], console: &Console) -> String {
     let mut table = Table::new(&["PROFILE", "TOOLS", "TOKENS", "FOUND BY SEARCHING"]);
     for one in profiles {

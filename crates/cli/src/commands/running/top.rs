@@ -1,4 +1,4 @@
-//! `dragoman top`: the running gateway as it works: calls per second, errors, durations and states by server.
+//! `dragoman top`: shows the running gateway as it works, with calls per second, errors, durations and states by server.
 //!
 //! | file | is for |
 //! |---|---|

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     }
     let (name, proposal) = args.found(&file)?;
     let written = add_found(args, &name, proposal.as_ref(), &file, old, console);
-    // Nothing that was downloaded stays without a server that uses it.
+    // A downloaded file must not stay if no server uses it.
     if !matches!(written, Ok(true))
         && let Some(proposal) = &proposal
     {
@@ -287,7 +287,7 @@ impl Args {
         })
     }
 
-    /// Returns true if a value is written as it is, so that it may be a secret.
+    /// Returns true if a value is written as it is, and may therefore be a secret.
     fn adds_literals(&self) -> bool {
         let values = self.variables().map(|(_, value)| value);
         let headers = self.header.iter().map(|(_, value)| value.clone());

@@ -14,7 +14,7 @@ use crate::output::failure::Failure;
 /// The time for a whole download.
 const WITHIN: Duration = Duration::from_mins(5);
 
-/// The number of redirects that are followed: addresses of releases lead to a storage.
+/// The number of redirects that are followed: the addresses of releases redirect to a storage service.
 const MAX_REDIRECTS: usize = 5;
 
 /// Downloads at most `cap` bytes. Redirects are followed, but never from `https` to an address without encryption.
@@ -28,7 +28,7 @@ pub(crate) fn downloaded(url: &str, cap: usize) -> Result<Bytes, Failure> {
         .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
     let url = url.parse().map_err(|e| Failure::usage(format!("{url:?} is not a URL: {e}")))?;
     let done = runtime.block_on(followed(url, cap));
-    // A lookup of a name that hangs does not hold the command.
+    // A DNS lookup that hangs must not keep the command from ending.
     runtime.shutdown_background();
     done
 }

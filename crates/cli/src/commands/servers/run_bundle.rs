@@ -72,7 +72,7 @@ fn settings() -> Result<SettingValues, Failure> {
     }
 }
 
-/// This platform in the words of Node, which manifests use.
+/// The name of this platform in Node, as manifests use it.
 const fn platform() -> &'static str {
     if cfg!(target_os = "macos") { "darwin" } else { "linux" }
 }

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     } else {
         console.print(&format!("Created {}.", shown.display()))?;
     }
-    // The import locks the file anew.
+    // The import locks the file itself.
     drop(file);
     if answers.imports {
         let global = Global { config: Some(shown.clone()), ..global.clone() };

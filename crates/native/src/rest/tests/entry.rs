@@ -194,7 +194,7 @@ fn a_request_names_only_sites_at_the_usual_ports_or_at_allowed_ones() {
 
 #[test]
 fn a_site_without_paths_gets_its_routes_as_a_parameter() {
-    // As web servers without rewriting answer, as WordPress redirects, and as some themes answer everything.
+    // The answers of web servers without rewriting, of WordPress's redirects, and of themes that answer every request.
     let page = Bytes::from_static(b"<!DOCTYPE html><html><body>Not found</body></html>");
     for status in [404, 301, 200] {
         // WordPress redirects without a body.

@@ -118,7 +118,7 @@ fn read(file: &ClientFile) -> Result<String, String> {
     read.map(|_| text).map_err(|e| e.to_string())
 }
 
-/// Returns the first name with a number that no server has.
+/// Returns the name with the first number that makes it unique.
 fn free_name(name: &str, names: &Map<String, Value>) -> String {
     let numbered =
         (2..).map(|number| format!("{}-{number}", &name[..name.len().min(config::MAX_SERVER_NAME - 4)]));
@@ -126,7 +126,7 @@ fn free_name(name: &str, names: &Map<String, Value>) -> String {
     all.find(|name| !names.contains_key(name)).unwrap_or_else(|| name.to_owned())
 }
 
-/// Gives the secrets of a server with another name files of their own.
+/// Gives a renamed server's secrets files of their own.
 fn renamed(entry: Value, secrets: &mut [FoundSecret], old: &str, new: &str) -> Value {
     if old == new || secrets.is_empty() {
         return entry;

@@ -13,13 +13,13 @@ const USUAL_HEIGHT: usize = 24;
 
 /// Switches to the other screen, and hides the cursor.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l";
-/// Undoes this.
+/// Undoes `ENTER`.
 const LEAVE: &[u8] = b"\x1b[?25h\x1b[?1049l";
 
 /// The terminal while it shows one screen.
 pub(super) struct Screen<'c> {
     console: &'c Console,
-    /// The settings of the terminal before, if they were changed.
+    /// The previous settings of the terminal, if they were changed.
     before: Option<Termios>,
 }
 
@@ -33,7 +33,7 @@ impl<'c> Screen<'c> {
         let before = if stdin.is_terminal() { tcgetattr(&stdin).ok() } else { None };
         if let Some(before) = &before {
             let mut keys = before.clone();
-            // Ctrl-C stays a signal.
+            // Ctrl-C still sends a signal.
             keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
             // Without this, `q` needs Enter; the rest works the same.
             let _ = tcsetattr(&stdin, OptionalActions::Now, &keys);

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The time for which calls are counted.
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// The maximum number of calls that are kept of one server; beyond it, the oldest are forgotten first.
+/// The maximum number of calls that are kept for one server; beyond it, the oldest are forgotten first.
 const MOST_CALLS: usize = 20_000;
 
 /// The maximum number of servers.

@@ -10,7 +10,7 @@ use super::proposal::Proposal;
 use crate::commands::servers::download::downloaded;
 use crate::output::failure::Failure;
 
-/// The largest bundle that is downloaded, in bytes; larger ones are downloaded by other means.
+/// The largest bundle that is downloaded, in bytes; the user must download larger ones by other means.
 const MAX_DOWNLOAD: usize = 256 << 20;
 
 /// The folder for downloaded bundles, beside the configuration file.
@@ -40,7 +40,8 @@ pub(super) fn of_file(name: &str, path: &str, folder: &Path) -> Result<Proposal,
     proposal(name, archive, &written)
 }
 
-/// A bundle on the network, which is downloaded into the folder `bundles`. `expected` is the checksum that somebody else vouches for.
+/// A bundle on the network, which is downloaded into the folder `bundles`. `expected` is the checksum from the document of a
+/// registry, if there is one.
 ///
 /// # Errors
 /// Fails if the bundle cannot be downloaded, is not valid, or has another checksum.

@@ -1,4 +1,4 @@
-//! A server from an MCP registry: its document, and the offer that is taken.
+//! A server from an MCP registry: its document, and the chosen offer.
 
 use std::path::Path;
 

@@ -28,7 +28,7 @@ pub(super) fn findings(settings: &Settings) -> Vec<Finding> {
     all
 }
 
-/// Checks that an address can be listened at, or that a gateway listens there already.
+/// Checks that Dragoman can listen at an address, or that a gateway listens there already.
 fn listening(address: SocketAddr, config: &Config) -> Finding {
     let url = address::url(config, address, "/mcp");
     let subject = format!("address {address}");
@@ -98,7 +98,7 @@ mod tests {
             }
             stream.set_read_timeout(pause).unwrap();
             for one in answer {
-                // Nothing more arrives, so that this read only waits.
+                // Nothing more arrives, so this read only waits.
                 if pause.is_some() {
                     let _ = stream.read(&mut byte);
                 }

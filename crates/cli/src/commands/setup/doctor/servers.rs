@@ -35,7 +35,7 @@ struct Candidate {
     start: Duration,
     /// The time for everything.
     limit: Duration,
-    /// True if each caller gives the server its own consent, if the server requires consent.
+    /// True if each caller must give its own consent to the server if the server requires consent.
     is_per_caller: bool,
 }
 
@@ -134,7 +134,7 @@ async fn all(
     Ok(())
 }
 
-/// Connects to one server, and lists its tools. However slowly the server answers, this ends.
+/// Connects to one server, and lists its tools. This ends, however slowly the server answers.
 async fn one(candidate: Candidate) -> Finding {
     let Candidate { name, server, start, limit, .. } = &candidate;
     let (start, limit) = (*start, *limit);
@@ -167,7 +167,7 @@ async fn one(candidate: Candidate) -> Finding {
     let millis = asked.elapsed().as_millis();
     let told = timeout_at(until, tools(&mut connection)).await;
     let how = format!("{}, protocol {}, {millis} ms", connection.transport(), connection.era().version);
-    // A server that does not take leave is left without it.
+    // If the server does not close the connection in time, the check ends without waiting any longer.
     let _ = timeout(PATIENCE, connection.close()).await;
     match told {
         Ok(Ok(Some(count))) => Finding::new(Level::Ok, subject, format!("{count} tools ({how})"), None),

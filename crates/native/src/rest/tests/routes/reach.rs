@@ -11,7 +11,7 @@ use crate::site::Requests;
 const TYPES: &[&str] = &["pages", "media", "blocks", "navigation", "menu-items"];
 const TAXONOMIES: &[&str] = &["tags", "menus", "wp_pattern_category"];
 
-/// A route, those of its parameters that no tool sends (none for the whole route), and the reason.
+/// A route, those of its parameters that no tool sends (an empty list stands for the whole route), and the reason.
 type Left = (&'static str, &'static [&'static str], &'static str);
 
 const INDEX: &str = "a part of the index, which site_routes shows";
