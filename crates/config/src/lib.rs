@@ -11,7 +11,7 @@
 //! | `servers` | settings of servers |
 //! | `profiles` | settings of profiles |
 //! | `dialects` | dialects, built in and custom |
-//! | `serving` | settings about the side of the clients: addresses, endpoints, limits |
+//! | `serving` | settings for the client side: addresses, endpoints, limits |
 //! | `operation` | settings for operators: pages, changes, records, metrics |
 //! | `file_edit` | changes to a file's text that keep every other byte |
 //! | `document` | the whole configuration: loaded, checked, shown, described |

@@ -116,7 +116,7 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     }
 }
 
-/// Adds notes for people who could not sign in, or for whom no server uses the account.
+/// Adds notes if some people cannot sign in, or if no server uses the account with which they sign in.
 fn sign_in(reader: &mut Reader<'_>, said: &Entry, login: &Login, config: &Config) {
     let is_for_them = |server: &Server| match &server.link {
         Link::Native(native) => native.site.as_ref().is_some_and(|site| site.login),

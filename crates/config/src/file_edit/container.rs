@@ -26,7 +26,7 @@ pub(super) struct Container<'t> {
     text: &'t str,
     /// The text without the comments that JSON does not have; all positions are the same.
     plain: String,
-    /// The container; in block style, its end may be behind it.
+    /// The range of the container; in block style, the range may extend past the container.
     at: Range<usize>,
     /// The elements, in the order of the text.
     elements: Vec<Range<usize>>,
@@ -209,7 +209,7 @@ impl<'t> Container<'t> {
             cuts.push(comma..comma + 1);
         }
         match comma {
-            // The element goes with its lines.
+            // The element is removed with its lines.
             _ if own != *one => cuts.push(own),
             // A comment may be in front of the comma.
             Some(comma) if !is_blank(&self.text[one.end..comma]) => cuts.extend([own, comma..comma + 1]),
@@ -227,8 +227,8 @@ impl<'t> Container<'t> {
         Some(kept)
     }
 
-    /// Returns the part of the text that belongs to one element in flow style: if the element has its lines for itself, these
-    /// lines with the comment at their end, and otherwise only the element.
+    /// Returns the part of the text that belongs to one element in flow style: its lines with the comment at their end if no
+    /// other element is on these lines, and otherwise only the element.
     fn own_part(&self, index: usize) -> Option<Range<usize>> {
         let one = self.elements.get(index)?.clone();
         let end = self.comma_after(one.end).map_or(one.end, |comma| comma + 1);

@@ -9,7 +9,7 @@ use super::container::{Container, Element};
 use super::{EditFault, has_one_less, has_one_more, same_but, started, tree};
 use crate::syntax::parse::{Entry, Node, NodeKind};
 
-/// Returns what a text means: JSON, JSON with comments, or YAML. An empty text is an empty mapping.
+/// Returns the value of a text in JSON, in JSON with comments, or in YAML. An empty text is an empty mapping.
 ///
 /// # Errors
 /// Fails if the text is not valid, is too long, or is not a mapping.

@@ -41,7 +41,7 @@ pub use members::{put_member, read_value, remove_member};
 pub struct EditFault {
     /// The reason.
     pub message: String,
-    /// The suggested way out.
+    /// The suggested fix.
     pub help: String,
 }
 
@@ -182,7 +182,7 @@ pub(super) fn yaml(value: &Value) -> String {
     members.map(|(key, value)| render::block_member(key, value, 0, "\n")).collect()
 }
 
-/// A first configuration, below the comments that the text may have.
+/// The text of a first configuration, after the comments of the old text, if there are any.
 fn started(text: &str, key: &str, name: &str, entry: &Value) -> String {
     let mut out = text.trim_end().to_owned();
     if !out.is_empty() {

@@ -13,8 +13,8 @@ section! {
     /// Pages at `/admin` on which operators see and change what Dragoman does. Operators can start programs with the rights of the
     /// user that runs Dragoman.
     pub struct Admin: "true, false, or a mapping with `users`, `idle` or `lifetime`" [
-        /// The operators who can log in: names with argon2id hashes of passwords, never the passwords themselves. These names
-        /// have nothing to do with those of `auth.users`.
+        /// The operators who can log in: names with argon2id hashes of passwords, never the passwords themselves. These names are
+        /// independent of those in `auth.users`.
         "users" users: IndexMap<String, Text> = users(), absent "nobody; the pages open only with a one-time link";
         /// The time without a request after which an operator has to log in again.
         "idle" idle: Duration = Time { least: Duration::from_mins(1), most: Duration::from_hours(24) },

@@ -92,7 +92,7 @@ pub enum StoreUrlFault {
     /// There is no valid host or port.
     #[error("the URL of the store has no valid host and port")]
     Host,
-    /// Something else than a number follows the host.
+    /// Something other than a number follows the host.
     #[error("after the host, the URL of the store may only name the number of a database: /0")]
     Database,
     /// The credentials are not percent-encoded text.

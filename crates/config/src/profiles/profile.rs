@@ -70,8 +70,8 @@ section! {
             chosen: bool;
             /// The settings of individual tools, made at run time.
             tool_settings: ToolSettings;
-            /// True if results of one of the profile's servers are shortened, so that clients must be able to read the rests of
-            /// such results.
+            /// True if results of one of the profile's servers are shortened, and clients must therefore be able to read the rest
+            /// of such a result.
             has_rests: bool;
             /// The changes to individual prompts.
             prompt_settings: ToolSettings;

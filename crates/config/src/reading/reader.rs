@@ -56,7 +56,7 @@ impl<'n> Fields<'n> {
         Some(self.left.remove(index)).filter(|entry| !matches!(entry.value.kind, NodeKind::Null))
     }
 
-    /// The entry with this key, which remains.
+    /// The entry with this key, without taking it.
     pub(crate) fn peek(&self, key: &str) -> Option<&'n Entry> {
         self.left
             .iter()

@@ -178,8 +178,8 @@ words! {
     /// The clients that share one connection to a server.
     #[derive(Default)]
     pub enum Affinity {
-        /// All clients share the connections on which servers cannot ask; clients that can be asked take turns on dedicated
-        /// connections.
+        /// All clients share the connections on which servers cannot ask questions; clients that can be asked take turns on
+        /// dedicated connections.
         #[default]
         Shared = "shared",
         /// Each client session has a connection of its own.

@@ -1,5 +1,5 @@
-//! The settings about the side of the clients: where the gateway is served, and its upper bounds. This module must not know how
-//! clients are served.
+//! The settings for the client side: where the gateway is served, and its upper bounds. This module must not know how clients are
+//! served.
 //!
 //! | file | is for |
 //! |---|---|

@@ -99,7 +99,7 @@ pub enum SecretOption {
     No,
     /// The option's name marks the next item as secret.
     Alone,
-    /// The part behind this position is secret: `--token=…`, `TOKEN=…`, `Authorization: …`.
+    /// The part after this position is secret: `--token=…`, `TOKEN=…`, `Authorization: …`.
     WithValue(usize),
 }
 
@@ -125,7 +125,7 @@ impl SecretOption {
     }
 }
 
-/// Returns the literal parts of a scalar behind a position in its text. A scalar with escapes is secret as a whole.
+/// Returns the literal parts of a scalar after a position in its text. A scalar with escapes is secret as a whole.
 fn behind(source: &Source<'_>, at: &Span, position: usize) -> Vec<Span> {
     let all = literals(source, at);
     let raw = source.slice(at);

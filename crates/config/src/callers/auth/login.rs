@@ -27,15 +27,16 @@ section! {
             }
         }
     } [
-        /// The sites at which people can sign in: `https://example.com`. If there is one, nobody is asked for it.
+        /// The sites at which people can sign in: `https://example.com`. If there is exactly one, Dragoman does not ask people
+        /// for their site.
         "sites" sites: Vec<String> = texts(site), absent "the site that each person names";
         /// The capability that the account must have at the site.
         "capability" capability: String = Parsed("a capability's name", |name| word(name.expose())),
             default "read".to_owned();
-        /// The time after which a sign-in that is not used ends, from `1h` to `365d`.
+        /// The time after which an unused sign-in ends, from `1h` to `365d`.
         "idle" idle: Duration = Time { least: Duration::from_hours(1), most: Duration::from_hours(365 * 24) },
             default Duration::from_hours(30 * 24);
-        /// The time for which the site's answer that a password is still valid is reused, at most `1h`.
+        /// The time for which Dragoman reuses the site's answer that a password is still valid, at most `1h`.
         "cache" cache: Duration = Time { least: Duration::ZERO, most: Duration::from_hours(1) },
             default Duration::from_mins(1);
         /// The ports, besides 80 and 443, that a site named by a person may have.
