@@ -1,7 +1,8 @@
 //! Tasks of the runtime. This module must not know what a task does.
 //!
-//! Futures and blocking work are boxed before the runtime gets them. Its code for tasks exists once for each type of future and for each of its
-//! schedulers; with one type, the binary is more than a megabyte smaller (docs/performance.md, "Size").
+//! Futures and blocking work are boxed before they are passed to the runtime. The runtime's code for tasks is compiled once
+//! for each type of future and each scheduler; with a single type, the binary is more than a megabyte smaller
+//! (docs/performance.md, "Size").
 
 use std::any::Any;
 use std::marker::PhantomData;

@@ -273,7 +273,7 @@ mod tests {
         drop(first);
         assert_eq!(limit.counts(), (1, 2));
         drop(running);
-        // The call had its turn, but was dropped before it took it.
+        // The call got its turn, but was dropped before it took the turn.
         drop(second);
         let last = turn(&mut third).expect("its turn");
         assert_eq!(limit.counts(), (1, 0));

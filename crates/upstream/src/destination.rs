@@ -130,8 +130,8 @@ fn grant_settings(url: &Uri, http: &HttpConfig, route: &Route) -> GrantSettings 
     GrantSettings { url: url.clone(), client: http.oauth.clone().unwrap_or_default(), route: route.clone() }
 }
 
-/// Returns the configured program. For a bundle, this is Dragoman itself: it unpacks the bundle in a process of its own, which then becomes the
-/// server, so that a hostile bundle harms nobody else.
+/// Returns the configured program. For a bundle, this is Dragoman itself, which unpacks the bundle in a separate process.
+/// That process then becomes the server, so a hostile bundle cannot harm the gateway or other servers.
 pub fn child(link: &StdioLink) -> Spec {
     let (program, args) = if let Some(bundle) = &link.bundle {
         (own_program(), bundle_args(link, bundle))
@@ -142,7 +142,7 @@ pub fn child(link: &StdioLink) -> Spec {
     let mut env: Vec<(String, String)> =
         link.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect();
     if link.bundle.is_some() {
-        // Not among the arguments, which every user of the machine may see.
+        // The settings are not passed as arguments, because every user of the machine may see a process's arguments.
         env.push((BUNDLE_SETTINGS.to_owned(), bundle_settings(link)));
     }
     Spec {
@@ -167,7 +167,7 @@ pub const RUN_BUNDLE: &str = "run-bundle";
 fn own_program() -> String {
     let path =
         std::env::current_exe().map_or_else(|_| "dragoman".to_owned(), |path| path.display().to_string());
-    // The program was replaced while it runs.
+    // The program's file was replaced while the program was running.
     path.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(path)
 }
 

@@ -73,7 +73,7 @@ pub trait SpareLinks: Send + Sync {
     fn close_spare(&self, egress: &Egress) -> bool;
 }
 
-/// The names of servers for other gateways, which only this gateway understands.
+/// The marks by which this gateway identifies its servers to other gateways. Only this gateway understands them.
 pub trait ServerMarks: Send + Sync {
     /// Returns the mark of the server with this name.
     fn mark(&self, server: &str) -> Box<str>;
@@ -161,7 +161,7 @@ impl Egress {
         &self.0.snapshot
     }
 
-    /// Returns the marks of servers for other gateways; `None` if they get none.
+    /// Returns the marks of servers for other gateways; `None` if other gateways get no marks.
     pub fn marks(&self) -> Option<&dyn ServerMarks> {
         self.0.process.marks.get().map(|marks| &**marks)
     }

@@ -339,7 +339,7 @@ impl LinkMonitor {
                 }
             }
             Some(Notice::Acknowledged) => {}
-            // The token is the gateway's own, and concerns only the client behind the call.
+            // The token is the gateway's own, and concerns only the client that made the call.
             Some(Notice::Progress) => {
                 if let Some((user, text)) = link.recipients.progress_of(&frame) {
                     user.progress(text);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// The time, after a client has waited for a server in vain, for which no other client waits for that server.
+/// The time for which no client waits for a server after another client has waited for it in vain.
 const UNRESPONSIVE: Duration = Duration::from_secs(30);
 
 /// The time that a server that does not answer may take to restart. After this time, requests to the server fail

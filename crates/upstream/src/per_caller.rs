@@ -17,11 +17,11 @@ use crate::upstream::Upstream;
 /// The maximum number of callers of one server that have their own upstream.
 const MOST: usize = 256;
 
-/// The number of callers from which on upstreams end sooner: otherwise, one client that sends many different headers would take
-/// the places of all others for a long time.
+/// The number of callers from which unused upstreams end sooner. Otherwise, one client that sends many different headers
+/// would occupy the places of all other callers for a long time.
 const CROWDED: usize = MOST * 3 / 4;
 
-/// The time after which an unused upstream ends if there are many.
+/// The time after which an unused upstream ends if there are many upstreams.
 const SHORT_IDLE: Duration = Duration::from_secs(10);
 
 /// One server, and the callers that have their own upstream for it.

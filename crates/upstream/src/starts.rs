@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// The minimum of the number of processes that may start at the same time.
+/// The minimum limit on the number of processes that start at the same time; with many cores, the limit is higher.
 const LEAST_CHILDREN: usize = 4;
 
 /// The number of sessions that may be opened at the same time.

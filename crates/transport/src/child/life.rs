@@ -25,8 +25,8 @@ use super::{
     supervisor::{Phase, Slot},
 };
 
-/// The time that a process may take to vanish after SIGKILL. A process that is stuck in the kernel takes longer; it is
-/// left behind.
+/// The time that a process may take to vanish after SIGKILL. A process that is stuck in the kernel takes longer; the
+/// supervisor does not wait for it.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 
 /// The maximum wait for the end of stderr after the exit. A descendant may hold stderr open for longer, or forever.
@@ -180,7 +180,7 @@ impl Life {
     }
 }
 
-/// Ensures that nobody waits for the child forever, in whatever way this task ends.
+/// Ensures that nobody waits for the child forever, however this task ends.
 impl Drop for Life {
     fn drop(&mut self) {
         self.shared.stage.send_if_modified(|stage| {

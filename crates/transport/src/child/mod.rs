@@ -14,7 +14,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `usage` | the memory of a process |
-//! | `supervisor`, `life`, `state` | children counted and ended; one child from its start to its end |
+//! | `supervisor`, `life`, `state` | starts, counts and ends children; one child from its start to its end |
 //! | `starter`, `process`, `pipes` | the two ways to start a child, and the parts that both share |
 //! | `guarded/`, [`guardian`] | a child under its own holder, which ends its whole tree: the gateway's side, and the other processes |
 //! | `grouped`, `group`, `death` | a child of this process in a process group: everywhere but on Linux |

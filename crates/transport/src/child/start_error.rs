@@ -181,7 +181,7 @@ fn help(program: &str) -> String {
     format!("{package}, or give the full path as `command`, or set PATH in this server's `env`")
 }
 
-/// Returns the `PATH` that the child gets; in it, the program is looked up.
+/// Returns the `PATH` that the child gets, in which the program is looked up.
 fn search_path(spec: &Spec) -> Option<String> {
     match spec.env.iter().rfind(|(name, _)| name == "PATH") {
         Some((_, path)) => Some(path.clone()),

@@ -41,7 +41,7 @@ pub(super) enum Phase {
     Killing,
 }
 
-/// The count of one child, from the request to start it until its group is gone.
+/// Counts one child, from the request to start it until its group is gone.
 pub(super) struct Slot(watch::Sender<usize>);
 
 impl Drop for Slot {

@@ -1,4 +1,4 @@
-//! The memory of a process, as the system states it. This module must not know why a process is examined.
+//! The memory of a process, as the system reports it. This module must not know why a process is examined.
 
 /// Returns the number of bytes of memory that a process occupies; `None` if this is unknown. This reads a file of the
 /// system, which takes microseconds.
@@ -9,7 +9,7 @@ pub fn resident_bytes(pid: u32) -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// Returns `None`, because only Linux states this in a file.
+/// Returns `None`, because only Linux reports this in a file.
 #[cfg(not(target_os = "linux"))]
 pub fn resident_bytes(_: u32) -> Option<u64> {
     None

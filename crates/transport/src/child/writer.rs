@@ -86,7 +86,8 @@ impl WriterCapacity {
     }
 }
 
-/// Closes the room whenever the writer ends, even if the writer's runtime ends, so that no sender waits forever.
+/// Closes the capacity when the writer ends, even if the writer ends together with its runtime, so that no sender waits
+/// forever.
 struct Closing(Arc<WriterCapacity>);
 
 impl Drop for Closing {

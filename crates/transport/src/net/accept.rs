@@ -215,16 +215,16 @@ impl Acceptor {
         }
     }
 
-    /// Accepts the connections in the kernel's queue. Their clients already consider them connected, so they are
-    /// served before the listener closes. The queue is asked directly, because the runtime knows only of connections that
-    /// it saw in its last turn.
+    /// Accepts the connections in the kernel's queue. Their clients already consider them connected, so they are served
+    /// before the listener closes. The queue is queried directly, because the runtime knows only the connections that it saw
+    /// in its last turn.
     fn accept_waiting(&self, listener: tokio::net::TcpListener) {
         let Ok(listener) = listener.into_std() else { return };
         loop {
             match listener.accept() {
                 Ok((stream, peer)) => {
                     let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
-                    // A connection that cannot be served is as good as one that was never accepted.
+                    // A connection that cannot be served is treated as if it had never been accepted.
                     let _ = stream.map(|stream| self.start(stream, peer));
                 }
                 Err(error) if matches!(after_error(&error, 0), AfterError::Next) => {}
@@ -288,7 +288,7 @@ impl Acceptor {
     }
 }
 
-/// The time for which connections are left alone before those are closed that have no request in progress.
+/// The time for which connections are left alone before those without a request in progress are closed.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// The time within which the last accepted connections must start their first requests; after that, they count as idle.

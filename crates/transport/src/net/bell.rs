@@ -68,7 +68,7 @@ impl Drop for Incoming {
     }
 }
 
-/// Ends the delay of wakes when dropped, in whatever way the taking of the piece ends.
+/// Ends the delay of wakes when dropped, whether or not the piece was taken.
 struct Taking;
 
 impl Taking {

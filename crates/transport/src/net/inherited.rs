@@ -6,7 +6,8 @@ use std::net::{SocketAddr, TcpListener};
 
 use listenfd::ListenFd;
 
-/// Takes the sockets that this process inherited. Only the first call returns any. `listenfd` marks them, so that children do not inherit them.
+/// Takes the sockets that this process inherited. Only the first call returns them. `listenfd` marks them, so that children
+/// do not inherit them.
 ///
 /// # Errors
 /// Fails if one of them is not a listening socket of TCP.

@@ -23,7 +23,7 @@ pub(super) struct Watched<T> {
     progress: Arc<ConnectionProgress>,
     /// The bytes that an earlier connection over this stream has read but not used.
     left: Bytes,
-    /// The bytes that were read to detect the protocol, or the end of a rest. There are `held` such bytes, of which
+    /// The bytes that were read to detect the protocol, or the end of a rest period. There are `held` such bytes, of which
     /// `given` have been passed on.
     first: [u8; PREFACE.len()],
     held: u8,
@@ -43,7 +43,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
         self
     }
 
-    /// Waits for the first bytes after a rest; returns `false` if the peer has closed the stream instead. Bytes that
+    /// Waits for the first bytes after a rest period; returns `false` if the peer has closed the stream instead. Bytes that
     /// have been read are not lost.
     pub(super) fn poll_begins(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if self.given < self.held || !self.left.is_empty() {

@@ -57,7 +57,7 @@ impl TlsError {
         Self { part, problem: problem.into(), help }
     }
 
-    /// The fault of a certificate and a key that rustls does not accept together.
+    /// The error for a certificate and a key that rustls does not accept together.
     pub(super) fn unfit(error: &rustls::Error) -> Self {
         match error {
             rustls::Error::InconsistentKeys(_) => Self::new(

@@ -310,7 +310,7 @@ impl Drop for RosterPlace {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Code under these locks cannot panic halfway, so the data behind a poisoned lock is sound.
+    // Code under these locks cannot panic halfway, so the data under a poisoned lock is valid.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -94,7 +94,7 @@ impl EventStream {
                     return Ok(StreamItem::Message(reservation.keep(data)));
                 }
             }
-            // No messages of other exchanges wait behind this event, so the event may wait as long as its call.
+            // No messages of other exchanges are queued after this event, so the event may wait as long as its call.
             let buffered = self.decoder.buffered();
             if !self.reservation.covers(buffered) {
                 let grown =

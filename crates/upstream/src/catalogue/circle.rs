@@ -1,6 +1,6 @@
-//! Servers whose lists lead back to this gateway: it would list itself through them, and its lists would grow with every fetch. Gateways
-//! tell each other the servers behind them as marks. A gateway that finds a mark of its own asks the other one to leave out what comes
-//! from here. This module must not know how lists are fetched.
+//! Servers whose lists lead back to this gateway. The gateway would list itself through such a server, and its lists would
+//! grow with every fetch. Gateways tell each other the servers behind them as marks. A gateway that finds a mark of its own
+//! asks the other gateway to leave out the items that come from here. This module must not know how lists are fetched.
 
 use engine::catalogue::UpstreamCatalogue;
 
@@ -8,19 +8,20 @@ use super::cell::Catalogue;
 use crate::egress::{Announcement, Egress};
 
 impl Catalogue {
-    /// Returns the mark of this server among those that its lists contain: its lists contain themselves.
+    /// Returns this gateway's mark for the server if the server's lists contain it, which means that the lists lead back
+    /// here.
     pub(super) fn own_mark(&self, egress: &Egress, lists: &UpstreamCatalogue) -> Option<Box<str>> {
         let marks = egress.marks()?;
         lists.behind.iter().find(|mark| marks.is_of(mark, self.server.name())).cloned()
     }
 
-    /// Returns this server's mark if its known lists led back here.
+    /// Returns this gateway's mark for the server if the server's known lists lead back here.
     pub(super) fn known_circle(&self, egress: &Egress) -> Option<Box<str>> {
         self.lists().iter().flatten().find_map(|lists| self.own_mark(egress, lists))
     }
 
-    /// Prepares for telling clients that other servers are behind this one now. Its lists may be the same, but a gateway among the
-    /// clients may have to ask for less from now on.
+    /// Prepares the notification that the set of servers behind this server has changed. The server's own lists may be the
+    /// same, but a client that is a gateway may now have to request them without its own items.
     pub(super) fn turned(
         &self,
         egress: &Egress,

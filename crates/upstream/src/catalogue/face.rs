@@ -106,7 +106,7 @@ impl Face {
         state.known.is_none() && state.failed.is_none()
     }
 
-    /// Returns true if it is time for a fetch: nothing is known or confirmed, and the last failure was long enough
+    /// Returns true if it is time for a fetch: no confirmed lists are known, and the last failure, if any, was long enough
     /// ago.
     pub(super) fn is_due(&self) -> bool {
         let state = self.state.load();
@@ -137,8 +137,8 @@ impl Face {
         self.state.store(Arc::new(FaceState { known: Some((lists, Instant::now())), failed: None }));
     }
 
-    /// Replaces the lists by the same lists as judged by `judge`. Returns true if other tools are withheld now. If lists are
-    /// stored in the meantime, these are judged instead.
+    /// Replaces the lists by the same lists as judged by `judge`. Returns true if the set of withheld tools has changed. If
+    /// lists are stored in the meantime, these are judged instead.
     pub(super) fn judge_again(&self, judge: impl Fn(&ServedLists) -> ServedLists) -> bool {
         let mut differs = false;
         self.state.rcu(|state| {

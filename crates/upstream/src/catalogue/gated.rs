@@ -104,8 +104,8 @@ impl Gated {
         }
     }
 
-    /// Replaces the items of each class by the same items as judged by `judge`. Returns true if other tools are withheld
-    /// now.
+    /// Replaces the items of each class by the same items as judged by `judge`. Returns true if the set of withheld tools has
+    /// changed.
     pub(super) fn judge_again(&self, judge: impl Fn(Askable, &ServedLists) -> ServedLists) -> bool {
         let mut differs = false;
         for (class, state) in self.classes.lock().iter_mut() {

@@ -38,7 +38,7 @@ impl Catalogue {
         self.server.health.note(HealthEvent::ListingBegan);
         let (catalogue, egress) = (self.clone(), egress.clone());
         transport::task::spawn(async move {
-            // In whatever way this fetch ends, the next one must be possible.
+            // However this fetch ends, the next one must be possible.
             let _idle = Idle { catalogue: &catalogue, of_all_lists: false };
             catalogue.learn_lifecycle(&egress, client).await;
             let face = catalogue.face(client);

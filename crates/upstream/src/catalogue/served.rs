@@ -35,7 +35,7 @@ impl ServedLists {
         Self::without(self.listed.clone(), self.sightings.clone(), held)
     }
 
-    /// Returns true if other tools are withheld from the lists than from these.
+    /// Returns true if the set of withheld tools differs from that of `before`.
     pub(super) fn differs(&self, before: &Self) -> bool {
         let held: HashSet<Arc<str>> =
             before.served.held().iter().map(|tool| tool.key.as_str().into()).collect();

@@ -106,7 +106,7 @@ impl RecordState {
         seen
     }
 
-    /// Returns the lists, equal ones once.
+    /// Returns the lists; equal lists are returned only once.
     pub(super) fn distinct(&self) -> impl Iterator<Item = &Arc<[Sighting]>> {
         let mut known = HashSet::new();
         self.sources.values().filter(move |seen| known.insert(seen.as_ptr()))

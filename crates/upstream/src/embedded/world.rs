@@ -31,8 +31,8 @@ const KEPT_FOR: Duration = Duration::from_secs(30);
 /// Sends requests on behalf of embedded servers.
 pub(super) struct World {
     requests: Clients,
-    /// The clients for files that are read while another request runs, which may go to the same server. If both shared one
-    /// limit, many such requests could wait for each other.
+    /// The clients for files that are read while another request runs, possibly to the same server. If both kinds of requests
+    /// shared one limit, they could wait for each other forever.
     files: Clients,
     routes: Routes,
     start: Instant,
@@ -279,8 +279,8 @@ fn build(request: HttpRequest) -> Result<(http::Request<()>, HttpBody), HttpFaul
     Ok((built.body(()).map_err(refused)?, request.body))
 }
 
-/// The failure of a request. With `public_only`, a name that does not exist and one that leads to the inner network are the same
-/// failure.
+/// The failure of a request. With `public_only`, a name that does not exist and a name that leads to the inner network yield
+/// the same failure.
 fn unanswered(error: &ClientError, public_only: bool) -> HttpFault {
     let kind = match error {
         ClientError::NotPublic { .. } | ClientError::BadUrl { .. } | ClientError::Dns { .. }

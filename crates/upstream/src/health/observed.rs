@@ -1,5 +1,5 @@
-//! The health of a server in use: its state machine behind a short lock, its clock, and its log lines. This module must
-//! not know who reports the events.
+//! The health of a server in use: its state machine under a lock that is held only briefly, its clock, and its log lines.
+//! This module must not know who reports the events.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;

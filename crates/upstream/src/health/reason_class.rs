@@ -1,4 +1,4 @@
-//! The classes of reasons for a server's state: a few fixed words, for figures. This module must not know states.
+//! The classes of reasons for a server's state: a few fixed words, for metrics. This module must not know states.
 
 use transport::net::client::ClientError;
 use transport::up::LinkError;

@@ -12,7 +12,7 @@ use super::probe::{PATIENCE, Reaction, Rejection, question, refuses_sessions};
 use crate::egress::Egress;
 use crate::negotiation::wire::Wire;
 
-/// What the server's reaction to a harmless request says about a refusal.
+/// The meaning of a refusal, as far as the server's reaction to a harmless request shows it.
 pub(super) enum Settled {
     /// The refusal is the server's own answer.
     Answer,

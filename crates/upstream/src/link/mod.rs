@@ -10,7 +10,7 @@
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
 //! | [`sending`] | requests, and retries after refusals |
-//! | `probe`, `doubt` | the probe that finds out if the server was replaced; the conclusions from its result |
+//! | `probe`, `doubt` | the probe that finds out whether the server was replaced; the conclusions from its result |
 //! | `outbox` | messages that need no answer |
 //! | [`requests`] | the gateway's own requests |
 

@@ -292,7 +292,7 @@ fn ambiguous(status: u16, message: &Frame) -> LinkError {
 }
 
 impl OpenLink {
-    /// Adds a notification, or an answer to a question, to the queue behind earlier messages. Returns immediately.
+    /// Adds a notification, or an answer to a question, to the end of the queue. Returns immediately.
     pub fn enqueue(self: &Arc<Self>, egress: &Egress, text: Bytes) {
         match self.outbox.put(text) {
             None => {

@@ -247,7 +247,7 @@ impl Candidates {
         if verdict == Verdict::Refused && !self.refused.contains(&candidate) {
             self.refused.push(candidate);
             // The child may only have been slow to start; the candidate is tried again with the full time. A server that has
-            // forgotten the session which it has just opened was probably restarted.
+            // forgotten the session that it has just opened was probably restarted.
             if matches!(why, LinkError::Late(_)) {
                 self.left.push_back(candidate);
             }
@@ -338,8 +338,8 @@ fn more_telling(old: FailedCandidate, new: FailedCandidate) -> FailedCandidate {
     if matches!(old.why, LinkError::SessionGone) {
         return new;
     }
-    // The server went away while it was asked. Callers can wait for it, so its refusal of a request that it does not know must not
-    // hide this.
+    // The server became unavailable during the attempts. Callers can wait for it, so this failure must not be hidden by the
+    // refusal of a request that the server does not know.
     match (old.is_refused_probe, new.is_refused_probe) {
         (true, false) if new.why.passing().is_some() => return new,
         (false, true) if old.why.passing().is_some() => return old,

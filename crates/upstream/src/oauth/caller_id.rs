@@ -19,7 +19,7 @@ pub struct CallerId {
 }
 
 impl CallerId {
-    /// Returns the caller that this principal is.
+    /// Returns this principal as a caller.
     pub fn of(principal: &Principal) -> Self {
         Self { id: principal.id.clone(), scheme: principal.scheme, passed: PassedHeaders::default() }
     }

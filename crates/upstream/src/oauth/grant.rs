@@ -1,5 +1,5 @@
-//! One server's grant: the tokens that a user allowed, and the ways to get new tokens: from the vault, with a refresh
-//! token, or by a new consent. One attempt runs at a time; other callers wait for its result.
+//! One server's grant: the tokens that a user allowed, and the ways to get new tokens (from the vault, with a refresh token,
+//! or by a new consent). One attempt runs at a time; other callers wait for its result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -131,7 +131,7 @@ pub struct Status {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConsentFault {
     /// No server with this name can require consent.
-    #[error("no server of this name uses HTTP without a configured Authorization header")]
+    #[error("there is no server with this name that uses HTTP and has no configured Authorization header")]
     NoServer,
     /// Consent cannot be requested.
     #[error("consent cannot be requested: {0}")]

@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// A new folder for one test; it is removed in the end.
+    /// A new folder for one test, which is removed at the end of the test.
     struct TokenFolder(PathBuf);
 
     impl TokenFolder {

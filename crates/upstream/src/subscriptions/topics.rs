@@ -235,7 +235,7 @@ impl Topics {
                 To::Session(server, session) => sessions.push((*server, session.clone())),
             }
         }
-        // Sessions lock their subscriptions, which lock this state when they end.
+        // The state is not locked here: a session locks its subscriptions, and a subscription that ends locks this state.
         for (server, session) in sessions {
             if let Some(session) = session.upgrade() {
                 session.updated(server, &uri, era, notice);
@@ -260,7 +260,7 @@ impl Topics {
                 }
             }
         }
-        // As above: without the lock.
+        // The state is not locked here, for the same reason as in `publish`.
         for (server, session, uri) in sessions {
             let text = proto::era::notice(
                 Notice::ResourceUpdated.name(),

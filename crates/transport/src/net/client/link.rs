@@ -20,8 +20,8 @@ use super::http1::{
 use super::request_body::{RequestBody, StreamedBody};
 use super::stream::WireStream;
 
-/// The maximum size, in bytes, of a body that is copied behind its head; for such a body, this is cheaper than a list
-/// of two pieces.
+/// The maximum size, in bytes, of a body that is copied into the same buffer after its head. For a small body, this is
+/// cheaper than a list of two pieces.
 const SMALL: usize = 4 * 1024;
 
 thread_local! {
@@ -38,7 +38,7 @@ pub(super) struct Link {
     sent: bool,
     /// The unsent rest of the request: the rest of its head, and the rest of its body.
     unsent: [Bytes; 2],
-    /// The body that is being streamed behind `unsent`.
+    /// The body to stream after `unsent`.
     streamed: Option<Streaming>,
     unflushed: bool,
     /// The error that interrupted the sending of the request.

@@ -159,7 +159,7 @@ impl OriginState {
             Ok(answer) => return self.delivered(answer, share),
             Err(failed) => failed,
         };
-        // Of a streamed body, pieces may be gone.
+        // Pieces of a streamed body may already have been sent.
         let is_kept = matches!(ask.body, RequestBody::Whole(_));
         let safe = !failed.sent || (replay == Replay::Always && is_kept);
         let failed = ClientError::http(self.name(), failed.sent, failed.error);

@@ -26,8 +26,8 @@ pub enum RequestBody {
 }
 
 /// A body whose pieces are sent as they become available: the next piece is taken only when the connection has accepted the
-/// piece before. Clones share the pieces, so the body is sent at most once. If the pieces break off, the request is aborted,
-/// and the peer cannot mistake it for a complete one.
+/// previous piece. Clones share the pieces, so the body is sent at most once. If the pieces break off, the request is
+/// aborted, and the peer cannot mistake it for a complete one.
 #[derive(Clone)]
 pub struct StreamedBody {
     length: Option<u64>,

@@ -194,7 +194,7 @@ async fn an_idle_connection_ends_when_the_files_change() {
     served.finish().await;
 }
 
-/// Two settings of the same files are different routes, and one setting is equal to itself.
+/// Two settings with the same files are different routes, and each setting is equal to itself.
 #[test]
 fn settings_are_compared_by_identity() {
     let trust = || Trust::from_files(TlsFiles::default());

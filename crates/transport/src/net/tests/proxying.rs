@@ -1,4 +1,5 @@
-//! Requests through a proxy: tunnels and requests in absolute form, credentials, kept connections, and what a proxy never gets.
+//! Requests through a proxy: tunnels and requests in absolute form, credentials, kept connections, and data that a proxy must
+//! never get.
 
 use std::sync::{Arc, Mutex};
 
@@ -84,7 +85,7 @@ async fn serve(
     if head.starts_with("CONNECT ") {
         stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await.ok()?;
     } else {
-        // The origin expects a path; the connection stays, and its further requests pass unchanged.
+        // The origin expects a path. The connection stays open, and its further requests are passed on unchanged.
         let (method, rest) = head.split_once(" http://")?;
         head = format!("{method} {}", &rest[rest.find('/')?..]);
         there.write_all(head.as_bytes()).await.ok()?;

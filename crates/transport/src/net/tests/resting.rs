@@ -79,7 +79,7 @@ async fn a_rested_connection_is_ended_like_any_other() {
         timeout(LONG, rested.recv()).await.expect("it rests").unwrap();
     }
     drop(gone);
-    // A head that starts and never ends times out after a rest as it does before one.
+    // A head that never ends times out after a rest period, as it does before one.
     slow.write_all(b"GET / HT").await.unwrap();
     assert!(closed(&mut slow).await);
     served.stop.stop();

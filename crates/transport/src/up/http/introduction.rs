@@ -49,8 +49,8 @@ impl HttpLink {
         Ok(hello)
     }
 
-    /// Returns the meaning of a failure right after the introduction: a server that no longer knows the session which it has just
-    /// opened was restarted in between, or several servers without a common memory share the address.
+    /// Interprets a failure right after the introduction. If the server no longer knows the session that it has just opened,
+    /// either it was restarted in between, or several servers without shared state use the same address.
     fn at_once_gone(&self, why: LinkError) -> LinkError {
         match why {
             LinkError::Status { status: 400 | 404 | 410, .. } if self.has_session() => LinkError::SessionGone,

@@ -1,4 +1,4 @@
-//! Finds out, from the beginning of a message, which request the message answers; used for messages that are too long
+//! Determines from the beginning of a message which request the message answers. This is used for messages that are too long
 //! to be kept. This module must not know how long messages may be.
 
 /// Returns the `id` in the beginning of a message, if it is a number and only scalar members precede it.

@@ -290,7 +290,7 @@ fn two_pools_have_as_many_links_together_as_one() {
     assert!(bob.given(first).expect("a link").1);
     assert_eq!(bob.given(second), None);
     assert!(!budget.has_room());
-    // Its own pool has no fewer links for that.
+    // A further request makes neither pool open or close a link.
     ann.ask(6, 1, None);
     assert_eq!((ann.dispatch.size(), bob.dispatch.size()), (2, 1));
 }

@@ -9,7 +9,7 @@ use super::*;
 /// The maximum number of calls that wait.
 const MAX: usize = 5;
 
-/// One event of a random history. Parties are numbered; 0 is all that cannot be asked.
+/// One event of a random history. Parties are numbered; 0 stands for all calls whose clients cannot be asked.
 #[derive(Debug, Clone, Copy)]
 enum Happening {
     Call(usize),
@@ -74,7 +74,8 @@ impl Callers {
     fn call(&mut self, party: TurnParty) {
         let joins = self.queue.join(party);
         let is_own = self.turn.is_some_and(|(current, _)| current == party);
-        // All that cannot be asked may be many callers, so they must not keep the turn from those that wait.
+        // The calls whose clients cannot be asked may come from many callers, so they must not keep the turn while others
+        // wait.
         let expected =
             self.turn.is_none() || (is_own && (party != TurnParty::Unaskable || self.waiting.is_empty()));
         assert_eq!(joins, expected, "{party:?} with {:?}", self.queue);

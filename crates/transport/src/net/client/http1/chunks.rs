@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 
-/// Writes the framing of chunks. Each chunk is sent behind the bytes that [`Self::before`] returns; the body is complete only
-/// with those of [`Self::last`].
+/// Writes the framing of chunks. Send the bytes that [`Self::before`] returns before each chunk, and those that
+/// [`Self::last`] returns at the end; otherwise, the body is incomplete.
 #[derive(Debug, Default)]
 pub struct ChunkWriter {
-    /// True if the line end behind a chunk has not been sent yet.
+    /// True if the line end after a chunk has not been sent yet.
     is_open: bool,
 }
 

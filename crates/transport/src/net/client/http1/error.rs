@@ -1,6 +1,6 @@
 //! The reasons why bytes from an upstream are not an answer.
 
-/// A fault of an answer.
+/// An error in a response.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Http1Error {

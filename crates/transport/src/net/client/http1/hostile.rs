@@ -1,5 +1,5 @@
-//! Answers with which an upstream may try to have its bytes misinterpreted. Each of them is either rejected or read in
-//! the only way that the standard allows. In the latter case, the connection is not used again.
+//! Answers with which an upstream may try to have its bytes misinterpreted. Each of them is either rejected or read in the
+//! only way that the standard allows. If an answer is read, its connection is not used again.
 
 use std::time::Instant;
 

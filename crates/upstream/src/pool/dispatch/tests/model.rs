@@ -23,8 +23,9 @@ enum Happening {
     /// An owner's call waits for its client, and its link may be given up for another owner.
     Park(OwnerId),
     MakeWay,
-    /// The server asks for an owner's roots during a call. In `Reload`, its configuration changes, and every link is lost.
+    /// The server asks for an owner's roots during a call.
     Personal(OwnerId),
+    /// The server's configuration changes, and every link is lost.
     Reload,
 }
 
@@ -88,7 +89,7 @@ impl Owners {
         self.rules.unwrap_or(RULES)
     }
 
-    /// Checks that nobody but its owner gets or closes a link before its owner has left it alone for so long.
+    /// Checks that a link is not given to another owner, or closed for one, before its owner has left it idle for `rest`.
     fn check_rest(&self, slot: SlotId, by: Option<OwnerId>, rest: Duration, now: Instant) {
         let owner = self.has.iter().find(|(_, has)| **has == slot).map(|(owner, _)| *owner);
         let is_others = owner.is_some() && owner != by;
@@ -319,7 +320,7 @@ impl Owners {
 }
 
 fn rules() -> impl Strategy<Value = PoolRules> {
-    // So short that owners lose their links, and come back for them, within a history.
+    // The times are so short that owners lose their links, and return for them, within one history.
     let promised = PoolRules { owned_rest: Duration::from_secs(3), further_after: Duration::ZERO, ..RULES };
     prop_oneof![Just(RULES), Just(promised)]
 }
@@ -341,7 +342,7 @@ proptest! {
     }
 
     /// Checks that the pools of several callers of a server have no more links together than one server may have, and that
-    /// nobody waits for ever for the links of the others.
+    /// nobody waits forever for the links of the others.
     #[test]
     fn callers_share_the_links_of_a_server(
         rules in rules(),
