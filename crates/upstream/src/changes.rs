@@ -58,8 +58,8 @@ impl Changes {
         !std::mem::replace(&mut told.is_seen_to, true)
     }
 
-    /// Returns the time at which the unhandled changes have to be handled, assuming that they were received at `now`;
-    /// `None` if there are none, so that the caller is done.
+    /// Returns the time at which the unhandled changes have to be handled, assuming that they were received at `now`; `None`
+    /// if there are none, in which case the caller is done.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         let mut told = self.0.lock();
         told.is_seen_to = !told.lists.is_empty();

@@ -22,7 +22,7 @@ pub(crate) struct Liveness {
     /// The time of the first failure since the server last answered, in milliseconds since [`EPOCH`]; 0 as long as the
     /// server answers.
     down_since: AtomicU64,
-    /// True if a request failed a short time ago, so that successes have to be reported.
+    /// True if a request failed a short time ago, so successes have to be reported.
     is_watched: AtomicBool,
     /// The time at which a client last waited without success; `None` if the server has answered since.
     unresponsive_since: Mutex<Option<Instant>>,

@@ -188,7 +188,7 @@ impl Server {
         self.separation.as_ref().is_some_and(CallerSeparation::is_wanted)
     }
 
-    /// Returns true if each caller gives its own consent, so that a refusal of the gateway's own requests is no fault. `is_known`
+    /// Returns true if each caller gives its own consent, so a refusal of the gateway's own requests is no fault. `is_known`
     /// is true if a caller was asked for consent already.
     pub fn awaits_callers(&self, is_known: bool) -> bool {
         let offers = || self.separation.as_ref().is_some_and(CallerSeparation::offers_consent);
@@ -221,8 +221,8 @@ impl Server {
         matches!(self.destination, Destination::Child(_))
     }
 
-    /// Returns true if the server may send requests in which it asks its clients something, so that each client that
-    /// can be asked needs a dedicated link.
+    /// Returns true if the server may send requests in which it asks its clients something, so each client that can be asked
+    /// needs a dedicated link.
     pub fn may_ask(&self) -> bool {
         self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.negotiator.is_stateless_only()
     }
@@ -304,7 +304,7 @@ impl Server {
         }
     }
 
-    /// Returns true if the server answered a short time ago, so that it may be restarting.
+    /// Returns true if the server answered a short time ago, so it may be restarting.
     pub fn may_be_restarting(&self) -> bool {
         !self.has_ended() && self.liveness.answered_lately()
     }

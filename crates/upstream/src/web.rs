@@ -35,8 +35,7 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-/// The reason, in words for people, why there is no response. The text names the host, and suggests a fix if there is
-/// one.
+/// The human-readable reason why there is no response. The text names the host, and suggests a fix if there is one.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct WebError(pub String);

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 /// The names by which this server may be addressed, and the origins of web pages that may call it.
 #[derive(Debug)]
 pub struct Hosts {
-    /// True if only this machine can connect, so that any other host name indicates an attack.
+    /// True if only this machine can connect, so any other host name indicates an attack.
     loopback: bool,
     names: Vec<String>,
     origins: Vec<String>,

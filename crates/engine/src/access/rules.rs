@@ -20,7 +20,7 @@ use crate::list_kind::ListKind;
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     rules: Box<[AccessRule]>,
-    /// True if there is an allowing rule, so that all other items are denied.
+    /// True if there is an allowing rule, so all other items are denied.
     closed: bool,
 }
 

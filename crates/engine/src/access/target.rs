@@ -105,7 +105,7 @@ impl Annotations {
         }
     }
 
-    /// Returns true if a call changes nothing, so that the result of an earlier call can take its place.
+    /// Returns true if a call changes nothing, so the result of an earlier call can take its place.
     pub fn are_repeatable(self) -> bool {
         self.read_only && self.idempotent
     }

@@ -329,7 +329,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 }
 
-/// Returns true while a missing server may still join, so that lists must not be cached.
+/// Returns true while a missing server may still join, so lists must not be cached.
 pub(super) fn is_awaited(upstreams: &[ViewSource]) -> bool {
     upstreams.iter().any(|u| u.catalogue.as_ref().is_err_and(|absence| absence.retry))
 }

@@ -63,7 +63,7 @@ pub struct ViewSpec<'a> {
     pub guard: Option<&'a Guard>,
     /// True if the view's clients are several callers, each with their own items.
     pub separate: bool,
-    /// True if the content depends on the caller, so that a cache must not serve it to other callers.
+    /// True if the content depends on the caller, so a cache must not serve it to other callers.
     pub personal: bool,
 }
 

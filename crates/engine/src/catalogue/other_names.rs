@@ -30,7 +30,7 @@ impl View {
         self.is_own_tool(name) || self.tool(name).is_some()
     }
 
-    /// Returns true if clients find tools by searching, so that not all tools are listed.
+    /// Returns true if clients find tools by searching, so not all tools are listed.
     pub fn is_searched(&self) -> bool {
         self.search.is_some()
     }

@@ -43,7 +43,7 @@ pub struct Account {
     pub username: String,
     /// The password of the account.
     pub password: SecretString,
-    /// True if the configuration names this site, so that it may have a private address.
+    /// True if the configuration names this site, so it may have a private address.
     pub is_fixed: bool,
 }
 

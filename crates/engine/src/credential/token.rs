@@ -27,7 +27,7 @@ pub struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// Returns true if `text` has the form of a token, so that it cannot be another kind of credential.
+    /// Returns true if `text` has the form of a token, so it cannot be another kind of credential.
     pub fn looks_like(text: &str) -> bool {
         text.starts_with("eyJ") && text.bytes().filter(|b| *b == b'.').count() == 2
     }

@@ -27,7 +27,7 @@ const MAX_PARKINGS: u32 = 64;
 const MAX_KEPT: usize = 16;
 
 impl Exchange {
-    /// Returns true if the upstream is working on the request, so that it can be cancelled there.
+    /// Returns true if the upstream is working on the request, so it can be cancelled there.
     pub(super) fn is_upstream(&self) -> bool {
         if self.is_settled() {
             return false;

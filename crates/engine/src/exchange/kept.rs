@@ -6,7 +6,7 @@ use super::Event;
 /// which to receive them.
 #[derive(Debug, Default)]
 pub(super) struct MissedMessages {
-    /// The notifications, of which only the latest progress notification is kept, followed by the answer or the end.
+    /// The notifications (only the latest one about progress), followed by the answer or the end.
     pub(super) events: Vec<Event>,
     /// True once `events` ends with the answer or with the failure of the stream.
     pub(super) is_over: bool,

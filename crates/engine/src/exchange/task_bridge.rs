@@ -1,4 +1,4 @@
-//! Tasks in an exchange between two sides that use different forms of tasks, or of which only one has tasks.
+//! Tasks in an exchange between two sides that use different forms of tasks, or only one of which has tasks.
 
 use bytes::Bytes;
 use proto::bridge::tasks::{

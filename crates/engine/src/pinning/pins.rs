@@ -135,7 +135,7 @@ impl Pins {
     /// The very first list of a server is approved: there is nothing to compare it with. If it was incomplete, the first
     /// complete list is approved as well, unless too many incomplete lists arrive before it. If a server shows more tools to
     /// a class of clients, the first list for that class does not count as a change, except under `hold`, where a person sees
-    /// each tool before clients do. A tool of which any definition is known is never approved here.
+    /// each tool before clients do. A tool with a known definition is never approved here.
     pub fn take(
         &mut self,
         seen: &[Sighting],
@@ -158,7 +158,7 @@ impl Pins {
         self.note_list(audience, is_complete) || changed
     }
 
-    /// Returns true if this list approves those of its tools of which no definition is known.
+    /// Returns true if this list approves the tools in it that have no known definition.
     fn approves_new(&self, audience: u32, is_complete: bool, policy: DefinitionPolicy) -> bool {
         if self.audiences.contains(&audience) {
             return false;

@@ -181,7 +181,7 @@ impl Limiter {
         self.rules.is_empty()
     }
 
-    /// Returns true if some limit concerns tools, so that a request must name the tool that it calls.
+    /// Returns true if some limit concerns tools, so a request must name the tool that it calls.
     pub fn asks_for_tools(&self) -> bool {
         self.asks_for_tools
     }

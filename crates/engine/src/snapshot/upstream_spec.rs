@@ -146,7 +146,7 @@ fn known_connections(server: &Server) -> Option<usize> {
     (server.affinity == Affinity::Shared && known_servers::is_single(link)).then_some(0)
 }
 
-/// Returns true for a server that runs in this process, so that it has no connections.
+/// Returns true for a server that runs in this process and therefore has no connections.
 fn is_native(link: &Link) -> bool {
     matches!(link, Link::Native(_))
 }

@@ -73,7 +73,7 @@ names! {
 }
 
 impl Method {
-    /// Returns true if the method only reads, so that a repeated request does not change the server.
+    /// Returns true if the method only reads, so a repeated request does not change the server.
     pub fn is_repeatable(self) -> bool {
         match self {
             Self::Discover

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 pub(super) struct Ring {
     bytes: VecDeque<u8>,
     cap: usize,
-    /// True if bytes were dropped, so that the first kept line may be incomplete.
+    /// True if bytes were dropped, so the first kept line may be incomplete.
     cut: bool,
 }
 

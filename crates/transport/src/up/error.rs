@@ -201,7 +201,7 @@ impl LinkError {
         }
     }
 
-    /// Returns true if the request was certainly not executed, so that sending it again does no harm.
+    /// Returns true if the request was certainly not executed, so sending it again does no harm.
     pub fn not_executed(&self) -> bool {
         match self {
             Self::Http(e) => e.is_unsent(),

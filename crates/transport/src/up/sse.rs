@@ -159,8 +159,8 @@ impl SseLink {
         let mut call = self.0.mux.open(key, owner)?;
         let (mut failed, sending) = oneshot::channel();
         let (link, client) = (self.clone(), client.clone());
-        // The POST runs beside the exchange, because a server may ask something on the stream before it answers the
-        // POST.
+        // The POST runs concurrently with the exchange, because a server may ask something on the stream before it answers
+        // the POST.
         let posting = async move {
             let mut post = pin!(link.post_or_gone(&client, text));
             tokio::select! {

@@ -53,7 +53,7 @@ impl Freshness {
         }
     }
 
-    /// Returns the reason in words for people; `None` unless the lists are stale.
+    /// Returns the human-readable reason; `None` unless the lists are stale.
     pub fn reason(&self) -> Option<String> {
         let Self::Stale(reason) = self else { return None };
         Some(match reason {

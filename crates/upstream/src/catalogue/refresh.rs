@@ -124,7 +124,7 @@ impl Catalogue {
         }
         let health = &self.server.health;
         let is_due = health.is_try_due();
-        // The server's process may have ended just after its lists arrived, so that nothing looks wrong yet.
+        // The server's process may have ended just after its lists arrived, so nothing looks wrong yet.
         if !is_due && (health.is_down() || !self.cells().any(|cell| cell.has_died())) {
             return;
         }

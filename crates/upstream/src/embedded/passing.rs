@@ -27,7 +27,7 @@ pub(super) struct ArrivingHttpBody {
 }
 
 impl ArrivingHttpBody {
-    /// The body, each awaited piece of which arrives within `stall`, and the last one before `deadline`.
+    /// Creates the body. Each awaited piece must arrive within `stall`, and the last one before `deadline`.
     pub(super) fn new(body: ResponseBody, stall: Duration, deadline: Instant) -> Self {
         Self { body, stall, deadline, timer: None }
     }

@@ -132,7 +132,7 @@ pub(super) struct RequestFacts {
 }
 
 impl RequestFacts {
-    /// Returns true if no request has failed for a while, so that successful ones need not be counted.
+    /// Returns true if no request has failed for a while, so successful ones need not be counted.
     pub(super) fn are_calm(&self, now: Instant) -> bool {
         self.held_back.is_none() && self.breaker.is_calm(now)
     }

@@ -10,7 +10,7 @@ use super::facts::{
 };
 use super::state::{HealthCause, HealthWord};
 
-/// The running time after which a process counts as healthy, so that its end counts as the first one.
+/// The running time after which a process counts as healthy, so its end counts as the first one.
 const HEALTHY: Duration = Duration::from_mins(1);
 
 /// The time after an end for which the time of the next start is not known yet.
@@ -130,7 +130,7 @@ impl HealthMachine {
         self.requests.held_back.is_some() && !self.is_leaving
     }
 
-    /// Returns true if no request has failed for a while, so that successful ones need not be counted.
+    /// Returns true if no request has failed for a while, so successful ones need not be counted.
     pub(super) fn is_calm(&self) -> bool {
         self.reach.down.is_none() && self.requests.are_calm(self.now)
     }

@@ -90,7 +90,7 @@ impl ServerHealth {
         }
     }
 
-    /// Records a successful request. Returns true if no request has failed for a while, so that further successes need not be
+    /// Records a successful request. Returns true if no request has failed for a while, so further successes need not be
     /// noted.
     pub fn note_good(&self) -> bool {
         self.note(HealthEvent::ExchangeGood);

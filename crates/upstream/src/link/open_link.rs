@@ -37,7 +37,7 @@ pub struct OpenLink {
     pub wire: Wire,
     /// The upstream's introduction.
     pub hello: ServerHello,
-    /// True if the link serves only one client session at a time, so that the upstream may ask that client.
+    /// True if the link serves only one client session at a time, so the upstream may ask that client.
     pub own: bool,
     /// The receivers of the upstream's messages.
     pub recipients: LinkRecipients,

@@ -60,7 +60,7 @@ impl LinkRecipients {
         *self.turn.lock() = Some((owner, user));
     }
 
-    /// Ends the turn, so that nobody can be asked.
+    /// Ends the turn. From now on, nobody can be asked.
     pub(crate) fn end_turn(&self) {
         *self.turn.lock() = None;
         self.set_inbox(None);

@@ -135,8 +135,8 @@ impl OpenLink {
         }
     }
 
-    /// Returns true if unsolicited messages may belong to any running call, so that calls have to be counted here; a
-    /// stream that many calls share counts them itself.
+    /// Returns true if unsolicited messages may belong to any running call, so calls have to be counted here; a stream that
+    /// many calls share counts them itself.
     fn counts_calls(&self) -> bool {
         matches!(self.wire, Wire::Http(_)) && !self.own && self.era.has_sessions()
     }

@@ -13,7 +13,7 @@ pub trait Guest: Sync {
     /// Returns the id and the text of the handshake request; no other request on the connection may have this id.
     fn introduction(&self, era: &'static Era) -> (u64, Bytes);
 
-    /// Returns true if this candidate is known to work, so that it needs no short deadline.
+    /// Returns true if this candidate is known to work, so it needs no short deadline.
     fn is_sure_of(&self, candidate: Candidate) -> bool;
 
     /// Returns the time limit for a server's answer over HTTP.
@@ -22,7 +22,7 @@ pub trait Guest: Sync {
     /// Checks that a server uses the wanted version, if only one version is wanted.
     ///
     /// # Errors
-    /// Returns the failure because of which the candidate counts as refused.
+    /// Returns the reason why the candidate counts as refused.
     fn accepts(&self, hello: &ServerHello) -> Result<(), LinkError>;
 
     /// Ends another child so that this one may start; returns true if that was possible. Called if the limit of

@@ -23,7 +23,7 @@ pub(super) struct DiscoveredService {
 /// Searches for the authorization server of the server at `url`; if `issuer` is given, accepts only that issuer.
 ///
 /// # Errors
-/// Returns the reason, in words for people, why no authorization server was found.
+/// Returns the human-readable reason why no authorization server was found.
 pub(super) async fn discover(
     outside: &Outside,
     url: &Uri,

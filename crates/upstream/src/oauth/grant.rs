@@ -58,8 +58,7 @@ pub struct Grant {
     /// Held while tokens are being obtained. Grants for servers with the same name share this lock, because they store their
     /// tokens under the same name.
     busy: Arc<tokio::sync::Mutex<()>>,
-    /// True if the server's configuration has changed or the server was removed, so that its tokens belong to another
-    /// grant.
+    /// True if the server's configuration has changed or the server was removed, so its tokens belong to another grant.
     has_left: AtomicBool,
 }
 

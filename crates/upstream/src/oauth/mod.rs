@@ -127,7 +127,7 @@ pub struct Status {
     pub renewable: bool,
 }
 
-/// The reason, in words for people, why there is no consent.
+/// The human-readable reason why there is no consent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConsentFault {
     /// No server with this name can require consent.

@@ -74,7 +74,7 @@ impl Outside {
     /// Fetches a document, and follows redirects.
     ///
     /// # Errors
-    /// Returns the reason, in words for people, why there is no response.
+    /// Returns the human-readable reason why there is no response.
     pub(super) async fn get(&self, url: &Uri, way: FetchRules<'_>) -> Result<Answer, String> {
         let mut url = url.clone();
         for _ in 0..=REDIRECTS {

@@ -65,7 +65,7 @@ impl HeldServer {
         }
     }
 
-    /// Waits until the server has ended; returns `None` if the holder was killed, so that the server's status is
+    /// Waits until the server has ended; returns `None` if the holder was killed, because the server's status is then
     /// unknown.
     ///
     /// It is safe to drop the future and call this function again.

@@ -168,7 +168,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Returns true if the upstream has certainly not seen the request, so that any request may be sent again.
+    /// Returns true if the upstream has certainly not seen the request, so any request may be sent again.
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::BadUrl { .. }

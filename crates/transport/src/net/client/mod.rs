@@ -202,8 +202,8 @@ impl Origin {
 
     /// Sends a request as [`Self::request`] does, while its body is being made. If the upstream answers before it has got the
     /// whole body, its answer is returned, and the rest of the body is sent only while the answer is being read. If the body
-    /// breaks off, the connection (on HTTP/2: the stream) is aborted. A request of which anything may have been sent is never
-    /// sent again.
+    /// breaks off, the connection (on HTTP/2: the stream) is aborted. A request that may have been sent in part is never sent
+    /// again.
     pub async fn stream(
         &self,
         mut request: Request<StreamedBody>,

@@ -167,7 +167,7 @@ async fn an_early_refusal_is_the_answer() {
     for close in [false, true] {
         for length in [None, Some(1 << 30)] {
             let (sender, asking, mut stream) = under_way(length).await;
-            // The upstream reads nothing of the body, so that sending soon stops.
+            // The upstream reads nothing of the body, so sending soon stops.
             let sending = tokio::spawn(async move {
                 let zeros = Bytes::from(vec![0; 100_000]);
                 while sender.send(Ok(zeros.clone())).await.is_ok() {}
