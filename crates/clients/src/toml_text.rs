@@ -97,6 +97,6 @@ pub(crate) fn remove(text: &str, key: &str, name: &str) -> Result<String, EditFa
     if is_removed {
         return Ok(document.to_string());
     }
-    let help = "nothing has to be removed".to_owned();
+    let help = "there is nothing to remove".to_owned();
     Err(EditFault { message: format!("there is no {name:?} below `{key}`"), help })
 }

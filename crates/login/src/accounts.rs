@@ -154,7 +154,7 @@ impl AuthorizationServer {
                 tracing::info!(
                     site = grant.site,
                     user = grant.user,
-                    "the site rejects a password: the sign-in ends"
+                    "the site rejects the application password of a sign-in, so the sign-in has ended"
                 );
                 self.forget(&grant.id, now_ms).await;
                 Err(AccountFault::Revoked)
@@ -171,7 +171,7 @@ impl AuthorizationServer {
                 tracing::info!(
                     site = grant.site,
                     user = grant.user,
-                    "the site ignores a password: the sign-in ends"
+                    "the site ignores the application password of a sign-in, so the sign-in has ended"
                 );
                 let _ = self.end(&grant.id, now_ms).await;
                 Err(AccountFault::Revoked)

@@ -19,7 +19,7 @@ pub(crate) struct RequestParameters(Vec<(String, String)>);
 pub(crate) struct AuthorizationRequest {
     pub(crate) client: Arc<ClientMetadata>,
     pub(crate) redirect_uri: String,
-    /// A text for the client.
+    /// A text that the client gets back.
     pub(crate) state: Option<String>,
     /// The digest of a secret that only the client knows.
     pub(crate) challenge: String,
@@ -68,10 +68,10 @@ pub(crate) fn return_address(
 ) -> Result<String, &'static str> {
     match parameters.get("redirect_uri") {
         Some(uri) if client.may_receive_at(uri) => Ok(uri.to_owned()),
-        Some(_) => Err("the client asks to return to an address that does not belong to it"),
+        Some(_) => Err("the redirect URI of this request does not belong to the client"),
         None => match client.redirect_uris.as_slice() {
             [only] => Ok(only.clone()),
-            _ => Err("the client does not say where to return to"),
+            _ => Err("the request has no redirect URI"),
         },
     }
 }

@@ -35,22 +35,22 @@ const NEVER: &[&str] = &[
 /// Returns the reason why no browser is sent there.
 pub(crate) fn check(uri: &str) -> Result<(), &'static str> {
     if uri.len() > LONGEST || !uri.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("a redirect URI has at most 2048 visible ASCII characters");
+        return Err("a redirect URI must consist of at most 2048 visible ASCII characters");
     }
     if uri.contains(['#', '"', '<', '>', '\\']) {
-        return Err("a redirect URI has no fragment, and no quotes or backslashes");
+        return Err("a redirect URI must not contain a fragment, quotes or backslashes");
     }
-    let (scheme, rest) = uri.split_once(':').ok_or("a redirect URI is an absolute URL")?;
+    let (scheme, rest) = uri.split_once(':').ok_or("a redirect URI must be an absolute URL")?;
     let scheme = scheme.to_ascii_lowercase();
     match scheme.as_str() {
         "https" | "http" => {
             let parsed: Uri = uri.parse().map_err(|_| "this redirect URI is not a URL")?;
             let authority = parsed.authority().ok_or("this redirect URI has no host")?;
             if authority.as_str().contains('@') {
-                return Err("a redirect URI has no user name");
+                return Err("a redirect URI must not contain a user name");
             }
             if scheme == "http" && !is_loopback(authority.host()) {
-                return Err("a redirect URI uses https, unless it is on the person's own machine");
+                return Err("a redirect URI must use https, unless it is on the person's own machine");
             }
             Ok(())
         }

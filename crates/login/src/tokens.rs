@@ -53,7 +53,7 @@ async fn for_code(server: &AuthorizationServer, parameters: &RequestParameters, 
     let grant = match exchanged {
         Exchanged::Grant(grant) => grant,
         Exchanged::Twice(grant) => {
-            tracing::warn!(grant, client, "a code was used twice: the sign-in ends");
+            tracing::warn!(grant, client, "an authorization code was used twice, so its sign-in has ended");
             let _ = server.end(&grant, now_ms).await;
             return bad("invalid_grant", "this code was used before");
         }
@@ -85,7 +85,7 @@ async fn renewed(server: &AuthorizationServer, parameters: &RequestParameters, n
     if spent_ms.is_some_and(|spent| spent + GRACE_MS < now_ms) {
         tracing::warn!(
             grant = grant.id,
-            "a refresh token was used again after it was replaced: the sign-in ends"
+            "a refresh token was used again after it was replaced, so its sign-in has ended"
         );
         let _ = server.end(&grant.id, now_ms).await;
         return invalid();

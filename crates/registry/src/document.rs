@@ -16,10 +16,10 @@ const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum DocumentError {
     /// The answer is not the document of a server.
-    #[error("the answer is not the document of a server: {0}")]
+    #[error("the response is not a server document: {0}")]
     NoDocument(String),
     /// The document is about another server.
-    #[error("the registry answered with the document of {0:?}")]
+    #[error("the registry returned the document of another server, {0:?}")]
     OtherServer(String),
     /// An offer cannot be used; the text says why.
     #[error("{0}")]

@@ -57,7 +57,7 @@ impl<'t> Deserialize<'t> for ArgumentKey<'t> {
     fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
         match ArgumentValue::deserialize(from)? {
             ArgumentValue::String(key) => Ok(Self(key)),
-            _ => Err(D::Error::custom("a key is a string")),
+            _ => Err(D::Error::custom("a key must be a string")),
         }
     }
 }

@@ -53,7 +53,7 @@ async fn as_many_files_may_be_open_as_the_system_allows_but_not_in_children() {
     let scene = Scene::start_with(&[("pipe", &odd_stdio(&[]))], "", &logged).await;
     let (soft, hard) = files(scene.gateway.pid());
     assert_eq!(soft, hard);
-    scene.gateway.log().has("raised the limit of open files").await;
+    scene.gateway.log().has("raised the limit on open files").await;
     let children = descendants_of(scene.gateway.pid());
     assert!(!children.is_empty());
     for child in children {

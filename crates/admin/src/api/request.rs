@@ -16,7 +16,7 @@ use gateway::front::http::{body, media};
 use gateway::management::operator::OperatorRequest;
 use gateway::process::Shard;
 
-/// The way by which a request came.
+/// The entry point at which a request arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Door {
     /// An address that the gateway listens at.
@@ -90,7 +90,8 @@ impl ManagementRequest {
     /// Reads the body as a value of this type.
     pub(super) async fn typed<T: DeserializeOwned>(&mut self) -> Result<T, Refusal> {
         let body = self.json().await?;
-        serde_json::from_value(body).map_err(|e| Refusal::request(format!("the body does not fit: {e}")))
+        serde_json::from_value(body)
+            .map_err(|e| Refusal::request(format!("the body does not have the expected form: {e}")))
     }
 
     /// Changes the configuration; returns when the change is stored and in force.

@@ -12,13 +12,15 @@ use gateway::telemetry::RateDecisions;
 
 const REQUESTED: (&str, &str) = (
     "mcp_server_operation_duration_seconds",
-    "Requests of clients, from the arrival of the whole request to the answer. Requests that the gateway answers itself are \
-     counted only if they are refused.",
+    "Duration of client requests, from the arrival of the whole request to the answer. Requests that the gateway answers \
+     itself are counted only if they are refused.",
 );
-const SENT: (&str, &str) =
-    ("mcp_client_operation_duration_seconds", "Requests to servers, from sending the request to the answer.");
-const TOOL_CALLS: (&str, &str) = ("dragoman_tool_calls", "Calls of tools.");
-const TOOL_SECONDS: (&str, &str) = ("dragoman_tool_seconds", "The duration of all calls of a tool.");
+const SENT: (&str, &str) = (
+    "mcp_client_operation_duration_seconds",
+    "Duration of requests to servers, from sending the request to the answer.",
+);
+const TOOL_CALLS: (&str, &str) = ("dragoman_tool_calls", "Tool calls.");
+const TOOL_SECONDS: (&str, &str) = ("dragoman_tool_seconds", "The total duration of the calls of a tool.");
 const OVERHEAD: (&str, &str) = (
     "dragoman_overhead_seconds",
     "The time that the gateway itself spends on a forwarded request, without waits and without the server.",
@@ -26,8 +28,8 @@ const OVERHEAD: (&str, &str) = (
 const RATES: (&str, &str) =
     ("dragoman_rate_limit_decisions", "Requests that a rate limit allowed or refused.");
 
-/// Returns the families whose series are capped where they are created, with the numbers of events above the cap. Calls of
-/// tools have two families, of which only the larger one is capped.
+/// Returns the families whose series are capped where they are created, with the numbers of events above the cap. Tool calls
+/// are counted in two metric families, of which only the larger one is capped.
 pub(super) fn overflow(gateway: &Gateway) -> [(&'static str, u64); 3] {
     let allowances = &gateway.process.call.figures.allowances;
     [

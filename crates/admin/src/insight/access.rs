@@ -1,5 +1,5 @@
-//! Checks if the rules let a caller use an item, and finds the rule that decides. This is about rules only: no consent of
-//! the caller is used, and nothing is sent to a server. This module must not know HTTP.
+//! Checks whether the rules let a caller use an item, and finds the rule that decides. Only the rules are checked: no consent
+//! of the caller is used, and nothing is sent to a server. This module must not know HTTP.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use gateway::changes::Refusal;
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
 
-/// The question whether a caller may use a tool.
+/// The question of whether a caller may use a tool.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AccessQuestion {
@@ -44,7 +44,7 @@ pub(crate) struct AskedCaller {
     /// The name of the user or the key, to which rules refer. If it is omitted, the name and the profiles of a key are looked up.
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// The caller's way to authenticate: `anyone`, `bearer`, `key`, `basic`, `site` or `token`.
+    /// The method by which the caller authenticates: `anyone`, `bearer`, `key`, `basic`, `site` or `token`.
     #[serde(default)]
     pub(crate) scheme: Option<String>,
     /// The scopes of a token.
@@ -226,7 +226,7 @@ fn in_words(rules: &Rules, explained: &engine::access::Explained) -> (String, Op
         (false, Some(rule)) => (format!("{} denies it", position(rule)), Some("deny")),
         (true, None) if rules.is_empty() => ("there are no access rules".to_owned(), None),
         (true, None) => {
-            ("no rule denies it, and there is no rule with `allow` that excludes it".to_owned(), None)
+            ("no rule denies it, and there is no rule with `allow` that would limit it to other tools or callers".to_owned(), None)
         }
         (false, None) => {
             ("there are rules with `allow`, and none of them allows it for this caller".to_owned(), None)

@@ -89,7 +89,8 @@ pub(crate) fn of_each_caller(shard: &Shard, server: &Server) -> Option<String> {
 
 fn in_words(given: usize) -> String {
     match given {
-        0 => "each caller gives its own consent; its lists are known after the first".to_owned(),
+        0 => "each caller gives its own consent; the server's lists are known after the first consent"
+            .to_owned(),
         1 => "each caller gives its own consent; 1 caller has given it".to_owned(),
         given => format!("each caller gives its own consent; {given} callers have given it"),
     }

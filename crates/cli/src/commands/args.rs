@@ -131,19 +131,19 @@ pub(super) enum Command {
     Man(man::Args),
     #[command(hide = true)]
     RunBundle(run_bundle::Args),
-    /// Show the configuration as it takes effect, built-in configurations, and the schema
+    /// Show the effective configuration, built-in configurations, and the schema
     Config {
         #[command(subcommand)]
         what: ConfigCommand,
     },
 }
 
-/// Show the configuration as it takes effect, built-in configurations, and the schema.
+/// Show the effective configuration, built-in configurations, and the schema.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(super) enum ConfigCommand {
     /// Print the JSON schema of the configuration file
     Schema,
-    /// Print the configuration as it takes effect, with defaults and without secrets; or print a built-in configuration
+    /// Print the effective configuration, with defaults and without secrets; or print a built-in configuration
     Show {
         /// The built-in configuration to print: bb, buddyboss, wordpress, gateway or kulturarv; with --config, also the file
         /// that extends it

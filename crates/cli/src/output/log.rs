@@ -148,7 +148,7 @@ fn filter(variable: Option<&str>, console: &Console) -> Result<Targets, Failure>
     match variable.filter(|text| !text.trim().is_empty()) {
         Some(text) => named(text).map_err(|e| {
             Failure::usage(format!("invalid {VARIABLE}={text:?}: {e}")).help(format!(
-                "write a level, {VARIABLE}=info, or levels by part, {VARIABLE}=warn,dragoman=debug"
+                "write one level, such as {VARIABLE}=info, or levels by target, such as {VARIABLE}=warn,dragoman=debug"
             ))
         }),
         None => Ok(of(match (console.quiet, console.verbose) {

@@ -17,7 +17,7 @@ pub enum UnfitStore {
     Version(String),
     /// The store deletes data when its memory is full.
     #[error(
-        "its `maxmemory-policy` is `{0}`, so that it would forget revoked keys and ended sessions when its memory is full"
+        "its `maxmemory-policy` is `{0}`, so it would forget revoked keys and ended sessions when its memory is full"
     )]
     Evicts(String),
     /// The store is a replica of another one.

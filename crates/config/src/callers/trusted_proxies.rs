@@ -85,7 +85,7 @@ fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<TrustedProxies> {
     if matches!(node.kind, NodeKind::List(_)) {
         return networks(reader, entry);
     }
-    let what = "true, false, a number of proxies, or their networks";
+    let what = "true, false, the number of proxies, or a list of their networks";
     let text = reader.text(node, what)?;
     let hops = match text.expose().trim() {
         "true" | "True" | "TRUE" => Some(1),

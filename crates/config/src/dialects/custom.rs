@@ -116,7 +116,7 @@ fn meant(key: &str) -> String {
         );
     }
     let near = suggest::ranked(key, names(), MOST_TOLD).join(", ");
-    format!("the nearest are {near}; `dragoman schema` lists all columns")
+    format!("the closest names are {near}; `dragoman schema` lists all columns")
 }
 
 /// Reads a value as JSON; an unquoted text that looks like a number, `true`, `false` or `null` becomes a value of that type.

@@ -325,7 +325,7 @@ fn long_names(reader: &mut Reader<'_>, entry: &Entry, profile: &Profile) {
     if prefix.len() > MAX_CLIENT_PREFIX {
         let left = MAX_PUBLIC_NAME.saturating_sub(prefix.len());
         let message = format!(
-            "the prefix {} leaves only {left} characters for names, so most names are shortened to digits",
+            "the prefix {} leaves only {left} characters for names, so most names are replaced by short codes",
             clip(&prefix)
         );
         reader.note(&entry.key_at, message, "set `clientPrefix` to the prefix that your clients use");

@@ -84,7 +84,7 @@ fn written_anew(key: &str, members: &Value) -> String {
 /// Fails if there is no such member, or if the text cannot be edited safely.
 pub fn remove_member(text: &str, key: &str, name: &str) -> Result<String, EditFault> {
     let missing =
-        || EditFault::new(format!("there is no {name:?} below `{key}`"), "nothing has to be removed");
+        || EditFault::new(format!("there is no {name:?} below `{key}`"), "there is nothing to remove");
     let root = tree(text)?.ok_or_else(missing)?;
     let (found, at, _) = position(&root, key, name).ok_or_else(missing)?;
     let container = Container::of(text, &found.value).ok_or_else(EditFault::by_hand)?;

@@ -22,7 +22,7 @@ section! {
             let may_be_read = !url.is_secure && !url.is_on_this_machine();
             reader.within("store", |reader| {
                 if may_be_read {
-                    let message = "the password of the store and the times of requests can be read on the way";
+                    let message = "others can read the password of the store, and the times of requests, in transit";
                     let help = "write rediss://, unless you trust the network between Dragoman and the store";
                     reader.note(&store.key_at, message, help);
                 } else if self.tls.is_some() && !url.is_secure {
@@ -52,7 +52,10 @@ fn prefix(text: &Text) -> Result<String, Flaw> {
     if (1..=64).contains(&text.len()) && text.chars().all(fits) {
         return Ok(text.to_owned());
     }
-    Err(Flaw::new("a prefix has up to 64 letters, digits and the characters - _ .", "write prefix: dragoman"))
+    Err(Flaw::new(
+        "a prefix can have up to 64 letters, digits and the characters - _ .",
+        "write prefix: dragoman",
+    ))
 }
 
 fn name(text: &Text) -> Result<String, Flaw> {
@@ -61,7 +64,7 @@ fn name(text: &Text) -> Result<String, Flaw> {
         return Ok(text.to_owned());
     }
     Err(Flaw::new(
-        "a name has up to 64 visible ASCII characters and no space",
+        "a name must have 1 to 64 visible ASCII characters and no space",
         "write, for example, name: gateway-1",
     ))
 }
@@ -93,7 +96,7 @@ pub enum StoreUrlFault {
     #[error("the URL of the store has no valid host and port")]
     Host,
     /// Something other than a number follows the host.
-    #[error("after the host, the URL of the store may only name the number of a database: /0")]
+    #[error("after the host, the URL of the store may contain only the number of a database: /0")]
     Database,
     /// The credentials are not percent-encoded text.
     #[error("the user name and password in the URL of the store must be percent-encoded")]

@@ -15,7 +15,7 @@ section! {
         /// Refuses callers for an address at which nobody authenticates.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             if let (Some(_), Some(who)) = (entry.value.entry("listen"), entry.value.entry("who")) {
-                let message = "`who` has no effect at an address of its own, because nobody authenticates there";
+                let message = "`who` has no effect if the metrics have their own address, because callers do not authenticate there";
                 let help = "remove `who` and restrict who can reach the address, or remove `listen`";
                 reader.within("who", |reader| reader.fault(&who.key_at, message, help));
             }

@@ -80,7 +80,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, base: &IndexMap<String,
                 reader.fault(
                     &entry.key_at,
                     message,
-                    "rename one of them so that they differ in more than `_` at the end",
+                    "rename one of them; the names must not differ only in trailing underscores",
                 );
             }
             read_server(reader, entry, base.get(&entry.key))
@@ -305,8 +305,8 @@ fn foreign_help(key: &str, value: &Node) -> &'static str {
              ${TOKEN}\", or write oauth: { clientId: …, clientSecret: …, scopes: […] }"
         }
         "sandbox" | "sandboxEnabled" if !is_off => {
-            "Dragoman starts the server without a sandbox, so that protection is gone: let `command` start it in one, such as a \
-             container"
+            "Dragoman starts the server without a sandbox, so this protection is lost: let `command` start the server in one, \
+             such as a container"
         }
         _ => "no change needed; you can keep it",
     }

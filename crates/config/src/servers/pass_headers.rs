@@ -121,7 +121,7 @@ fn in_request(name: &str) -> Result<HeaderName, Flaw> {
     }
     let text = name.as_str();
     if is_word_of(text, OF_CLIENTS) || text.starts_with("x-wordpress-") || text.starts_with("sec-") {
-        let message = format!("the header `{name}` belongs to the client and to Dragoman");
+        let message = format!("the header `{name}` concerns only the client and Dragoman");
         return Err(Flaw::new(message, "let clients send the value in another header"));
     }
     Ok(name)

@@ -116,7 +116,7 @@ fn names_that_are_too_long_with_the_prefix_of_clients() {
     noted(
         &format!("profiles: {{ {slug}: {{}} }}"),
         &[&format!(
-            "2:13 profiles.{slug} [{slug}] the prefix mcp__{slug}__ leaves only 21 characters for names, so most names are shortened to digits => set `clientPrefix` to the prefix that your clients use"
+            "2:13 profiles.{slug} [{slug}] the prefix mcp__{slug}__ leaves only 21 characters for names, so most names are replaced by short codes => set `clientPrefix` to the prefix that your clients use"
         )],
     );
 }

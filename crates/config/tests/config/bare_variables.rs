@@ -60,7 +60,7 @@ fn what_protected_or_let_in_elsewhere_is_not_called_nothing() {
     let notes = notes_in_short(text);
     for said in [
         "mcpServers.cursor.auth [\"auth\"] `auth` is not used by Dragoman => write oauth: { clientId: …, clientSecret: …, scopes: […] }",
-        "mcpServers.code.sandboxEnabled [\"sandboxEnabled\"] `sandboxEnabled` is not used by Dragoman => Dragoman starts the server without a sandbox, so that protection is gone",
+        "mcpServers.code.sandboxEnabled [\"sandboxEnabled\"] `sandboxEnabled` is not used by Dragoman => Dragoman starts the server without a sandbox, so this protection is lost",
         "mcpServers.free.sandboxEnabled [\"sandboxEnabled\"] `sandboxEnabled` is not used by Dragoman => no change needed",
         "mcpServers.gemini.authProviderType [\"authProviderType\"] `authProviderType` is not used by Dragoman => Dragoman gets no token that way",
         "theme [\"theme\"] `theme` is not used by Dragoman => no change needed",

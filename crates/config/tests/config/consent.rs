@@ -80,7 +80,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: { issuer: 'http://id.example.com' } } }\n",
         &[
-            "1:59 mcpServers.a.oauth.issuer ['http://id.example.com'] over http, anyone on the network path could impersonate this address => write https://",
+            "1:59 mcpServers.a.oauth.issuer ['http://id.example.com'] over http, anyone on the network path could impersonate this server => write https://",
         ],
     ),
     (
@@ -98,7 +98,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: {}\npublicUrl: 'http://gate.example.com'\n",
         &[
-            "2:12 publicUrl ['http://gate.example.com'] over http, anyone on the network path could impersonate this address => write https://",
+            "2:12 publicUrl ['http://gate.example.com'] over http, anyone on the network path could impersonate this server => write https://",
         ],
     ),
     (

@@ -134,7 +134,7 @@ auth: { jwt: { issuer: 'https://id.example.com' } }
 auth: { jwt: [ { issuer: 'http://id.example.com', audience: a }, { audience: '', jwks: 'h', algorithms: [none, HS256, RS25, X], clockSkew: 1h } ] }
 ",
         &[
-            r"2:26 auth.jwt[0].issuer ['http://id.example.com'] over http, anyone on the network path could impersonate this address => write https://",
+            r"2:26 auth.jwt[0].issuer ['http://id.example.com'] over http, anyone on the network path could impersonate this server => write https://",
             r"2:66 auth.jwt[1] [] there is no `issuer` => add it: issuer: https://id.example.com",
             r"2:78 auth.jwt[1].audience [''] an audience cannot be empty => write the value of `aud` in the tokens",
             r"2:88 auth.jwt[1].jwks ['h'] this URL has no scheme => put `https://` or `http://` in front",

@@ -105,7 +105,7 @@ dialects: { mine: { base: kulturarv, pingSecond: 7, pingSeconds: soon, nonsense:
         &[
             r"2:38 dialects.mine.pingSecond [pingSecond] a dialect has no column `pingSecond` => did you mean `pingSeconds`?",
             r"2:66 dialects.mine.pingSeconds [soon] pingSeconds must be a whole number from 1 to 604800 => write a whole number from 1 to 604800",
-            r"2:72 dialects.mine.nonsense [nonsense] a dialect has no column `nonsense` => the nearest are corsExposed, internal, noId, pages, sessions; `dragoman schema` lists all columns",
+            r"2:72 dialects.mine.nonsense [nonsense] a dialect has no column `nonsense` => the closest names are corsExposed, internal, noId, pages, sessions; `dragoman schema` lists all columns",
             r"2:98 dialects.mine.unknownTool [{ cod: 1 }] unknownTool has no member cod; it must be a mapping with any of code, message, status, channel, data, body => write a mapping with any of code, message, status, channel, data, body",
             r"2:128 dialects.mine.unknownTool.code [x] unknownTool code must be a whole number from -2147483648 to 2147483647 => correct it, or remove it",
         ],
@@ -130,7 +130,7 @@ dialects:
 "#,
     &[
         r"5:5 dialects.mine.codes [codes] a dialect has no column `codes` => set it for one kind of failure: unknownTool: { code: … }; `dragoman schema` lists all columns",
-        r"6:5 dialects.mine.toolErrors [toolErrors] a dialect has no column `toolErrors` => the nearest are toolMembers, toolOrder, parseError, toolFailed, errorData; `dragoman schema` lists all columns",
+        r"6:5 dialects.mine.toolErrors [toolErrors] a dialect has no column `toolErrors` => the closest names are toolMembers, toolOrder, parseError, toolFailed, errorData; `dragoman schema` lists all columns",
         r"7:15 dialects.mine.versions [[]] versions must be a list of at least one string, none of them empty => write a list of at least one string, none of them empty",
         r"8:14 dialects.mine.methods [[]] methods must be a list of at least one string, none of them empty => write a list of at least one string, none of them empty",
         r"9:18 dialects.mine.pingSeconds [0] pingSeconds must be a whole number from 1 to 604800 => write a whole number from 1 to 604800",

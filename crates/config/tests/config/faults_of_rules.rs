@@ -16,7 +16,7 @@ access: nobody
 access: [ {}, x, { alow: '*' }, { allow: '*', deny: x }, { deny: [] } ]
 ",
         &[
-            r#"2:11 access[0] [] this rule neither allows nor denies anything => add `allow` or `deny` with patterns of names: deny: ["*delete*"]"#,
+            r#"2:11 access[0] [] this rule neither allows nor denies anything => add `allow` or `deny` with name patterns: deny: ["*delete*"]"#,
             r"2:15 access[1] [x] expected a mapping with `allow` or `deny`, found `x` => write a mapping with `allow` or `deny`",
             r"2:20 access[2].alow [alow] unknown key `alow` => did you mean `allow`?",
             r"2:33 access[3] [] a rule has `allow` or `deny`, not both => write two rules",
@@ -29,7 +29,7 @@ access: [ { deny: '!x', tools: ['a*'], profiles: [edit], servers: [doc, 'd*'], w
 ",
         &[
             r"2:19 access[0].deny ['!x'] a pattern cannot be negated with `!` => write a name with `*` for any characters and `?` for one; put the names to hide under `deny`",
-            r#"2:25 access[0].tools [tools] a rule has no `tools` => write the patterns under `allow` or `deny`: deny: ["*delete*"]"#,
+            r#"2:25 access[0].tools [tools] a rule cannot have `tools` => write the patterns under `allow` or `deny`: deny: ["*delete*"]"#,
             r"2:51 access[0].profiles[0] [edit] there is no profile `edit` => available: default",
             r"2:68 access[0].servers[0] [doc] there is no server `doc` => did you mean `docs`?",
             r"2:80 access[0].whom [whom] unknown key `whom` => did you mean `who`?",
@@ -324,7 +324,7 @@ fn metrics_are_read_with_all_their_faults() {
         text,
         &faults_in_short(text),
         &[
-            r"2:26 metrics.who [who] `who` has no effect at an address of its own, because nobody authenticates there => remove `who` and restrict who can reach the address, or remove `listen`",
+            r"2:26 metrics.who [who] `who` has no effect if the metrics have their own address, because callers do not authenticate there => remove `who` and restrict who can reach the address, or remove `listen`",
         ],
     );
 }
@@ -338,8 +338,8 @@ fn a_cluster_is_read_with_all_its_faults() {
         &[
             r"2:1 cluster [cluster] there is no `keyRing` => add it: keyRing: /run/secrets/dragoman-keyring",
             r"2:19 cluster.store [http://store] the URL of the store must begin with redis:// or rediss:// => write redis://user:password@host:6379/0, or rediss:// for TLS",
-            r"2:41 cluster.prefix [a b] a prefix has up to 64 letters, digits and the characters - _ . => write prefix: dragoman",
-            r"2:52 cluster.name [''] a name has up to 64 visible ASCII characters and no space => write, for example, name: gateway-1",
+            r"2:41 cluster.prefix [a b] a prefix can have up to 64 letters, digits and the characters - _ . => write prefix: dragoman",
+            r"2:52 cluster.name [''] a name must have 1 to 64 visible ASCII characters and no space => write, for example, name: gateway-1",
             r"2:56 cluster.address [address] unknown key `address` => remove it; known keys: store, keyRing, prefix, name, tls",
         ],
     );

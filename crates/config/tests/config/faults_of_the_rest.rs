@@ -233,9 +233,9 @@ profiles: { a: { servers: [dcos, nope, docs, docs, [x]] } }
   docs__: { native: demo }
 ",
         &[
-            r"3:3 mcpServers.docs_ [docs_] `docs_` and `docs` could give different tools the same name => rename one of them so that they differ in more than `_` at the end",
+            r"3:3 mcpServers.docs_ [docs_] `docs_` and `docs` could give different tools the same name => rename one of them; the names must not differ only in trailing underscores",
             r"5:3 mcpServers.docs__ [docs__] a server name cannot contain `__`, which separates it from the tool's name => write `docs_`",
-            r"5:3 mcpServers.docs__ [docs__] `docs__` and `docs` could give different tools the same name => rename one of them so that they differ in more than `_` at the end",
+            r"5:3 mcpServers.docs__ [docs__] `docs__` and `docs` could give different tools the same name => rename one of them; the names must not differ only in trailing underscores",
         ],
     ),
     (

@@ -65,8 +65,8 @@ impl CountedCall {
 fn refusal(tool: &ToolEntry, server: &str, most: usize) -> Fault {
     let running = if most == 1 { "1 call".to_owned() } else { format!("{most} calls") };
     let message = format!(
-        "this profile allows {running} of tool {:?} at once (`atOnce` in `tools.overrides`), and no more can run now; call again \
-         later",
+        "this profile allows {running} of tool {:?} at once (`atOnce` in `tools.overrides`), and this limit is reached; call \
+         again later",
         &*tool.name
     );
     let data = format!("{{\"server\":{},\"retry\":true,\"executed\":\"no\"}}", quote(server));

@@ -146,7 +146,7 @@ async fn wait(
         taker = &mut wanted => taker,
         () = makes_way => {
             let server = call.server_name();
-            tracing::info!(%server, "abandoned a call that waited for its client: another call needs its connection");
+            tracing::info!(%server, "abandoned a call that waited for its client, because another call needs its connection");
             return;
         }
         never = call.attend() => match never {},

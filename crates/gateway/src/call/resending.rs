@@ -1,4 +1,4 @@
-//! Sends a failed request a second time. This module must not know when that is safe; the engine's policy decides it.
+//! Sends a failed request a second time. This module must not know when that is safe; the engine's policy decides that.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -62,7 +62,7 @@ impl Call {
         if let Some(record) = &mut self.record {
             record.waits();
         }
-        tracing::debug!(server = %name, pause = ?length, "sending a request again that could not be delivered");
+        tracing::debug!(server = %name, pause = ?length, "resending a request that could not be delivered");
         let server = Arc::clone(&self.upstream);
         let pausing = async {
             if is_asked_for {

@@ -26,7 +26,7 @@ pub(super) fn check_slug(slug: &str) -> Result<(), Refusal> {
     }
     let (least, most) = (SLUG.start(), SLUG.end());
     Err(Refusal::slug(format!(
-        "a slug has {least} to {most} lower-case letters, digits and hyphens, and begins with a letter"
+        "a slug must have {least} to {most} lower-case letters, digits and hyphens, and begin with a letter"
     )))
 }
 

@@ -139,7 +139,7 @@ fn of_block(text: &str) -> Result<Vec<PastedServer>, Vec<String>> {
 /// Returns an entry in the form of the API.
 fn body(name: &str, entry: &Value) -> Result<Value, String> {
     let Some(entry) = entry.as_object() else {
-        return Err("a server is an object with `command` or `url`".to_owned());
+        return Err("a server must be an object with `command` or `url`".to_owned());
     };
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     let mut config = Map::new();
@@ -241,7 +241,10 @@ mod tests {
         assert!(names("hello").unwrap_err()[0].contains("neither a URL nor valid JSON"));
         assert!(names("{}").unwrap_err()[0].contains("no servers"));
         assert_eq!(names(r#"{ "a": {} }"#).unwrap_err(), ["a: it has neither `command` nor `url`"]);
-        assert_eq!(names(r#"{ "a": 1 }"#).unwrap_err(), ["a: a server is an object with `command` or `url`"]);
+        assert_eq!(
+            names(r#"{ "a": 1 }"#).unwrap_err(),
+            ["a: a server must be an object with `command` or `url`"]
+        );
         assert!(of_url("https://x.example", "").unwrap_err()[0].contains("Enter a name"));
     }
 }

@@ -156,7 +156,7 @@ fn sound(tool: &str, sent: Sent) -> Result<Setting, Refusal> {
         let most = config::MAX_PUBLIC_NAME;
         if name.chars().count() > most || !name.chars().all(is_plain) {
             return Err(Refusal::request(format!(
-                "{name:?}: a tool name has 1 to {most} of the characters A-Z a-z 0-9 _ - . /"
+                "{name:?}: a tool name must have 1 to {most} of the characters A-Z a-z 0-9 _ - . /"
             )));
         }
     }

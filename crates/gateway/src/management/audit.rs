@@ -119,7 +119,7 @@ fn summary(action: &ManagementAction<'_>) -> Cow<'static, str> {
 pub(crate) fn log_and_record_operation(shard: &Shard, action: &ManagementAction<'_>) {
     let ManagementAction { who, asked, .. } = action;
     if let (CallOutcome::Ok, Some(what)) = (action.outcome, action.what) {
-        tracing::info!(%who, %asked, %what, "operated through the management API");
+        tracing::info!(%who, %asked, %what, "performed an operation through the management API");
     } else {
         tracing::warn!(%who, %asked, status = action.status, "refused a management request");
     }

@@ -72,7 +72,7 @@ impl KeptSessions {
             .inspect_err(|e| {
                 tracing::warn!(
                     help = e.help(),
-                    "sessions are not stored, so after a restart they keep only the facts in their ids: {e}"
+                    "sessions are not stored, so after a restart only the data in their ids is left: {e}"
                 );
             })
             .ok()?;

@@ -41,7 +41,10 @@ async fn open(folder: &Path) -> Option<LocalSocket> {
         match opened {
             Ok(socket) => {
                 if is_noted {
-                    tracing::info!("took over {}: commands reach this gateway now", socket.path().display());
+                    tracing::info!(
+                        "took over {}, so commands now reach this gateway",
+                        socket.path().display()
+                    );
                 }
                 return Some(socket);
             }

@@ -5,17 +5,17 @@
 pub fn may_open_files(connections: usize) {
     match transport::files::raise() {
         Ok(raised) => {
-            tracing::info!(from = raised.from, to = raised.to, "raised the limit of open files");
+            tracing::info!(from = raised.from, to = raised.to, "raised the limit on open files");
             if raised.to.is_some_and(|most| most < connections as u64) {
                 let help = "raise the hard limit (ulimit -Hn, LimitNOFILE=), or lower limits.connections";
                 tracing::warn!(
                     files = raised.to,
                     connections,
                     help,
-                    "the limit of open files is lower than the limit of connections"
+                    "the limit on open files is lower than the limit on connections"
                 );
             }
         }
-        Err(error) => tracing::warn!(%error, "the limit of open files cannot be raised"),
+        Err(error) => tracing::warn!(%error, "the limit on open files cannot be raised"),
     }
 }

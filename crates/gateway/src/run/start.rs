@@ -153,7 +153,8 @@ fn listening(
     config: &Config,
     tls: Option<&TlsWatch>,
 ) -> Result<(Arc<Serving>, NextAddresses), BoxError> {
-    let sockets = inherited_listeners().map_err(|e| format!("the sockets from the service manager: {e}"))?;
+    let sockets =
+        inherited_listeners().map_err(|e| format!("cannot use the sockets from the service manager: {e}"))?;
     let serving = Serving::new(threads, &config.limits, tls.map(TlsWatch::serves)).inheriting(sockets);
     let first = serving.bind(&config.listen)?;
     refuse_unused(&serving)?;

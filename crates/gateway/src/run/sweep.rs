@@ -92,7 +92,7 @@ pub(super) fn evict(thread: Arc<Thread>) {
                 session.evict_events(kept, Instant::now());
             });
             if evicted.await.is_err() {
-                tracing::error!("data above its memory budget was not evicted: the task panicked");
+                tracing::error!("data above the memory budget was not evicted: the task panicked");
             }
             tokio::select! {
                 () = tokio::time::sleep(EVICTION) => {}

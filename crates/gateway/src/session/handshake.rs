@@ -27,7 +27,10 @@ pub(super) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
     let refuse = |why: String| Fault::client(code::INVALID_PARAMS, format!("initialize: {why}"));
     let said = client_hello(frame).map_err(|e| refuse(e.to_string()))?;
     if said.params.len() > MAX_HELLO {
-        return Err(refuse(format!("params may have at most {MAX_HELLO} bytes, not {}", said.params.len())));
+        return Err(refuse(format!(
+            "params has {} bytes; at most {MAX_HELLO} are allowed",
+            said.params.len()
+        )));
     }
     let own = |text: &Bytes| Bytes::copy_from_slice(text);
     Ok(ClientHello {

@@ -68,8 +68,8 @@ impl Run<'_> {
             .zip(self.world.places.previous())
             .and_then(|(account, contents)| contents.get(id, &account, self.world.http.now()));
         found.ok_or_else(|| {
-            let words = "no content is kept at this address for this account: the content that an update replaced is kept for a \
-                         day, and until Dragoman restarts. Look for a revision of the item instead";
+            let words = "no content is kept at this address for this account: the content that an update replaced is kept for at \
+                         most a day, and is lost when Dragoman restarts. Look for a revision of the item instead";
             CallFailure::new(Condition::ToolFailed, words).with("status", 404)
         })
     }

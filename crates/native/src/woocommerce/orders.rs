@@ -109,13 +109,13 @@ const LISTED: &[ToolRow] = rows! {
         edit "/orders/{id}" => ORDER_SUMMARY;
     "woo_delete_order", "Delete an order", "Moves an order to the trash, or deletes it permanently with `force`.", [id("ID of the order."), FOR_GOOD];
         delete "/orders/{id}" => Shape::One("id number status");
-    "woo_list_order_notes", "List notes of an order", "Returns the notes of an order.",
+    "woo_list_order_notes", "List order notes", "Returns the notes of an order.",
         [OF_ORDER, text("type", "Return only notes for the customer, or only internal ones.").among(&["any", "customer", "internal"])];
         get "/orders/{order_id}/notes" => NOTES;
     "woo_create_order_note", "Add a note to an order", "Adds a note to an order and returns the note. A note for the customer is sent by email.",
         [OF_ORDER, text("note", "Text of the note.").required(), flag("customer_note", "Send the note to the customer.").or_flag(false)];
         post "/orders/{order_id}/notes" => NOTE;
-    "woo_delete_order_note", "Delete a note of an order", "Permanently deletes a note of an order.", [OF_ORDER, id("ID of the note.")];
+    "woo_delete_order_note", "Delete an order note", "Permanently deletes an order note.", [OF_ORDER, id("ID of the note.")];
         purge "/orders/{order_id}/notes/{id}" => Shape::One("id");
     "woo_list_refunds", "List refunds of an order", "Returns a page of the refunds of an order.", [OF_ORDER, PAGE, PER_PAGE];
         get "/orders/{order_id}/refunds" => REFUNDS;

@@ -86,7 +86,7 @@ const LISTED: &[ToolRow] = rows! {
         [id("ID of the customer."), EMAIL, FIRST, LAST, BILLING, SHIPPING, META];
         edit "/customers/{id}" => CUSTOMER;
     "woo_delete_customer", "Delete a customer", "Permanently deletes a customer's account. Orders are kept.",
-        [id("ID of the customer."), int("reassign", "ID of the user who gets the customer's posts.").least(0)];
+        [id("ID of the customer."), int("reassign", "ID of the user to whom the customer's posts are reassigned.").least(0)];
         purge "/customers/{id}" => Shape::One("id role");
     "woo_list_coupons", "List coupons", "Returns a page of coupons.",
         [PAGE, PER_PAGE, SEARCH, text("code", "Return only the coupon with this code."), AFTER, BEFORE, INCLUDE, EXCLUDE, ORDER];

@@ -120,7 +120,7 @@ pub(super) const OFFERS: OfferTable = OfferTable {
         ResourceRow {
             uri: "wp://previous/{previous}",
             name: "previous",
-            about: "The content that an update has replaced, at the address that the update returned.",
+            about: "The content that an update replaced. The result of the update contains this URI.",
             arguments: &[text("previous", "ID of the replaced content.").required()],
             steps: &[Step::Previous("previous")],
             shape: Shape::One("content url"),

@@ -1,4 +1,4 @@
-//! One call, from the client's request to the client's answer.
+//! One call, from the client's request to the answer that the client gets.
 
 use crate::model::{CallPage, CallRow, CaptureState, ForeignText, PageFrame};
 use crate::part::{
@@ -125,7 +125,7 @@ fn captured(frame: &PageFrame, data: &CallPage) -> Markup {
             },
             CaptureState::Until(end) => {
                 div.row {
-                    span.quiet { "Messages of new calls are being captured. It ends" } (when(frame.now, end))
+                    span.quiet { "Messages of new calls are being captured. The capture ends" } (when(frame.now, end))
                     (button(frame, route::CAPTURE, Button::Plain, Glyph::Stop, "End the capture", &[("minutes", "0")]))
                 }
             },

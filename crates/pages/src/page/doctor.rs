@@ -41,7 +41,7 @@ fn summary(data: &DoctorPage) -> Markup {
     html! {
         div.notice.(class) { (icon) div { p {
             @if bad + warnings == 0 { strong { "All is well. " } (counted(number(Severity::Good), "check", "checks")) " passed." }
-            @else { strong { (counted(bad, "problem", "problems")) " and " (counted(warnings, "warning", "warnings")) ". " } "Each says what to do." }
+            @else { strong { (counted(bad, "problem", "problems")) " and " (counted(warnings, "warning", "warnings")) ". " } "Each entry below tells you what to do." }
         } } }
     }
 }

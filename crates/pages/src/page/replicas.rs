@@ -9,7 +9,7 @@ use maud::{Markup, html};
 
 /// The gateways of the cluster.
 pub fn replicas(frame: &PageFrame, data: &ReplicasPage) -> Markup {
-    let lead = "Gateways that share sessions and API keys, and the store through which they do.";
+    let lead = "Gateways that share sessions and API keys, and the store through which they share them.";
     let head = Head::of(Section::Replicas, "Replicas", lead);
     page(
         frame,
@@ -22,8 +22,8 @@ pub fn replicas(frame: &PageFrame, data: &ReplicasPage) -> Markup {
                 (empty(&Empty {
                     icon: Glyph::Replica,
                     title: "This gateway works alone",
-                    text: "One gateway serves tens of thousands of calls a second. To let several share sessions and keys, so that no single \
-                           machine matters, write cluster in the configuration.",
+                    text: "One gateway serves tens of thousands of calls a second. To let several gateways share sessions and \
+                           keys, so that they survive the failure of one machine, write cluster in the configuration.",
                     link: Some((route::CONFIGURATION, "Open the configuration")),
                 }))
             }

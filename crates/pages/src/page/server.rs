@@ -33,7 +33,7 @@ pub fn server(frame: &PageFrame, data: &ServerPage) -> Markup {
                 section aria-labelledby="refusals" {
                     h2 id="refusals" { "Clients that refuse tools of this server" }
                     ul.bullets { @for refusal in &data.refusals { li { (Glyph::Warning) (refusal) } } }
-                    p.hint { "Set " code { "tools.schemas" } " of the profile to the family of the client, and Dragoman sends a form that it accepts." }
+                    p.hint { "Set " code { "tools.schemas" } " of the profile to the family of the client, and Dragoman sends schemas in a form that the client accepts." }
                 }
             }
             (processes(frame, data))
@@ -151,7 +151,7 @@ fn glance(frame: &PageFrame, data: &ServerPage) -> Markup {
         ),
         (
             "Connections taken",
-            html! { (counted(data.connections.moves, "time", "times")) " from a client, for another one" },
+            html! { (counted(data.connections.moves, "time", "times")) " from one client, for another" },
         ),
         ("Next attempt", until(frame.now, row.next_try, "not planned")),
         ("Defined in", defined_in(row.origin)),

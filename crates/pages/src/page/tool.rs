@@ -132,7 +132,7 @@ fn findings(data: &ToolPage) -> Markup {
                 h2 id="findings" { "Clients that refuse this tool" }
                 (table("Findings", &[("Clients", ""), ("Rule", ""), ("Place in the schema", "")], &rows))
                 (left_out(&data.findings))
-                p.hint { "Set " code { "tools.schemas" } " of the profile to the family, and Dragoman sends a form that these clients accept." }
+                p.hint { "Set " code { "tools.schemas" } " of the profile to the family, and Dragoman sends the schema in a form that these clients accept." }
             }
         }
     }

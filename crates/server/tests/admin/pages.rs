@@ -182,7 +182,7 @@ async fn forms_say_what_is_missing() {
         ("/admin/servers/demo/remove", "confirm=dem", "is not the name of the server"),
         ("/admin/servers/demo/change", "etag=old&text={}", "has changed since"),
         ("/admin/servers-add", "text=hello", "neither a URL nor valid JSON"),
-        ("/admin/profiles-add", "slug=A", "a slug has"),
+        ("/admin/profiles-add", "slug=A", "a slug must have"),
         ("/admin/calls-capture", "minutes=61", "at most 60"),
     ] {
         let refused = browser.post(path, &format!("csrf={token}&{form}")).await;

@@ -176,7 +176,7 @@ async fn a_server_that_awaits_its_callers_is_no_problem() {
     };
     bob.ask("tools/list", &json!({})).await;
     page_for(&ann, "ann").await;
-    is_fine("its lists are known after the first").await;
+    is_fine("lists are known after the first consent").await;
     consents(&locked, &gateway, &ann, ("ann", ANN)).await;
     is_fine("1 caller has given it").await;
     let listed = shown("consent", &["list"]).await;

@@ -31,7 +31,7 @@ impl VaultKey {
             Some(bytes) => bytes,
             None => make(&path, fresh).and_then(|()| read(&path)).map_err(failed)?.unwrap_or_default(),
         };
-        let odd = || Error::Corrupt { path: path.clone(), why: format!("a key has {LENGTH} bytes") };
+        let odd = || Error::Corrupt { path: path.clone(), why: format!("a key must have {LENGTH} bytes") };
         if bytes.len() != LENGTH {
             return Err(odd());
         }

@@ -18,7 +18,7 @@ impl SpareLinks for Dedicated {
         let spare = self.state.lock().dispatch.spare(Instant::now());
         let closed = spare.is_some_and(|spare| self.give_up(spare, egress));
         if closed {
-            tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and no more \
+            tracing::info!(server = %self.name, "closed an idle dedicated connection, because another server needs a process, and no more \
                                                  processes may run (`limits.children`)");
         }
         closed
@@ -33,7 +33,7 @@ impl GivesWay for Dedicated {
     fn close_for_others(&self, spare: Spare, egress: &Egress) -> bool {
         let closed = self.give_up(spare, egress);
         if closed {
-            tracing::debug!(server = %self.name, "closed an idle dedicated connection: another caller needs one");
+            tracing::debug!(server = %self.name, "closed an idle dedicated connection, because another caller needs one");
         }
         closed
     }

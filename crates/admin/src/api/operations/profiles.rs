@@ -62,7 +62,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/api/profiles/{profile}/items",
         "listProfileItems",
-        "Lists what clients of a profile see, under their names there, before access rules apply.",
+        "Lists the items that clients of a profile see, with the names that they have there, before access rules apply.",
         |request| Box::pin(items(request)),
     )
     .asking(&[

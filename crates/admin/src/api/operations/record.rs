@@ -28,7 +28,7 @@ const WAITING: usize = 256;
 /// The time between two comments that show that the stream is alive, and between two checks of the reader's rights.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
-/// The latest time that can be named, in seconds before now.
+/// The earliest time that a query can name, in seconds before now.
 const LONGEST: u64 = 400 * 24 * 60 * 60;
 
 const OUTCOMES: &[&str] = &["ok", "error", "denied", "unknown"];
@@ -104,7 +104,7 @@ async fn summary(request: &mut ManagementRequest) -> Answered {
 async fn show(request: &mut ManagementRequest) -> Answered {
     let id = request.named("call").parse();
     let id =
-        id.map_err(|_| Refusal::new(404, "CALL_NOT_FOUND", "the number of a call consists of digits"))?;
+        id.map_err(|_| Refusal::new(404, "CALL_NOT_FOUND", "the number of a call must consist of digits"))?;
     Ok(ok(&calls::call(&request.shard, id).await?))
 }
 

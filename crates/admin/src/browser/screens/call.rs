@@ -18,7 +18,7 @@ use gateway::changes::Refusal;
 /// Shows a call.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let shard = &request.shard;
-    let missing = || Refusal::new(404, "CALL_NOT_FOUND", "The number of a call consists of digits.");
+    let missing = || Refusal::new(404, "CALL_NOT_FOUND", "The number of a call must consist of digits.");
     let id: i64 = request.named(0).parse().map_err(|_| missing())?;
     let call = calls::call(shard, id).await?;
     let older = Query { before: Some(id), limit: 1, ..Query::default() };
@@ -99,7 +99,7 @@ fn steps(row: &CallRow, captured: &[CapturedMessage]) -> Vec<ExchangeStep> {
 pub(in super::super) async fn capture(request: &PageRequest) -> PageResult {
     let started = Instant::now();
     let minutes: Option<u64> = request.form.text("minutes").parse().ok();
-    let unusable = || Refusal::new(422, "INVALID_TIME", "The time is a number of minutes, at most 60.");
+    let unusable = || Refusal::new(422, "INVALID_TIME", "The time must be a number of minutes, at most 60.");
     let minutes = minutes.filter(|minutes| *minutes <= 60).ok_or_else(unusable)?;
     let is_recorded = request.standing().config().audit.is_some();
     let outcome = if is_recorded || minutes == 0 {

@@ -22,7 +22,7 @@ use crate::insight::usage::Usage;
 use gateway::changes::Refusal;
 use gateway::process::Shard;
 
-/// The tools in the list.
+/// The maximum number of tools in the list.
 const MOST_TOOLS: usize = 200;
 
 /// Values of the form that the page shows again.
@@ -171,7 +171,8 @@ pub(in super::super) async fn answer(request: &PageRequest) -> PageResult {
     let form = &request.form;
     let run = find(request, form.text("run")).ok_or_else(no_run)?;
     let question = run.facts().question.filter(|question| question.id == form.text("question"));
-    let gone = || Refusal::new(409, "NO_QUESTION", "This question is no longer open. Look at the run.");
+    let gone =
+        || Refusal::new(409, "NO_QUESTION", "This question is no longer open. Reload the page of the run.");
     let question = question.ok_or_else(gone)?;
     let result = match form.text("action") {
         "accept" if question.params.get("url").is_some() => json!({ "action": "accept" }),

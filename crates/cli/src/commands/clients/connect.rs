@@ -267,7 +267,8 @@ fn address_of(config: &Config, profile: &str) -> String {
 fn unreachable(client: &ClientApp) -> impl Fn(Unreachable) -> Failure + '_ {
     move |why| match why {
         Unreachable::OnlyPrograms => {
-            Failure::usage(format!("{} only starts programs", client.title)).help("leave out --url and --key")
+            Failure::usage(format!("{} can connect only to programs that it starts", client.title))
+                .help("leave out --url and --key")
         }
         Unreachable::NeedsKeyItself => {
             let message = format!(

@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     }
     if !unseen.is_empty() {
         let told = format!(
-            "  add {} to `servers` of a profile: no client sees them yet; next time, use --profile",
+            "  no client sees these servers yet: add {} to `servers` of a profile (next time, use --profile)",
             unseen.join(", ")
         );
         console.note(&console.fitted_err(&told, 2));

@@ -76,9 +76,8 @@ fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
     let now = moment::now();
     let expires = args.expires.map(|written| written.after(now));
     if expires.is_some_and(|end| end <= now) {
-        return Err(
-            Failure::usage("the expiry of the key is in the past").help("give a future time, such as 30d")
-        );
+        return Err(Failure::usage("the expiry of the key is in the past")
+            .help("give a time in the future; 30d is 30 days from now"));
     }
     let mut random = [0; 32];
     getrandom::fill(&mut random)
@@ -102,7 +101,7 @@ fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
         if Rules::compile(&config.access).give_nothing(&principal, profiles) {
             let name = &key.name;
             console.note(&format!(
-                "note: the rules in `access` give this key nothing; add a rule such as {{ allow: '*', who: {{ key: {name:?} }} }}"
+                "note: the rules in `access` give this key no access; add a rule such as {{ allow: '*', who: {{ key: {name:?} }} }}"
             ));
         }
     }
@@ -147,7 +146,7 @@ fn revoke(which: &str, state: &StateFolder, console: &Console) -> Result<(), Fai
     let (key, since) = match &done {
         Revocation::Done(key) => (key, "is revoked".to_owned()),
         Revocation::Already(key) => {
-            (key, format!("was revoked {} UTC", short(key.revoked_ms.unwrap_or(now))))
+            (key, format!("was revoked at {} UTC", short(key.revoked_ms.unwrap_or(now))))
         }
         Revocation::Unknown => return Err(unknown(which, state)),
     };

@@ -77,7 +77,7 @@ fn rotate(names: bool, state: &StateFolder, console: &Console) -> Result<(), Fai
         true
     });
     let ring = changed.map_err(|e| failed(&e))?;
-    console.note("The new key is used in a few seconds, once every gateway has read it.");
+    console.note("The new key takes effect in a few seconds, once every gateway has read it.");
     show(&ring, console)
 }
 

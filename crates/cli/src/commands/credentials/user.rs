@@ -27,7 +27,7 @@ Examples:
 
 Clients send the name and the password as `Authorization: Basic …`.";
 
-/// Create names with passwords
+/// Create users with passwords
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

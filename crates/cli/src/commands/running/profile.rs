@@ -47,10 +47,10 @@ enum ProfileCommand {
         /// The servers, in order; all servers of the configuration if none is named
         #[arg(value_name = "SERVER")]
         servers: Vec<String>,
-        /// The name for people
+        /// The name that people see
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
-        /// The description for people
+        /// The description that people see
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
     },

@@ -57,7 +57,7 @@ enum ServerCommand {
         #[command(flatten)]
         one: NamedServer,
     },
-    /// Close a server's connections and end its processes, and open them again
+    /// Close a server's connections, end its processes, and connect again
     Restart {
         #[command(flatten)]
         one: NamedServer,

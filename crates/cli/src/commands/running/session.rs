@@ -78,8 +78,9 @@ fn show(page: &Value, console: &Console) -> Result<(), Failure> {
     let sessions = page["sessions"].as_array().map_or(&[][..], Vec::as_slice);
     if sessions.is_empty() {
         let stateless = newest_stateless().version;
-        console
-            .note(&format!("No client has an open session. Clients of the version {stateless} need none."));
+        console.note(&format!(
+            "No client has an open session. Clients that use protocol version {stateless} need none."
+        ));
         return Ok(());
     }
     let mut table =

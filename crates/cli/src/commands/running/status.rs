@@ -143,7 +143,7 @@ fn head(health: &Value) -> String {
         .collect();
     let since = millis_of(&health["started"]).map(ago).unwrap_or_default();
     let at = if addresses.is_empty() { String::new() } else { format!(" at {}", addresses.join(" and ")) };
-    format!("Dragoman {} serves{at}, since {since} (pid {})", text("version"), health["pid"])
+    format!("Dragoman {} is serving{at}, up for {since} (pid {})", text("version"), health["pid"])
 }
 
 fn servers(statuses: &[Value], connections: &[Value], console: &Console) -> String {

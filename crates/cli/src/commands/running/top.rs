@@ -39,7 +39,7 @@ const NARROW: usize = 60;
 const FIGURES: usize = 32;
 
 const EXAMPLES: &str = "\
-On a terminal, press q to quit. Elsewhere, it prints one line per server and interval.
+On a terminal, press q to quit. Elsewhere, this command prints one line per server and interval.
 
 Examples:
   dragoman top

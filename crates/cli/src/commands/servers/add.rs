@@ -67,7 +67,7 @@ pub(crate) struct Args {
     /// Also add the server to the list of servers of this profile; may be repeated
     #[arg(long, short, value_name = "PROFILE")]
     profile: Vec<String>,
-    /// The name in the configuration of a server from a registry [default: the end of its name]
+    /// The name to use in the configuration for a server from a registry [default: the last part of its registry name]
     #[arg(long = "as", value_name = "NAME", conflicts_with_all = ["url", "command"])]
     own_name: Option<String>,
     /// Choose how to run or reach a server from a registry: npm, pypi, nuget, oci, mcpb or remote

@@ -15,7 +15,7 @@ const EXAMPLES: &str = "\
 Dragoman runs this command for a server with `bundle: FILE`. To run it by hand:
   DRAGOMAN_BUNDLE_SETTINGS='{\"key\": [\"value\"]}' dragoman run-bundle FILE";
 
-/// Unpack an MCPB bundle and become its server
+/// Unpack an MCPB bundle and run its server
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -30,7 +30,7 @@ section! {
             }
             // A mistyped or unreadable key is reported once, not twice.
             if !entry.value.entries().iter().any(|entry| is_either(&entry.key)) {
-                let help = "add `allow` or `deny` with patterns of names: deny: [\"*delete*\"]";
+                let help = "add `allow` or `deny` with name patterns: deny: [\"*delete*\"]";
                 reader.fault(&entry.key_at, "this rule neither allows nor denies anything", help);
             }
         }
@@ -40,7 +40,7 @@ section! {
             let (tools, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| entry.key == "tools");
             for entry in tools {
                 let help = "write the patterns under `allow` or `deny`: deny: [\"*delete*\"]";
-                reader.within("tools", |reader| reader.fault(&entry.key_at, "a rule has no `tools`", help));
+                reader.within("tools", |reader| reader.fault(&entry.key_at, "a rule cannot have `tools`", help));
             }
             reader.refuse(&others, &section::keys::<Self>());
         }

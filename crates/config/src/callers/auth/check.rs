@@ -70,7 +70,7 @@ pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
 pub(crate) fn safe_url(address: &Text) -> Result<(), Flaw> {
     url(address)?;
     if is_readable_on_the_way(address.expose()) {
-        let message = "over http, anyone on the network path could impersonate this address";
+        let message = "over http, anyone on the network path could impersonate this server";
         return Err(Flaw::new(message, "write https://"));
     }
     Ok(())

@@ -75,9 +75,9 @@ macro_rules! columns {
             /// `auth` gets this kind as a suggestion. `None` if the system has no authentication, or lets the operator
             /// choose a token.
             pub credentials: Option<&'static str>,
-            /// True if this row interprets messages; otherwise the endpoint follows the protocol.
+            /// True if this dialect interprets messages; otherwise the endpoint follows the protocol.
             pub interpreted: bool,
-            /// The protocol version that the gateway itself uses for the endpoint, behind the dialect.
+            /// The protocol version that the gateway uses internally for the endpoint.
             pub era: &'static Era,
             $(#[doc = $about] pub $group: $kind,)*
         }
@@ -101,7 +101,7 @@ macro_rules! columns {
                 Column {
                     name: "interpreted",
                     former: "",
-                    about: "True if this row interprets messages; otherwise the endpoint follows the protocol.",
+                    about: "True if this dialect interprets messages; otherwise the endpoint follows the protocol.",
                     kind: <bool as Cell>::KIND,
                     set: |row, value| row.interpreted.set(value),
                     show: |row| row.interpreted.show(),
@@ -109,7 +109,7 @@ macro_rules! columns {
                 Column {
                     name: "era",
                     former: "",
-                    about: "The protocol version that the gateway itself uses for the endpoint, behind the dialect.",
+                    about: "The protocol version that the gateway uses internally for the endpoint.",
                     kind: <&'static Era as Cell>::KIND,
                     set: |row, value| row.era.set(value),
                     show: |row| row.era.show(),

@@ -164,7 +164,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) ->
             Next::Wait(_) | Next::Ask(_) => None,
         };
         next = then.ok_or_else(|| {
-            Fault::gateway("the gateway cannot continue after the server's answer about this task")
+            Fault::gateway("the server's answer about this task does not allow the gateway to continue")
         })?;
     }
 }

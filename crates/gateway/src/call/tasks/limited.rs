@@ -120,7 +120,7 @@ impl SupervisedTask {
     async fn expire(&self) {
         tracing::info!(
             server = %self.upstream.name(),
-            "cancels a task: it took longer than the profile allows for its tool (`timeout` in `tools.overrides`)"
+            "cancelling a task: it took longer than the profile allows for its tool (`timeout` in `tools.overrides`)"
         );
         if let Err(e) = self.ask(TaskMethod::Cancel).await {
             tracing::debug!(server = %self.upstream.name(), "a task was not cancelled: the server {}", self.upstream.server.describe(&e));

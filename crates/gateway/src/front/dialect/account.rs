@@ -61,7 +61,7 @@ impl Account {
     }
 }
 
-const WANTING: &str = "the configuration has no account of the site: set `username` and `password` (an \
+const WANTING: &str = "the configuration has no account for the site: set `username` and `password` (an \
                        application password)";
 
 fn bare(url: &Text) -> &str {

@@ -57,7 +57,7 @@ fn unread<E: std::fmt::Display>(error: &CollectError<E>) -> Unread {
         CollectError::Broken(_) => StatusCode::BAD_REQUEST,
     };
     let help = if status == StatusCode::PAYLOAD_TOO_LARGE {
-        " (`limits.requestBody` in the configuration); tools that take a file as base64 also take its URL, or have a sibling that does"
+        " (`limits.requestBody` in the configuration); tools that take a file as base64 also take its URL, or a similar tool does"
     } else {
         ""
     };

@@ -53,7 +53,7 @@ impl Parking {
             return Ok(());
         }
         let method = asking_method(&question.method())
-            .ok_or_else(|| refuse("clients of this protocol version cannot be asked with this method"))?;
+            .ok_or_else(|| refuse("this method cannot be used to ask clients of this protocol version"))?;
         if self.open.len() >= MAX_QUESTIONS {
             return Err(refuse("too many questions are open for this request"));
         }

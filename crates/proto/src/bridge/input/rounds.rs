@@ -172,7 +172,7 @@ impl Rounds {
         let name = name.ok_or(RoundsFault::Malformed("an entry of its inputRequests has no method"))?;
         let unaskable = |why: &str| RoundsFault::Unaskable { method: name.to_string(), why: why.to_owned() };
         let method =
-            asking_method(&name).ok_or_else(|| unaskable("clients cannot be asked with this method"))?;
+            asking_method(&name).ok_or_else(|| unaskable("this method cannot be used to ask clients"))?;
         let params = entry.get(text, "params").filter(|span| span.of(text)[0] == b'{');
         let params = params.map_or(Bytes::from_static(b"{}"), |span| span.share(text));
         let put = shape::question(method.name(), &params, self.server, self.client, mint)

@@ -239,7 +239,7 @@ impl LegacyToModern {
             |method: &Method| matches!(method, Method::Elicit | Method::CreateMessage | Method::RootsList);
         let method = Method::from_name(&name).filter(asks);
         let method =
-            method.ok_or_else(|| format!("the task asks for {name}, which clients cannot be asked"))?;
+            method.ok_or_else(|| format!("the task asks for {name}, which clients cannot be asked for"))?;
         let params = members.get(text, "params").filter(|span| span.of(text)[0] == b'{');
         let params = params.map_or(Bytes::from_static(b"{}"), |span| span.share(text));
         let Sides { client, server, capabilities, .. } = &self.sides;

@@ -24,7 +24,7 @@ pub(super) struct NewServer {
     /// The command that starts the server, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
-    /// An environment variable for the command; NAME alone takes the value that it has here; may be repeated
+    /// An environment variable for the command; NAME alone takes the value from this environment; may be repeated
     #[arg(long, short, value_name = "NAME[=VALUE]", requires = "command")]
     env: Vec<String>,
     /// The folder in which the command starts

@@ -55,7 +55,7 @@ pub(super) fn proposal(
     proposal.variables.extend(offer.variables.iter().map(|one| (one.name.clone(), one.about.clone())));
     proposal.optional.extend(offer.optional.iter().cloned());
     if document.status == "deprecated" {
-        proposal.warnings.push("the registry calls this server deprecated".to_owned());
+        proposal.warnings.push("the registry marks this server as deprecated".to_owned());
     }
     Ok(proposal)
 }

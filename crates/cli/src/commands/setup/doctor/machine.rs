@@ -35,11 +35,11 @@ fn listening(address: SocketAddr, config: &Config) -> Finding {
     match TcpListener::bind(address) {
         Ok(_) => Finding::new(Level::Ok, subject, "it is free", None),
         Err(e) if e.kind() == io::ErrorKind::AddrInUse => match asked(address::here(address)) {
-            Some(true) => Finding::new(Level::Ok, subject, format!("a Dragoman serves {url}"), None),
+            Some(true) => Finding::new(Level::Ok, subject, format!("a running Dragoman serves {url}"), None),
             Some(false) if config.tls.is_none() => {
                 let port = address.port();
                 let help = format!(
-                    "`ss -ltnp 'sport = :{port}'` names it; stop it, or choose another port with `listen`"
+                    "find it with `ss -ltnp 'sport = :{port}'` and stop it, or choose another port with `listen`"
                 );
                 Finding::new(Level::Error, subject, "another program listens there", Some(help))
             }

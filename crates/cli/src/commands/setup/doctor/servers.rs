@@ -156,7 +156,7 @@ async fn one(candidate: Candidate) -> Finding {
         match timeout_at(until, try_to_connect(&target, Mask::of(&server.link), wishes)).await {
             Ok(Ok(connection)) => connection,
             Ok(Err(refused)) if candidate.awaits_callers(&refused) => {
-                let message = "it answers; each caller gives its own consent, so its tools are known later";
+                let message = "it answers; its tools are not known until a caller has given consent";
                 return Finding::new(Level::Ok, subject, message, None);
             }
             Ok(Err(Unconnected { failure, .. })) => {

@@ -5,9 +5,11 @@ use crate::community::lists::{ACTIVITY_COMMENTS, ACTIVITY_TOPICS, MEMBER_REACTIO
 use crate::rest::{Bind, Missing, Shape, get, put, value};
 use crate::tools::{Form, ToolArgument, ToolRow, flag, html, int, integers, object, objects, text, titled};
 
-const TOPIC_OF: ToolArgument =
-    text("item_type", "Scope of the topic: activity for all activities, groups for a single group.")
-        .required();
+const TOPIC_OF: ToolArgument = text(
+    "item_type",
+    "Scope of the topic: `activity` for a topic of all activities, `groups` for a topic of a single group.",
+)
+.required();
 const TOPIC_IN: ToolArgument = int("item_id", "ID of the group, if the topic belongs to a single group.");
 
 pub(super) const TOOLS: &[ToolRow] = rows! {
@@ -58,9 +60,9 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          int("item_id", "ID of the activity or activity comment.").required(),
          int("user_id", "ID of the member. Default: the caller.")];
         post "/user-reactions" as "user_id";
-    "buddyboss_get_member_reaction", "Get a reaction of a member", "Returns one reaction of a member.", [int("id", "ID of the reaction.").required()];
+    "buddyboss_get_member_reaction", "Get a reaction of a member", "Returns one reaction of a member.", [int("id", "ID of the member's reaction.").required()];
         get "/user-reactions/{id}";
-    "buddyboss_delete_member_reaction", "Remove a reaction", "Removes a member's reaction and returns the result.", [int("id", "ID of the reaction.").required()];
+    "buddyboss_delete_member_reaction", "Remove a reaction", "Removes a member's reaction and returns the result.", [int("id", "ID of the member's reaction.").required()];
         delete "/user-reactions/{id}";
     "buddyboss_list_reactions", "List available reactions", "Returns the reactions that members can choose from.", [];
         get "/reactions" => REACTIONS;
@@ -69,7 +71,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          text("orderby", "Field to sort by.")
              .among(&["id", "name", "date_created", "menu_order", "date_updated"]),
          text("order", "Sort order.").among(&["ASC", "DESC"]),
-         int("item_id", "ID of the group that the topics belong to."), text("item_type", "Scope of the topics: activity for all activities, groups for a single group.")];
+         int("item_id", "ID of the group that the topics belong to."), text("item_type", "Scope of the topics: `activity` for topics of all activities, `groups` for those of a single group.")];
         get "/bb-topics" => ACTIVITY_TOPICS;
     "buddyboss_create_activity_topic", "Create an activity topic", "Creates a topic for activities and returns it.",
         [text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,

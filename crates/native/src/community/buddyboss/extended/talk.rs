@@ -11,7 +11,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
          object("bp_videos", "IDs of uploaded videos to attach."),
          integers("bp_documents", "IDs of uploaded documents to attach."),
          flag("recipients_pagination", "Paginate the recipients in the response."),
-         int("recipients_page", "Page number of the recipients."),
+         int("recipients_page", "Page of the list of recipients to return."),
          int("message_id", "ID of the message. Default: the newest message of the thread."), text("before", "Return only messages sent before this time.")];
         put "/messages/{id}";
     "buddyboss_update_message_thread_state", "Change the state of a message thread", "Hides a thread, marks it as read or unread, or deletes its messages, and returns the result.",

@@ -106,8 +106,8 @@ fn a_question_that_comes_twice_is_one() {
 fn what_cannot_be_asked_is_refused_with_the_reason() {
     let mut parking = parking();
     let refused = |parking: &mut Parking, method, params| ask(parking, "1", method, params).unwrap_err();
-    assert!(refused(&mut parking, "made/up", "{}").contains("cannot be asked with this method"));
-    assert!(refused(&mut parking, "tools/call", "{}").contains("cannot be asked with this method"));
+    assert!(refused(&mut parking, "made/up", "{}").contains("this method cannot be used to ask clients"));
+    assert!(refused(&mut parking, "tools/call", "{}").contains("this method cannot be used to ask clients"));
     let notice = frame(r#"{"jsonrpc":"2.0","method":"roots/list"}"#);
     assert!(parking.ask(&notice).unwrap_err().to_string().contains("no id"));
     let mut shy = Parking::new(&V2025_11_25, &V2026_07_28, Bytes::from_static(b"{\"roots\":{}}"));

@@ -135,8 +135,8 @@ fn a_result_that_does_not_say_what_it_wants_is_a_fault() {
 #[test]
 fn what_a_client_cannot_be_asked_ends_the_request_with_the_reason() {
     let table = [
-        (ALL, "tools/call", "{}", "clients cannot be asked with this method"),
-        (ALL, "made/up", "{}", "clients cannot be asked with this method"),
+        (ALL, "tools/call", "{}", "this method cannot be used to ask clients"),
+        (ALL, "made/up", "{}", "this method cannot be used to ask clients"),
         ("{}", "roots/list", "{}", "did not declare"),
         ("{}", "sampling/createMessage", r#"{"messages":[]}"#, "did not declare"),
         (
