@@ -69,7 +69,7 @@ async fn figures(gateway: &Arc<Gateway>, request: &Request<Incoming>) -> Respons
     }
     let Some(turn) = take_turn(&TURN, PATIENCE).await else { return busy() };
     let (gateway, format) = (gateway.clone(), format(request.headers()));
-    // The metrics of the process are in files. The turn lasts until the text is written, even if the request is gone.
+    // The metrics of the process are read from files. The turn lasts until the text is written, even if the request is gone.
     let write = move || {
         let text = text(&gateway, format);
         drop(turn);

@@ -1,5 +1,5 @@
-//! API keys in the store: every replica has all keys in a file of its own, and compares it with the store. So a replica
-//! continues with its own keys while the store is unavailable. This module must not know what a key gives access to.
+//! API keys in the store: every replica has all keys in a file of its own, and compares it with the store. A replica can
+//! therefore continue with its own keys while the store is unavailable. This module must not know what a key gives access to.
 
 use std::collections::HashMap;
 use std::sync::Arc;

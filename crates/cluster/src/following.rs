@@ -130,7 +130,7 @@ impl ClusterFollower {
     async fn join(&mut self) -> Result<(), StoreError> {
         let Membership { store, keys, values, sessions, me, .. } = &*self.membership;
         let mut commands = vec![
-            // The first replica to find an empty store numbers it.
+            // The first replica that finds an empty store writes the store's number.
             StoreCommand::new("SET").arg(keys.epoch()).arg(format!("{}-{}", me.id, now_ms())).arg("NX"),
             StoreCommand::new("GET").arg(keys.epoch()),
             notices::read_first(keys),

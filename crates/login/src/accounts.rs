@@ -65,7 +65,7 @@ pub enum AccountFault {
 #[derive(Debug, Clone)]
 struct Confirmation {
     at: Instant,
-    /// The time at which the site has ignored the password since then.
+    /// The time after `at` at which the site ignored the password; `None` if it did not.
     doubted: Option<Instant>,
     user_id: u64,
     roles: Vec<String>,
@@ -162,7 +162,8 @@ impl AuthorizationServer {
             Err(NotConfirmed::Forbidden(why)) => {
                 Err(AccountFault::Forbidden(format!("{} at {}: {why}", grant.user, grant.site)))
             }
-            // Most sites say no more about a password that was revoked, and say the same if a plugin is in the way for a moment.
+            // For a revoked password, most sites say nothing more specific. They say the same if a plugin interferes for a
+            // moment.
             Err(NotConfirmed::Ignored) => {
                 if let Some(known) = known.filter(|known| known.doubted.is_none()) {
                     self.confirmations.lock().doubt(&grant.id);

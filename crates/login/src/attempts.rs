@@ -39,7 +39,7 @@ pub(crate) struct SignInAttempt {
 pub(crate) enum Stage {
     /// Our page asks the person.
     Asking,
-    /// The browser is at the site's page. `state` is returned with it, once.
+    /// The browser is at the site's page. The site sends it back with `state`, which is accepted once.
     AtSite { site: SiteAddress, rest: String, state: SecretString },
     /// The site has sent the browser back with a name and a password, which nobody has checked.
     Returned { site: SiteAddress, rest: String, user: String, password: SecretString },

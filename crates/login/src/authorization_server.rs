@@ -100,7 +100,7 @@ impl AuthorizationServer {
         self.base().map(|base| metadata::resource_address(&base, path))
     }
 
-    /// Returns the scope that challenges name.
+    /// Returns the scope that is named in challenges.
     pub fn scope(&self) -> &'static str {
         metadata::SCOPE
     }
@@ -139,7 +139,8 @@ impl AuthorizationServer {
         self.settings.sites.iter().any(is_it)
     }
 
-    /// Returns the way to a site. A site that a person has named must be public, whatever its name resolves to.
+    /// Returns the means to send requests to a site. A site that a person has named must be public, whatever its name
+    /// resolves to.
     pub(crate) fn reach(&self, site: &str) -> SiteReach<'_> {
         let public_only = !self.is_configured(site) && !self.settings.private_sites;
         SiteReach { outbound: &*self.outbound, public_only }

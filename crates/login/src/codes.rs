@@ -53,7 +53,7 @@ pub(crate) enum Exchanged {
 }
 
 impl Codes {
-    /// Makes a code for a grant.
+    /// Creates a code for a grant.
     ///
     /// # Errors
     /// Fails if the operating system's random number generator fails.

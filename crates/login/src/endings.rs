@@ -18,7 +18,7 @@ use crate::site::{Deletion, SiteAccount};
 const TRIED_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// The time after which a password that the site ignores counts as deleted, in milliseconds.
 const IGNORED_MS: u64 = 60 * 60 * 1000;
-/// The number of ended sign-ins whose streams are looked for.
+/// The maximum number of ended sign-ins that are remembered until their streams have ended.
 const MOST_ENDED: usize = 4096;
 /// The number of passwords that are deleted in one go.
 const AT_ONCE: usize = 16;
@@ -44,11 +44,11 @@ pub struct ListedGrant {
     pub used_ms: u64,
 }
 
-/// The passwords of sign-ins that have ended, as digests: each session asks for its own every second.
+/// The passwords of sign-ins that have ended, as digests. Every second, each session checks whether its own is among them.
 #[derive(Debug, Default)]
 pub(crate) struct EndedPasswords {
     known: HashSet<[u8; 32]>,
-    /// The same, the oldest first.
+    /// The digests, the oldest first.
     order: VecDeque<[u8; 32]>,
 }
 
@@ -147,7 +147,8 @@ impl AuthorizationServer {
             self.grants.with(move |file| file.sweep(before, now_ms).and_then(|_| file.grants())).await;
         let mut ended: Vec<StoredGrant> = swept.unwrap_or_default();
         ended.retain(|grant| grant.ended_ms.is_some());
-        // Each run begins elsewhere and asks each site once, so that a site that does not answer holds up nobody.
+        // Each run begins at another grant and asks each site once, so that a site that does not answer does not hold up the
+        // others.
         let run = self.runs.fetch_add(1, Ordering::Relaxed);
         let start = run.wrapping_mul(AT_ONCE) % ended.len().max(1);
         ended.rotate_left(start);

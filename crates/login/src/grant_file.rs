@@ -1,4 +1,4 @@
-//! The file of grants, used off the threads that serve requests. This module must not know what is stored.
+//! The file of grants, which is not used on the threads that serve requests. This module must not know what is stored.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl GrantFile {
         Ok(Self(Arc::new(Mutex::new(grants))))
     }
 
-    /// Does work with the file. Errors are logged, because the people who sign in cannot fix them.
+    /// Runs `work` with the file. Errors are logged, because the people who sign in cannot fix them.
     ///
     /// # Errors
     /// Returns a text for the person who signs in.

@@ -1,6 +1,6 @@
-//! Signing in: Dragoman as the OAuth authorization server of its own endpoints (MCP 2025-11-25, authorization; OAuth
-//! 2.1). A person has an account at a WordPress site. The site makes an application password for Dragoman; Dragoman gives
-//! the client tokens of its own, which stand for this account. This crate must not know tools, sessions or sockets.
+//! Signing in: Dragoman as the OAuth authorization server of its own endpoints (MCP 2025-11-25, authorization; OAuth 2.1). A
+//! person has an account at a WordPress site. The site creates an application password for Dragoman; Dragoman gives the
+//! client tokens of its own, which stand for this account. This crate must not know tools, sessions or sockets.
 //!
 //! | module | is for |
 //! |---|---|
@@ -17,7 +17,7 @@
 //! | `codes`, `tokens` | codes and tokens (RFC 6749, 4.1.3 and 6; RFC 7009) |
 //! | `accounts` | the account behind an access token, and whether its password is still valid |
 //! | `endings` | grants that have ended: their passwords are deleted at the site |
-//! | `grant_file` | the file of grants, off the threads that serve requests |
+//! | `grant_file` | the file of grants, which other threads use than those that serve requests |
 //! | `page` | the pages that people see |
 //! | `outbound` | the port to sites and documents |
 //! | `random`, `response` | unguessable texts, their digests; forms of responses |

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// The only scope. It means: what the person's account may do at the site.
 pub(crate) const SCOPE: &str = "mcp";
 
-/// The paths of the metadata, in front of the path of the server or the resource.
+/// The paths of the metadata, which precede the path of the server or the resource.
 pub(crate) const SERVER: &str = "/.well-known/oauth-authorization-server";
 pub(crate) const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 

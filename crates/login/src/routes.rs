@@ -54,7 +54,7 @@ impl AuthorizationServer {
         under(path, metadata::RESOURCE)
     }
 
-    /// Returns the path of this gateway for a path of its public address, which may have a path in front.
+    /// Returns the path of this gateway for a path of its public address, which may have a path of its own.
     pub fn own_path<'p>(&self, path: &'p str) -> &'p str {
         let base = self.base().and_then(|base| base.parse::<http::Uri>().ok());
         let front = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
@@ -131,7 +131,7 @@ fn foreign_page() -> Reply {
     page::message(StatusCode::FORBIDDEN, "You are not signed in", text, None)
 }
 
-/// Returns the path behind a well-known part.
+/// Returns the part of the path after a well-known part.
 fn under<'p>(path: &'p str, well_known: &str) -> Option<&'p str> {
     path.strip_prefix(well_known).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }

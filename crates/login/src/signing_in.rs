@@ -175,8 +175,8 @@ pub(crate) fn application_id(base: &str, client_id: &str) -> String {
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-/// Receives a browser from a site. Its address contains the password, so the browser leaves it at once. The state says
-/// which site this is; an address that names another site ends the sign-in.
+/// Receives a browser from a site. Its address contains the password, so the browser leaves that address at once. The state
+/// says which site this is; an address that names another site ends the sign-in.
 pub(crate) fn returned(server: &AuthorizationServer, query: &str, browser: Browser<'_>) -> Reply {
     let Ok(parameters) = RequestParameters::read(query) else { return over() };
     let state = parameters.get("state").unwrap_or_default();
@@ -209,7 +209,7 @@ pub(crate) async fn finish(server: &AuthorizationServer, entry: &str, browser: B
         return question(server, StatusCode::OK, &attempt, "", None);
     };
     let Some(base) = server.base() else { return over() };
-    // Whoever comes second finds nothing.
+    // A second request finds nothing.
     if server.attempts.lock().end(entry).is_none() {
         return over();
     }

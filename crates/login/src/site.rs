@@ -77,7 +77,7 @@ pub(crate) enum NotConfirmed {
 /// The outcome of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deletion {
-    /// The password does not exist any more.
+    /// The password no longer exists.
     Gone,
     /// The site does not know the account: the password is gone, or does not arrive.
     Ignored,
@@ -117,11 +117,11 @@ impl SiteReach<'_> {
             let said: Option<Value> = serde_json::from_slice(&answer.body).ok();
             let closed = matches!(answer.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
             if closed && said.as_ref().is_some_and(|said| said.get("code").is_some()) {
-                // The site shows its index to nobody; the page has been here since WordPress 5.6.
+                // The site does not show its index; the approval page has had this address since WordPress 5.6.
                 return Ok(SiteIndex { rest, approval: format!("{own}/wp-admin/authorize-application.php") });
             }
             if let Some(said) = said.filter(|_| answer.status.is_success()) {
-                // WordPress answers a path without a site with the site above it.
+                // For a path at which there is no site, WordPress answers with the site above that path.
                 let home = said.get("home").and_then(Value::as_str).and_then(SiteAddress::configured);
                 if home.is_some_and(|home| !site.has_path_of(&home)) {
                     return Err(SiteFault::Unusable(format!("There is no site at {own}.")));
@@ -137,7 +137,7 @@ impl SiteReach<'_> {
         }))
     }
 
-    /// Asks the site whose password this is.
+    /// Asks the site to which account the password belongs.
     pub(crate) async fn confirm(
         &self,
         account: SiteAccount<'_>,

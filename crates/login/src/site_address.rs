@@ -15,7 +15,7 @@ pub(crate) struct SiteRules<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SiteAddress(String);
 
-/// Parts of addresses below a site that people copy from their browser.
+/// Paths below a site's address that people copy from their browser along with the address.
 const BELOW: &[&str] = &["/wp-admin", "/wp-login.php", "/wp-json", "/xmlrpc.php"];
 
 impl SiteAddress {

@@ -18,8 +18,8 @@ const ACCESS: &str = "dgs_";
 const REFRESH: &str = "dgr_";
 /// The lifetime of an access token, in milliseconds.
 const ACCESS_MS: u64 = 60 * 60 * 1000;
-/// The time for which a replaced refresh token is accepted once more, in milliseconds: the answer with the new one may have been
-/// lost on its way.
+/// The time for which a replaced refresh token is accepted once more, in milliseconds: the response with the new one may have
+/// been lost.
 const GRACE_MS: u64 = 60 * 1000;
 
 /// Returns true if a bearer token looks like one of ours.

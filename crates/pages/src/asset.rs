@@ -1,7 +1,7 @@
 //! The files beside the pages: the style sheet, the scripts, the icon. Their addresses contain a digest of their content, so browsers
 //! may keep them forever. This module must not know how they are served.
 
-/// A file that pages refer to. `assets/htmx.LICENSE` and `icons/LICENSE` are the licenses of what others wrote.
+/// A file that pages refer to. `assets/htmx.LICENSE` and `icons/LICENSE` are the licenses of the files that others wrote.
 #[derive(Debug)]
 pub struct Asset {
     /// The name, such as `style.css`.

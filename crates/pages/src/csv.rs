@@ -39,13 +39,13 @@ pub fn call_line(row: &CallRow) -> String {
 }
 
 /// A text as one cell. Spreadsheets treat `=`, `+`, `-` and `@` as the start of a formula, even after spaces and control
-/// characters, and in their full-width forms. A quote before the text makes it a text. Control characters become spaces.
+/// characters, and in their full-width forms. An apostrophe before a cell keeps it a text. Control characters become spaces.
 pub fn cell(text: &str) -> String {
     let flat: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let starts = |c: char| matches!(c, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠' | '\'' | '%' | '|');
     let first =
         flat.chars().find(|c| !c.is_whitespace() && !matches!(c, '"' | '\u{200b}' | '\u{feff}' | '\u{2060}'));
-    // Separators of other programs, too: `a;=1` opens a second cell where `;` separates cells.
+    // Other programs use other separators: where `;` separates cells, `a;=1` opens a second cell.
     let later = flat
         .char_indices()
         .any(|(at, c)| matches!(c, ';' | ',') && flat[at + c.len_utf8()..].trim_start().starts_with(starts));

@@ -1,19 +1,19 @@
-//! Text that Dragoman did not write: names, descriptions, messages, configuration. A page can only show it escaped, shortened, and with
-//! marks in place of characters that nobody sees. This module must not know any page.
+//! Text that Dragoman did not write: names, descriptions, messages, configuration. A page can show it only escaped,
+//! shortened, and with marks in place of invisible characters. This module must not know any page.
 
 use maud::{Escaper, Markup, PreEscaped, Render};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Longer texts are cut when they are taken over.
+/// The size above which a text is cut when a [`ForeignText`] is created from it.
 const MOST_BYTES: usize = 256 * 1024;
-/// The characters of a name in a table.
+/// The maximum number of characters of a name in a table.
 const NAME: usize = 80;
-/// The characters of a sentence.
+/// The maximum number of characters of a sentence.
 const LINE: usize = 320;
-/// The characters of a text of several lines.
+/// The maximum number of characters of a text of several lines.
 const BLOCK: usize = 32 * 1024;
-/// More accents on one letter would cover the lines above and below.
+/// The maximum number of accents on one letter; more would cover the lines above and below.
 const MOST_ACCENTS: usize = 4;
 
 /// Text that Dragoman did not write. It has no `Display`, so that no page shows it unchanged by accident.
@@ -23,7 +23,7 @@ pub struct ForeignText {
 }
 
 impl ForeignText {
-    /// Takes over a text, and cuts it if it is very long.
+    /// Creates a foreign text from `text`, which is cut if it is very long.
     pub fn new(text: impl Into<String>) -> Self {
         let mut text = text.into();
         if text.len() > MOST_BYTES {
@@ -62,7 +62,7 @@ impl ForeignText {
         self.shown(Shortening { most: BLOCK, lines: true, joiners: true })
     }
 
-    /// A line that somebody approves: shown like a [`Self::block`], but on one line, and without any character that nobody sees.
+    /// A line that somebody approves: shown like a [`Self::block`], but on one line, and without invisible characters.
     pub(crate) fn whole_line(&self) -> Markup {
         self.shown(Shortening { most: BLOCK, lines: false, joiners: false })
     }
@@ -152,7 +152,7 @@ pub(crate) fn field_value(text: &str) -> Cow<'_, str> {
     text.chars().map(|c| if fits(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// The mark in place of a character that nobody sees, or that changes how other characters look.
+/// The mark that replaces a character that is invisible, or that changes how other characters look.
 fn code_of(character: char, lines: bool, joiners: bool) -> Option<String> {
     match character {
         '\n' | '\t' if lines => None,

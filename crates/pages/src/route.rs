@@ -1,8 +1,8 @@
 //! The addresses of the pages, of their forms, and of their streams. The gateway serves exactly these.
 //!
-//! Each form is a POST; in a session it has the field `csrf`. The fields are listed with each address. Forms answer with 303 and the page to show, or
-//! with the page itself (status 422) if a field is wrong. Forms that remove something have the field `confirm`, which must repeat the
-//! name of the removed thing.
+//! Each form is a POST; in a session it has the field `csrf`. The fields are listed with each address. The response to a form
+//! is a redirect (303) to the page to show, or the page itself (422) if a field is wrong. Forms that remove something have
+//! the field `confirm`, which must repeat the name of the removed thing.
 //!
 //! A name is a part of a path in the form of [`segment`], and [`name_of`] reads it back. The field `tool` has this form, too, wherever it
 //! names a server's own tool: as the value of a field, a name with characters that HTML cannot contain would arrive as another name.
@@ -23,8 +23,9 @@ pub const SERVERS: &str = "/admin/servers";
 pub const SERVERS_ADD: &str = "/admin/servers-add";
 /// The tools: query `q`, `server`, `profile`, `show`, `at`.
 pub const TOOLS: &str = "/admin/tools";
-/// POST: `profile`, `action` (`allow` or `deny`), `tool` (several, each `server/tool` as in the address of the tool). With `all`,
-/// the action applies to all tools that match the filter in `q`, `server`, `show`. A form with neither answers 422.
+/// POST: `profile`, `action` (`allow` or `deny`), `tool` (several, each `server/tool` as in the address of the tool). With
+/// `all`, the action applies to all tools that match the filter in `q`, `server`, `show`. The response to a form with neither
+/// is 422.
 pub const TOOLS_VISIBILITY: &str = "/admin/tools-visibility";
 /// The profiles.
 pub const PROFILES: &str = "/admin/profiles";
@@ -53,7 +54,7 @@ pub const SESSIONS: &str = "/admin/sessions";
 pub const SESSIONS_END: &str = "/admin/sessions-end";
 /// The API keys: query `q`, `at`.
 pub const KEYS: &str = "/admin/keys";
-/// POST: makes a key: `name`, `profile` (several), `expires`.
+/// POST: creates a key: `name`, `profile` (several), `expires`.
 pub const KEYS_NEW: &str = "/admin/keys-new";
 /// POST: revokes a key: `key` (its first characters), `confirm` (its name).
 pub const KEYS_REVOKE: &str = "/admin/keys-revoke";
@@ -107,8 +108,8 @@ pub enum ServerAction {
     Login,
     /// Changes the entry: `text`, `etag`.
     Change,
-    /// Approves definitions: `revision`, and either `tool` (several, each a [`segment`]) or `all`, which must be `yes`. A form with
-    /// neither approves nothing, and answers 422.
+    /// Approves definitions: `revision`, and either `tool` (several, each a [`segment`]) or `all`, which must be `yes`. A
+    /// form with neither approves nothing, and the response is 422.
     Approve,
     /// Removes the server: `confirm` (its name).
     Remove,

@@ -78,8 +78,8 @@ impl CompiledSchema {
     }
 }
 
-/// The description of a mismatch. If a value is not among the permitted ones, the description has all of these; the library's
-/// own words have two.
+/// The description of a mismatch. If a value is not among the permitted ones, the description lists all of these; the
+/// library's own message lists two.
 fn described(error: &ValidationError<'_>, quotes: bool) -> String {
     if let ValidationErrorKind::Enum { options } = error.kind() {
         let value = if quotes { error.instance().to_string() } else { "value".to_owned() };

@@ -45,7 +45,7 @@ impl StoredCatalogues {
     /// damaged file was moved, if any.
     ///
     /// # Errors
-    /// If the file or the key cannot be used.
+    /// Fails if the file or the key cannot be used.
     pub fn open(folder: &Path, fresh: &[u8; 32]) -> Result<(Self, Option<PathBuf>), Error> {
         let (file, moved) = Database::open_or_replace(&folder.join(FILE), &PURPOSE)?;
         Ok((Self { file, key: VaultKey::of(folder, fresh)? }, moved))
@@ -59,7 +59,7 @@ impl StoredCatalogues {
     /// The stored row of a server, if there is one.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn load(&mut self, server: &ServerDigest) -> Result<Option<Vec<u8>>, Error> {
         let query = "SELECT body FROM catalogues WHERE server = ?1";
         self.file.read(|file| file.query_row(query, [server], |row| row.get(0)).optional())
@@ -68,7 +68,7 @@ impl StoredCatalogues {
     /// Stores rows. Deletes rows that are too old, and the oldest if there are too many.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn save<'a>(
         &mut self,
         rows: impl IntoIterator<Item = (&'a ServerDigest, &'a [u8])>,

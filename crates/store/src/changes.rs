@@ -55,7 +55,7 @@ impl StoredChanges {
     /// is sealed.
     ///
     /// # Errors
-    /// If the file or the key cannot be used.
+    /// Fails if the file or the key cannot be used.
     pub fn open(folder: &Path, fresh: &FreshBytes) -> Result<Self, Error> {
         Self::of(Database::open(&folder.join(FILE), &PURPOSE)?, folder, fresh)
     }
@@ -89,8 +89,8 @@ impl StoredChanges {
                 transaction.execute(sql, params![sealed, text])?;
                 transaction.execute("DELETE FROM changes", []).map(drop)
             })?;
-            // Deleted data is overwritten, and a vacuum leaves no trace of it in the file. Another process may be reading:
-            // then the overwritten pages stay until the next start, and there is nothing to report.
+            // Deleted data is overwritten, and a vacuum leaves no trace of it in the file. If another process is reading, the
+            // overwritten pages stay until the next start; this need not be reported.
             let _ = self.file.read(|file| file.execute_batch("VACUUM"));
         }
         // The write-ahead log may contain older pages, for example if a process ended between the two steps.
@@ -109,7 +109,7 @@ impl StoredChanges {
     /// The newest text, if there is one.
     ///
     /// # Errors
-    /// If the file cannot be read, or the text was sealed under another key.
+    /// Fails if the file cannot be read, or the text was sealed under another key.
     pub fn text(&self) -> Result<Option<String>, Error> {
         let sealed: Option<Vec<u8>> = self.file.read(|file| {
             file.query_row("SELECT sealed FROM sealed_changes", [], |row| row.get(0)).optional()
@@ -125,7 +125,7 @@ impl StoredChanges {
     /// Replaces the text. The new text survives a power cut. `nonce` must be random, and new for each call.
     ///
     /// # Errors
-    /// If the file cannot be written; the previous text is then kept.
+    /// Fails if the file cannot be written; the previous text is then kept.
     pub fn keep(&mut self, text: &str, now_ms: u64, nonce: [u8; 12]) -> Result<(), Error> {
         let sealed = self.seal(text, nonce)?;
         self.file.write(|transaction| {

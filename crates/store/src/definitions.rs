@@ -76,7 +76,7 @@ impl Definitions {
     /// Opens the file in this folder, and creates it if it is missing; `fresh` becomes the folder's key if there is none.
     ///
     /// # Errors
-    /// If the file or the key cannot be used.
+    /// Fails if the file or the key cannot be used.
     pub fn open(folder: &Path, fresh: &[u8; 32]) -> Result<Self, Error> {
         Self::of(Database::open(&folder.join(FILE), &PURPOSE)?, folder, fresh)
     }
@@ -111,7 +111,7 @@ impl Definitions {
     /// Returns true if the file contains this server, or has room for another one.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn has_room(&self, server: &ServerDigest) -> Result<bool, Error> {
         self.file.read(|file| has_room(file, server))
     }
@@ -119,15 +119,15 @@ impl Definitions {
     /// A number that changes when another process, or another connection, changes the file.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn version(&self) -> Result<i64, Error> {
         self.file.number("PRAGMA data_version")
     }
 
-    /// The servers, those first whose lists were stored most recently.
+    /// The servers, sorted by the time at which their lists were stored, the latest first.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn servers(&self) -> Result<Vec<RecordedServer>, Error> {
         let query = "SELECT server, name, audiences, incomplete FROM servers ORDER BY seen_ms DESC, name";
         self.file.read(|file| file.prepare_cached(query)?.query_map([], server)?.collect())
@@ -136,7 +136,7 @@ impl Definitions {
     /// The server with this digest.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn server(&self, digest: &ServerDigest) -> Result<Option<RecordedServer>, Error> {
         let query = "SELECT server, name, audiences, incomplete FROM servers WHERE server = ?1";
         self.file.read(|file| file.prepare_cached(query)?.query_row([digest], server).optional())
@@ -146,7 +146,7 @@ impl Definitions {
     /// well.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn of_server(
         &self,
         server: &ServerDigest,
@@ -159,7 +159,7 @@ impl Definitions {
     /// no room for the server.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn record(
         &mut self,
         server: &ServerDigest,
@@ -195,7 +195,7 @@ impl Definitions {
     /// are tools that the server no longer lists. Returns the names of the tools.
     ///
     /// # Errors
-    /// If the file cannot be written, or the request is refused; then nothing has changed.
+    /// Fails if the file cannot be written, or the request is refused; then nothing has changed.
     pub fn approve(
         &mut self,
         server: &ServerDigest,

@@ -148,7 +148,7 @@ impl StoredSessions {
     /// to which it was moved, if any.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn open(folder: &Path) -> Result<(Self, Option<PathBuf>), Error> {
         let (file, moved) = Database::open_or_replace(&folder.join(FILE), &PURPOSE)?;
         Ok((Self { file, ends: KnownEnds::default(), unchecked: CHECKED_AFTER }, moved))
@@ -157,7 +157,7 @@ impl StoredSessions {
     /// The row of a session. An ended session stays ended, whatever another process writes.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn load(&mut self, id: &SessionKey) -> Result<Option<SessionRow>, Error> {
         let ended = |at_ms| SessionRow::Ended(SessionEnd { at_ms, was_stored: true });
         if self.ends.at_ms.len() > MOST_KNOWN {
@@ -182,7 +182,7 @@ impl StoredSessions {
     /// Writes rows, and deletes those that were last used more than `kept_ms` ago.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn save(
         &mut self,
         rows: &[(SessionKey, SessionRow)],

@@ -152,7 +152,7 @@ impl Operation {
         Self { body: Some(SchemaGenerator::subschema_for::<T>), ..self }
     }
 
-    /// Sets the form of the body, which only the published document names.
+    /// Accepts the form of the body, but does not store it: only the published document contains it.
     #[cfg(not(test))]
     #[expect(clippy::extra_unused_type_parameters, reason = "as in the tests, which publish the document")]
     pub(super) const fn taking<T: JsonSchema>(self) -> Self {
@@ -166,7 +166,7 @@ impl Operation {
         Self { answer: AnswerForm::Json(SchemaGenerator::subschema_for::<T>), status, ..self }
     }
 
-    /// Sets the form of the answer, which only the published document names.
+    /// Accepts the form of the answer, but does not store it: only the published document contains it.
     #[cfg(not(test))]
     #[expect(clippy::extra_unused_type_parameters, reason = "as in the tests, which publish the document")]
     pub(super) const fn giving<T: JsonSchema>(self) -> Self {
@@ -179,7 +179,7 @@ impl Operation {
         Self { answer: AnswerForm::Events(SchemaGenerator::subschema_for::<T>), ..self }
     }
 
-    /// Makes the answer a stream of events, whose form only the published document names.
+    /// Accepts the form of the events, but does not store it: only the published document contains it.
     #[cfg(not(test))]
     #[expect(clippy::extra_unused_type_parameters, reason = "as in the tests, which publish the document")]
     pub(super) const fn streaming<T: JsonSchema>(self) -> Self {
@@ -192,7 +192,7 @@ impl Operation {
         Self { status, ..self }
     }
 
-    /// Sets the status of the answer, which only the published document names.
+    /// Accepts the status of the answer, but does not store it: only the published document contains it.
     #[cfg(not(test))]
     pub(super) const fn status(self, _status: u16) -> Self {
         self

@@ -50,7 +50,7 @@ fn page_with(
     page_reply::page(status, pages::page::login(&data))
 }
 
-/// Returns the path to open after a login; the overview, unless it is one of our own pages.
+/// Returns the path to open after a login: `next` if it is one of our own pages, or else the overview.
 fn own_path(next: &str) -> &str {
     let is_plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     if is_page(next.split('?').next().unwrap_or_default()) && is_plain { next } else { route::ROOT }

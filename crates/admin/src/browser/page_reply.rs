@@ -19,7 +19,7 @@ use gateway::admission::admin::sessions::FormNotice;
 use gateway::changes::Refusal;
 use gateway::front::http::answer;
 
-/// Shorter pages are not worth compressing, in bytes.
+/// The size, in bytes, below which a page is not worth compressing.
 const WORTH: usize = 1024;
 
 /// An answer, or the reason why there is no page.
@@ -72,7 +72,7 @@ pub(super) fn to(path: &str) -> Response<Body> {
     response
 }
 
-/// Sends the browser to the page that shows the result of a form.
+/// Sends the browser to the page that shows the result of a form submission.
 pub(super) fn done<T>(
     request: &PageRequest,
     outcome: Result<T, Refusal>,

@@ -81,7 +81,7 @@ impl PageRequest {
         self.shard.gateway.standing.config().keeps_changes()
     }
 
-    /// Returns the frame of a page. It contains the result of the last form, which is shown only once.
+    /// Returns the frame of a page. It contains the result of the last form submission, which is shown only once.
     pub(super) fn frame(&self) -> PageFrame {
         let notice = self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie);
         let counts = AttentionCounts::of(&self.shard);
@@ -99,7 +99,7 @@ impl PageRequest {
         }
     }
 
-    /// Returns the frame for a part of a page, which shows no result of a form.
+    /// Returns the frame for a part of a page, which does not show the result of a form submission.
     pub(super) fn frame_without_notice(&self) -> PageFrame {
         let kept = self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie);
         let frame = self.frame();
@@ -109,7 +109,7 @@ impl PageRequest {
         frame
     }
 
-    /// Keeps the result of a form for the next page of this session.
+    /// Keeps the result of a form submission for the next page of this session.
     pub(super) fn tell(&self, notice: FormNotice) {
         self.shard.gateway.process.admin.sessions.lock().tell(&self.cookie, notice);
     }

@@ -32,7 +32,7 @@ type GatheredUsage = HashMap<Duration, (Instant, Arc<Usage>)>;
 /// The state of the pages.
 #[derive(Default)]
 pub(crate) struct PagesState {
-    /// There are as many entries as lengths of periods.
+    /// The gathered figures; there is one entry for each length of a period.
     usage: Mutex<GatheredUsage>,
     /// The results of the last checks.
     pub(super) doctor: Mutex<Option<DoctorPage>>,

@@ -60,7 +60,7 @@ pub(super) struct PlayedProgress {
     pub(super) params: Value,
 }
 
-/// The facts that are known of a call.
+/// The facts that are known about a call.
 #[derive(Debug, Clone)]
 pub(super) struct PlayedFacts {
     pub(super) state: PlayState,
@@ -173,7 +173,7 @@ impl PlayedCall {
         is_open && self.answers.try_send(answer).is_ok()
     }
 
-    /// Returns a receiver that learns of every change.
+    /// Returns a receiver that is notified of every change.
     pub(super) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }

@@ -90,8 +90,8 @@ impl<'a, 'b> Families<'a, 'b> {
         Ok(())
     }
 
-    /// Writes the families that warn of caps. `overflow` are the families whose series are capped where they are created, each
-    /// with the number of events that got no series of their own.
+    /// Writes the families that warn of exceeded caps. `overflow` are the families whose series are capped where they are
+    /// created, each with the number of events that got no series of their own.
     pub(super) fn write_overflow<const N: usize>(mut self, overflow: [(&'static str, u64); N]) -> Result {
         let about = "Events counted as _OTHER, because a family has too many series.";
         self.counters::<u64>(("dragoman_series_overflow", about), |series| {

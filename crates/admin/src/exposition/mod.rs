@@ -44,7 +44,7 @@ impl ExpositionFormat {
     }
 }
 
-/// Everything that is written when somebody asks.
+/// All metrics, gathered each time somebody asks for them.
 struct AllFigures(Arc<Gateway>);
 
 impl fmt::Debug for AllFigures {

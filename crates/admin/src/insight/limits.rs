@@ -25,7 +25,7 @@ pub(crate) struct LimitsInUse {
 pub(crate) struct LimitInUse {
     /// The configuration key of the limit.
     pub(crate) key: &'static str,
-    /// The counted things, in words.
+    /// A description of what is counted.
     pub(crate) about: &'static str,
     pub(crate) used: usize,
     pub(crate) limit: usize,

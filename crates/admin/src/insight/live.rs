@@ -24,7 +24,7 @@ use gateway::process::{Shard, Thread};
 /// The interval at which servers' states are read again.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The number of looks between two events with figures.
+/// The number of state checks between two events with figures.
 const FIGURES: u32 = 5;
 
 /// The minimum interval at which the names of keys are read again.
@@ -104,7 +104,7 @@ pub(crate) struct LiveEvents {
     pub(crate) looked: u32,
     /// The number of changes of each server's state that were seen.
     pub(crate) seen: HashMap<UpstreamId, u64>,
-    /// The counts at the previous figures, and the number of omitted calls that the reader has been told.
+    /// The counts at the previous figures, and the number of omitted calls that the reader has been told about.
     pub(crate) counted: WatchedCounts,
     pub(crate) told: u64,
     pub(crate) share: WatchedShare,

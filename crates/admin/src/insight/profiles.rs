@@ -52,7 +52,7 @@ pub(crate) struct ProfileItems {
     /// The number of chosen items on all pages.
     pub(crate) total: usize,
     pub(crate) items: Vec<ProfileItem>,
-    /// Irregularities, in words.
+    /// Descriptions of irregularities.
     pub(crate) notes: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) async fn status(shard: &Arc<Shard>, identity: &Identity, slug: &str) 
     let mode = shard.gateway.snapshot.profiles[at].rules.tools.mode;
     let cell = stateless::view(&shard.call, at, newest_handshake(), identity).await;
     let frame = Frame::parse(LIST_TOOLS.into(), FrameLimits::default()).ok()?;
-    // The view of the caller waits for the lists, of which everybody's tools are counted.
+    // The caller's view waits for the servers' lists. The counts are those of the view that all callers share.
     drop(stateless::view_for(&shard.call, &cell, &frame).await);
     let view = whole_view(shard, slug).await.ok()?;
     Some(ProfileStatus {

@@ -1,5 +1,5 @@
-//! The reasons why recorded calls did not reach a tool. The record contains only an outcome and a code, so the present rules and consents
-//! are asked. This module must not know how reasons are shown.
+//! The reasons why recorded calls did not reach a tool. The record contains only an outcome and a code, so the reason is
+//! derived from the present rules and consents. This module must not know how reasons are shown.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use gateway::process::Shard;
 /// The maximum number of different questions to the rules for one list.
 const MOST_QUESTIONS: usize = 200;
 
-/// The method whose calls rules are asked about.
+/// The method of the calls for which the rules are checked.
 const CALL: &str = "tools/call";
 
 /// Finds reasons for several calls.

@@ -65,14 +65,14 @@ pub(crate) struct Usage {
     /// The beginning of the counted part of the period, in milliseconds since 1970, if there are too many calls to count all.
     pub(crate) counted_since: Option<u64>,
     pub(crate) total: CallCount,
-    /// The period of the same length before; `None` if it may not have been examined completely.
+    /// The preceding period of the same length; `None` if it may not have been examined completely.
     pub(crate) before: Option<CallCount>,
     /// Steps of equal length, the earliest first.
     pub(crate) steps: Vec<UsageStep>,
     servers: HashMap<String, CallCount>,
     /// By server and by the name that the client used.
     tools: HashMap<(String, String), CallCount>,
-    /// By the name that the client used alone: a refused call has no server.
+    /// Only by the name that the client used, because a refused call has no server.
     names: HashMap<String, CallCount>,
     callers: HashMap<String, CallCount>,
 }

@@ -13,7 +13,7 @@ pub(crate) enum StoreReply {
     Bytes(Bytes),
     /// The command failed: a code in capitals, and the reason.
     Error(String),
-    /// Several values. A map is a list of its keys and values in turn.
+    /// Several values. A map is a list in which keys and values alternate.
     List(Vec<Self>),
     /// A message that answers no command.
     Push(Vec<Self>),
@@ -33,7 +33,7 @@ impl StoreReply {
         self.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok())
     }
 
-    /// Returns a number, also one that is written as a text; `None` for any other value.
+    /// Returns a number, including one that is written as a text; `None` for any other value.
     pub(crate) fn integer(&self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(*number),

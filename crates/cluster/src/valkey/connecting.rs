@@ -1,5 +1,5 @@
-//! A new connection to the store: TCP, TLS, credentials, and the checks whether the store can be used. This module must
-//! not know what is stored.
+//! A new connection to the store: TCP, TLS, credentials, and the checks that the store can be used. This module must not know
+//! what is stored.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

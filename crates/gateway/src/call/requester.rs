@@ -46,7 +46,7 @@ impl<'a> Requester<'a> {
         Self { caller, identity, headers, unchecked: false, counted: true, whole: false, arrived: None }
     }
 
-    /// Returns the same requester, whose request has arrived like this.
+    /// Returns the requester, with the arrival of its request.
     pub(crate) fn arrived(mut self, at: Option<RequestArrival>) -> Self {
         self.arrived = at;
         self

@@ -48,7 +48,7 @@ pub enum ClientChannel {
 pub struct Session {
     /// The id that the client sends with each request.
     pub id: Box<str>,
-    /// The digest of the id that traces show, once a request was traced.
+    /// The digest of the id, which traces show; it is set once a request is traced.
     pub(crate) trace_digest: OnceLock<u64>,
     /// The state that is stored for the next process; `None` if the session ends with its stream or pipe.
     pub(super) kept: Option<KeptState>,
@@ -71,7 +71,7 @@ pub struct Session {
     /// The resources and notices in which the client is interested.
     pub interests: ClientInterests,
     pub(super) tasks: TaskOwner,
-    /// The numbers of requests and their times.
+    /// The times of the session's opening and last use.
     pub usage: Usage,
 }
 

@@ -111,8 +111,7 @@ impl Session {
         used.cell.current().filter(|link| used.joined.load(Ordering::Acquire) == link.tenancy())
     }
 
-    /// Returns the open link to an upstream; by then, the upstream has received this session's log level and
-    /// subscriptions.
+    /// Returns the open link to an upstream, once the upstream has received this session's log level and subscriptions.
     pub(crate) async fn link(
         self: &Arc<Self>,
         egress: &Egress,

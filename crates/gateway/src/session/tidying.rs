@@ -1,6 +1,6 @@
-//! Returns memory to the operating system: after startup, after many sessions have ended, after many connections have
-//! become idle, or after large views were built. Otherwise the allocator would keep that memory, so that after one busy
-//! hour a gateway would seem to be busy forever.
+//! Returns memory to the operating system: after startup, after many sessions have ended, after many connections have become
+//! idle, or after large views were built. Otherwise the allocator would keep that memory, and after one busy hour, a gateway
+//! would seem to be busy forever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

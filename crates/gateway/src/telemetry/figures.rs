@@ -10,17 +10,17 @@ use engine::meters::{
     DurationHistogram, OVERHEAD_BOUNDS, OperationHistograms, SeriesAllowance, ServerMeters, ToolCounters,
 };
 
-/// The caps of the families whose series bear the names of servers and tools.
+/// The caps of the metric families whose series are labeled with the names of servers and tools.
 pub struct Allowances {
     /// The operations that clients requested.
     pub requested: SeriesAllowance,
     /// The requests that were sent to servers.
     pub sent: SeriesAllowance,
-    /// The calls of tools.
+    /// The tool calls.
     pub tools: SeriesAllowance,
 }
 
-/// The figures of everything that got no series of its own.
+/// The figures of everything that has no series of its own.
 pub struct RestFigures {
     pub requested: OperationHistograms,
     pub sent: OperationHistograms,

@@ -60,7 +60,7 @@ impl SentTimes {
     }
 }
 
-/// A request, with the place of its figures.
+/// A request, and the meters that count it.
 pub(crate) struct RequestMeter {
     method: Option<Method>,
     server: Arc<ServerMeters>,

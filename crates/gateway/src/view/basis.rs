@@ -58,7 +58,7 @@ impl Basis {
         }
     }
 
-    /// Returns true if the profile's names are kept there.
+    /// Returns true if the profile's names are stored in `names`.
     pub(super) fn has_names(&self, names: &Arc<ProfileNames>) -> bool {
         Arc::ptr_eq(&self.names, names)
     }

@@ -70,7 +70,7 @@ fn context(tools: usize) -> Arc<ViewContext> {
     context_of("{ servers: [a] }", tools)
 }
 
-/// The same for this profile.
+/// Like [`context`], for this profile.
 fn context_of(profile: &str, tools: usize) -> Arc<ViewContext> {
     let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
     // Nobody listens at this address: the known tools come from the store.
@@ -120,7 +120,7 @@ impl ViewObserver for Told {
     }
 }
 
-/// The notifications that are sent when a server loses all of its tools, this many, which three views show.
+/// The notifications that are sent when a server loses all of its `tools` tools, which three views show.
 async fn told_of_the_end(tools: usize) -> Vec<(bool, ThreadId)> {
     let context = context(tools);
     let observer = Arc::new(Told::default());

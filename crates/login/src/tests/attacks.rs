@@ -16,7 +16,7 @@ async fn nobody_is_sent_to_an_address_that_is_not_the_clients() {
     }
     let reply = stage.open(&authorize("dgc_unknown")).await;
     assert!(text(&reply).contains("does not know this client any more"));
-    // Nobody is sent anywhere before seeing who asks, also not to a client that has just registered.
+    // Nobody is sent anywhere before seeing who asks, not even to a client that has just registered.
     for (from, to, error) in
         [("S256", "plain", "invalid_request"), (BASE, "https://other.example", "invalid_target")]
     {
@@ -180,7 +180,7 @@ async fn requests_for_tokens_are_read_strictly() {
     let json = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
     assert_eq!(stage.send(Method::POST, "/oauth/token", json, "{}").await.status(), StatusCode::BAD_REQUEST);
     assert_eq!(stage.open("/oauth/token").await.status(), StatusCode::METHOD_NOT_ALLOWED);
-    // An access token renews nothing, and a refresh token of another client neither.
+    // Neither an access token nor a refresh token of another client renews anything.
     let (access, refresh) = stage.tokens().await;
     assert_eq!(stage.renewed(&access).await.0, StatusCode::BAD_REQUEST);
     let other = format!("grant_type=refresh_token&refresh_token={refresh}&client_id=dgc_other");

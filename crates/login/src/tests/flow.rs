@@ -1,4 +1,4 @@
-//! Tests of the way of people and clients.
+//! Tests of sign-ins from the first page to the tokens.
 
 use http::header::{CACHE_CONTROL, HeaderMap, REFERRER_POLICY};
 use http::{Method, StatusCode};

@@ -34,7 +34,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A site where `ann` is an editor, and accepts every password.
+    /// A site that accepts every password, and at which `ann` is an editor.
     pub(super) fn with_site() -> Arc<Self> {
         let world = Arc::new(Self::default());
         let page = format!("{SITE}/wp-admin/authorize-application.php");
@@ -97,7 +97,7 @@ impl Outbound for Arc<World> {
     }
 }
 
-/// A new folder for one test; it is removed in the end.
+/// A new folder for one test; it is removed at the end of the test.
 pub(super) struct Folder(pub(super) PathBuf);
 
 impl Drop for Folder {
@@ -117,7 +117,7 @@ pub(super) struct Stage {
     client: Mutex<String>,
 }
 
-/// The settings that this text means below `auth`.
+/// The settings that result from this text below `auth`.
 pub(super) fn settings(login: &str) -> Login {
     let lookup = Lookup { env: &|_| None, file: &|_| Err("none".to_owned()) };
     let text = format!("publicUrl: {BASE}\nauth: {{ login: {login} }}\nmcpServers: {{}}\n");
@@ -200,7 +200,7 @@ impl Stage {
         said["client_id"].as_str().unwrap().to_owned()
     }
 
-    /// The browser comes from a client; the name of the sign-in.
+    /// The browser comes from a client; returns the name of the sign-in.
     pub(super) async fn begun(&self, client: &str) -> String {
         let reply = self.open(&authorize(client)).await;
         assert_eq!(reply.status(), StatusCode::OK, "{}", text(&reply));
@@ -209,7 +209,7 @@ impl Stage {
         rest.split('"').next().unwrap().to_owned()
     }
 
-    /// The browser goes to the site; the address with which the site sends it back.
+    /// The browser goes to the site; returns the address to which the site sends it back.
     pub(super) async fn at_site(&self, entry: &str) -> String {
         let reply = self.submit(entry, "choice=continue&site=blog.example").await;
         let to = location(&reply);
@@ -218,7 +218,7 @@ impl Stage {
         pairs.into_iter().find(|(name, _)| name == "success_url").unwrap().1
     }
 
-    /// A whole way of the browser; the code.
+    /// Completes a sign-in in the browser; returns the code.
     pub(super) async fn code(&self, client: &str) -> String {
         let entry = self.begun(client).await;
         let back = self.at_site(&entry).await;
@@ -240,7 +240,7 @@ impl Stage {
         self.post("/oauth/token", &form).await
     }
 
-    /// Signs in; an access token and a refresh token.
+    /// Signs in; returns an access token and a refresh token.
     pub(super) async fn tokens(&self) -> (String, String) {
         let client = self.registered().await;
         self.client.lock().clone_from(&client);

@@ -66,7 +66,7 @@ pub struct CallRow {
     pub id: u64,
     /// The arrival of the call.
     pub at: Millis,
-    /// The end of the call.
+    /// The outcome of the call.
     pub outcome: Outcome,
     /// The caller.
     pub principal: Caller,
@@ -102,7 +102,7 @@ pub struct CallRow {
     pub reason: Option<ForeignText>,
 }
 
-/// One call, from the client's request to the client's answer.
+/// One call, from the client's request to the answer that the client gets.
 #[derive(Debug, Clone, Default)]
 pub struct CallPage {
     /// The entry of the record.
@@ -175,7 +175,7 @@ pub struct WireMessage {
     pub after_us: u64,
     /// The direction.
     pub lane: MessageLane,
-    /// The protocol version of that side.
+    /// The protocol version that is used with the client or with the server, depending on the direction.
     pub era: ForeignText,
     /// The kind of the message: `tools/call`, `result`, `notifications/progress`.
     pub title: ForeignText,

@@ -45,7 +45,7 @@ pub struct ConfigFault {
 pub struct ChangeRow {
     /// The moment.
     pub at: Millis,
-    /// The one who changed it; `file` for a reload.
+    /// The author of the change; `file` for a reload.
     pub by: ForeignText,
     /// The change: `added: server notion`.
     pub what: ForeignText,

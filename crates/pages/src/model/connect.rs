@@ -15,7 +15,7 @@ pub struct ConnectPage {
     pub header: Option<(ForeignText, ForeignText)>,
     /// Something to know before connecting: `this address is reachable from this machine only`.
     pub notes: Vec<ForeignText>,
-    /// One entry a client.
+    /// One entry for each client.
     pub clients: Vec<ClientSnippet>,
     /// The id of the chosen client. The query parameter is `client`.
     pub client: String,

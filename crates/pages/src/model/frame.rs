@@ -23,7 +23,7 @@ pub struct PageFrame {
     pub failing_servers: u32,
     /// The tools whose definitions await approval.
     pub pending_definitions: u32,
-    /// The result of the last form, shown once at the top of the page.
+    /// The result of the last form submission, shown once at the top of the page.
     pub notice: Option<Notice>,
 }
 
@@ -63,7 +63,7 @@ pub struct LoginPage {
     pub name: ForeignText,
     /// The reason why the last attempt failed, or why nobody can log in over this connection.
     pub notice: Option<Notice>,
-    /// The path to open after the login; one of ours.
+    /// The path to open after the login; always one of our own pages.
     pub next: String,
 }
 

@@ -15,9 +15,9 @@ pub struct KeysPage {
     pub paging: Paging,
     /// The profiles to choose from.
     pub profiles: Vec<ForeignText>,
-    /// The key that was just made. The page shows it this once.
+    /// The key that was just created. The page shows it only this once.
     pub made: Option<NewKey>,
-    /// The form that makes a key.
+    /// The form that creates a key.
     pub form: KeyForm,
 }
 
@@ -54,7 +54,7 @@ pub enum KeyStanding {
     Revoked,
 }
 
-/// A key that was just made.
+/// A key that was just created.
 #[derive(Debug, Clone, Default)]
 pub struct NewKey {
     /// The name.
@@ -65,7 +65,7 @@ pub struct NewKey {
     pub gets_nothing: bool,
 }
 
-/// The form that makes a key: fields `name`, `profile` (several), `expires`.
+/// The form that creates a key: fields `name`, `profile` (several), `expires`.
 #[derive(Debug, Clone, Default)]
 pub struct KeyForm {
     /// The name that was entered before.

@@ -25,7 +25,7 @@ pub struct SignInRow {
     pub user: ForeignText,
     /// The site of the account.
     pub site: ForeignText,
-    /// The client that got the tokens, by its own words.
+    /// The name of the client that got the tokens, as the client states it.
     pub client: ForeignText,
     /// The client's id.
     pub client_id: ForeignText,

@@ -13,7 +13,7 @@ pub struct OverviewPage {
     pub advice: Vec<Advice>,
     /// The sums of the period.
     pub totals: TrafficTotals,
-    /// The sums of the period before, for comparison; `None` if they are not known.
+    /// The sums of the preceding period, for comparison; `None` if they are not known.
     pub before: Option<TrafficTotals>,
     /// The beginning of the counted part of the period, if there are too many calls to count all.
     pub counted_since: Option<Millis>,
@@ -90,7 +90,7 @@ pub struct Advice {
     pub text: ForeignText,
     /// The page where it can be done.
     pub href: String,
-    /// The words of the link: `Log in`.
+    /// The text of the link: `Log in`.
     pub action: &'static str,
 }
 
@@ -126,7 +126,7 @@ pub struct TrafficPoint {
     pub p95_us: u64,
 }
 
-/// The use of a tool, a server or by a caller within a period.
+/// The calls of a tool, at a server or by a caller within a period.
 #[derive(Debug, Clone, Default)]
 pub struct UsageRow {
     /// The name of the tool, or the id of the caller.

@@ -87,7 +87,7 @@ impl ServerState {
     }
 }
 
-/// The end of a call, as in the record of calls.
+/// The outcome of a call, as in the record of calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// The call returned a result.

@@ -59,7 +59,7 @@ pub struct SchemaField {
     pub required: bool,
     /// The form of the value.
     pub kind: FieldKind,
-    /// The value that was entered before, or the default. For several choices, one a line.
+    /// The value that was entered before, or the default. Several choices are written one per line.
     pub value: ForeignText,
     /// The reason why the value was refused.
     pub fault: Option<ForeignText>,

@@ -7,13 +7,13 @@ use super::{Caller, ForeignText, Millis, Paging};
 pub struct SessionsPage {
     /// The filter: a part of the caller, the client or the address. The query parameter is `q`.
     pub q: ForeignText,
-    /// The sessions that match the filter, the latest used first.
+    /// The sessions that match the filter, the most recently used first.
     pub sessions: Vec<SessionRow>,
     /// The position of the sessions.
     pub paging: Paging,
     /// The open event streams.
     pub streams: Vec<StreamRow>,
-    /// The calls that wait for an answer of their client.
+    /// The calls that wait for an answer from their client.
     pub parked: Vec<ParkedRow>,
     /// The servers at which calls run or wait.
     pub queues: Vec<QueueRow>,
@@ -65,7 +65,7 @@ pub struct StreamRow {
     pub opened: Millis,
 }
 
-/// A call that waits for an answer of its client.
+/// A call that waits for an answer from its client.
 #[derive(Debug, Clone, Default)]
 pub struct ParkedRow {
     /// The caller.

@@ -22,7 +22,7 @@ pub struct ToolsPage {
 /// The filter of the tools. The query parameters have the names of the fields; `show` is `pending`, `findings`, `hidden` or `writes`.
 #[derive(Debug, Clone, Default)]
 pub struct ToolsFilter {
-    /// Words of the name or the description.
+    /// Words in the name or the description.
     pub q: ForeignText,
     /// Only tools of this server.
     pub server: ForeignText,
@@ -51,7 +51,7 @@ pub struct ToolRow {
     pub tokens: u64,
     /// The number of findings of the schema lint.
     pub findings: u64,
-    /// The tool's definition awaits approval.
+    /// The state of the tool's definition, if it awaits approval.
     pub pending: Option<DefinitionState>,
     /// The reason why clients of the profile do not see the tool: `denied by the profile`, `awaits approval`.
     pub hidden: Option<ForeignText>,
@@ -132,6 +132,6 @@ pub struct SchemaFindingRow {
 pub struct ApprovalRow {
     /// The moment.
     pub at: Millis,
-    /// The one who approved: a principal, `first seen`, `cli`.
+    /// The author of the approval: a principal, `first seen`, `cli`.
     pub by: ForeignText,
 }

@@ -1,12 +1,12 @@
-//! Definitions of tools that await approval. A page offers the approval only of what it shows completely; this module must not know what a
-//! definition contains.
+//! Definitions of tools that await approval. A page offers to approve only changes that it shows completely. This module must
+//! not know what a definition contains.
 
 use crate::model::{DefinitionChange, DefinitionState, PageFrame, ServerPage};
 use crate::part::{Button, Glyph, counted, definition_badge, diff, diff_fits, left_out, post, shown, submit};
 use crate::route::{self, ServerAction};
 use maud::{Markup, html};
 
-/// The bytes of all differences on the page of a server.
+/// The maximum size of all differences on the page of a server, in bytes.
 const MOST_TEXT: usize = 256 * 1024;
 
 /// Returns true if the page of a tool shows the whole change, so that it can be approved there.
@@ -42,7 +42,7 @@ pub(super) fn changes(frame: &PageFrame, data: &ServerPage) -> Markup {
     }
 }
 
-/// For each shown change, whether the page shows it completely and offers its approval.
+/// For each shown change, true if the page shows the change completely and offers its approval.
 fn offers(changes: &[DefinitionChange]) -> Vec<bool> {
     let mut room = MOST_TEXT;
     let mut offers = Vec::new();

@@ -163,7 +163,7 @@ fn stat(words: &str, value: &str, below: &Markup) -> Markup {
 
 fn change(before: Option<u64>, now: u64) -> Markup {
     match before {
-        // A percentage of thousands tells nothing.
+        // A percentage in the thousands tells the reader nothing.
         Some(before) if before > 0 && now / 10 > before => html! { (Glyph::Up) (compact(before)) " before" },
         Some(before) if before > 0 && now >= before => {
             html! { (Glyph::Up) (percent(now - before, before)) " more than before" }

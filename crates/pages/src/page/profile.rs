@@ -10,7 +10,7 @@ use crate::part::{
 use crate::route::{self, ProfileAction};
 use maud::{Markup, html};
 
-/// The context of a usual model, for comparison.
+/// The context size of a typical model, in tokens, for comparison.
 const CONTEXT: u64 = 200_000;
 
 /// One profile.

@@ -64,7 +64,7 @@ pub(crate) fn state_name(state: ServerState) -> &'static str {
     }
 }
 
-/// The end of a call.
+/// The outcome of a call.
 pub(crate) fn outcome_badge(outcome: Outcome) -> Markup {
     match outcome {
         Outcome::Ok => badge(Tone::Good, Glyph::Check, "ok"),
@@ -83,8 +83,8 @@ pub(crate) fn definition_badge(state: DefinitionState) -> Markup {
     }
 }
 
-/// The annotations of a tool. Where the server says nothing, the defaults of the specification apply. By these, every tool may reach
-/// beyond its server, so only what the server says about this is shown.
+/// The annotations of a tool. Where the server says nothing, the defaults of the specification apply. By default, every tool
+/// may reach beyond its server, so this is shown only if the server states it.
 pub(crate) fn hints(hints: ToolHints) -> Markup {
     html! {
         span.badges {

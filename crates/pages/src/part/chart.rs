@@ -7,12 +7,12 @@ use crate::model::TrafficPoint;
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
-/// Coordinates of a chart. The style sheet stretches it; lines keep their width.
+/// The width of a chart in its own coordinates. The style sheet stretches the chart; lines keep their width.
 const WIDTH: u64 = 600;
 const HEIGHT: u64 = 120;
 /// The height below the zero line, for failed calls.
 const BELOW: u64 = 36;
-/// More points are left out of the table and the chart.
+/// The maximum number of points; further points are left out of the table and the chart.
 const MOST_POINTS: usize = 120;
 
 /// Calls above the zero line, failed and denied calls below.

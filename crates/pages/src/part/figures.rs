@@ -61,7 +61,7 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     match rounded(1000) {
         0 => "< 0.1 %".to_owned(),
         thousandths @ 1..100 => format!("{}.{} %", thousandths / 10, thousandths % 10),
-        // A part is never everything.
+        // A part is never shown as 100 %.
         _ if part < whole => format!("{} %", rounded(100).min(99)),
         _ => format!("{} %", rounded(100)),
     }

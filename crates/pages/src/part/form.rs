@@ -10,11 +10,11 @@ use maud::{Markup, html};
 /// A field of one line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputLine<'a> {
-    /// The name in the form; also the id, behind a prefix.
+    /// The name in the form; also the id, after a prefix.
     pub(crate) name: &'a str,
     /// The prefix of the id, different for each form of a page.
     pub(crate) form: &'a str,
-    /// The words above the field.
+    /// The label above the field.
     pub(crate) label: &'a str,
     /// The value.
     pub(crate) value: &'a str,
@@ -52,7 +52,7 @@ pub(crate) fn field(field: InputLine<'_>) -> Markup {
     }
 }
 
-/// A choice. Options are pairs of value and words.
+/// A choice. Options are pairs of a value and a label.
 pub(crate) fn select(
     form: &str,
     name: &str,
@@ -81,7 +81,7 @@ pub(crate) enum Button {
     Main,
     /// An action.
     Plain,
-    /// An action that takes something away.
+    /// An action that removes something.
     Danger,
 }
 
@@ -118,8 +118,8 @@ pub(crate) fn faults(list: &[ForeignText]) -> Markup {
     html! { @if !list.is_empty() { div.faults role="alert" { (reasons(list)) } } }
 }
 
-/// The reasons why a form was refused, on the page that answers it. They have the focus, so that the browser shows this part of the
-/// page, and the next keys are those of the form.
+/// The reasons why a form was refused, on the page that answers it. They have the focus, so that the browser shows this part
+/// of the page, and the Tab key leads to the fields of the form.
 pub(crate) fn refused(id: &str, list: &[ForeignText]) -> Markup {
     html! { @if !list.is_empty() { div.faults id=(id) role="alert" tabindex="-1" autofocus { (reasons(list)) } } }
 }
@@ -143,7 +143,7 @@ pub(crate) fn post(frame: &PageFrame, action: &str, class: &str, content: &Marku
 pub(crate) struct Confirmed<'a> {
     /// The prefix of the ids.
     pub(crate) form: &'a str,
-    /// The words of the button.
+    /// The label of the button.
     pub(crate) words: &'a str,
     /// The sentence that says what happens.
     pub(crate) effect: &'a str,
@@ -179,7 +179,7 @@ pub(crate) fn schema_field(field: &SchemaField, form: &str, number: usize) -> Ma
     named_field(field, &format!("arg.{}", encoded(field.name.raw())), form, number)
 }
 
-/// The same with a name of our own.
+/// Like [`schema_field`], but with the name `name`.
 pub(crate) fn named_field(field: &SchemaField, name: &str, form: &str, number: usize) -> Markup {
     let id = format!("{form}-{number}");
     let hint = format!("{id}-hint");

@@ -53,7 +53,8 @@ fn sent_at_once(action: &str, target: &str, role: Option<&str>, content: &Markup
     }
 }
 
-/// A table that scrolls by itself, with a head that stays. `label` is read by screen readers; `columns` are words and classes.
+/// A table that scrolls by itself, with a head that stays visible. `label` is read by screen readers; `columns` are headings
+/// and classes.
 pub(crate) fn table(label: &str, columns: &[(&str, &str)], rows: &Markup) -> Markup {
     html! {
         div.table role="group" tabindex="0" aria-label=(label) {
@@ -107,7 +108,7 @@ pub(crate) struct Empty<'a> {
     pub(crate) title: &'a str,
     /// The next step.
     pub(crate) text: &'a str,
-    /// The link to where it can be done: its address and words.
+    /// The link to the page where it can be done: its address and its text.
     pub(crate) link: Option<(&'a str, &'a str)>,
 }
 
@@ -123,7 +124,7 @@ pub(crate) fn empty(empty: &Empty<'_>) -> Markup {
     }
 }
 
-/// Pairs of words and values.
+/// Pairs of labels and values.
 pub(crate) fn facts(pairs: &[(&str, Markup)]) -> Markup {
     html! { dl.facts { @for (words, value) in pairs { div { dt { (words) } dd { (value) } } } } }
 }

@@ -7,8 +7,8 @@ use crate::model::{Notice, PageFrame};
 use crate::route;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Settings of htmx: it adds no style, animates nothing, and asks no other origin. Only the policy of [`crate::asset`]
-/// keeps it from evaluating texts. By default, it also shows answers with the status 422.
+/// Settings of htmx: it adds no style, animates nothing, and asks no other origin. Only the policy of [`crate::asset`] keeps
+/// it from evaluating texts. By default, it also shows responses with the status 422.
 const HTMX_CONFIG: &str = r#"{"includeIndicatorCSS":false,"mode":"same-origin","transitions":false}"#;
 
 /// A page of the navigation.
@@ -93,7 +93,7 @@ pub(crate) struct Head<'a> {
     pub(crate) lead: Markup,
     /// Buttons beside the heading.
     pub(crate) actions: Markup,
-    /// The page above this one: address and words.
+    /// The page above this one: its address and its name.
     pub(crate) above: Option<(&'a str, &'a str)>,
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn note(notice: &Notice) -> Markup {
     }
 }
 
-/// The name of the product with its sign: two brackets of speech that meet.
+/// The name of the product with its logo: two speech bubbles that meet.
 pub(crate) fn brand() -> Markup {
     html! {
         a.brand href=(route::ROOT) {

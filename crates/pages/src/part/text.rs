@@ -5,7 +5,7 @@ use super::icon::Glyph;
 use crate::model::{Caller, DiffLine, DiffMark, ForeignText, MessageLane, PageFrame, WireMessage};
 use maud::{Markup, html};
 
-/// The bytes of a comparison that a page shows.
+/// The maximum size of a comparison on a page, in bytes.
 const MOST_DIFF: usize = 128 * 1024;
 
 /// A text in a box that scrolls. `label` is read by screen readers.

@@ -1,4 +1,5 @@
-//! Points in time. A page shows how long ago something was; the exact time opens on a click, a tap or a key, and hovers under a mouse.
+//! Points in time. A page shows how long ago something was; the exact time appears on a click, a tap or a key press, and when
+//! the mouse hovers over it.
 
 use crate::model::Millis;
 use maud::{Markup, html};

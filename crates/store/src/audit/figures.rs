@@ -47,7 +47,7 @@ impl Log {
     /// operations, which are recorded without a request, are not calls.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn figures(&self, since_ms: u64, mut take: impl FnMut(&CallFigures<'_>)) -> Result<Examined, Error> {
         self.database().read(|file| {
             let mut select = file.prepare_cached(

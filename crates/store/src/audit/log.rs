@@ -73,7 +73,7 @@ const WIDTH: usize = 17;
 /// The number of columns with texts that many entries share; they come after the first column.
 const TEXTS: usize = 8;
 
-/// The number of entries that one statement appends at most. Starting and ending a statement costs more than an entry.
+/// The maximum number of entries that one statement appends. Starting and ending a statement costs more than an entry.
 const ROWS: usize = 64;
 
 /// The statements that append entries: one entry, [`ROWS`] entries, or [`ROWS`] entries with the same texts.
@@ -92,7 +92,7 @@ impl Log {
     /// Opens the file, and creates it and its folders if they are missing.
     ///
     /// # Errors
-    /// If the folder or the file cannot be used.
+    /// Fails if the folder or the file cannot be used.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Database::open(path, &PURPOSE).map(Self)
     }
@@ -116,7 +116,7 @@ impl Log {
     /// Appends entries, all or none of them.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn append(&mut self, entries: &[AuditEntry]) -> Result<(), Error> {
         self.0.write(|file| {
             let (whole, rest) = entries.as_chunks::<ROWS>();
@@ -140,7 +140,7 @@ impl Log {
     /// The entries that match a query: the newest first, unless the query asks for entries after a certain one.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn query(&self, query: &Query) -> Result<Vec<Recorded>, Error> {
         let (clause, values) = query.clause();
         self.0.read(|file| {
@@ -152,7 +152,7 @@ impl Log {
     /// The number of the newest entry; 0 if there is none.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn newest(&self) -> Result<i64, Error> {
         self.0.number("SELECT ifnull(max(id), 0) FROM calls")
     }
@@ -160,7 +160,7 @@ impl Log {
     /// The number of bytes that the entries use, overhead included.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn bytes(&self) -> Result<u64, Error> {
         let pages = self.0.number("PRAGMA page_count")? - self.0.number("PRAGMA freelist_count")?;
         Ok(counted(pages) * counted(self.0.number("PRAGMA page_size")?))
@@ -171,7 +171,7 @@ impl Log {
     /// deleted entries.
     ///
     /// # Errors
-    /// If the file cannot be used. Entries that were deleted before the failure stay deleted.
+    /// Fails if the file cannot be used. Entries that were deleted before the failure stay deleted.
     pub fn prune(&mut self, before_ms: Option<u64>, most: u64) -> Result<u64, Error> {
         let mut deleted = 0;
         // The condition is checked without the write lock, because the check may read all entries.

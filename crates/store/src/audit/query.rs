@@ -17,7 +17,7 @@ pub struct Query {
     pub until_ms: Option<u64>,
     /// Selects callers with a matching name.
     pub principal: Option<String>,
-    /// More patterns for callers, one of which is enough; they count only if `principal` is set.
+    /// Further patterns for callers; one matching pattern is enough. They apply only if `principal` is set.
     pub principals: Vec<String>,
     /// Selects profiles with a matching name.
     pub profile: Option<String>,
@@ -82,7 +82,7 @@ impl Query {
 }
 
 fn lower(text: &str) -> Value {
-    // As the database does, only ASCII.
+    // Like the database, this converts only ASCII letters.
     Value::from(text.to_ascii_lowercase())
 }
 

@@ -67,7 +67,7 @@ fn batches_of_any_length_are_whole_and_in_order() {
     let folder = Folder::new();
     let mut log = log(&folder);
     let mut wanted = Vec::new();
-    // Calls of one caller, of several callers, and both in turns.
+    // Calls of one caller, calls of several callers, and both alternately.
     for (length, callers) in [(1, 1), (63, 1), (64, 1), (65, 2), (200, 1), (200, 3), (64, 64), (300, 130)] {
         let first = wanted.len() as u64;
         let of = |number: u64| {

@@ -65,7 +65,7 @@ impl Grants {
     /// Stores a new grant; returns `false` if there are too many. `random` holds random bytes, new for each call.
     ///
     /// # Errors
-    /// If the password cannot be sealed, or if the file cannot be used.
+    /// Fails if the password cannot be sealed, or if the file cannot be used.
     pub fn begin(&mut self, new: &NewGrant<'_>, random: [u8; 12], now_ms: u64) -> Result<bool, Error> {
         let plain = new.password.expose_secret().as_bytes();
         let sealed = self.key.seal(&bound(new.id), plain, random).ok_or_else(|| Error::Database {
@@ -98,7 +98,7 @@ impl Grants {
     /// Returns all grants, the newest first, including those that have ended but are not removed.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn grants(&self) -> Result<Vec<StoredGrant>, Error> {
         let rows: Vec<(StoredGrant, Vec<u8>)> = self.file.read(|file| {
             let mut query =
@@ -111,7 +111,7 @@ impl Grants {
     /// Records the use of a grant.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn touch(&mut self, id: &str, now_ms: u64) -> Result<(), Error> {
         let update = "UPDATE grants SET used_ms = max(used_ms, ?2) WHERE id = ?1";
         self.file.write(|file| file.execute(update, params![id, kept(now_ms)])).map(drop)
@@ -121,7 +121,7 @@ impl Grants {
     /// if there is no such grant, or if it has ended before.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn end(&mut self, id: &str, now_ms: u64) -> Result<Option<StoredGrant>, Error> {
         let ended = self.file.write(|file| {
             file.execute("DELETE FROM tokens WHERE grant_id = ?1", [id])?;
@@ -137,7 +137,7 @@ impl Grants {
     /// Deletes a grant with its password and its tokens.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn remove(&mut self, id: &str) -> Result<(), Error> {
         self.file.write(|file| {
             file.execute("DELETE FROM tokens WHERE grant_id = ?1", [id])?;
@@ -150,7 +150,7 @@ impl Grants {
     /// that are no longer valid.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn sweep(&mut self, before_ms: u64, now_ms: u64) -> Result<usize, Error> {
         self.file.write(|file| {
             let idle = "UPDATE grants SET ended_ms = ?2 WHERE ended_ms IS NULL AND used_ms < ?1";

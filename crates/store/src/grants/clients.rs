@@ -21,7 +21,7 @@ impl Grants {
     /// Stores a client; `metadata` is what the client registered.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn register(&mut self, id: &str, metadata: &str, now_ms: u64) -> Result<(), Error> {
         self.file.write(|file| {
             file.execute("INSERT INTO clients VALUES (?1, ?2, ?3)", params![id, metadata, kept(now_ms)])?;
@@ -33,7 +33,7 @@ impl Grants {
     /// Returns what the client with this id has registered, and notes its use.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn client(&mut self, id: &str, now_ms: u64) -> Result<Option<String>, Error> {
         let select = "SELECT metadata FROM clients WHERE id = ?1";
         let found = self.file.read(|file| file.query_row(select, [id], |row| row.get(0)).optional())?;

@@ -56,7 +56,7 @@ impl Grants {
     /// if there is none.
     ///
     /// # Errors
-    /// If the folder or one of the files cannot be used.
+    /// Fails if the folder or one of the files cannot be used.
     pub fn open(folder: &Path, fresh: &[u8; 32]) -> Result<Self, Error> {
         let file = Database::open(&folder.join(FILE), &PURPOSE)?;
         Ok(Self { file, key: VaultKey::of(folder, fresh)? })

@@ -47,7 +47,7 @@ impl Grants {
     /// Stores tokens of a grant.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn issue(&mut self, grant: &str, tokens: &[NewToken]) -> Result<(), Error> {
         self.file.write(|file| insert(file, grant, tokens))
     }
@@ -56,7 +56,7 @@ impl Grants {
     /// replaced long ago, so that it can be used a second time, but not a third time. Only the first call returns true.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn renew(
         &mut self,
         (grant, spent): (&str, &TokenDigest),
@@ -77,7 +77,7 @@ impl Grants {
     /// Returns the token with this digest and its grant, unless the grant has ended.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn find(&self, digest: &TokenDigest) -> Result<Option<FoundToken>, Error> {
         let query = format!(
             "SELECT {COLUMNS}, renews, until_ms, spent_ms FROM tokens JOIN grants ON grants.id = grant_id

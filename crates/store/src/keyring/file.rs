@@ -44,7 +44,7 @@ impl RingFile {
     /// Reads the ring from the file at `path`. If there is no file, creates it, with a ring of the keys `fresh`.
     ///
     /// # Errors
-    /// If the file cannot be read or created, or is damaged.
+    /// Fails if the file cannot be read or created, or is damaged.
     pub fn open(path: &Path, fresh: &[FreshKey; 2], now_ms: u64) -> Result<(Self, Ring), Error> {
         if let Some(opened) = Self::open_existing(path)? {
             return Ok(opened);
@@ -66,7 +66,7 @@ impl RingFile {
     /// Reads the ring from the file at `path`; `None` if the file does not exist.
     ///
     /// # Errors
-    /// If the file cannot be read, or is damaged.
+    /// Fails if the file cannot be read, or is damaged.
     pub fn open_existing(path: &Path) -> Result<Option<(Self, Ring)>, Error> {
         let seen = stamp(path);
         let ring = read(path)?;
@@ -82,7 +82,7 @@ impl RingFile {
     /// changes again.
     ///
     /// # Errors
-    /// If the file is gone, cannot be read, or is damaged.
+    /// Fails if the file is gone, cannot be read, or is damaged.
     pub fn look(&mut self) -> Result<Option<Ring>, Error> {
         let now = stamp(&self.path);
         if now == self.seen {
@@ -97,7 +97,7 @@ impl RingFile {
     /// nothing has to be changed.
     ///
     /// # Errors
-    /// If the file cannot be read or written.
+    /// Fails if the file cannot be read or written.
     pub fn change(&mut self, change: impl FnOnce(&mut Ring) -> bool) -> Result<Ring, Error> {
         let _turn = lock(&self.path)?;
         let gone = || unwritable(&self.path, &io::Error::from(io::ErrorKind::NotFound));

@@ -111,7 +111,7 @@ impl Keys {
     /// Opens the file in a folder, and creates both if they are missing.
     ///
     /// # Errors
-    /// If the folder or the file cannot be used.
+    /// Fails if the folder or the file cannot be used.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Database::open(&folder.join(FILE), &PURPOSE).map(Self)
     }
@@ -127,7 +127,7 @@ impl Keys {
     /// Stores a new key; `text` is the key that its owner receives.
     ///
     /// # Errors
-    /// If the name is invalid or taken, or if the file cannot be used.
+    /// Fails if the name is invalid or taken, or if the file cannot be used.
     pub fn add(&mut self, new: &NewKey, text: &KeyText, now_ms: u64) -> Result<ApiKey, Error> {
         let profiles = checked(new)?;
         let (expires, digest) = (new.expires_ms.map(kept), text.digest());
@@ -151,7 +151,7 @@ impl Keys {
     /// All keys, including revoked ones, in the order of their creation.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn list(&self) -> Result<Vec<ApiKey>, Error> {
         self.0.read(|file| {
             let mut query = file.prepare(&format!("SELECT {COLUMNS} FROM keys ORDER BY id"))?;
@@ -162,7 +162,7 @@ impl Keys {
     /// The key with this digest, whatever its state.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn find(&self, digest: &Digest) -> Result<Option<ApiKey>, Error> {
         self.0.read(|file| {
             let mut query = file.prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE digest = ?1"))?;
@@ -173,7 +173,7 @@ impl Keys {
     /// Revokes the key with this name, prefix or text.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn revoke(&mut self, which: &str, now_ms: u64) -> Result<Revocation, Error> {
         let prefix = KeyText::parse(which).map_or_else(|_| which.to_owned(), |text| text.prefix().to_owned());
         self.0.write(|file| {
@@ -196,7 +196,7 @@ impl Keys {
     /// Writes the times of last use, as returned by [`super::LastUses::take`].
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn touch(&mut self, uses: &[(i64, u64)]) -> Result<(), Error> {
         if uses.is_empty() {
             return Ok(());
@@ -216,7 +216,7 @@ impl Keys {
     /// this connection do not count. When it changes, earlier results may be out of date.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn changes(&self) -> Result<i64, Error> {
         self.0.number("PRAGMA data_version")
     }

@@ -59,7 +59,7 @@ impl Keys {
     /// Returns all keys as they travel between machines, in the order of their creation in this file.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn records(&self) -> Result<Vec<KeyRecord>, Error> {
         self.file().read(|file| {
             let mut query = file.prepare(
@@ -86,7 +86,7 @@ impl Keys {
     /// prefix as a part of its name.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn merge(&mut self, records: &[KeyRecord]) -> Result<bool, Error> {
         self.file_mut().write(|file| {
             let mut has_changed = false;

@@ -33,7 +33,7 @@ impl Vault {
     /// is none.
     ///
     /// # Errors
-    /// If the folder or one of the files cannot be used.
+    /// Fails if the folder or one of the files cannot be used.
     pub fn open(folder: &Path, fresh: &[u8; 32]) -> Result<Self, Error> {
         let file = Database::open(&folder.join(FILE), &PURPOSE)?;
         Ok(Self { file, key: VaultKey::of(folder, fresh)? })
@@ -51,7 +51,7 @@ impl Vault {
     /// The secret with this name; `None` if there is none, or if it was sealed under another key.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn get(&self, name: &str) -> Result<Option<SecretString>, Error> {
         let sealed: Option<Vec<u8>> = self.file.read(|file| {
             file.query_row("SELECT sealed FROM secrets WHERE name = ?1", [name], |row| row.get(0)).optional()
@@ -64,7 +64,7 @@ impl Vault {
     /// call.
     ///
     /// # Errors
-    /// If the secret is too long or cannot be sealed, or if the file cannot be used.
+    /// Fails if the secret is too long or cannot be sealed, or if the file cannot be used.
     pub fn put(&mut self, name: &str, secret: &SecretString, random: [u8; 12]) -> Result<(), Error> {
         let plain = secret.expose_secret().as_bytes();
         let refused =
@@ -86,7 +86,7 @@ impl Vault {
     /// Deletes the secret with this name; returns `false` if there was none.
     ///
     /// # Errors
-    /// If the file cannot be used.
+    /// Fails if the file cannot be used.
     pub fn remove(&mut self, name: &str) -> Result<bool, Error> {
         self.file.write(|file| file.execute("DELETE FROM secrets WHERE name = ?1", [name])).map(|n| n > 0)
     }

@@ -1,5 +1,5 @@
-//! The operations on what clients have here: sessions, API keys, consents, sign-ins, and checks of a caller's access to a
-//! tool. This module must not know how any of these is kept.
+//! The operations on the data of clients: sessions, API keys, consents, sign-ins, and checks of a caller's access to a tool.
+//! This module must not know how these data are stored.
 
 use std::time::Instant;
 

@@ -212,7 +212,7 @@ struct ChangedDefinitions {
 pub(super) struct DefinitionReview {
     id: String,
     policy: String,
-    /// A text that differs as soon as anything here changes.
+    /// A text that changes as soon as anything here changes.
     revision: String,
     tools: Vec<ChangedTool>,
 }
@@ -238,7 +238,7 @@ struct ChangedTool {
     after: Option<String>,
 }
 
-/// The tools to approve: these, or all.
+/// The tools to approve: those in `tools`, or all of them.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct WantedApproval {
     pub(super) tools: Option<Vec<String>>,

@@ -16,7 +16,7 @@ use crate::insight::keys;
 use gateway::key_names::KeyNames;
 use gateway::process::Shard;
 
-/// The tools to choose from.
+/// The maximum number of tools to choose from.
 const MOST_TOOLS: usize = 500;
 
 /// Shows the form, and the answer if something was asked.

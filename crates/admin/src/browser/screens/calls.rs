@@ -19,7 +19,7 @@ use gateway::changes::Refusal;
 
 /// The number of calls that are read at once for a file.
 const PART: u32 = 1000;
-/// The most calls in one file.
+/// The maximum number of calls in one file.
 const MOST: usize = 1_000_000;
 
 fn filter(request: &PageRequest) -> CallsFilter {
@@ -140,7 +140,7 @@ pub(in super::super) async fn csv(request: &PageRequest) -> PageResult {
     let query = query(&filter(request)).map_err(|fault| Refusal::new(422, "INVALID_FILTER", fault))?;
     let (sender, body) = Body::channel(8);
     let shard = request.shard.clone();
-    // The first part is read before the answer begins, so that a failure is an answer of its own.
+    // The first part is read before the answer begins, so that a failure can still be reported with an error page.
     let mut page = calls::calls(&shard, Query { limit: PART, ..query.clone() }).await?;
     // The task ends with the last call, or when the browser is gone.
     transport::task::spawn(async move {
@@ -158,7 +158,7 @@ pub(in super::super) async fn csv(request: &PageRequest) -> PageResult {
             let next = Query { before: Some(before), limit: PART, ..query.clone() };
             match calls::calls(&shard, next).await {
                 Ok(older) => page = older,
-                // Half a file must not pass for a whole one.
+                // Half a file must not look like a complete one.
                 Err(_) => return sender.abort("the record could not be read").await,
             }
         }

@@ -55,7 +55,7 @@ async fn data(request: &PageRequest) -> Result<KeysPage, Refusal> {
     })
 }
 
-/// Makes a key.
+/// Creates a key.
 pub(in super::super) async fn create(request: &PageRequest) -> PageResult {
     let (form, started) = (&request.form, Instant::now());
     let profiles: Vec<String> = form.all("profile").map(str::to_owned).collect();
@@ -75,7 +75,7 @@ pub(in super::super) async fn create(request: &PageRequest) -> PageResult {
         Ok(key) => {
             let gets_nothing = keys::gets_nothing(&request.shard, &key.key_data);
             data.made = Some(NewKey { name: key.key_data.name.into(), text: key.key, gets_nothing });
-            // The page with the key is the answer itself, because nothing keeps the key.
+            // The response itself is the page with the key, because the key is not stored.
             Ok(page_reply::page(StatusCode::OK, page::keys(&request.frame(), &data)))
         }
         Err(refusal) => {

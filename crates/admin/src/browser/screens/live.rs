@@ -17,7 +17,7 @@ use gateway::changes::Refusal;
 /// The number of events that the page begins with.
 const LATEST: u32 = 50;
 
-/// The names of clients' methods contain a slash, or are listed here; all other entries of the record are changes by
+/// The methods of clients whose names contain no slash. All other entries whose methods contain no slash are changes by
 /// people.
 const MCP: [&str; 3] = ["initialize", "ping", "server/discover"];
 

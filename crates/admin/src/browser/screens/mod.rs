@@ -1,5 +1,5 @@
-//! The pages: one file for each, from the gateway's state to the data that the crate `pages` shows, and the forms on it. What several
-//! pages show is gathered in files of its own. This module must not know HTML.
+//! The pages: one file for each, from the gateway's state to the data that the crate `pages` shows, and the forms on it. The
+//! data that several pages show is gathered in separate files. This module must not know HTML.
 
 mod call_rows;
 mod client_snippet;
@@ -37,12 +37,12 @@ use pages::model::{Caller, ForeignText};
 
 use gateway::key_names::KeyNames;
 
-/// Takes over a text that may be missing.
+/// Converts a text that may be missing.
 fn text(text: Option<String>) -> Option<ForeignText> {
     text.filter(|text| !text.is_empty()).map(Into::into)
 }
 
-/// Takes over several texts.
+/// Converts several texts.
 fn texts<T: AsRef<str>>(all: impl IntoIterator<Item = T>) -> Vec<ForeignText> {
     all.into_iter().map(|one| one.as_ref().into()).collect()
 }

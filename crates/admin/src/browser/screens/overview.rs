@@ -175,7 +175,7 @@ fn of_finding(finding: &HealthFinding) -> Advice {
     }
 }
 
-/// Returns a sentence without its point.
+/// Returns a sentence with a capital first letter and without its full stop.
 fn capitalized(text: &str) -> String {
     let mut chars = text.trim_end_matches('.').chars();
     let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();

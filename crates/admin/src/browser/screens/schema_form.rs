@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::super::page_request::Fields;
 
-/// More fields than this are shown as one JSON text.
+/// The maximum number of fields in a form; a schema with more fields is shown as one JSON text.
 const MOST_FIELDS: usize = 60;
 
 /// Returns the fields of a form for an object; `None` if no form can show the schema.

@@ -1,5 +1,6 @@
-//! Entries of the record in the form in which collectors receive them: `ExportLogsServiceRequest` of OTLP 1. Attributes have the words
-//! of the conventions for MCP (semantic-conventions-genai 0.1.0) where these exist. This module must not know where entries come from.
+//! Entries of the record in the form in which collectors receive them: `ExportLogsServiceRequest` of OTLP 1. Attributes are
+//! named as in the OpenTelemetry conventions for MCP (semantic-conventions-genai 0.1.0) where these define a name. This
+//! module must not know where entries come from.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -60,7 +61,7 @@ fn severity(outcome: CallOutcome) -> (u64, &'static str) {
     }
 }
 
-/// The record in words: what was asked, and the outcome.
+/// The text of the record for people: the request and its outcome.
 fn body_of(entry: &AuditEntry) -> String {
     let (method, outcome) = (&entry.method, entry.outcome.as_str());
     match &entry.tool {

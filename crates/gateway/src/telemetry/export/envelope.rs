@@ -2,7 +2,7 @@
 
 use super::protobuf::{FieldValue, Protobuf, fields};
 
-/// The name of the code that makes spans and log records.
+/// The name of the instrumentation scope of spans and log records.
 const SCOPE: &str = "dragoman";
 
 /// The value of an attribute.

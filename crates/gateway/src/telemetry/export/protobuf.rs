@@ -92,7 +92,7 @@ impl<'a> Protobuf<'a> {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Writes a nested message. Its length is inserted once it is known: most messages are shorter than 128 bytes, so that one
+    /// Writes a nested message. Its length is inserted once it is known: most messages are shorter than 128 bytes, so one
     /// byte is reserved.
     pub(in crate::telemetry) fn message(&mut self, field: u32, write: impl FnOnce(&mut Protobuf<'_>)) {
         self.key(field, BYTES);

@@ -1,4 +1,4 @@
-//! A queue that is entered without waiting, and from which a task takes batches. This module must not know what is in it.
+//! A queue that accepts items without waiting, and from which a task takes batches. This module must not know what is in it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -1,5 +1,5 @@
-//! The task that sends items to a collector: in batches, compressed if this is wanted, and again after failures that
-//! may pass (OTLP specification, OTLP/HTTP). This module must not know what an item says.
+//! The task that sends items to a collector: in batches, compressed if this is configured, and with retries after transient
+//! failures (OTLP specification, OTLP/HTTP). This module must not know what an item says.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Collector {
         for attempt in 1..=tries {
             let Err(failure) = self.post(body.clone()).await else { return };
             let Some(asked) = failure.again.filter(|_| attempt < tries) else {
-                // Whoever reads the log finds the losses in the figures.
+                // The loss is counted before it is logged, so that a reader of the log line finds it in the metrics.
                 queue.note_dropped(count);
                 return self.tell(&failure.reason, count);
             };

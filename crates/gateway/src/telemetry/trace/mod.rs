@@ -8,7 +8,7 @@
 //! | `sampler` | the decision whether a request is traced |
 //! | `settings` | the environment variables of OpenTelemetry that concern traces |
 //! | `traced_request` | the facts about a traced request |
-//! | `spans` | these facts as two spans, in the words of the conventions for MCP |
+//! | `spans` | these facts as two spans, named as in the OpenTelemetry conventions for MCP |
 //! | `export_request` | spans as the bytes that collectors read |
 //! | `tracer` | the decision about each request, and the queue of traced requests |
 

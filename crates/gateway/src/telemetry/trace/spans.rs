@@ -1,4 +1,4 @@
-//! A traced request as spans, in the words of the OpenTelemetry conventions for MCP (semantic-conventions-genai 0.1.0). This
+//! A traced request as spans, named as in the OpenTelemetry conventions for MCP (semantic-conventions-genai 0.1.0). This
 //! module must not know how spans are written.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -25,7 +25,7 @@ pub(super) enum SpanKind {
     Client,
 }
 
-/// What the spans of many requests have in common: everything but times, ids and outcome.
+/// The properties that the spans of many requests have in common: everything but times, ids and outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SpanOperation<'a> {
     pub(super) kind: SpanKind,
@@ -126,7 +126,8 @@ fn hex(number: u64) -> [u8; 16] {
     digits
 }
 
-/// Returns the spans of a request: one for the client's request and, if the request was sent to a server, one for that.
+/// Returns the spans of a request: one for the client's request and, if the request was sent to a server, one for the
+/// gateway's request.
 pub(super) fn spans<'a, 't>(
     request: &'a TracedRequest,
     texts: &'t SpanTexts,

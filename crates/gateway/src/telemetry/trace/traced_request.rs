@@ -1,5 +1,5 @@
-//! The facts about a traced request, noted while the request runs. They become spans only when they are sent. This module must
-//! not know the words of the conventions.
+//! The facts about a traced request, noted while the request runs. They become spans only when they are sent. This module
+//! must not know the names that the conventions define.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct TracedRequest {
     pub(crate) sent: TraceContext,
     /// The span of the client, if the client sent one.
     pub(crate) parent: Option<TraceContext>,
-    /// The `tracestate` beside it.
+    /// The `tracestate` that the client sent with this span.
     pub(crate) trace_state: Option<Box<str>>,
     /// The span that the transport's headers name, if it differs from the parent.
     pub(crate) link: Option<TraceContext>,

@@ -9,7 +9,8 @@ use crate::telemetry::export::ExportQueue;
 /// The traces of this process.
 pub struct Tracer {
     sampler: Sampler,
-    /// The requests that have ended: by value, because memory that another thread frees is not reused quickly.
+    /// The requests that have ended. They are stored by value, because memory that another thread frees is not reused
+    /// quickly.
     pub queue: Arc<ExportQueue<TracedRequest>>,
 }
 
