@@ -74,7 +74,7 @@ async fn changes(config: String, change: impl AsyncFnOnce(&Gateway)) {
         served_again("u__echo", async |tool| client.call(tool, &arguments).await).await;
         lists_are_new(async |tool| client.call(tool, &arguments).await).await;
     }
-    // Later clients find the same, whatever links they need.
+    // Later clients are served in the same way, whatever links they need.
     let late = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &askable).await;
     served_again("u__echo", async |tool| late.call(tool, &arguments).await).await;
     let late = Legacy::open_at(gateway.http(), "/mcp", "2025-06-18", &json!({})).await;

@@ -40,7 +40,7 @@ async fn a_stateless_client_reaches_servers_that_want_a_handshake() {
         }
         let answer = modern.call(tool, &json!({"text": "x"})).await;
         assert_eq!((text(&answer), &answer["result"]["resultType"]), (said, &json!("complete")), "{answer}");
-        // A client that begins with a handshake finds the same.
+        // A client that begins with a handshake finds the same server.
         let session = Legacy::open(gateway.http()).await;
         let answer = session.call(tool, &json!({"text": "x"})).await;
         assert_eq!((text(&answer), &answer["result"]["resultType"]), (said, &Value::Null), "{answer}");

@@ -12,8 +12,7 @@ const BUILT: &str = "DRAGOMAN_TEST_PROGRAMS";
 /// The path of the program `name`: in the folder that `DRAGOMAN_TEST_PROGRAMS` names; otherwise, the program is
 /// built into the folder and the profile of the test that asks.
 ///
-/// # Panics
-/// Panics if it cannot be built: then no test that needs it can run.
+/// # Panics Panics if the program cannot be built, because no test that needs it can run then.
 pub(crate) fn program(name: &str) -> PathBuf {
     env::var_os(BUILT).map_or_else(|| build(name), |folder| Path::new(&folder).join(name))
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use std::fs;
 use std::process::Command;
 
-/// The scripts: the clients for the command line; those made of SDKs are in Python.
+/// The scripts: the clients for the command line; those built with SDKs are written in Python.
 pub(crate) const CLIENTS: Scripts = Scripts { name: "clients", lanes: &[&["cli"]], run: with_clients };
 
 /// Tools of the demo server.

@@ -58,7 +58,7 @@ impl Scripts {
     ) -> Result<Tally, String> {
         let is_wanted = |script: &&&str| only.is_empty() || only.contains(*script);
         let lane = |number: usize, scripts: &[&str]| {
-            // Each lane has a log of its own, because the output of a script is what its log gains.
+            // Each lane has a log of its own, because the output of a script is the text that its log gains.
             let own = log.part(&format!("{}-{number}", self.name))?;
             let mut tally = Tally::default();
             for script in scripts.iter().filter(is_wanted) {

@@ -62,7 +62,7 @@ pub(super) fn other_site<'a>(url: &str, index: &'a Value) -> Option<&'a str> {
     if addresses().any(|address| path(address) == path(site)) { None } else { addresses().next() }
 }
 
-/// The URL of the site, and what is behind the path of its REST API.
+/// The URL of the site, and the part after the path of its REST API.
 fn split(url: &str) -> Option<(&str, &str)> {
     let end = url.find('?').unwrap_or(url.len());
     let at = url.get(..end)?.find(API)?;

@@ -12,7 +12,7 @@ async fn no_credential_of_a_client_opens_the_pages() {
     assert_eq!(http.get("/api/mcp-servers", &[]).await.status, 200, "it is good elsewhere");
     let mut browser = Browser::new(http);
     assert!(!browser.is_in().await);
-    // `ann:battery staple`, an operator's own password, in the way of clients.
+    // `ann:battery staple`, an operator's own password, sent as clients send credentials.
     let mut browser = Browser::new(gateway.http().showing("Basic YW5uOmJhdHRlcnkgc3RhcGxl"));
     assert!(!browser.is_in().await);
     assert_eq!(

@@ -176,7 +176,7 @@ async fn a_profile_names_the_callers_without_tools() {
             && page.contains("no rule with `allow` covers it")
     );
     assert!(!page.contains("<bdi>ci-bot</bdi></code> may use 0"), "{page}");
-    // The numbers of the profile do not depend on the one who asks.
+    // The numbers of the profile do not depend on who asks.
     let path = "/api/profiles/default/status";
     let (own, other) = (
         office.api(&bot, "GET", path, &Value::Null).await,

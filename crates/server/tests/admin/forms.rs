@@ -1,4 +1,4 @@
-//! Forms that operators send: each changes what it says, and pages say when something is not known.
+//! Forms that operators send: each makes its change, and pages state if something is unknown.
 
 use crate::browser::{Browser, start_with, with_ann};
 use crate::pages::{RECORDED, operator, page_with};

@@ -33,7 +33,7 @@ async fn clients_find_the_authorization_server() {
     assert_eq!(resource["authorization_servers"], json!([base]));
     let server = gateway.http().get("/.well-known/oauth-authorization-server", &[]).await.json().await;
     assert_eq!(server["issuer"], base);
-    // Nobody learns which profiles exist, and what is no endpoint is described nowhere.
+    // Nobody learns which profiles exist, and a path that is no endpoint has no description.
     for (path, status) in [("/mcp/none", 200), ("/mcp", 200), ("", 200), ("/nothing", 404)] {
         let found = gateway.http().get(&format!("/.well-known/oauth-protected-resource{path}"), &[]).await;
         assert_eq!(found.status, status, "{path}");

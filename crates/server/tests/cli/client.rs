@@ -249,7 +249,7 @@ async fn refusals_have_words_and_json() {
     }
 }
 
-/// A server may have tools that it does not list, so a slip must not reach it.
+/// A server may have tools that it does not list, so a mistyped name must not reach it.
 #[tokio::test]
 async fn a_mistyped_tool_is_not_called() {
     let careful = Puppet::start(|_, request| match request.method() {

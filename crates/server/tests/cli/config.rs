@@ -128,7 +128,7 @@ async fn listening_to_the_world_takes_a_decision() {
     let run = in_folder(&folder, &["check"], "").await;
     assert_eq!(run.code, Some(0));
     assert!(run.err.contains("without `auth`") && run.err.contains("--insecure"), "{}", run.err);
-    // It reports what the start would report, and what others can read.
+    // It reports everything that the start would report, and secrets that others can read.
     for (rest, says) in [
         ("auth: { keys: true }", "crosses the network unencrypted"),
         ("auth: { keys: true }\npublicUrl: https://mcp.example.com", ""),

@@ -124,7 +124,7 @@ async fn a_server_with_consent_per_caller_is_no_error() {
     }
 }
 
-/// The problem of a certificate is told apart from its fix.
+/// The message about a certificate has the problem and the fix in separate parts.
 #[tokio::test]
 async fn certificates_come_with_their_own_help() {
     let config = "listen: 127.0.0.1:0\nstateFolder: state\ntls: { cert: none.pem, key: none.pem }\nmcpServers: { a: { native: demo } }\n";

@@ -163,7 +163,7 @@ async fn a_change_that_comes_back_can_be_reviewed_again() {
         place.change(good.clone()).await;
         assert_eq!(place.get("/api/mcp-servers/up/definitions").await["tools"], json!([]));
     }
-    // The same after a restart.
+    // A restart between the changes makes no difference.
     place.change(evil.clone()).await;
     let place = place.again(HOLD).await;
     place.change(good).await;

@@ -68,7 +68,7 @@ impl Place {
         Self::beside(tools, "", rest).await
     }
 
-    /// The same with further entries of `mcpServers`, one per line.
+    /// A gateway with further entries of `mcpServers`, one per line.
     pub(crate) async fn beside(tools: Value, others: &str, rest: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("definitions-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -99,7 +99,7 @@ impl Place {
         self.server.lists(tools);
         let (status, body) = self.ask("POST", "/api/mcp-servers/up/refresh", &Value::Null).await;
         assert_eq!(status, 200, "{body}");
-        // Whoever asks the gateway for a review finds everything in the file.
+        // Once the gateway has answered a request for a review, everything is in the file.
         self.ask("GET", "/api/mcp-servers/up/definitions", &Value::Null).await;
     }
 

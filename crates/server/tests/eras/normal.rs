@@ -188,7 +188,7 @@ impl Names {
                 // Over HTTP it belongs to the client itself; over a pipe, which all clients share, it is the newest.
                 *value = json!("<asked>");
             } else if key == "elicitation" && *value == json!({}) && line.side == Side::Upstream {
-                // The same in the form of the newest version.
+                // This is the same capability in the form of the newest version.
                 *value = json!({"form": {}});
             } else if key == "progressToken" || key == SUBSCRIPTION {
                 // A token of the gateway is the ID of its request.

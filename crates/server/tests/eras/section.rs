@@ -60,7 +60,7 @@ impl Topics {
         Self { methods, ever: true, at_once: false }
     }
 
-    /// The same, with questions in any order.
+    /// The same topics, with questions in any order.
     pub(crate) const fn at_once(self) -> Self {
         Self { at_once: true, ..self }
     }

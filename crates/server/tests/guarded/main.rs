@@ -7,10 +7,10 @@
 //! | `entrance` | nobody gets access without a valid credential |
 //! | `owners` | one caller cannot use what belongs to another |
 //! | `rules` | lists and calls under the same rules |
-//! | `resources` | the same for reading and subscribing |
+//! | `resources` | reading and subscribing under the same rules |
 //! | `quotas` | the share of common capacity for one address, and the address behind proxies |
 //! | `rates` | rate limits |
-//! | `searched` | the same for tools that are found by searching |
+//! | `searched` | rules, limits and records for tools that are found by searching |
 //! | `denied` | servers and resources that one caller may not use do not exist for that caller |
 //! | `in_flight` | the number of simultaneous calls |
 //! | `record` | the content of the record, and what it must not contain |

@@ -45,22 +45,22 @@ impl Place {
         Self::start_in(State::new(), rest).await
     }
 
-    /// The same with existing keys.
+    /// Starts it with existing keys.
     pub(crate) async fn start_in(state: State, rest: &str) -> Self {
         Self::start_beside(state, "", rest).await
     }
 
-    /// The same with this default profile.
+    /// Starts it with this default profile.
     pub(crate) async fn start_with_profile(profile: &str) -> Self {
         Self::start_as(State::new(), ("", ""), &format!("default: {profile}")).await
     }
 
-    /// The same with other servers in addition to `good`, one per line.
+    /// Starts it with other servers in addition to `good`, one per line.
     pub(crate) async fn start_beside(state: State, others: &str, rest: &str) -> Self {
         Self::start_as(state, (others, rest), "default: {}").await
     }
 
-    /// The same with a default profile whose tools are found by searching.
+    /// Starts it with a default profile whose tools are found by searching.
     pub(crate) async fn start_searched(rest: &str) -> Self {
         Self::start_as(State::new(), ("", rest), "default: { tools: { mode: search } }").await
     }

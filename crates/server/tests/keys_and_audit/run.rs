@@ -53,7 +53,7 @@ impl Home {
         Self(path)
     }
 
-    /// The same with a file.
+    /// The same folder with one more file.
     pub(crate) fn with(self, name: &str, text: &str) -> Self {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");

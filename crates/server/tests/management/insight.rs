@@ -1,4 +1,4 @@
-//! What operators see over the control socket: the configuration without secrets, reloads, access, processes.
+//! Information for operators over the control socket: the configuration without secrets, reloads, access, processes.
 
 use serde_json::{Value, json};
 

@@ -59,7 +59,7 @@ impl Place {
         Self::with("management: { rate: 10000/1m }\n").await
     }
 
-    /// The same with this text as the rest of the configuration.
+    /// A gateway with this text as the rest of the configuration.
     pub(crate) async fn with(rest: &str) -> Self {
         let (good, state) = (fixture(Eras::Both).await, State::new());
         let gateway = start(&config(&good, &state, rest)).await;

@@ -1,4 +1,4 @@
-//! How many calls run at one server at once, and what becomes of the others.
+//! The number of calls that run at one server at the same time, and the treatment of further calls.
 
 use std::path::Path;
 

@@ -5,16 +5,16 @@
 //! | file | is for |
 //! |---|---|
 //! | `waiting` | stateless clients, servers with a handshake: calls that wait |
-//! | `states` | the same: states that are wrong, late, or come twice |
-//! | `gone` | the same: whoever goes away meanwhile |
-//! | `apart` | the same: calls that must not hear of each other |
+//! | `states` | as in `waiting`: states that are wrong, late, or used twice |
+//! | `gone` | as in `waiting`: clients and servers that disconnect meanwhile |
+//! | `apart` | as in `waiting`: simultaneous calls that must not affect each other |
 //! | `one_connection` | a server of which only one process may run: clients use it in turns |
 //! | `at_once` | calls that run at a server at once, and those that wait for their turn |
 //! | `roots` | clients with roots: what a server knows of them when it is called |
 //! | `rounds` | clients with a handshake, stateless servers |
 //! | `topics` | resources that clients follow |
-//! | `shared` | the same, and log levels: the state that clients share |
-//! | `subscriptions` | the same: the owners of subscriptions, and their confirmation |
+//! | `shared` | resources and log levels: the state that clients share at a server |
+//! | `subscriptions` | the owners of subscriptions, and the confirmation of subscriptions |
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -46,7 +46,7 @@ async fn all_clients_use_the_same_process() {
     {
         assert_eq!(of(&session(&gateway, capabilities).await).await, first);
     }
-    // This one can also open URLs: the server is told, so that it does not skip what it would ask.
+    // This client can also open URLs. The server is informed of this, because otherwise it would skip such questions.
     let stateless = askable(&gateway);
     let wider = text(&stateless.ask("tools/call", &params).await).to_owned();
     assert_ne!(wider, first);
@@ -66,7 +66,7 @@ async fn an_owner_that_is_asked_has_the_process_for_itself() {
     let mut of_plain = std::pin::pin!(plain.call("up__test_simple_text", &nothing));
     let waited = tokio::time::timeout(Duration::from_millis(400), &mut of_plain).await;
     assert!(waited.is_err(), "it ran while another client could be asked: {waited:?}");
-    // What the asked client itself calls meanwhile must not wait for it.
+    // Calls of the client that is being asked must not wait for its answer.
     assert!(owner.call("up__test_simple_text", &json!({})).await.get("result").is_some());
     answers(&owner, &question, "Ada").await;
     assert!(text(&reply.response().await).contains("Ada"));
@@ -97,7 +97,7 @@ async fn a_stateless_client_is_asked_in_its_turn() {
     let params = call("up__test_elicitation", &json!({"message": "Who?"}));
     let first = client.ask("tools/call", &params).await;
     asked(&first);
-    // Its call waits for it, and has the process meanwhile.
+    // The client's call waits for the answer, and occupies the process meanwhile.
     let nothing = json!({});
     let mut waiting = std::pin::pin!(owner.call("up__test_simple_text", &nothing));
     assert!(tokio::time::timeout(Duration::from_millis(400), &mut waiting).await.is_err());
@@ -117,7 +117,7 @@ async fn what_an_abandoned_call_asks_reaches_nobody_else() {
     let id = gone.last();
     gone.notify("notifications/cancelled", &json!({"requestId": id})).await;
     assert!(soon("its turn", other.call("up__test_simple_text", &json!({}))).await.get("result").is_some());
-    // The server may still work on it, and whose question it is cannot be told.
+    // The server may still work on the abandoned call, so the gateway cannot tell which call a question belongs to.
     let refused = soon("an answer", other.call("up__test_elicitation", &json!({"message": "Who?"}))).await;
     assert!(refused["error"].is_object() || refused["result"]["isError"] == true, "{refused}");
 }

@@ -136,7 +136,7 @@ async fn a_server_that_announces_without_end_is_asked_a_few_times_a_second() {
     assert!(begun.elapsed() >= Duration::from_millis(550), "{:?}", begun.elapsed());
 }
 
-/// A server of which a client knows the lists, and that lists again: it has announced a change, and its answer is awaited.
+/// A server whose lists a client knows, and whose lists are being fetched again: it has announced a change, and its answer is awaited.
 struct Relisting {
     puppet: Puppet,
     client: Legacy,

@@ -54,7 +54,7 @@ async fn a_ping_is_answered_whether_the_client_is_there_or_not() {
         line.answer_text("done");
     });
     assert_eq!(text(&second), "done");
-    // The same between a client and a server of one era.
+    // This also works between a client and a server of the same era.
     let (client, nothing) = (Legacy::open(gateway.http()).await, json!({}));
     let (answer, ()) = tokio::join!(client.call("up__ok", &nothing), async {
         let line = actor.next("tools/call").await;

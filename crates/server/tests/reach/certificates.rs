@@ -1,4 +1,4 @@
-//! Servers with certificates of an own authority, and servers that let in only clients with a certificate.
+//! Servers with certificates of a private authority, and servers that accept only clients with a certificate.
 
 use crate::called;
 use crate::forward::TlsFront;

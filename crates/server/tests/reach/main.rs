@@ -1,5 +1,5 @@
-//! Servers that are not simply there: behind a proxy, with certificates of an own authority, for clients with a certificate, and
-//! with the headers of requests that the configuration passes on.
+//! Servers that need more than a URL: behind a proxy, with certificates of a private authority, for clients with a certificate,
+//! and with the headers of requests that the configuration passes on.
 
 #[path = "../support/mod.rs"]
 mod support;

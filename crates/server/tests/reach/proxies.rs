@@ -31,7 +31,7 @@ async fn the_environment_names_a_proxy_for_hosts_that_this_machine_cannot_resolv
     let lines = proxy.lines();
     assert!(lines.iter().all(|line| line.contains(" http://mcp.invalid/mcp HTTP/1.1")), "{lines:?}");
     assert!(lines.iter().any(|line| line.starts_with("POST ")), "{lines:?}");
-    // The terminal goes the same way.
+    // The terminal's commands use the same proxy.
     let before = proxy.heads().len();
     let with = Start { config: &config, args: &["far"], env: &env, ..Start::default() };
     let listed = run_to_end("list", &with).await;

@@ -54,7 +54,7 @@ async fn restart(gateway: Gateway, signal: Signal, config: &str) -> Gateway {
     Gateway::start(config).await
 }
 
-/// What the client of a restored session is told, in any order: the server may tell of the resource first.
+/// The notifications that the client of a restored session gets, in any order: the one about the resource may come first.
 const MISSED: [&str; 4] = [
     "notifications/tools/list_changed",
     "notifications/prompts/list_changed",
@@ -70,7 +70,7 @@ async fn notice(stream: &mut Reply) -> String {
     method
 }
 
-/// The methods of the next messages of a stream, until the client was told of everything that it may have missed.
+/// The methods of the next messages of a stream, until the client was notified of everything that it may have missed.
 async fn told(stream: &mut Reply) -> Vec<String> {
     let mut told = Vec::new();
     while !MISSED.iter().all(|missed| told.iter().any(|one| one == missed)) {

@@ -53,7 +53,7 @@ fn tools() -> Value {
     ])
 }
 
-/// The parts of the answer of `odd` before and behind its content, in an unusual spelling.
+/// The parts of the answer of `odd` before and after its content, in an unusual spelling.
 pub(crate) const AROUND: [&str; 2] = [
     r#""result": {"_meta":{"example.com/k":[1.50, 1e0]},  "content" : "#,
     r#" , "\u0075nknown" :[ "\/" ] }, "odd":1e2}"#,

@@ -199,7 +199,7 @@ impl Gateway {
         Self::start_with(&Start { config, ..Start::default() }).await
     }
 
-    /// The same with arguments and environment variables.
+    /// Starts it with arguments and environment variables, and waits until it is ready.
     pub(crate) async fn start_with(with: &Start<'_>) -> Self {
         let ours: &[&str] =
             if with.own_listen { &["--json"] } else { &["--json", "--listen", "127.0.0.1:0"] };

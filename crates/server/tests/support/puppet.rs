@@ -73,7 +73,7 @@ impl Puppet {
         Self::start_gated(open, script).await
     }
 
-    /// The same, but it answers nothing before `open` is true.
+    /// Starts a puppet that answers nothing before `open` is true.
     pub(crate) async fn start_gated(
         open: watch::Receiver<bool>,
         script: impl Fn(usize, &Received) -> Said + Send + Sync + 'static,

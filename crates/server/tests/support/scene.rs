@@ -24,7 +24,7 @@ impl Scene {
         Self::start_with(servers, rest, &Start::default()).await
     }
 
-    /// The same with arguments and environment variables.
+    /// Starts a scene with arguments and environment variables.
     pub(crate) async fn start_with(servers: &[(&str, &str)], rest: &str, with: &Start<'_>) -> Self {
         let good = fixture(Eras::Both).await;
         let config = Self::config(&good, servers, rest);

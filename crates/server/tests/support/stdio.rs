@@ -34,7 +34,7 @@ impl Stdio {
         Self::start_with(&Start { config, ..Start::default() })
     }
 
-    /// The same with arguments and environment variables.
+    /// Starts it with arguments and environment variables.
     pub(crate) fn start_with(with: &Start<'_>) -> Self {
         let mut process = start("stdio", with);
         let input = process.child.stdin.take().expect("a pipe");

@@ -40,7 +40,7 @@ impl OddHttp {
         Self::start_at("127.0.0.1:0", args).await
     }
 
-    /// The same on this address.
+    /// Starts it on this address.
     pub(crate) async fn start_at(address: &str, args: &[&str]) -> Self {
         #[expect(clippy::disallowed_methods, reason = "an upstream that nobody supervises")]
         let mut process = Command::new(testkit::odd::program());

@@ -34,7 +34,7 @@ async fn gateway(eras: &[Eras]) -> (Gateway, Vec<Running>) {
     gateway_over(Over::Http, eras).await
 }
 
-/// The same over this transport.
+/// A gateway in front of fixtures of these kinds over this transport.
 async fn gateway_over(over: Over, eras: &[Eras]) -> (Gateway, Vec<Running>) {
     let mut config = String::from("mcpServers:\n");
     let mut running = Vec::new();

@@ -1,4 +1,4 @@
-//! Calls of every outcome in the figures, and names that are nobody's.
+//! Calls of every outcome in the figures, and names that do not exist.
 
 use serde_json::{Value, json};
 use testkit::fixture::Eras;

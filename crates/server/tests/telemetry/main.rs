@@ -1,9 +1,9 @@
-//! What the gateway reports about itself: figures for Prometheus, its log, and traces. These tests use the whole binary, over real sockets.
+//! Reports of the gateway about itself: figures for Prometheus, its log, and traces. These tests use the whole binary, over real sockets.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `figures` | the text at `/metrics`, read into numbers |
-//! | `calls` | calls of every outcome in the figures; names that are nobody's |
+//! | `calls` | calls of every outcome in the figures; names that do not exist |
 //! | `access` | the places where figures are served, and the callers that may read them |
 //! | `questions` | calls that wait until their client answers a question |
 //! | `traces` | spans of requests, at a stand-in for a collector |

@@ -13,8 +13,7 @@ use roles::{Place, Role};
 
 /// The path of the program `awkward`, which is built when a test process first asks for it.
 ///
-/// # Panics
-/// Panics if it cannot be built: then no test that needs it can run.
+/// # Panics Panics if the program cannot be built, because no test that needs it can run then.
 pub fn program() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| crate::program::program("awkward")).clone()
@@ -25,9 +24,9 @@ pub fn program() -> PathBuf {
 pub enum Kind {
     /// Ends with its stdin, and starts nothing.
     Polite,
-    /// Takes no notice of its stdin.
+    /// Ignores its stdin.
     NeverReads,
-    /// Takes no notice of SIGTERM and of its stdin either.
+    /// Ignores SIGTERM and its stdin.
     Deaf,
     /// Closes its stdin and goes on.
     ClosesStdin,
@@ -41,7 +40,7 @@ pub enum Kind {
     Helpers,
     /// Starts helpers and exits.
     LeavesHelpers,
-    /// Starts a helper that takes no notice of SIGTERM.
+    /// Starts a helper that ignores SIGTERM.
     DeafHelper,
     /// Starts a helper with a process group of its own.
     OwnGroup,
@@ -114,7 +113,7 @@ pub struct Options {
     depth: usize,
 }
 
-/// Runs as that process until it is ended.
+/// Runs as the process that `options` describes, until it is ended.
 ///
 /// # Errors
 /// Fails if the process cannot reach its state.

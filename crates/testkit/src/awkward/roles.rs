@@ -32,11 +32,11 @@ pub(super) enum Role {
     Server,
     /// Waits.
     Helper,
-    /// The same in a group of its own.
+    /// Waits, in a process group of its own.
     GroupLeader,
-    /// The same in a session of its own.
+    /// Waits, in a session of its own.
     SessionLeader,
-    /// The same, stopped.
+    /// Stops itself, in a session of its own.
     Sleeper,
     /// Starts a daemon and exits.
     Parent,

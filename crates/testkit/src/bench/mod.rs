@@ -1,7 +1,7 @@
 //! The two ends of a speed measurement: a fast upstream and a load generator that checks every answer.
 //!
-//! Both run on one thread and do as little per call as possible, so that the cost of a gateway between them
-//! is visible. They share no code with the gateway, so that a fault there cannot hide itself here.
+//! Both run on one thread and do as little per call as possible, so that the cost of a gateway between them is visible. They
+//! share no code with the gateway, so a fault of the gateway cannot hide behind the same fault here.
 
 mod json;
 pub mod load;

@@ -224,8 +224,8 @@ impl Peer {
         self.note(true, Ok(message));
     }
 
-    /// Cancels a request in the way of the version and the transport. Keep the returned turn until the request has
-    /// ended: if a version has a cancellation notification, closing the connection does not cancel the request.
+    /// Cancels a request as the version and the transport require. Keep the returned turn until the request has ended: if a
+    /// version has a cancellation notification, closing the connection does not cancel the request.
     pub async fn cancel(&mut self, turn: Turn) -> Option<Turn> {
         let stateless = self.wire.is_stateless();
         if !stateless || self.wire.is_pipe() {
@@ -234,8 +234,8 @@ impl Peer {
         if !stateless {
             return Some(turn);
         }
-        // Over HTTP, closing the stream is the cancellation; so that both transports have the same record, it
-        // contains no message.
+        // Over HTTP, closing the stream is the cancellation. The message over a pipe is not recorded, so that both transports
+        // have the same record.
         if self.wire.is_pipe() {
             self.record.pop();
         }

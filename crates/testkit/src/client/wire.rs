@@ -44,7 +44,7 @@ pub enum Stream {
     Shared,
     /// A separate connection, of which nothing has been read.
     Sent(TcpStream),
-    /// The same, with its head read.
+    /// A separate connection, of which only the head of the answer has been read.
     Open(Box<Reply>),
 }
 
@@ -54,7 +54,7 @@ impl Wire {
         Self::new(Carrier::Lines(Box::new(lines)), version)
     }
 
-    /// A wire over HTTP in the way of the version: an event stream at `/sse`, or the single endpoint `/mcp`.
+    /// A wire over HTTP as the version requires it: an event stream at `/sse`, or the single endpoint `/mcp`.
     pub async fn http(http: Http, version: &str) -> Self {
         if version < "2025-03-26" {
             return Self::sse(http, "/sse", version).await;

@@ -31,8 +31,7 @@ pub use server::{Init, Pages, Server};
 
 /// The path of the program `odd`, which is this server; it is built when a test process first asks for it.
 ///
-/// # Panics
-/// Panics if it cannot be built: then no test that needs it can run.
+/// # Panics Panics if the program cannot be built, because no test that needs it can run then.
 pub fn program() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| crate::program::program("odd")).clone()

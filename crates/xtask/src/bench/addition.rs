@@ -34,7 +34,7 @@ impl Addition {
     }
 }
 
-/// The needs of an addition beside the gateway; dropped with it.
+/// Everything that an addition needs beside the gateway; dropped together with the gateway.
 #[derive(Debug)]
 pub(crate) enum Beside {
     /// Nothing.

@@ -112,7 +112,7 @@ pub(crate) struct Gateway {
     pub(crate) contestant: Contestant,
     pub(crate) service: Service,
     pub(crate) url: String,
-    /// The needs of its addition.
+    /// Everything that its addition needs.
     pub(crate) beside: Beside,
     /// The time from the start of the process to its first successful answer at `/health`.
     pub(crate) ready: Duration,

@@ -18,7 +18,7 @@ const LOAD_WITHIN: Duration = Duration::from_secs(90);
 pub(crate) struct Sample {
     pub(crate) calls: f64,
     pub(crate) rate: f64,
-    /// The CPU time of the gateway's processes per call; `None` for the direct way.
+    /// The CPU time of the gateway's processes per call; `None` without a gateway.
     pub(crate) cpu: Option<f64>,
     pub(crate) p50: f64,
     pub(crate) p99: f64,

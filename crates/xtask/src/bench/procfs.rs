@@ -53,7 +53,7 @@ pub(crate) fn machine_nanos() -> u64 {
 pub(crate) struct Memory {
     /// Resident pages; a shared page counts for each process.
     pub(crate) rss: u64,
-    /// The same, with shared pages divided among the processes that share them.
+    /// Resident pages, with shared pages divided among the processes that share them.
     pub(crate) pss: u64,
 }
 

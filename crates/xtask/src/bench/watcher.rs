@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The part of the start's message with the one-time link.
+/// The path of the one-time link, as the startup message contains it.
 const LINK: &str = "/admin/enter/";
 
 /// The stream of the page with the live traffic.

@@ -133,7 +133,7 @@ pub(crate) fn resident(pid: u32) -> u64 {
     of_status(pid, "VmRSS:")
 }
 
-/// The part of it that is the process's own: without the pages of its program, which are loaded as it does new things.
+/// The resident memory of a process, in KiB, without the pages of its program, which are loaded as it does new things.
 pub(crate) fn own_memory(pid: u32) -> u64 {
     of_status(pid, "RssAnon:")
 }

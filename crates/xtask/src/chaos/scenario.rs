@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scenario {
     pub(super) name: &'static str,
-    /// The number of the fault in docs/reliability.md; 0 for conditions that hold with all of them.
+    /// The number of the fault in docs/reliability.md; 0 for conditions that must hold for every fault.
     pub(super) fault: u8,
     /// The condition that must hold, as a sentence without a full stop.
     pub(super) title: &'static str,

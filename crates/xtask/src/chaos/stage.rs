@@ -110,7 +110,7 @@ impl<'a> Stage<'a> {
         Ok(upstream)
     }
 
-    /// The same, started over HTTP.
+    /// A fickle upstream with these flags, started over HTTP.
     pub(crate) fn started(
         &self,
         name: &'static str,
@@ -309,7 +309,7 @@ impl Upstream {
         json!({ "command": self.program, "args": self.args("--stdio"), "env": { MARK: self.mark } })
     }
 
-    /// The same, started by a shell after these commands.
+    /// Its entry in a configuration, as a child that a shell starts after these commands.
     pub(crate) fn by_shell(&self, before: &str) -> Value {
         let line = self.args("--stdio").join("' '");
         let script = format!("{before} exec '{}' '{line}'", self.program.display());

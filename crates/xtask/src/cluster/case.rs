@@ -20,7 +20,7 @@ pub(super) struct Case {
 pub(super) struct Outcome {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// The figures, or what does not hold.
+    /// The figures, or the condition that does not hold.
     pub(super) found: Result<String, String>,
     pub(super) took: Duration,
 }

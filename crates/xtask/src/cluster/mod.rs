@@ -2,7 +2,7 @@
 //! of them, while replicas and the store are killed, stopped, emptied and filled with garbage.
 //!
 //! Each case has its own store, replicas, upstream and clients. Some conditions hold in all of them: no answer is lost,
-//! doubled or foreign; no call is executed twice; every replica ends when it is told to.
+//! duplicated or sent to another client; no call is executed twice; every replica ends when it is told to.
 //!
 //! | file | is for |
 //! |---|---|

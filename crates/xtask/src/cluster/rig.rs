@@ -73,7 +73,7 @@ impl<'a> Rig<'a> {
         self.start_with(&store, keys)
     }
 
-    /// The same, with another URL of the store.
+    /// Starts all replicas, with another URL of the store.
     pub(super) fn start_with(&mut self, store: &str, keys: bool) -> Result<(), String> {
         for number in 1..=REPLICAS {
             let replica = self.replica(&format!("gw-{number}"), store, keys)?;
@@ -94,7 +94,7 @@ impl<'a> Rig<'a> {
         Ok([Balancer::nginx(&self.stage, &replicas)?, Balancer::haproxy(&self.stage, &replicas)?])
     }
 
-    /// Opens clients of these versions in turn, at these addresses in turn.
+    /// Opens `count` clients. The versions take turns; after each round of versions, the next address is used.
     pub(super) fn clients(
         &self,
         count: usize,

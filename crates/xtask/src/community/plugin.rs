@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Some steps of the set-up load a whole plugin at once.
+/// The raised limits of PHP, because some steps of the set-up load a whole plugin at once.
 const LIMITS: [&str; 4] = ["-d", "memory_limit=1G", "-d", "max_execution_time=300"];
 /// The number of bytes that are shown of PHP's log.
 const LATEST: usize = 20_000;

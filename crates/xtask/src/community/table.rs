@@ -42,7 +42,7 @@ impl ListSize {
         Some(Self { tool, entries: number("entries")?, bytes: [number("bytes")?, number("full")?] })
     }
 
-    /// The bytes of ten entries, from those of fewer or more.
+    /// The bytes of ten entries, calculated from those of another number of entries.
     fn of_ten(&self, bytes: u64) -> u64 {
         if self.entries == 0 { bytes } else { bytes.saturating_mul(ENTRIES).div_ceil(self.entries) }
     }
@@ -54,7 +54,7 @@ impl Table {
         title.clone_into(&mut self.title);
     }
 
-    /// Reads the output of the script about a site, line by line.
+    /// Reads the script's output about a site, line by line.
     pub(super) fn add(&mut self, early: bool, said: &str) -> Result<(), String> {
         for line in said.lines().filter(|line| line.starts_with('{')) {
             let result: Value = serde_json::from_str(line).map_err(|error| format!("`{line}`: {error}"))?;

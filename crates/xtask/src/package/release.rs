@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The platform, in cargo's words.
+/// The platform, as cargo names it.
 pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// The oldest glibc on which the portable program runs: that of the systems of `manylinux2014`.

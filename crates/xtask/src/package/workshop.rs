@@ -1,4 +1,4 @@
-//! The tools and the release that builds and checks of packages share.
+//! The tools and the release that are shared by the builds and the checks of packages.
 
 use super::release::Release;
 use crate::run::Log;

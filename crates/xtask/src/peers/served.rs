@@ -38,7 +38,7 @@ enum Behind {
 
 /// The administrator of the fake site, with an application password as the site displays it.
 const ADMIN: (&str, &str) = ("admin", "abcd efgh ijkl mnop qrst uvwx");
-/// The same for HTTP's Basic scheme; the password has no spaces.
+/// The administrator's credentials for HTTP's Basic scheme; the password has no spaces.
 const BASIC: &str = "Basic YWRtaW46YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4";
 const TOKEN: &str = "a-token-that-only-tests-know";
 

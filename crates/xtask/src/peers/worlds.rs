@@ -81,7 +81,7 @@ pub(super) const STATELESS: &[Visit] = &[
     visit("py-sdk-v2", "auto", Over::Stdio),
     visit("py-fastmcp", "auto", Over::Http),
 ];
-/// The same, for servers of which each call may have its own child.
+/// Clients without a handshake, for servers of which each call may have its own child.
 const STATELESS_TO_CHILDREN: &[Visit] =
     &asking::<{ STATELESS.len() }>(STATELESS, &[("fixture-children", "")]);
 /// Clients that support less than their world offers.

@@ -63,7 +63,7 @@ impl Service {
         }
     }
 
-    /// The same for a program that would leave its children behind.
+    /// Also ends the program's children, for a program that would leave them behind.
     pub(crate) fn with_children(mut self) -> Self {
         self.leaves_children = true;
         self

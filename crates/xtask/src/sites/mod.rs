@@ -75,8 +75,8 @@ pub(crate) fn with_sites(
     Ok(tally)
 }
 
-/// Starts the sites and the network at the same time; each has a log of its own, because the output of its set-up is what its log
-/// gains.
+/// Starts the sites and the network at the same time; each has a log of its own, because the output of its set-up is the text
+/// that its log gains.
 fn started(
     wordpress: &Path,
     folder: &Path,

@@ -39,7 +39,7 @@ impl Prometheus {
     }
 
     /// Returns true if a query finds a number. Only the count is fetched, because long answers come in chunks; a ratio without
-    /// calls is no number, so it differs from itself.
+    /// calls is NaN, so it differs from itself.
     pub(super) fn answers(&self, query: &str) -> Result<bool, String> {
         let body = format!("query={}", encoded(&format!("count(({query}) == ({query}))")));
         let headers = "Content-Type: application/x-www-form-urlencoded\r\n";

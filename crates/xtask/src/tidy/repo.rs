@@ -45,7 +45,7 @@ impl Repo {
         Ok(Self::from_texts(texts))
     }
 
-    /// The same from texts in memory.
+    /// Creates a checkout from texts in memory.
     pub(crate) fn from_texts(texts: Vec<(String, String)>) -> Self {
         let is_rust = |path: &str| {
             path.starts_with("crates/") && Path::new(path).extension().is_some_and(|it| it == "rs")

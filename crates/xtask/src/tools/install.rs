@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Tools {
     /// Node with the pinned peers.
     pub(crate) node: Node,
-    /// The same Node with the scripts and packages of `tests/auth`.
+    /// Node with the scripts and packages of `tests/auth`.
     pub(crate) auth: Node,
-    /// The first Node with the scripts of `tests/sites`.
+    /// Node with the scripts of `tests/sites`.
     pub(crate) sites: Node,
     /// The Python interpreter of each environment, by its name.
     pythons: Vec<(&'static str, PathBuf)>,

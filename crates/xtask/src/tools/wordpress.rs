@@ -21,8 +21,7 @@ const FOR_COMMUNITIES: &[apt::Package] = &[
     ("php-mbstring", &["php", "-r", "exit((int) !extension_loaded('mbstring'));"]),
     ("php-xml", &["php", "-r", "exit((int) !extension_loaded('dom'));"]),
 ];
-/// The packages that it consists of, without a web server and a database that run on their own. Any theme will
-/// do.
+/// The packages that make up WordPress, without those that would install a web server or a database as services.
 const MADE_OF: &[&str] = &["wordpress", "php-getid3"];
 const THEME: &str = "wordpress-theme-";
 
@@ -37,7 +36,7 @@ pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
     Ok(tree)
 }
 
-/// The same with the requirements of community plugins; for another WordPress, if one is named.
+/// Does the same as [`wordpress`], with the requirements of community plugins; for another WordPress, if one is named.
 pub(crate) fn wordpress_for_communities(own: Option<&Path>, log: &Log) -> Result<PathBuf, String> {
     apt::install(FOR_COMMUNITIES, log)?;
     let Some(tree) = own else { return wordpress(log) };

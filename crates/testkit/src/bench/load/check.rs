@@ -32,8 +32,7 @@ impl Checker {
 
     /// Compares a body with the expected answer.
     ///
-    /// # Errors
-    /// Fails if they differ: a description of the difference.
+    /// # Errors Returns a description of the difference if they differ.
     pub(super) fn check(&mut self, body: &[u8], events: bool, id: &[u8]) -> Result<(), String> {
         if self.is_known(body, id) {
             return Ok(());

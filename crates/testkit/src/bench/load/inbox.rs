@@ -44,8 +44,7 @@ enum Framing {
 impl Inbox {
     /// Returns true if a whole response is there. `ended` is true if the connection delivers nothing more.
     ///
-    /// # Errors
-    /// Fails if the bytes are not a response, are too many, or end too early: a message.
+    /// # Errors Returns a message if the bytes are not a response, are too many, or end too early.
     pub(super) fn has_response(&mut self, ended: bool) -> Result<bool, String> {
         let whole = match self.has_head()? {
             None => false,

@@ -19,7 +19,7 @@ use std::time::Duration;
 pub enum Scenario {
     /// Calls of `echo`, each with a different text, in legacy sessions.
     Echo,
-    /// The same calls in version 2026-07-28, without sessions.
+    /// Calls of `echo` in version 2026-07-28, without sessions.
     ModernEcho,
     /// Calls of `payload` for `--bytes` bytes.
     Payload,

@@ -45,7 +45,7 @@ pub(super) struct Fickle {
     /// Streams of stateless clients, each with the id of its request.
     listeners: Mutex<Vec<(Value, Sender<Value>)>>,
     last: AtomicU64,
-    /// The wordings in which sessions are refused that were opened before these numbers of `forget`.
+    /// For each number of `forget`, the wording in which the sessions that were opened before it are refused.
     forgotten: Mutex<BTreeMap<u64, &'static Wording>>,
 }
 
@@ -82,7 +82,7 @@ impl Fickle {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Takes these switches, and remembers what they forget: a forgotten session stays forgotten, in the same words.
+    /// Takes these switches, and remembers what they forget: a forgotten session stays forgotten, with the same wording.
     fn take(&self, switches: Switches) {
         let number = switches.number("forget");
         if number > 0 {

@@ -49,7 +49,7 @@ impl Session {
     }
 }
 
-/// Locks a mutex; a panic of a holder leaves nothing half done.
+/// Locks a mutex; a panic of a thread that holds it leaves nothing half done.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -41,7 +41,7 @@ impl Client {
         self.call_with(tool, arguments, json!({}), within)
     }
 
-    /// The same, with additional members of `_meta`.
+    /// Calls a tool like [`Self::call`], with additional members of `_meta`.
     pub(crate) fn call_with(
         &self,
         tool: &str,

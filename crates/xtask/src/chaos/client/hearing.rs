@@ -41,7 +41,7 @@ impl Hearing {
         Self { name: name.to_owned(), root: None, heard: Mutex::default(), news: Condvar::new() }
     }
 
-    /// The same for a client that names this root.
+    /// Creates the record of a client that names this root.
     pub(crate) fn with_root(name: &str, uri: &str) -> Self {
         Self { root: Some(uri.to_owned()), ..Self::new(name) }
     }

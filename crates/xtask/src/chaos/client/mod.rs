@@ -282,7 +282,7 @@ impl Client {
             if self.era.way == Way::Sse && (200..300).contains(&reply.status) {
                 let within = deadline.saturating_duration_since(Instant::now());
                 self.hearing.answer(id, within).ok_or_else(|| {
-                    // The numbers tell a stream that stalled from an answer that was lost.
+                    // The numbers distinguish a stream that stalled from an answer that was lost.
                     Failure::Lost(format!("no answer came; received: {}", self.hearing.summary()))
                 })?
             } else {

@@ -47,7 +47,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     std::thread::sleep(Duration::from_secs(1));
     up.switch("tool=news")?;
     std::thread::sleep(KNOWN + BUSY);
-    // What they are shown from now on was known before they asked: nothing is fetched for a list.
+    // From now on, they are shown what was known before they asked, because nothing is fetched for a list.
     let mut missing = Vec::new();
     for (number, client) in &staying {
         if !client.names(SOON)?.iter().any(|name| name == "up__news") {

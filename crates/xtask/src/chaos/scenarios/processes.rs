@@ -71,7 +71,8 @@ const SESSIONS: usize = 50;
 const CALLERS: usize = 20;
 /// The number of bursts of each kind, which alternate.
 const BURSTS: usize = 10;
-/// The number of measurements, if the earlier ones were too slow: a pause of the machine disturbs one of them, a fault all.
+/// The maximum number of measurements. Another one is made if the earlier ones were too slow, because a pause of the machine
+/// disturbs only one of them, but a fault disturbs all.
 const ROUNDS: usize = 3;
 /// The callers that can be asked may take at most this many times as long as those that share a link.
 const TIMES: u32 = 3;

@@ -49,7 +49,7 @@ struct Seen {
     calls: usize,
     /// Reads without an answer.
     failed: Vec<String>,
-    /// Answered calls that the ledger does not know.
+    /// Answered calls that are not in the ledger.
     answered: Vec<String>,
     /// Failed writes whose error states that they were not executed: nonce and error.
     unexecuted: Vec<(String, String)>,

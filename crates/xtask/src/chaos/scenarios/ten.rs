@@ -93,8 +93,8 @@ const PAGE: Duration = Duration::from_millis(2);
 /// The factor for a build without optimization, in which a page of 2 000 tools takes 5 ms instead of 0.8 ms: six times as long.
 /// With a smaller factor, both builds have to keep well below the promised time.
 const UNOPTIMIZED: u32 = 4;
-/// The number of times that each client fetches all pages: at least, and as long as a page is late. The fastest time of each page
-/// counts: what else the machine is doing makes no page faster.
+/// The number of times that each client fetches all pages: at least the first number, and more often while a page is late. The
+/// fastest time of each page counts, because other work of the machine makes no page faster.
 const ROUNDS: std::ops::RangeInclusive<usize> = 3..=15;
 /// The memory beside the bytes of lists, in KiB: 16 MiB for what was used to fetch and to send them, and 0.8 KiB for each of the
 /// 10 000 tools, for the record of definitions.
@@ -135,7 +135,7 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
         lines.join(", ")
     );
     let most = list * (1 + eras) + BESIDE;
-    // What it took to fetch lists and to build views is returned once that is over.
+    // The memory for fetching lists and building views is returned once this is done.
     let at_rest = || own_memory(stage.pid()).saturating_sub(before);
     let is_little = crate::chaos::process::until(SOON, || (at_rest() <= most).then_some(())).is_some();
     let line = format!("{line}; at rest {:.1} MiB of at most {:.1}", mib(at_rest()), mib(most));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// A helper in the background that holds no pipe.
 const BACKGROUND: &str = "sleep 1000 </dev/null >/dev/null 2>&1 &";
-/// The same in its own session.
+/// A helper in the background with its own session, which holds no pipe.
 const OWN_SESSION: &str = "setsid sleep 1000 </dev/null >/dev/null 2>&1 &";
 /// A server that ignores SIGTERM.
 const DEAF: &str = "trap '' TERM;";

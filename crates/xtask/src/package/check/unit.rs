@@ -46,7 +46,7 @@ fn command_of(unit: &str) -> Result<String, String> {
     found.map(str::to_owned).ok_or_else(|| "the unit has no ExecStart".to_owned())
 }
 
-/// Runs a command with a socket and a place for notices; the Inspector's connection is what starts it.
+/// Runs a command with a socket and a place for notices; the connection of the Inspector starts it.
 fn activated(workshop: &Workshop<'_>, before: &[&str], command: &str, home: &str) -> Result<Tally, String> {
     for_units(workshop.log)?;
     let address = free_address()?;

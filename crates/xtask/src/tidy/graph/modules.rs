@@ -93,8 +93,8 @@ impl<'a> Modules<'a> {
         })
     }
 
-    /// The meaning of a name in a module behind a glob, which must define the name, because other modules are
-    /// possible.
+    /// The meaning of a name in a module that a glob imports. The module must define the name itself, because another module
+    /// could define it, too.
     fn declared(&self, module: &[String], name: &str, depth: usize) -> Option<Meaning> {
         if let Some(found) = self.member(module, name, depth) {
             return Some(found);

@@ -60,7 +60,7 @@ impl Uses {
     }
 }
 
-/// Returns true behind `::` (a later segment) or `.` (a method with its types).
+/// Returns true after `::` (a later segment) or `.` (a method with its types).
 fn preceded_by_path(code: &str, at: usize) -> bool {
     let before = code[..at].trim_end();
     before.ends_with("::") || (before.ends_with('.') && !before.ends_with(".."))

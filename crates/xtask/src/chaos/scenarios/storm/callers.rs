@@ -19,8 +19,8 @@ pub(super) enum Call {
 
 /// The tools that are called; the frequent ones occur twice.
 const TOOLS: [&str; 7] = ["read", "read", "write", "write", "talk", "ask", "late"];
-/// The tools whose interrupted calls are sent again. `talk` is not one of them, although it only reads: what it has said by
-/// then would be said twice.
+/// The tools whose interrupted calls are sent again. `talk` is not one of them, although it only reads, because the messages that
+/// it has sent by then would be sent twice.
 const REPEATED: [&str; 2] = ["read", "late"];
 /// The words by which errors tell whether the request was executed.
 const NOT_EXECUTED: &str = "was not executed";
@@ -75,13 +75,13 @@ fn listed(client: &Client, servers: &[&'static str]) -> Result<(), String> {
     }
 }
 
-/// The smallest share of calls that must be answered, in percent of those whose server is not paused. Calls fail that must not be
-/// sent twice and that are under way when their server ends or cuts its streams: in ten runs, none to 2.6 % of all calls. In
+/// The smallest share of calls that must be answered, in percent of those whose server is not paused. A call fails if it must not
+/// be sent twice and is under way when its server ends or cuts its streams; in ten runs, these were 0 to 2.6 % of all calls. In
 /// addition, at most 1 % may be refused for a session that is forgotten while it is being opened, or by a server that ends before
 /// it can be asked whether it knows the session; in five runs, there were none to three such calls.
 const ANSWERED: usize = 95;
-/// The largest share of calls that may end at once because their server's child keeps ending, in percent. One server of five
-/// is paused for at most 8 s of a round of 25 s, which is 6 %; both servers with children may be.
+/// The largest share of calls that may end at once because their server's child keeps ending, in percent. One server of five is
+/// paused for at most 8 s of a round of 25 s, which is 6 %; this can happen to both servers with children.
 const PAUSED: usize = 13;
 
 /// Counts the calls by the way in which they ended.

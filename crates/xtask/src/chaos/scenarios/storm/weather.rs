@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 /// One fault.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// It ends without notice, and is started again.
+    /// The server ends without notice, and is started again.
     Crash,
-    /// It does so several times in a row.
+    /// The server ends without notice several times in a row.
     Flap,
-    /// It is stopped by a signal for a while: the system accepts connections for it.
+    /// The server is stopped by a signal for a while; meanwhile, the system accepts connections for it.
     Stop,
-    /// It behaves differently for a while.
+    /// The server behaves differently for a while.
     Lapse(&'static str),
-    /// The same, for effects that only exist over HTTP.
+    /// The server behaves differently for a while, with an effect that exists only over HTTP.
     HttpLapse(&'static str),
-    /// It does not know its sessions, in this wording.
+    /// The server does not know its sessions any more, and reports this in this wording.
     Forget(&'static str),
-    /// It behaves differently until its next fault. No call fails because of that.
+    /// The server behaves differently until its next fault. No call fails because of that.
     Spell(&'static str),
 }
 
@@ -54,7 +54,7 @@ const ROUND: [Fault; 23] = [
     Fault::Spell(""),
 ];
 
-/// The time within which a client must have met a forgotten session: they all call all the time.
+/// The time within which a client must have met a forgotten session; all clients call all the time.
 const MET: Duration = Duration::from_secs(2);
 /// The number of times that a server forgets its sessions until one is met.
 const ATTEMPTS: usize = 5;
