@@ -55,7 +55,7 @@ impl Upstreams {
         let new = snapshot.upstreams.iter().filter(is_new);
         new.map(|spec| {
             let mut server = Server::new(spec.clone(), snapshot, &self.consents)?;
-            // A server whose configuration has changed continues the figures of its predecessor.
+            // A server whose configuration has changed keeps the counters of its predecessor.
             if let Some(known) = all.iter().rfind(|one| *one.common.name() == spec.name) {
                 server.meters = known.common.server.meters.clone();
             }

@@ -26,7 +26,8 @@ impl ToolSelection {
         self.tools.admits(name)
     }
 
-    /// A note about names that no tool has, because a mistyped name excludes nothing.
+    /// A note about configured names that match no tool. Without the note, nobody would notice that a mistyped name excludes
+    /// nothing.
     pub(super) fn note(&self) -> Option<String> {
         let is_name = |glob: &&Glob| !glob.as_str().contains(['*', '?']);
         let unmet = globs(&self.tools).zip(&self.met).filter(|(_, met)| !**met).map(|(glob, _)| glob);

@@ -158,7 +158,7 @@ impl Repair<'_> {
     }
 }
 
-/// Checks the members of an object that the protocol defines. Optional members that are null are removed, because some
+/// Checks those members of an object that the protocol defines. Optional members that are null are removed, because some
 /// servers write null for a missing member.
 fn members<'a>(
     text: &'a [u8],

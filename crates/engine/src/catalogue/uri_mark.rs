@@ -16,7 +16,7 @@ fn seam(uri: &str) -> usize {
     scheme.len() + 1 + if rest.starts_with("//") { 2 } else { 0 }
 }
 
-/// The URI or URI template of a server with the server's name; `None` if the result would not be a URI, or if the original
+/// A server's URI or URI template, with the server's name added; `None` if the result would not be a URI, or if the original
 /// could not be recovered from it.
 pub fn marked(server: &str, uri: &str) -> Option<String> {
     let at = seam(uri);

@@ -22,8 +22,8 @@ const PRESENT: &[u8] = &[2];
 /// The site credentials of a request; they are never printed.
 #[derive(Clone)]
 pub struct Carried {
-    /// A site with an account; an error, which repeats none of the headers' text, if the request names only some of these
-    /// parts. A request that names any part uses this account and no other.
+    /// A site with an account. The value is an error, which repeats none of the headers' text, if the request names only some
+    /// of the parts. A request that names any part uses this account and no other.
     pub account: Option<Result<Account, String>>,
     /// A name and a password from `Authorization`; an error if the request contains them but they cannot be parsed. A request
     /// with such credentials uses this account and no other.

@@ -195,7 +195,8 @@ fn words<'t>(
     words
 }
 
-/// The program location of the failure, as far as the gateway knows it.
+/// The location of a failure: the condition, the tool and the server, as far as they are known. It takes the place of a stack
+/// trace.
 fn place(ask: Option<&DialectRequest>, fault: &DialectFault) -> Cow<'static, str> {
     let mut lines = vec![format!("{:?}", fault.condition)];
     lines.extend(ask.and_then(DialectRequest::tool).map(|tool| format!("in tool {tool}")));

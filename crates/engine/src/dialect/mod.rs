@@ -1,5 +1,5 @@
-//! Dialects: the behavior of an endpoint on the points on which MCP systems disagree. The behavior is written as rows
-//! of data (`dialect_rows`), with a single interpreter.
+//! Dialects: the behavior of an endpoint where MCP systems disagree. The behavior is written as rows of data
+//! (`dialect_rows`), with a single interpreter.
 //!
 //! ```text
 //!  bytes ─► read ─► Ask ─► begin ─┬─► Forward(frame) ─► the gateway, as any other request ─► Outcome ─► finish ─► Reply

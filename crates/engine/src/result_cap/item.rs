@@ -54,7 +54,7 @@ impl ContentItem {
         }
     }
 
-    /// Writes the block as the contents of a resource; of a text, only the part from the offset `from` on. Returns the media
+    /// Writes the block as the contents of a resource; for a text, only the part from the offset `from` on. Returns the media
     /// type as JSON, if it is known.
     pub(super) fn write(&self, out: &mut Vec<u8>, text: &[u8], from: usize, uri: &str) -> Option<String> {
         let uri = quote(uri);

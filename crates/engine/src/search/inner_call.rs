@@ -51,7 +51,7 @@ pub fn inner_call(frame: &Frame) -> Option<Frame> {
     Frame::parse(splice.finish(), FrameLimits::default()).ok()
 }
 
-/// The tool that a request calls: the inner one of a call of `call_tool`.
+/// The tool that a request calls; for a call of `call_tool`, the tool of the inner call.
 pub fn inner_name(frame: &Frame) -> Option<Cow<'_, str>> {
     frame.string(InnerCall::of(frame)?.name)
 }

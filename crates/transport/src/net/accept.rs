@@ -165,7 +165,7 @@ impl Acceptor {
         }
     }
 
-    /// Orders the end of connections that have exceeded their time, for as long as this future is polled.
+    /// Tells connections that have exceeded their time to end, as long as this future is polled.
     pub(super) async fn sweep(&self) {
         sweep(&self.roster, &self.limits).await;
     }

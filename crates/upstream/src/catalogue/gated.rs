@@ -158,9 +158,9 @@ impl Gated {
         }
     }
 
-    /// Returns the items that clients with these capabilities see in addition to those that all clients are shown.
-    /// These are the items that were learned on a link of exactly this class. Until there is such a link, they are the
-    /// items that were learned for classes that can be asked less.
+    /// Returns the items that clients with these capabilities see in addition to those that all clients are shown. These are
+    /// the items that were learned on a link of exactly this class. Until there is such a link, they are the items that were
+    /// learned for classes of clients that can be asked fewer questions.
     pub(super) fn shown_to(&self, askable: Askable) -> Vec<Arc<UpstreamCatalogue>> {
         if askable.is_nothing() {
             return Vec::new();

@@ -93,7 +93,7 @@ impl Catalogue {
         if differs { self.tell(egress) } else { Updating::done() }
     }
 
-    /// Applies a record that somebody changed to the known lists, and notifies the clients that see the server.
+    /// Judges the known lists by a record that somebody has changed, and notifies the clients that see the server.
     pub fn follow_approvals(&self, egress: &Egress) -> Updating {
         let differs = {
             let _turn = self.judging.lock();

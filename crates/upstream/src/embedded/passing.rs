@@ -115,7 +115,7 @@ impl FileRelay {
             outcome = sending => outcome,
             fault = self.stalled() => Err(fault),
         };
-        // The reason why the file broke off says more than the failure that it causes.
+        // The reason why the file could not be read to its end is more informative than the failure that it causes.
         outcome.map_err(|fault| lock(&self.progress).broken.take().unwrap_or(fault))
     }
 

@@ -107,7 +107,7 @@ impl Follower {
         }
     }
 
-    /// Notifies all listeners once that updates were missed, as soon as updates arrive again.
+    /// As soon as updates arrive again, notifies each listener, only once, that updates were missed.
     fn announce_gap(&self, gap: &mut bool) {
         if std::mem::take(gap) {
             self.topics().publish_gap(self.egress.frame_limits());

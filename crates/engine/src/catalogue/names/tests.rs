@@ -261,7 +261,7 @@ fn no_server_displaces_the_contests_of_others() {
     assert!(!gives(&mut book, &other, "y://1", None));
     let text = book.unsaved().unwrap();
     assert!(stored_rows(&text, "evil") + stored_rows(&text, "good") <= MOST_URIS / 4 + 1);
-    // After a restart, the first contest and the last one are still known.
+    // After a restart, the decisions about the first and the last contested URI are still known.
     let mut book = NameBook::stored(text.as_bytes()).unwrap();
     assert!(!gives(&mut book, &evil, "x://0", None));
     assert!(!gives(&mut book, &other, "y://1", None));

@@ -61,7 +61,7 @@ struct Owners {
     used: std::collections::HashMap<SlotId, Instant>,
     /// The link that each owner was given last.
     has: std::collections::HashMap<OwnerId, SlotId>,
-    /// The same, even if another owner was given the link afterwards.
+    /// The link that each owner was given last, even if another owner was given the link afterwards.
     last: std::collections::HashMap<OwnerId, SlotId>,
     calls: Vec<(OwnerId, SlotId)>,
     waiting: Vec<(Ticket, OwnerId, LinkClass)>,
