@@ -14,7 +14,7 @@ use crate::site::{NotConfirmed, SiteAccount};
 
 /// The time for which the site's last answer counts if the site does not answer.
 const TRUSTED: Duration = Duration::from_hours(1);
-/// The time after which the site is asked again if it has ignored a password once.
+/// The time to wait before the site is asked again, after it has ignored a password once.
 const DOUBTED: Duration = Duration::from_secs(3);
 /// The time after which to retry if the site cannot be asked.
 const RETRY: Duration = Duration::from_secs(10);

@@ -37,7 +37,7 @@ pub(crate) struct SiteResponse {
     pub(crate) body: Bytes,
 }
 
-/// The reason why there is no response, in words for people.
+/// The reason why there is no response, as a text for people.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct OutboundError(pub(crate) String);

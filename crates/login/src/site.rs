@@ -42,7 +42,7 @@ pub(crate) struct SiteIndex {
     pub(crate) approval: String,
 }
 
-/// The reason why nobody can sign in at a site, in words for the person.
+/// The reason why nobody can sign in at a site, as a text for the person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SiteFault {
     /// The site redirects to another address.

@@ -304,8 +304,7 @@ fn pointer(reference: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))
 }
 
-/// Returns true if parts of a schema are separate documents, so that references in them are relative to these
-/// parts.
+/// Returns true if parts of a schema are separate documents, in which references are relative to these documents.
 fn has_resources(schema: &Value, is_root: bool) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| {

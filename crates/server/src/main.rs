@@ -1,6 +1,6 @@
 //! The binary `dragoman`: a gateway and a server for the Model Context Protocol, and a client for the terminal. The command
-//! line is in the crate `cli`; it is optimized for size rather than speed, and the linker optimizes all crates at the level
-//! of this one.
+//! line is in the crate `cli`, which is optimized for size rather than speed; the linker optimizes all crates at the level of
+//! this one.
 
 fn main() -> std::process::ExitCode {
     // This comes before any thread, any tuning of the allocator, and any configuration.

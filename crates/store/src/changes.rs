@@ -63,7 +63,7 @@ impl StoredChanges {
     /// Opens the file, if it exists.
     ///
     /// # Errors
-    /// The same as for [`StoredChanges::open`].
+    /// Fails in the same cases as [`StoredChanges::open`].
     pub fn open_existing(folder: &Path, fresh: &FreshBytes) -> Result<Option<Self>, Error> {
         let file = Database::open_existing(&folder.join(FILE), &PURPOSE)?;
         file.map(|file| Self::of(file, folder, fresh)).transpose()

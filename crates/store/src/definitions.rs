@@ -84,7 +84,7 @@ impl Definitions {
     /// Opens the file, if it exists.
     ///
     /// # Errors
-    /// The same as for [`Definitions::open`].
+    /// Fails in the same cases as [`Definitions::open`].
     pub fn open_existing(folder: &Path, fresh: &[u8; 32]) -> Result<Option<Self>, Error> {
         let file = Database::open_existing(&folder.join(FILE), &PURPOSE)?;
         file.map(|file| Self::of(file, folder, fresh)).transpose()

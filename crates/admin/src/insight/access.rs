@@ -170,7 +170,7 @@ impl AccessChecker {
     /// Answers a question.
     ///
     /// # Errors
-    /// The same as for [`check`].
+    /// Fails in the same cases as [`check`].
     pub(crate) async fn answer(&mut self, question: AccessQuestion) -> Result<AccessAnswer, Refusal> {
         let principal = question.caller.principal(&self.names)?;
         let view = self.view(&question.profile).await?;

@@ -96,7 +96,7 @@ fn in_words(given: usize) -> String {
     }
 }
 
-/// Returns false if the access rules certainly let the caller use nothing of the server, so that its consent would be useless.
+/// Returns false if the access rules certainly let the caller use nothing of the server; its consent would then be useless.
 fn may_use(shard: &Shard, names: &KeyNames, consent: &ListedConsent) -> bool {
     let snapshot = &shard.gateway.snapshot;
     let (Some(id), Some(rules)) = (&consent.caller, &snapshot.rules) else { return true };

@@ -90,7 +90,7 @@ impl Store {
     /// Sends one command, and returns its reply.
     ///
     /// # Errors
-    /// The same as for [`Store::run`].
+    /// Fails in the same cases as [`Store::run`].
     pub(crate) async fn one(
         &self,
         command: StoreCommand,

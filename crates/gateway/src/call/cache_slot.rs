@@ -62,7 +62,7 @@ impl CacheSlot {
         let rule = tool.limits()?.cache.as_ref()?;
         let arguments = plain_arguments(frame, route.arguments.as_deref())?;
         let upstream = context.view.state.upstream_of(route.upstream, caller.identity);
-        // A client that can be asked may have been asked before the call, for instance for its roots.
+        // A client that can answer servers' questions may have answered one before the call, for instance about its roots.
         let is_shared =
             upstream.server.spec.affinity != Affinity::Session && cell.clients.askable.is_nothing();
         let session = if is_shared { "" } else { caller.owner };

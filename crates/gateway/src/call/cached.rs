@@ -32,7 +32,7 @@ pub(super) struct CachedCall<'a> {
     pub(super) headers: Option<&'a dyn Headers>,
     /// True if the result is never shortened.
     pub(super) whole: bool,
-    /// The request's arrival; `None` if nobody noted it.
+    /// The request's arrival; `None` if it was not noted.
     pub(super) arrived: Option<RequestArrival>,
 }
 

@@ -90,6 +90,6 @@ pub(crate) struct Request<'a> {
     pub(crate) whole: bool,
     /// The place of the result in the cache, if the result may be kept.
     pub(crate) slot: Option<CacheSlot>,
-    /// The request's arrival; `None` if nobody noted it.
+    /// The request's arrival; `None` if it was not noted.
     pub(crate) arrived: Option<RequestArrival>,
 }

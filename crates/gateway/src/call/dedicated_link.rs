@@ -1,5 +1,5 @@
-//! Chooses the calls that get a dedicated link: calls of clients without a session that can be asked or want log
-//! messages, at servers with a handshake. A question on such a link belongs to its call.
+//! Chooses the calls that get a dedicated link: calls to servers with a handshake from clients that have no session, but can
+//! answer servers' questions or want log messages. A question on such a link belongs to its call.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use upstream::{Egress, LinkKey, Upstream};
 use crate::call::caller::{Caller, Request};
 use crate::call::client_introduction::ClientIntroduction;
 
-/// Returns the dedicated link of a call, if it needs one. Two kinds of clients get such links: clients without a
-/// session that can be asked or want log messages, if the server sends its questions as requests and keeps a log level
-/// per session; and clients with a session whose log level cannot be set on the shared link.
+/// Returns the dedicated link of a call, if it needs one. Two kinds of clients get such links: clients without a session that
+/// can answer questions or want log messages, if the server sends its questions as requests and keeps a log level per
+/// session; and clients with a session whose log level cannot be set on the shared link.
 ///
 /// # Errors
-/// Returns the fault to answer with if too many calls are waiting for dedicated links and the client of this call can
-/// be asked: on a shared link, the server would proceed without asking. A call whose client only wants log messages
-/// proceeds without these messages.
+/// Returns the fault to answer with if too many calls are waiting for dedicated links and the client of this call can answer
+/// questions: on a shared link, the server would proceed without asking. A call whose client only wants log messages proceeds
+/// without these messages.
 pub(crate) fn dedicated_link(
     egress: &Egress,
     caller: &Caller,

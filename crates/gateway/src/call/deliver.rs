@@ -158,7 +158,7 @@ impl Delivery<'_> {
         }
     }
 
-    /// Waits for the call's turn on a server's only link. If the owner can be asked, the link is opened in such a way
+    /// Waits for the call's turn on a server's only link. If the owner can answer questions, the link is opened in such a way
     /// that the server knows this.
     async fn turn(
         &self,

@@ -13,11 +13,11 @@ use super::caller::Caller;
 use super::side_channel::SideChannel;
 use crate::session::question_origin::QuestionOrigin;
 
-/// The reason that a server gets if its question reaches a client that cannot be asked.
+/// The reason that a server gets if its question reaches a client that cannot answer questions.
 const UNASKABLE: &str = "the client of this call cannot answer questions from servers";
 
 impl Call {
-    /// Registers an upstream's question; returns the text for the client's stream, if the client can be asked.
+    /// Registers an upstream's question; returns the text for the client's stream, if the client can answer questions.
     pub(super) fn ask(&self, question: &Frame) -> Option<Bytes> {
         let link = self.link()?;
         let refusal = match &self.caller {

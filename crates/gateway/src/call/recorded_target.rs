@@ -14,7 +14,7 @@ pub(crate) struct RecordedTarget<'a> {
     pub(crate) upstream: &'a Upstream,
     /// The tool, if the request calls one.
     pub(crate) tool: Option<&'a ToolEntry>,
-    /// The request's arrival; `None` if nobody noted it.
+    /// The request's arrival; `None` if it was not noted.
     pub(crate) arrived: Option<RequestArrival>,
     /// The client, and the protocol version that is used with the server; `None` if the request does not go to a server.
     pub(crate) traced: Option<(&'a Caller, &'static Era)>,

@@ -12,8 +12,8 @@ use crate::view::ViewCell;
 use proto::era::{Era, by_version};
 
 impl Call {
-    /// Fetches the lists of the call's upstream again, and restarts the exchange. Returns `false` if the new lists
-    /// change nothing, so that the answer remains valid.
+    /// Fetches the lists of the call's upstream again, and restarts the exchange. Returns `false` if the new lists change
+    /// nothing; the answer then remains valid.
     pub(crate) async fn relist(&mut self) -> bool {
         if std::mem::replace(&mut self.retries.rewrites.relisted, true) {
             return false;

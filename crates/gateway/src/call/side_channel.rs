@@ -10,7 +10,7 @@ use crate::session::question_origin::QuestionOrigin;
 pub(crate) struct SideChannel {
     number: u64,
     pub(crate) inbox: Inbox,
-    /// True if the client has been asked something, so that the client's reply may still arrive.
+    /// True if the client has been asked something; its reply may then still arrive.
     has_asked: bool,
 }
 

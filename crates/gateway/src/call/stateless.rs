@@ -18,7 +18,7 @@ use upstream::catalogue::Learner;
 use upstream::pool::DedicatedLink;
 use upstream::{LinkKey, Upstream};
 
-/// Returns the view of clients without a session that use this era and cannot be asked.
+/// Returns the view of clients without a session that use this era and cannot answer servers' questions.
 pub async fn view(
     context: &Arc<CallContext>,
     profile: usize,

@@ -83,7 +83,7 @@ impl ControlClient {
     /// Sends a request, with a body if there is one; returns the answer, which is `null` if it is empty.
     ///
     /// # Errors
-    /// The same as for [`Self::get`].
+    /// Fails in the same cases as [`Self::get`].
     pub async fn send(
         &self,
         method: Method,
@@ -97,7 +97,7 @@ impl ControlClient {
     /// Opens a stream of events, for example `/api/events`.
     ///
     /// # Errors
-    /// The same as for [`Self::get`].
+    /// Fails in the same cases as [`Self::get`].
     pub async fn events(&self, path: &str) -> Result<ControlEvents, ControlError> {
         let answer = self.ask(Method::GET, path, None, EVENTS).await?;
         if answer.status.is_success() {

@@ -50,8 +50,8 @@ impl Used {
 }
 
 impl Used {
-    /// Returns true if the session can continue over the shared link when no other link is available: the session's
-    /// client can be asked for nothing but roots.
+    /// Returns true if the session can continue over the shared link when no other link is available, because servers can ask
+    /// the session's client for nothing but its roots.
     fn can_do_without(&self, session: &Session, upstream: &Upstream) -> bool {
         self.cell.is_own()
             && upstream.server.spec.affinity != Affinity::Session
@@ -162,8 +162,8 @@ impl Session {
         }
     }
 
-    /// Returns the link over which to fetch the items that a server shows only to clients that can be asked: the link
-    /// that the session's calls will need anyway, or a link on which each request declares the client's capabilities.
+    /// Returns the link over which to fetch the items that a server shows only to clients that can answer its questions: the
+    /// link that the session's calls will need anyway, or a link on which each request declares the client's capabilities.
     pub(super) fn learner(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Option<Learner> {
         let cell = self.cell(upstream);
         let states_them = cell.is_own() || !upstream.server.link_era(self.era()).has_sessions();

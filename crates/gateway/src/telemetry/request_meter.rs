@@ -48,7 +48,7 @@ impl SentTimes {
         self.is_interrupted = true;
     }
 
-    /// Records that the call's client has returned with answers after this time, so that the server is busy again.
+    /// Records that the call's client has returned with answers after this time, and that the server is busy again.
     pub(crate) fn resume(&mut self, parked: Duration) {
         self.parked = self.parked.saturating_add(parked);
         (self.heard, self.is_interrupted) = (None, true);

@@ -21,7 +21,7 @@ impl ViewState {
         let observer = self.observer();
         let _one = self.views.building.lock();
         let changed = self.views.take_changes();
-        // Clients that can be asked different things nearly always see the same lists.
+        // Clients that can answer different kinds of questions nearly always see the same lists.
         let mut built: HashMap<Key, Arc<View>> = HashMap::new();
         let mut told: Vec<(Arc<ViewCell>, Vec<Notice>)> = Vec::new();
         for cell in self.views.with_any(&changed) {

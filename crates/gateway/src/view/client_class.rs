@@ -11,18 +11,18 @@ pub(crate) struct ClientClass {
     pub(crate) era: &'static Era,
     /// The questions that the clients can be asked.
     pub(crate) askable: Askable,
-    /// True if the clients have dedicated links to servers that may ask them questions, so that the ids of their tasks
-    /// are the server's own.
+    /// True if the clients have dedicated links to servers that may ask them questions; the ids of their tasks are then the
+    /// server's own.
     pub(crate) keeps_ids: bool,
 }
 
 impl ClientClass {
-    /// Returns the class of clients of a version that cannot be asked anything.
+    /// Returns the class of the clients of a version that cannot answer questions.
     pub(crate) fn plain(era: &'static Era) -> Self {
         Self::new(era, Askable::NOTHING)
     }
 
-    /// Returns the class of clients of a version that can be asked these questions.
+    /// Returns the class of the clients of a version that can answer these questions.
     pub(crate) fn new(era: &'static Era, askable: Askable) -> Self {
         // Only the experimental tasks can be listed by clients, and only within a session.
         Self { era, askable, keeps_ids: era.shapes.tasks == Tasks::Experiment && !askable.is_nothing() }

@@ -78,10 +78,10 @@ pub(super) struct Prebuilt {
 }
 
 impl Views {
-    /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or empty,
-    /// this function waits for these lists, for up to `limits.listWait`, except for servers that recently made a client
-    /// wait without success. In a view that is in use, missing servers delay nobody, and are added later. `learner` returns the
-    /// link over which a server's items for clients that can be asked are learned.
+    /// Returns the view of a profile for a class of clients. Unknown lists are fetched. If the view is new or empty, this
+    /// function waits for these lists, for up to `limits.listWait`, except for servers that recently made a client wait
+    /// without success. In a view that is in use, missing servers delay nobody, and are added later. `learner` returns the
+    /// link over which the items are fetched that a server shows only to clients that can answer its questions.
     pub(crate) async fn get(
         &self,
         context: &Arc<ViewContext>,
@@ -230,7 +230,7 @@ impl Views {
         let is_current = |built: &Prebuilt| {
             built.changes == self.changes.load(Ordering::SeqCst) && built.basis.is_like(&basis)
         };
-        // Clients that can be asked different things nearly always see the same items.
+        // Clients that can answer different kinds of questions nearly always see the same items.
         let view = match (cells.values().find(like), prebuilt.filter(is_current)) {
             (Some(cell), _) => cell.view(),
             (None, Some(built)) => built.view,

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 /// The maximum size of all differences on the page of a server, in bytes.
 const MOST_TEXT: usize = 256 * 1024;
 
-/// Returns true if the page of a tool shows the whole change, so that it can be approved there.
+/// Returns true if the page of a tool shows the whole change, and the change can therefore be approved there.
 pub(super) fn is_readable(change: &DefinitionChange) -> bool {
     let is_shown = change.state == DefinitionState::Vanished || !change.lines.is_empty();
     is_shown && !change.cut && diff_fits(&change.lines)

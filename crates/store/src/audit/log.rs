@@ -100,7 +100,7 @@ impl Log {
     /// Opens the file, if it exists.
     ///
     /// # Errors
-    /// The same as for [`Log::open`].
+    /// Fails in the same cases as [`Log::open`].
     pub fn open_existing(path: &Path) -> Result<Option<Self>, Error> {
         Ok(Database::open_existing(path, &PURPOSE)?.map(Self))
     }
@@ -108,7 +108,7 @@ impl Log {
     /// Creates a new file if the opened one was moved or deleted. Returns true if it created one.
     ///
     /// # Errors
-    /// The same as for [`Log::open`]; nothing can be appended until this function succeeds.
+    /// Fails in the same cases as [`Log::open`]; nothing can be appended until this function succeeds.
     pub fn replace_if_gone(&mut self) -> Result<bool, Error> {
         self.0.replace_if_gone(&PURPOSE)
     }

@@ -119,7 +119,7 @@ impl Keys {
     /// Opens the file in a folder, if it exists.
     ///
     /// # Errors
-    /// The same as for [`Keys::open`].
+    /// Fails in the same cases as [`Keys::open`].
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, Error> {
         Ok(Database::open_existing(&folder.join(FILE), &PURPOSE)?.map(Self))
     }

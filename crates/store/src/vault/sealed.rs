@@ -42,7 +42,7 @@ impl Vault {
     /// Opens the file in a folder, if it exists.
     ///
     /// # Errors
-    /// The same as for [`Vault::open`].
+    /// Fails in the same cases as [`Vault::open`].
     pub fn open_existing(folder: &Path, fresh: &[u8; 32]) -> Result<Option<Self>, Error> {
         let Some(file) = Database::open_existing(&folder.join(FILE), &PURPOSE)? else { return Ok(None) };
         Ok(Some(Self { file, key: VaultKey::of(folder, fresh)? }))

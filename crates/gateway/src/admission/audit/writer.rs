@@ -119,7 +119,7 @@ impl Writer {
         drop(self);
     }
 
-    /// Waits for entries and takes all of them; returns true if the sink is being closed, so that no more will come.
+    /// Waits for entries and takes all of them; returns true if the sink is being closed and no more entries will come.
     fn gather(&mut self) -> bool {
         let shared = self.shared.clone();
         let mut queue = shared.queue.lock();

@@ -34,7 +34,7 @@ pub(crate) trait KeyBook: Send + Sync {
     /// Returns the prefixes of all revoked keys, if any key has changed since the last call.
     ///
     /// # Errors
-    /// The same as for `look_up`.
+    /// Fails in the same cases as `look_up`.
     fn revoked(&self) -> Result<Option<Vec<String>>, String>;
 }
 

@@ -1,5 +1,5 @@
-//! Runs a dialect request to its end, like a request from a client without a session that cannot be asked. Messages
-//! that arrive before the answer are dropped.
+//! Runs a dialect request to its end, like a request from a client without a session that cannot answer servers' questions.
+//! Messages that arrive before the answer are dropped.
 
 use bytes::Bytes;
 use engine::dialect::{DialectFault, DialectOutcome};

@@ -15,7 +15,7 @@ pub(crate) struct TraceContext {
 }
 
 impl TraceContext {
-    /// Reads a `traceparent`; `None` if it is invalid, so that a new trace begins.
+    /// Reads a `traceparent`; `None` if it is invalid, in which case a new trace begins.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let version = hex::<1>(text.get(..2)?)?[0];
         // Later versions may add fields at the end.

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-/// Two independent sequences, so that the ids of two threads differ even if one sequence of each meets the other's.
+/// Two independent sequences. The ids of two threads differ even if the threads' numbers coincide in one of the sequences.
 type Seeds = [u64; 2];
 
 thread_local! {

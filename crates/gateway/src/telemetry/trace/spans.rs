@@ -13,7 +13,7 @@ use crate::telemetry::export::AttributeValue;
 /// The longest text of an attribute, in bytes.
 const LONGEST: usize = 1024;
 
-/// The error codes that are the client's own fault, so that the span of the server side is not an error.
+/// The error codes that are the client's own fault; with these, the span of the server side is not an error.
 const FAULTS_OF_CLIENTS: [i64; 5] = [-32700, -32600, -32601, -32602, -32002];
 
 /// A side of an operation.
