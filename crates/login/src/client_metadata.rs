@@ -42,7 +42,7 @@ impl ClientMetadata {
     /// Checks the metadata, and shortens the name.
     pub(crate) fn checked(mut self) -> Result<Self, MetadataFault> {
         if self.redirect_uris.is_empty() || self.redirect_uris.len() > MOST_REDIRECTS {
-            return Err(MetadataFault::Redirect(format!("name 1 to {MOST_REDIRECTS} redirect URIs")));
+            return Err(MetadataFault::Redirect(format!("give 1 to {MOST_REDIRECTS} redirect URIs")));
         }
         for uri in &self.redirect_uris {
             redirect_uri::check(uri).map_err(|why| MetadataFault::Redirect(why.to_owned()))?;

@@ -171,8 +171,8 @@ impl AuthorizationServer {
         let is_late = is_older_than(TRIED_MS);
         if is_late && !is_gone {
             let (site, user) = (&grant.site, &grant.user);
-            tracing::warn!(%site, %user, "cannot delete the application password of an ended sign-in; its user can delete it \
-                in the profile");
+            tracing::warn!(%site, %user, "cannot delete the application password of an ended sign-in; the user can delete it in \
+                their WordPress profile");
         }
         if is_gone || is_late {
             // A failure was logged; the next run tries again.

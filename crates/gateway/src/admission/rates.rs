@@ -230,7 +230,7 @@ impl Rates {
         let now = self.start.elapsed();
         self.limiter.sweep(now);
         for (limit, count) in self.refusals.rest(now) {
-            tracing::info!(limit, count, "rate limit exceeded by further requests");
+            tracing::info!(limit, count, "further requests exceeded the rate limit");
         }
     }
 }

@@ -27,7 +27,7 @@ pub async fn restart(shard: &Arc<Shard>, server: &str) -> Result<(), Refusal> {
         let egress = shard.egress.clone();
         restarts.spawn(transport::task::boxed(async move { upstream.restart(&egress).await }));
     }
-    tracing::info!(%server, "an operator restarts the server");
+    tracing::info!(%server, "an operator is restarting the server");
     let all = async { while restarts.join_next().await.is_some() {} };
     let is_done = tokio::time::timeout(PATIENCE, all).await.is_ok();
     // Restarts that have begun continue, even if the operator no longer waits for the result.

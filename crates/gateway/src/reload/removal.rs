@@ -20,7 +20,7 @@ const CLOSING: Duration = Duration::from_secs(10);
 /// Removes a server once its running calls have finished, or the time for finishing them is over.
 pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     let upstream = &one.common;
-    tracing::info!(server = %upstream.name(), "no longer configured: calls in flight may finish");
+    tracing::info!(server = %upstream.name(), "a server is no longer configured; its calls in flight may finish");
     upstream.server.leave();
     let family = one.family();
     for one in &family {

@@ -69,7 +69,7 @@ fn end_all(shard: &Arc<Shard>) {
     if ended > 0 {
         tracing::info!(
             ended,
-            "ended sessions and streams: the credentials that opened them were revoked or have expired"
+            "ended sessions and streams, because the credentials that opened them were revoked or have expired"
         );
     }
 }

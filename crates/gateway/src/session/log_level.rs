@@ -24,8 +24,8 @@ impl Session {
         let Some(level) = self.level() else { return };
         if !link.own && link.calls.has_others(self.links.attribution) {
             let server = link.server.name();
-            tracing::info!(%server, "did not pass on a log level: another client's call runs on the \
-                                     shared connection");
+            tracing::info!(%server, "did not pass on a log level, because another client's call is running on the shared \
+                                     connection");
             return;
         }
         if link.announced.note_level(&level) {

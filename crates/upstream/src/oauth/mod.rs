@@ -161,7 +161,7 @@ pub enum ConsentFault {
         redirect: String,
     },
     /// The answer has no code.
-    #[error("the answer has no code")]
+    #[error("the response has no authorization code")]
     NoCode,
     /// The user, or the authorization server, declined.
     #[error("consent was not given: {0}")]

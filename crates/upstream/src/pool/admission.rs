@@ -110,7 +110,7 @@ impl Dedicated {
     pub fn tell_without_roots(&self) {
         tracing::info!(
             server = %self.name,
-            "a client with roots uses the shared connection, where the server does not ask for roots: all {} dedicated \
+            "a client with roots uses the shared connection, where the server does not ask for roots, because all {} dedicated \
              connections are in use (`dedicatedConnections`)",
             self.max()
         );

@@ -82,7 +82,7 @@ impl LinkCell {
         starts.users = link.recipients.users().iter().map(Arc::downgrade).collect();
         tracing::info!(
             server = %self.server.name(),
-            "reopening the server's only connection: a client can answer kinds of questions that were not declared to the server"
+            "reopening the server's only connection, because a client can answer kinds of questions that were not declared to the server"
         );
         link.close(egress.client()).await;
     }

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The client
     #[arg(value_name = "CLIENT")]
     client: String,
-    /// The name of the entry, if `connect` was not used
+    /// The name of the entry, if it was not created with `connect`
     #[arg(long, value_name = "NAME", default_value = "dragoman")]
     name: String,
     /// The settings of the project in this folder instead of those of the user

@@ -27,12 +27,12 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum ConsentCommand {
-    /// List the consents that were given, and those that servers want
+    /// List the consents that were given, and those that servers are waiting for
     List {
         #[command(flatten)]
         place: StateOptions,
     },
-    /// Revoke a consent: its tokens are forgotten
+    /// Revoke a consent, and delete its tokens
     Revoke {
         /// The server's name
         #[arg(value_name = "SERVER")]

@@ -80,7 +80,7 @@ enum ProfileCommand {
 /// A profile of the running gateway.
 #[derive(Debug, clap::Args)]
 struct NamedProfile {
-    /// The profile, as it is written in URLs: 3 to 50 characters from a-z 0-9 -
+    /// The profile's name in URLs: 3 to 50 characters from a-z 0-9 -
     #[arg(value_name = "PROFILE")]
     profile: String,
     #[command(flatten)]

@@ -180,7 +180,7 @@ impl Guesses {
         refused.0 += 1;
         if now >= refused.1 {
             let (client, count) = (guesser.address, refused.0);
-            tracing::warn!(%client, count, "too many wrong passwords: attempts are refused (`auth.failures`)");
+            tracing::warn!(%client, count, "too many wrong passwords; further attempts are refused (`auth.failures`)");
             *refused = (0, now + BETWEEN);
         }
         verdict

@@ -183,7 +183,8 @@ async fn one(candidate: Candidate) -> Finding {
 fn late(subject: String, what: &str, limit: Duration) -> Finding {
     let message = format!("it did not {what} within {} s", limit.as_secs());
     let help =
-        "run `dragoman list SERVER -vv` to see what it does, or allow more time with --timeout".to_owned();
+        "run `dragoman list SERVER -vv` to see what the server does, or allow more time with --timeout"
+            .to_owned();
     Finding::new(Level::Error, subject, message, Some(help))
 }
 

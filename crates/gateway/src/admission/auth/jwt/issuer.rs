@@ -183,7 +183,7 @@ impl Issuer {
                     self.kept.store(Some(Arc::new(CachedKeys { keys, at: now })));
                 }
                 Err(why) => {
-                    tracing::warn!(issuer = &*self.url, why, "cannot read the keys of a token issuer");
+                    tracing::warn!(issuer = &*self.url, why, "cannot fetch the keys of a token issuer");
                     fetching.failed = Some(why);
                 }
             }
@@ -215,7 +215,7 @@ impl Issuer {
         }
         let keys = KeySet::read(&answer.body, &self.algorithms);
         let keys = keys.ok_or_else(|| format!("the answer from {place} is not a key set (RFC 7517)"))?;
-        tracing::debug!(issuer = &*self.url, ?keys, "read the keys of a token issuer");
+        tracing::debug!(issuer = &*self.url, ?keys, "fetched the keys of a token issuer");
         if keys.is_empty() {
             return Err(format!("{place} has no key for a configured algorithm"));
         }
