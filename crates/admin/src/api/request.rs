@@ -54,7 +54,7 @@ impl ManagementRequest {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns a query parameter that selects something; an empty one selects everything, as forms send it.
+    /// Returns a query parameter that selects something; an empty one, as forms send it, selects everything.
     pub(super) fn chosen(&self, name: &str) -> Option<String> {
         self.asked_for(name).filter(|value| !value.is_empty()).map(str::to_owned)
     }

@@ -26,7 +26,7 @@ pub(super) fn page(visit: &Visit<'_>, next: &str) -> Response<Body> {
     page_with(visit, StatusCode::OK, LoginEntry { next, ..LoginEntry::default() }, None)
 }
 
-/// The entered values of a login.
+/// The values that were entered for a login.
 #[derive(Debug, Clone, Copy, Default)]
 struct LoginEntry<'a> {
     name: &'a str,

@@ -76,7 +76,8 @@ impl PageRequest {
         self.shard.gateway.standing.clone()
     }
 
-    /// Returns true if pages may change servers and profiles: such changes are stored with `admin` or `management`.
+    /// Returns true if pages may change servers and profiles: such changes are stored if `admin` or `management` is
+    /// configured.
     pub(super) fn manages(&self) -> bool {
         self.shard.gateway.standing.config().keeps_changes()
     }

@@ -66,7 +66,7 @@ impl VisitorConnection<'_> {
         (is_here && !is_passed_on).then_some(Transport::Loopback)
     }
 
-    /// Says why the pages do not open, and what to do.
+    /// Returns the reason why the pages do not open, and what to do about it.
     fn refusal(&self) -> String {
         let ways = "These pages open only over https, or on the machine on which Dragoman runs.";
         if self.public.is_some() && !self.is_proxy {

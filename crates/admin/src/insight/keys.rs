@@ -151,7 +151,7 @@ pub(crate) async fn create(shard: &Arc<Shard>, wanted: WantedKey) -> Result<Crea
     .await
 }
 
-/// Returns true if the access rules give a key nothing.
+/// Returns true if the access rules do not let a key use anything.
 pub(crate) fn gets_nothing(shard: &Shard, key: &ListedKey) -> bool {
     let config = shard.gateway.standing.config();
     let principal = Principal::of_key(&key.prefix, &key.name, key.profiles.as_deref());

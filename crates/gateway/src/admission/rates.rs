@@ -1,5 +1,5 @@
-//! Rate limits: the engine's limits with a clock, and the flag that says whether the client can see the tool that it
-//! calls. This module must not know the form of a refusal.
+//! Rate limits: the engine's limits with a clock, and the parts of a message that they need. This module must not know the
+//! form of a refusal.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -115,8 +115,8 @@ impl Rates {
         verdict
     }
 
-    /// Counts an authentication attempt at a profile, by the profile's name in the request; returns true if the
-    /// attempt was counted. A caller for which `is_familiar` returns true may exceed the limit.
+    /// Counts an authentication attempt at a profile, under the profile's name in the request; returns true if the attempt
+    /// was counted. A caller for which `is_familiar` returns true may exceed the limit.
     ///
     /// # Errors
     /// Returns the verdict of an exceeded limit.

@@ -56,7 +56,7 @@ impl CountedCall {
         self.place = None;
     }
 
-    /// Counts the call again, even above the limit: it has already begun.
+    /// Counts the call again, even above the limit, because it has already begun.
     pub(super) fn resume(&mut self) {
         self.place = self.calls.take(usize::MAX);
     }

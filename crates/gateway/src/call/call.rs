@@ -356,7 +356,8 @@ impl Call {
             reply = &mut delivering => CallInput::Replied(reply),
             notice = client.cancellation() => {
                 if settles {
-                    // Without this wait, the cancellation could overtake its request, which would then run for nobody.
+                    // Without this wait, the cancellation could overtake its request, which would then run although nobody
+                    // waits for it.
                     let _ = timeout(SETTLE, delivering).await;
                 }
                 CallInput::Cancelled(notice)

@@ -136,9 +136,8 @@ impl Call {
         }
     }
 
-    /// Marks the call's dedicated link as unfit for other calls if the server may still use it. After a cancellation,
-    /// the server may have asked something just before, or may continue to work; its questions would reach another
-    /// client.
+    /// Marks the call's dedicated link as unfit for other calls if the server may still use it. The server may have asked
+    /// something just before a cancellation, or may continue to work after it; its questions would reach another client.
     pub(crate) fn leave_dedicated_link(&mut self) {
         if let Some((dedicated, _)) = &mut self.connection.dedicated
             && !self.exchange.is_answered()

@@ -47,7 +47,7 @@ impl SessionState {
         }
     }
 
-    /// Ends a session for good: its id becomes worthless.
+    /// Ends a session for good: its id becomes invalid.
     pub fn end_for_good(&self, session: &Session) {
         let Some(kept) = &session.kept else { return };
         self.ended.lock().insert(kept.key);

@@ -47,7 +47,7 @@ pub(crate) struct KeptState {
     pub(super) returned: AtomicBool,
 }
 
-/// A session, for the cluster.
+/// A session in the form that the cluster uses.
 pub(super) struct ClusterRow(pub(super) Arc<dyn RowSource>);
 
 impl OpenSession for ClusterRow {

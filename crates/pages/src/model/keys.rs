@@ -61,7 +61,7 @@ pub struct NewKey {
     pub name: ForeignText,
     /// The whole key.
     pub text: String,
-    /// True if the access rules give the key nothing.
+    /// True if the access rules do not let the key use anything.
     pub gets_nothing: bool,
 }
 

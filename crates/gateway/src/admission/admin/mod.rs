@@ -24,7 +24,7 @@ use sessions::{AdminSessions, Lifetimes};
 
 use crate::admission::auth::Logins;
 
-/// The callers that may open the pages, by the configuration.
+/// The callers that may open the pages, according to the configuration.
 #[derive(Debug)]
 pub struct AdminDoor {
     /// The accounts that may log in.

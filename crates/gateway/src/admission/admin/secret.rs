@@ -37,7 +37,7 @@ impl std::fmt::Debug for SecretDigest {
     }
 }
 
-/// Returns a random text that consists of `N` random bytes; `None` if the operating system's random number generator failed.
+/// Returns a text that encodes `N` random bytes; `None` if the operating system's random number generator failed.
 pub(super) fn random<const N: usize>() -> Option<String> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).ok()?;

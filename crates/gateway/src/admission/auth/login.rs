@@ -59,7 +59,8 @@ impl SignIn {
 }
 
 impl SignIn {
-    /// Returns true if the sign-in of this principal has ended in this process. Each sign-in has a password of its own.
+    /// Returns true if the sign-in of this principal has ended in this process. Each sign-in has its own application
+    /// password, which identifies it.
     pub(super) fn has_ended(&self, principal: &Principal) -> bool {
         principal.account.as_ref().is_some_and(|account| self.server.is_ended(&account.password))
     }

@@ -46,7 +46,7 @@ impl Logins {
         self.0.is_empty()
     }
 
-    /// Checks a password. A wrong name takes as long as a wrong password.
+    /// Checks a password. A login with a wrong name takes as long as one with a wrong password.
     pub async fn check(&self, name: &str, password: SecretString, address: IpAddr) -> LoginOutcome {
         let Ok(turn) = self.0.turns.take(Some(address)).await else { return LoginOutcome::Busy };
         match self.0.check(Basic { user: name.to_owned(), password }, turn).await {

@@ -43,8 +43,8 @@ impl Users {
         Self::paced(users, (at_once, IN_LINE), Duration::ZERO)
     }
 
-    /// Reads the users and their hashes in the same way; this many checks run at once, this many wait, and each takes at
-    /// least the time `pace`.
+    /// Reads the users and their hashes in the same way; `at_once` checks run at once, `in_line` checks wait, and each check
+    /// takes at least the time `pace`.
     pub(super) fn paced<'a>(
         users: impl IntoIterator<Item = (&'a String, &'a Text)>,
         (at_once, in_line): (usize, usize),

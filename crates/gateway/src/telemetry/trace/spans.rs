@@ -107,7 +107,7 @@ impl TracedSpan<'_, '_> {
     }
 }
 
-/// Texts of numbers that attributes show as texts.
+/// The text forms of numbers that attributes contain as texts.
 pub(super) struct SpanTexts {
     session: Option<[u8; 16]>,
     code: Option<String>,
