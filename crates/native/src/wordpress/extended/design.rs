@@ -183,7 +183,7 @@ const OF_STYLES: &[Bind] = &[Bind {
 
 const FONTS_BY: ToolArgument = text("orderby", "Field to sort by.").among(&["id", "include"]);
 const THEME_JSON: ToolArgument =
-    int("theme_json_version", "Version of the theme.json format of the settings.").least(2);
+    int("theme_json_version", "Version of the theme.json format that the settings use.").least(2);
 const FACE: &str = "JSON object as a string, with fontFamily, fontStyle, fontWeight and src.";
 
 pub(super) const FONTS: &[ToolRow] = rows! {

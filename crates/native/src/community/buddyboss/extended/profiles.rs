@@ -7,7 +7,7 @@ use crate::tools::{ToolRow, flag, int, integers, list, objects, text};
 pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_create_xprofile_field", "Create a profile field", "Creates a profile field in a field group and returns the field.",
         [int("group_id", "ID of the profile field group.").required(),
-         int("parent_id", "ID of the field to which this option belongs, if the field is an option."),
+         int("parent_id", "ID of the parent field, if this field is one of its options."),
          text("type", "Type.")
              .among(&["biography", "checkbox", "datebox", "multiselectbox", "number", "url", "radio", "selectbox",
                  "textarea", "textbox", "telephone", "gender", "socialnetworks", "option"]).required(),
@@ -23,7 +23,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         post "/xprofile/fields";
     "buddyboss_update_xprofile_field", "Update a profile field", "Updates a profile field and returns it. Omitted fields keep their values.",
         [int("id", "ID of the profile field.").required(), int("group_id", "ID of the profile field group."),
-         int("parent_id", "ID of the field to which this option belongs, if the field is an option."),
+         int("parent_id", "ID of the parent field, if this field is one of its options."),
          text("type", "Type.")
              .among(&["biography", "checkbox", "datebox", "multiselectbox", "number", "url", "radio", "selectbox",
                  "textarea", "textbox", "telephone", "gender", "socialnetworks", "option"]),
