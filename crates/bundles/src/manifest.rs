@@ -124,7 +124,7 @@ impl Manifest {
         std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ")
     }
 
-    /// The command for a manifest that names none: the entry point, run by what its type needs.
+    /// The command for a manifest that names none: the entry point, and the program that runs entry points of its type.
     pub(crate) fn usual_command(&self) -> (String, Vec<String>) {
         let entry = format!("${{__dirname}}/{}", self.entry_point);
         match self.program {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::client_app::ClientApp;
 use crate::settings_text::{put, remove, servers};
 
-/// Tells what `connect` changed.
+/// The record of what `connect` changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionRecord {

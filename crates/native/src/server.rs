@@ -102,7 +102,7 @@ pub struct SiteLogin {
     pub username: String,
     /// The account's Application Password, with or without its spaces.
     pub password: SecretString,
-    /// True if the configuration names this site, so that it may have a private address.
+    /// True if the configuration names this site, which may therefore have a private address.
     pub is_fixed: bool,
 }
 

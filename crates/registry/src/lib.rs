@@ -1,5 +1,5 @@
-//! Servers in an MCP registry (API v0.1, `server.json` of 2025-12-11): their documents, and what each way to run or reach them means as an entry
-//! of a configuration.
+//! Servers in an MCP registry (API v0.1, `server.json` of 2025-12-11): their documents, and the configuration entry for each way
+//! to run or reach them.
 //!
 //! Pure: the caller fetches documents and writes files. A document is hostile: nothing in it becomes an option of a runner, a reference to a
 //! file or a variable of this machine, except as described in [`offer`]. This crate must not know where a configuration is.

@@ -171,7 +171,7 @@ fn bundle(package: &Value, identifier: &str) -> Result<Offer, DocumentError> {
     })
 }
 
-/// The variables of the environment: those with a value, what the user must set, and the names of the others.
+/// The environment variables: those with a value, those that the user must set, and the names of the others.
 fn environment(package: &Value) -> (Map<String, Value>, Vec<Variable>, Vec<String>) {
     let (mut env, mut variables, mut optional) = (Map::new(), Vec::new(), Vec::new());
     for variable in package["environmentVariables"].as_array().into_iter().flatten() {

@@ -55,8 +55,8 @@ fn open<T>(gate: &Gate<T>, state: T) {
     gate.1.notify_all();
 }
 
-/// Progress on the upstream's standing stream reaches the client of the call, with that client's token, and nobody
-/// else. A log message reaches the client that has the only open call.
+/// Progress on the upstream's standing stream reaches only the client of the call, with that client's token. A log message
+/// reaches the client that has the only open call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn progress_beside_the_call() {
     // The session of the received call, and the call's token.

@@ -97,7 +97,7 @@ struct Behind {
     servers: Value,
     /// The prefix of each server's names, and true if the server supports elicitation.
     each: Vec<(&'static str, bool)>,
-    /// True if each stateless call has a separate process, so that none shows what another call did.
+    /// True if each stateless call has a separate process, so none shows what another call did.
     scattered: bool,
     _running: Vec<Running>,
 }
@@ -227,7 +227,7 @@ async fn give_up(client: &Client, prefix: &str, counted: bool) {
     }
 }
 
-/// Receives notifications in the way of the client's era.
+/// Receives notifications as the client's era requires.
 enum Ear {
     /// Automatically, and about resources after a subscription.
     Told,

@@ -109,7 +109,7 @@ async fn what_a_program_says_at_its_end_is_not_explained_away() {
     assert!(run.err.contains("check that this command starts an MCP server"), "{}", run.err);
 }
 
-/// A gate that the test opens: the server behind it starts then.
+/// A gate that the test opens; only then does the server behind it start.
 struct Gate(std::path::PathBuf);
 
 impl Gate {

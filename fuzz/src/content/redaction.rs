@@ -1,5 +1,5 @@
-//! Redaction: the stored arguments equal those of a model that works on the tree that `serde_json` reads, in whatever
-//! form names are written. Redacting them once more changes nothing.
+//! Redaction: the stored arguments equal those of a model that works on the tree that `serde_json` reads, whatever the spelling
+//! of names is. Redacting them once more changes nothing.
 
 use config::Glob;
 use engine::redaction::Redaction;

@@ -1,5 +1,5 @@
-//! Answers: the result does not depend on how an answer is cut into reads, equals that of a simple parser of the whole
-//! answer, and the reader never holds more than a head of the permitted length and one read.
+//! Answers: the result does not depend on how an answer is cut into reads, and equals that of a simple parser of the whole
+//! answer. The reader never holds more than a head of the permitted length and one read.
 
 use bytes::Bytes;
 use http::Method;

@@ -34,7 +34,7 @@ pub(crate) struct Console {
     pub(crate) out_is_terminal: bool,
     /// True if stderr is a terminal.
     pub(crate) err_is_terminal: bool,
-    /// The width of stdout in columns; `None` if stdout is not a terminal, so that no line is fitted to it.
+    /// The width of stdout in columns; `None` if stdout is not a terminal; then lines are not fitted to it.
     pub(crate) out_width: Option<usize>,
     /// The width of stderr in columns; `None` if stderr is not a terminal.
     pub(crate) err_width: Option<usize>,

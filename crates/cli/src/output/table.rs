@@ -70,7 +70,7 @@ impl Table {
         all.join("\n")
     }
 
-    /// Returns the rows below each other: the first cell as a heading, and the others with their titles.
+    /// Returns the rows one below the other: the first cell as a heading, and the others with their titles.
     fn list(&self, width: usize, paint: Paint) -> String {
         let wide = self.titles.iter().skip(1).map(|title| columns(title)).max().unwrap_or(0);
         let mut all = Vec::new();

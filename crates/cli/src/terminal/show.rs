@@ -1,4 +1,4 @@
-//! Shows results to people: content blocks, resources and prompts; as JSON where the protocol leaves the form open.
+//! Shows results to people: content blocks, resources and prompts. Values whose form the protocol leaves open are shown as JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

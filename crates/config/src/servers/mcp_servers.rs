@@ -92,8 +92,8 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, base: &IndexMap<String,
     found
 }
 
-/// Returns true if the names of two servers differ only in the underscores at their ends, so that `SERVER__TOOL` can mean
-/// a tool of either.
+/// Returns true if the names of two servers differ only in the underscores at their ends; `SERVER__TOOL` could then mean a tool
+/// of either.
 fn shares_names(one: &str, other: &str) -> bool {
     one != other && one.trim_end_matches('_') == other.trim_end_matches('_')
 }

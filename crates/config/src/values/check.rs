@@ -236,7 +236,7 @@ fn host_and_port(authority: &Authority) -> Result<(), &'static str> {
     }
 }
 
-/// Returns true if a header, in any case, belongs to the protocol or the connection, so that nobody may configure it.
+/// Returns true if a header, in any case, belongs to the protocol or the connection; nobody may configure such a header.
 pub fn is_protocol_header(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     is_word_of(&name, OWN_HEADERS) || name.starts_with("mcp-param-")

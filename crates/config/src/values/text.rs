@@ -69,7 +69,7 @@ impl Text {
         &self.value
     }
 
-    /// Returns true if the text has a hidden part, so that values derived from it must not be shown either.
+    /// Returns true if the text has a hidden part; values derived from such a text must not be shown either.
     pub fn hides(&self) -> bool {
         self.expose() != self.shown()
     }

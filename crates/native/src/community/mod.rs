@@ -47,7 +47,8 @@ const BUDDYBOSS_VISITOR: VisitorCheck = VisitorCheck {
     hint: hints::VISITOR,
 };
 
-/// The hint and the questions about visitors for BuddyPress: visitors may not read even their own notifications and messages. Either component may be deactivated.
+/// The hint and the questions about visitors for BuddyPress: visitors may not even read their own notifications and messages.
+/// Either component may be deactivated.
 const BUDDYPRESS_VISITOR: VisitorCheck = VisitorCheck {
     may_be: hints::is_about_a_visitor,
     questions: &[

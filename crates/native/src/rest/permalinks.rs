@@ -43,7 +43,7 @@ pub(super) fn with_parameter(url: &str) -> Option<String> {
     Some(format!("{site}/?rest_route={route}{separator}{query}"))
 }
 
-/// The URL that asks the site of a URL of its REST API for the site's own address.
+/// For a URL of a site's REST API, the URL at which the site returns its own address.
 pub(super) fn address_of(url: &str) -> Option<String> {
     let (site, _) = split(url)?;
     with_parameter(&format!("{site}{API}/?_fields=home,url"))

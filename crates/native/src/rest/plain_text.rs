@@ -8,7 +8,7 @@ use crate::html;
 /// Members that are one line of text wherever WordPress, BuddyBoss and BuddyPress have them, as a string or under `rendered`.
 const TEXTS: &[&str] = &["author_name", "display_name", "name", "title"];
 
-/// Members whose inner structure belongs to the site's plugins or is a source, so that nothing in it is changed.
+/// Members whose inner structure belongs to the site's plugins or is a source; nothing in these members is changed.
 const FOREIGN: &[&str] = &[
     "acf",
     "attributes",

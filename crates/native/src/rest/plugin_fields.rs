@@ -1,5 +1,5 @@
-//! Fields that plugins add to content: registered meta fields, those of Advanced Custom Fields (ACF), and what search engines are
-//! shown (Yoast SEO). Compact answers show the ones that are filled. This module must not know any tool.
+//! Fields that plugins add to content: registered meta fields, those of Advanced Custom Fields (ACF), and data for search engines
+//! (Yoast SEO). Compact answers show the ones that are filled. This module must not know any tool.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Tests of the shop's tools: what is offered, what is shown of customers, and what is sent.
+//! Tests of the shop's tools: the offered tools, the shown data of customers, and the sent requests.
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ fn server(more: &str) -> String {
     format!("{}, {more} }}", server.trim_end().trim_end_matches('}'))
 }
 
-/// Clients that support questions, so that they need dedicated connections.
+/// Clients that support questions and therefore need dedicated connections.
 async fn askable(http: Http) -> Legacy {
     Legacy::open_at(http, "/mcp", LEGACY, &json!({"elicitation": {}})).await
 }
@@ -214,7 +214,7 @@ async fn a_caller_without_a_session_gets_the_process_back_that_it_had() {
         callers.push(Modern { capabilities: json!({"elicitation": {}}), ..Modern::new(http) });
     }
     let call = |ms: u64| json!({"name": "up__late", "arguments": {"ms": ms, "process": true}});
-    // Both call at once, and the other one ends last, so that its process is the one that was used last.
+    // Both call at once, and the other one ends last, so its process is the one that was used last.
     let (short, long) = (call(1500), call(3000));
     let (first, second) =
         tokio::join!(callers[0].ask("tools/call", &short), callers[1].ask("tools/call", &long));

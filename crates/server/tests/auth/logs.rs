@@ -243,7 +243,7 @@ async fn check(upstream: Upstream, speaks: Speaks) {
     );
     let gateway = Gateway::start(&config).await;
     let (one, two) = (bearer(&state.new_key(&["one"]).await), bearer(&state.new_key(&["two"]).await));
-    // From the first call on, the server's version is known, and which callers share a connection to it.
+    // After the first call, the gateway knows the server's version, and which callers share a connection to it.
     let mut first = Client::open(gateway.http().showing(&one), "/mcp/one", speaks).await;
     first.call("a0", 1).await;
     let mut a = Client::open(gateway.http().showing(&one), "/mcp/one", speaks).await;

@@ -1,5 +1,5 @@
-//! Signing in: what clients find at the gateway, and what operators see. `crates/login/src/tests` has whole sign-ins, and the
-//! tests of real sites have real clients.
+//! Signing in: the information that clients and operators get from the gateway. `crates/login/src/tests` has whole sign-ins, and
+//! the tests of real sites have real clients.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Mix-up attacks (RFC 9700, 4.4): a hostile authorization server redirects a user's browser to an honest one, which does
-//! not name itself in its answer, so that the honest one's code arrives with the hostile one's `state`.
+//! Mix-up attacks (RFC 9700, 4.4): a hostile authorization server redirects a user's browser to an honest one, which does not
+//! name itself in its answer, so the honest one's code arrives with the hostile one's `state`.
 
 use serde_json::json;
 

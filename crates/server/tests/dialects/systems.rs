@@ -46,5 +46,5 @@ pub(crate) const SYSTEMS: &[System] = &[
     },
 ];
 
-/// Rules that the program does not fully satisfy, with what is missing. A rule that it satisfies must not be listed.
+/// Rules that the program does not fully satisfy, with the missing behavior. A rule that it satisfies must not be listed.
 pub(crate) const OPEN: &[(&str, &str)] = &[];

@@ -1,5 +1,5 @@
-//! Every command, snippet and output in the documentation is executed by a test, or is listed here with the reason why it is not, and with what
-//! holds it instead.
+//! Every command, snippet and output in the documentation is executed by a test, or is listed here with the reason why it is not,
+//! and the check that it gets instead.
 
 use std::collections::BTreeSet;
 use std::fs;

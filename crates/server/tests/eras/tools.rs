@@ -80,7 +80,7 @@ async fn list(stage: &mut Stage) {
     }
 }
 
-/// Arguments and text pass unchanged, whatever versions are between them.
+/// Arguments and text pass unchanged, whatever the versions of both sides are.
 async fn call(stage: &mut Stage) {
     let answer = stage.call("test_simple_text", &json!({})).await;
     is_of(stage.pair.client, &answer);

@@ -72,8 +72,8 @@ pub(crate) async fn same_ids(place: Place) {
             turns.push(up.client.begin_as(&id, "tools/call", &params).await);
         }
     } else {
-        // In one session, an ID must not be used twice at a time; one of the two requests is refused, and the
-        // other continues.
+        // In one session, two open requests must not have the same ID; one of the two requests is refused, and the other
+        // continues.
         let params = json!({"name": "up__slow", "arguments": {"ms": 3000}});
         let first = up.client.begin_as(&id, "tools/call", &params).await;
         let second = up.client.begin_as(&id, "tools/call", &params).await;

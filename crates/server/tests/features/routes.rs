@@ -74,8 +74,8 @@ pub(crate) async fn plain(place: Place) {
     assert_eq!(error_code(&two.client.call("echo", &json!({})).await), -32602);
 }
 
-/// A renamed tool is listed under its new name only, and also answers to its identity; a tool that is not allowed, or is denied,
-/// does not exist.
+/// A renamed tool is listed under its new name only, and can also be called by its identity; a tool that is not allowed, or is
+/// denied, does not exist.
 pub(crate) async fn ruled(place: Place) {
     let tools = r#"{ allow: ["a__*", b__many_00?], deny: ["*slow"], rename: { a__echo: parrot } }"#;
     let prompts = "{ rename: { a__test_prompt_with_arguments: greet } }";

@@ -37,7 +37,7 @@ fn through(tool: &str, arguments: &Value) -> Value {
     json!({"name": "call_tool", "arguments": {"name": tool, "arguments": arguments}})
 }
 
-/// Only the two tools are listed, at any time; tools are found, and their results are those of a direct call.
+/// Only `find_tools` and `call_tool` are listed, at any time; the other tools are found, and their results are those of a direct call.
 pub(crate) async fn finds_and_calls(place: Place) {
     let mut up = Searching::start(place).await;
     assert_eq!(up.found("echo").await[0], "up__echo");

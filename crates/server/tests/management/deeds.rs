@@ -1,4 +1,4 @@
-//! The record of changes: the managers, and the refused callers.
+//! The record of changes: the callers that made them, and the callers that were refused.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -14,7 +14,7 @@ struct Caller {
     place: Place,
     document: Value,
     called: BTreeSet<String>,
-    /// What does not fit the document.
+    /// The requests and answers that do not match the document.
     faults: RefCell<Vec<String>>,
 }
 

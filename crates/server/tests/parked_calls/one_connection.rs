@@ -22,7 +22,7 @@ async fn session(gateway: &Gateway, capabilities: Value) -> Legacy {
     Legacy::open_at(gateway.http(), "/mcp", LEGACY, &capabilities).await
 }
 
-/// A call that asks its user, with the question's id.
+/// Starts a call that asks its user; returns the client's stream and the question's id.
 async fn asking(client: &Legacy) -> (Reply, Value) {
     let mut reply =
         client.begin("tools/call", &call("up__test_elicitation", &json!({"message": "Who?"}))).await;

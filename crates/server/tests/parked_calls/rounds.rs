@@ -84,7 +84,7 @@ async fn answer(client: &Legacy, id: u64, outcome: &Value) {
     assert_eq!(client.post(&[], &message.to_string()).await.status, 202);
 }
 
-/// A call that leads to these questions: the client's stream and the server's first line.
+/// Starts a call that leads to these questions; returns the client's stream and the server's first line.
 async fn asked(client: &Legacy, actor: &Actor, requests: &Value) -> (Reply, Line) {
     let params = call("up__ok", &json!({"n": 1}));
     tokio::join!(client.begin("tools/call", &params), async {

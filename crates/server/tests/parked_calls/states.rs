@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Actor, Line, Modern, Speaks, error_code, error_message, text};
 use crate::{accepted, askable, asked, call, form, gateway, retry};
 
-/// A call that leads to a question: the client's answer, and the server's end of the call.
+/// Starts a call that leads to a question; returns the answer that the client gets, and the server's side of the call.
 async fn asking(client: &Modern, actor: &Actor, params: &Value) -> (Value, Line) {
     tokio::join!(client.ask("tools/call", params), async {
         let line = actor.next("tools/call").await;

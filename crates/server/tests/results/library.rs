@@ -15,7 +15,7 @@ pub(crate) fn lines(count: u64) -> String {
     (0..count).map(|line| format!("line {line}: \"zwölf\" € 😀\n")).collect::<Vec<_>>().concat()
 }
 
-/// The server. Its tool `read` returns lines, `look` (marked as read-only) the number of its calls.
+/// The server. Its tool `read` returns lines, and `look` (marked as read-only) returns the number of its calls.
 pub(crate) async fn library() -> Puppet {
     Puppet::start(|number, request| {
         let none = String::new();

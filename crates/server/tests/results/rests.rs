@@ -125,7 +125,7 @@ async fn it_ends_with_the_right_to_use_the_tool() {
     let client = Modern::new(by(&gateway, "ann"));
     let text = link(&client.call("up__read", &json!({ "lines": 900 })).await);
     let picture = link(&client.call("up__picture", &json!({})).await);
-    // The profile alone changes, so everything else that could end a rest stays.
+    // The profile alone changes, so everything else that could end a rest stays unchanged.
     gateway.write(&guarded(&puppet, CAP, "profiles: { default: { tools: { deny: [up__read] } } }"));
     until_it_ends(&client, &text).await;
     let left = client.ask("resources/read", &uri(&picture)).await;

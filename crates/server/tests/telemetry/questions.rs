@@ -1,4 +1,4 @@
-//! Calls that wait until their client answers a question: whose time that is, and how they end.
+//! Calls that wait until their client answers a question: the party whose time that is, and the ways in which they end.
 
 use std::time::Duration;
 

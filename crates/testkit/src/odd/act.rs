@@ -24,7 +24,7 @@ pub(super) enum Act {
     Noise(u64),
     /// Wait, while other requests are answered.
     Wait(Duration),
-    /// Wait without reading anything, so that no request is answered.
+    /// Wait without reading anything, so no request is answered.
     Deafness(Duration),
     /// Exit with this code over stdio; close the connection over HTTP.
     Die(u8),

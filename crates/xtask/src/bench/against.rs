@@ -5,8 +5,8 @@ use super::results::{Results, Row, median};
 use super::scenario::Scenario;
 use super::table::{figure, footprints, ratio as shown, section};
 
-/// A row over the limit is measured again, with up to this many times as many rounds, so that a busy neighbor
-/// fails no build.
+/// A row over the limit is measured again, with up to this many times as many rounds, so that other load on the machine does not
+/// make a build fail.
 pub(crate) const BATCHES: usize = 3;
 
 const COLUMNS: [&str; 9] = [

@@ -158,7 +158,7 @@ impl Gateway {
         Ok(Self { contestant, service, url: format!("http://{address}/mcp"), beside, ready })
     }
 
-    /// The processes whose cost counts for the gateway, without the children that it serves.
+    /// The processes whose cost counts for the gateway, without the servers that it starts.
     pub(crate) fn pids(&self) -> Vec<u32> {
         let pid = self.service.pid();
         match self.contestant {

@@ -165,8 +165,8 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "askable-stdio-4",
         title: "echo, 4 sessions that can be asked, stdio upstream",
         behind: Behind::Stdio,
-        // As many as the children that a gateway may dedicate permanently: with more, the time of waiting
-        // would be measured.
+        // As many as the children that a gateway may dedicate permanently: with more sessions, the waiting time would be
+        // measured, too.
         load: &["--scenario", "echo", "--askable", "--sessions", "4"],
         ..PLAIN
     },

@@ -74,12 +74,12 @@ fn titled(text: &str, titles: &[(String, String)]) -> String {
     })
 }
 
-/// Rewrites the links of a page in `docs`: in the site, files above that folder are beside the page.
+/// Rewrites the links of a page in `docs`: in the site, files above that folder are in the page's folder.
 fn from_docs(text: &str) -> String {
     rewritten(text, |link| link.strip_prefix("../").map(str::to_owned))
 }
 
-/// Rewrites the links of a page at the top: in the site, files in `docs` are beside the page.
+/// Rewrites the links of a page at the top: in the site, files in `docs` are in the page's folder.
 fn from_top(text: &str) -> String {
     rewritten(text, |link| link.strip_prefix("docs/").map(str::to_owned))
 }

@@ -12,7 +12,7 @@ enum Fails {
     Sometimes,
 }
 
-/// Each with what is missing.
+/// The scenarios, each with the missing behavior.
 const KNOWN: &[(&str, Fails, &str)] = &[];
 
 /// The verdict on a scenario with this outcome.

@@ -133,7 +133,8 @@ pub(crate) fn resident(pid: u32) -> u64 {
     of_status(pid, "VmRSS:")
 }
 
-/// The resident memory of a process, in KiB, without the pages of its program, which are loaded as it does new things.
+/// The resident memory of a process, in KiB, without the pages of its program, which the kernel loads whenever the process uses
+/// new code.
 pub(crate) fn own_memory(pid: u32) -> u64 {
     of_status(pid, "RssAnon:")
 }

@@ -117,7 +117,7 @@ impl<'a> Rig<'a> {
         self.stage.log.note(&format!("--- said by the store:\n{}---", self.store.words()));
     }
 
-    /// Ends everything, and reports what must not happen in any case.
+    /// Ends everything, and reports everything that must never happen.
     pub(super) fn finish(mut self) -> Result<(), String> {
         let mut faults: Vec<String> = self.replicas.iter_mut().filter_map(Replica::crashed).collect();
         faults.extend(self.replicas.iter_mut().filter_map(|replica| replica.end().err()));

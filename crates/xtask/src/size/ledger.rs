@@ -15,7 +15,7 @@ const SECTIONS: [(&str, &str); 6] = [
     (".relr.dyn", "relocations"),
 ];
 
-/// The ledger as a table: the crates by size, then what belongs to no crate; the sum is `bytes`, the size of the file.
+/// The ledger as a table: the crates by size, then the bytes that belong to no crate; the sum is `bytes`, the size of the file.
 pub(super) fn lines(bytes: u64, symbols: &str, sections: &str) -> Vec<String> {
     let (crates, named_constants) = by_crate(symbols);
     let mut others: BTreeMap<&str, u64> = BTreeMap::new();

@@ -85,7 +85,7 @@ fn run_steps(steps: &[Step]) -> Vec<Done> {
             for step in group {
                 let place = ahead.iter().flatten().position(|(name, _)| *name == step.name);
                 if let Some((_, work)) = place.and_then(|at| Some(ahead.as_mut()?.remove(at))) {
-                    // What failed is done again by the step, which reports it.
+                    // If this work failed, the step does it again, and reports the error.
                     let _ = work.join();
                 }
             }

@@ -207,7 +207,7 @@ impl Args {
         let backup = if self.dry_run {
             None
         } else {
-            // The record comes first: without it, nothing could be taken back.
+            // The record comes first: without it, `disconnect` could not undo the change.
             place.write(record)?;
             file.replace(&record.after, self.key.is_some())?
         };

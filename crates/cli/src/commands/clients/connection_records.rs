@@ -71,7 +71,7 @@ impl RecordPlace {
 
     /// Removes the record.
     pub(crate) fn remove(&self) {
-        // A record that stays describes settings that have been taken back: the next `connect` replaces it.
+        // A record that cannot be removed describes a change that was undone; the next `connect` replaces it.
         let _ = fs::remove_file(&self.0);
     }
 

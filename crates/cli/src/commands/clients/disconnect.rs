@@ -1,4 +1,4 @@
-//! `dragoman disconnect`: takes back what `connect` changed in a client's settings.
+//! `dragoman disconnect`: undoes the changes of `connect` in a client's settings.
 
 use std::path::PathBuf;
 
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     ))
 }
 
-/// The record for an entry that somebody wrote by hand: only the entry is removed.
+/// The record for an entry that somebody wrote by hand. `disconnect` removes only this entry.
 fn unrecorded(client: &str, name: &str) -> ConnectionRecord {
     ConnectionRecord {
         client: client.to_owned(),

@@ -2,7 +2,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `plan` | what becomes of each server that was found |
+//! | `plan` | the decision about each server that was found |
 //! | `secret_files` | the files with secrets |
 
 mod plan;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`client_files`] | where these files are |
 //! | [`import`] | servers taken from them into the configuration file |
-//! | [`connect`], [`disconnect`] | Dragoman written into them, and taken back |
+//! | [`connect`], [`disconnect`] | Dragoman's entry in them, added and removed |
 //! | `connection_records` | what `connect` changed |
 
 pub(crate) mod client_files;

@@ -1,4 +1,4 @@
-//! Titles of the tools that presets serve. Presets fix what their tools look like, so these titles are shown elsewhere only.
+//! Titles of the tools that presets serve. A preset fixes the form of its tools, so these titles are shown only without a preset.
 
 use crate::tools::Wording;
 

@@ -45,7 +45,7 @@ fn a_site_is_asked_in_the_version_that_it_has_now() {
     };
     asked_for(&["/v1/", "namespaces", "/v2/"]);
     asked_for(&["/v2/"]);
-    // The site is set back to the previous version, and is asked again what it offers.
+    // The site is set back to the previous version, and is asked for its APIs again.
     is_new.store(false, Ordering::SeqCst);
     fake.pass(Duration::from_secs(31));
     asked_for(&["/v2/", "namespaces", "/v1/"]);

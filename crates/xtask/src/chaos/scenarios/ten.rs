@@ -96,8 +96,8 @@ const UNOPTIMIZED: u32 = 4;
 /// The number of times that each client fetches all pages: at least the first number, and more often while a page is late. The
 /// fastest time of each page counts, because other work of the machine makes no page faster.
 const ROUNDS: std::ops::RangeInclusive<usize> = 3..=15;
-/// The memory beside the bytes of lists, in KiB: 16 MiB for what was used to fetch and to send them, and 0.8 KiB for each of the
-/// 10 000 tools, for the record of definitions.
+/// The memory beside the bytes of lists, in KiB: 16 MiB for fetching and sending them, and 0.8 KiB for each of the 10 000 tools,
+/// for the record of definitions.
 const BESIDE: u64 = (16 + 8) << 10;
 
 fn thousands(play: &mut Play<'_>) -> Result<(), String> {

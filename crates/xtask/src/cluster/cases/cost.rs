@@ -20,7 +20,7 @@ const CALLS: usize = 2000;
 /// The number of clients that make these calls.
 const CLIENTS: usize = 6;
 
-/// The time between two signs of life of a replica, and the maximum number of commands of one.
+/// The time between two signs of life of a replica, and the maximum number of commands for one sign.
 const BEAT: (f64, f64) = (3.0, 8.0);
 
 /// The commands of a sign of life, and those that it may cause.

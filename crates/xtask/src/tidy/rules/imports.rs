@@ -192,7 +192,7 @@ pub(super) fn paths(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// Returns true if the word is inside a longer path (`crate::store::`), so that it names a module.
+/// Returns true if the word is inside a longer path (`crate::store::`) and therefore names a module.
 fn is_segment(source: &super::Source, at: usize) -> bool {
     source.masked.code[..at].trim_end().ends_with("::")
 }

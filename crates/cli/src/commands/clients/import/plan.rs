@@ -28,7 +28,7 @@ pub(super) struct ImportSource {
     pub(super) unread: Option<String>,
 }
 
-/// A server, and what becomes of it.
+/// A server, and the decision about it.
 pub(super) struct PlannedServer {
     pub(super) original: String,
     pub(super) name: String,

@@ -99,7 +99,7 @@ struct Sums {
     interrupted: usize,
 }
 
-/// Reports what did not end well.
+/// Reports the calls that did not end well.
 pub(super) fn judge(done: &[Call], servers: &[(bool, Upstream)], stage: &Stage<'_>) -> Result<(), String> {
     let (mut faults, mut sums) = (Vec::new(), Sums::default());
     for (_, up) in servers {
