@@ -101,7 +101,7 @@ pub(crate) fn variable_name(name: &str) -> String {
     if name.starts_with(|char: char| char.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// A text of the document in a configuration: it must not refer to variables or files of this machine.
+/// A text of the document, escaped for a configuration, because it must not refer to variables or files of this machine.
 pub(crate) fn literal(text: &str) -> String {
     text.replace("${", "$${")
 }

@@ -1,4 +1,4 @@
-//! Former names of tools: clients can use them for a while, and no longer, even if nothing else changes.
+//! Former names of tools: clients can use them for a limited time, which ends even if nothing else changes.
 
 mod support;
 

@@ -274,7 +274,7 @@ async fn headers_that_a_server_no_longer_wants_are_learnt_anew_once() {
     let answer = session.call("up__go", &arguments).await;
     assert_eq!((error_code(&answer), error_message(&answer)), (-32020, "header mcp-param-never is missing"));
     assert_eq!(puppet.count("tools/call"), 2, "once more, and no more");
-    // Its list is unchanged: the headers cannot be the reason for the refusal, so it may have executed the call.
+    // The server's list is unchanged, so the headers cannot be the reason for the refusal, and the server may have executed the call.
     let answer = session.call("up__go", &arguments).await;
     assert_eq!(error_code(&answer), -32020, "{answer}");
     assert_eq!(puppet.count("tools/call"), 3);

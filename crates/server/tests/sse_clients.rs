@@ -94,7 +94,7 @@ async fn each_endpoint_has_a_stream_of_its_profile() {
     let path = &mut client.wire.halves().path;
     *path = path.replace("/editors", "");
     assert_eq!(post(&mut client, "{}").await.status, 404);
-    // At other paths, a client gets this transport only if it requests it and its version has it.
+    // At other paths, a client gets this transport only if the client requests it and the client's version has it.
     for (headers, status) in [
         (&[("Accept", "*/*")][..], 400),
         (&[EVENTS, ("MCP-Protocol-Version", LEGACY)], 400),

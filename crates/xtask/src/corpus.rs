@@ -1,5 +1,5 @@
-//! `cargo xtask corpus`: the lists of tools of real third-party servers, recorded, and the search over them. It must not know how
-//! a list is recorded, or what the scripts measure.
+//! `cargo xtask corpus`: the lists of tools of real third-party servers, recorded, and the search over them. This module must not
+//! know how a list is recorded, or what the scripts measure.
 
 use crate::root::{self, Programs};
 use crate::run::Log;

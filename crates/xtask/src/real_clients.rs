@@ -32,7 +32,7 @@ pub(crate) fn with_clients(
     let args = configured("clients-gateway", &config)?;
     let gateway =
         Gateway::start_as(programs, Serving { args: args.clone().into(), ..Serving::default() }, log)?;
-    // `connect` reads the address from the configuration, so the clients' one names the port that was chosen.
+    // `connect` reads the address from the configuration, so the configuration for the clients names the port that was chosen.
     let folder = scratch("clients")?;
     let address = gateway.at("").trim_start_matches("http://").to_owned();
     let known = folder.join("dragoman.json");

@@ -1,5 +1,5 @@
-//! The tools of real third-party servers: recorded, and served through a profile of each family of clients. It must not know how
-//! they are checked; this is in the scripts.
+//! The tools of real third-party servers: recorded, and served through a profile of each family of clients. This module must not
+//! know how they are checked; this is in the scripts.
 
 use crate::corpus;
 use crate::peers::cases;

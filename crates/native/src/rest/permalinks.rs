@@ -49,8 +49,8 @@ pub(super) fn address_of(url: &str) -> Option<String> {
     with_parameter(&format!("{site}{API}/?_fields=home,url"))
 }
 
-/// The address of the site that answers at a URL of the REST API, if that is another site: WordPress answers the parameter at any
-/// path for which there is no site, with the site that is above it. Only paths are compared, because a proxy may change the host.
+/// The address of the site that answers at a URL of the REST API, if that is another site: at a path that has no site, WordPress
+/// answers the parameter with the site above that path. Only paths are compared, because a proxy may change the host.
 pub(super) fn other_site<'a>(url: &str, index: &'a Value) -> Option<&'a str> {
     let path = |url: &str| {
         let (_, behind) = url.split_once("://").unwrap_or_default();

@@ -12,7 +12,7 @@ use super::client::odd_tools;
 use super::person::Person;
 use super::run::{DEADLINE, Folder, Run, command, in_folder, program};
 
-/// A running gateway with a good server, one that fails and talks about it, and the demo.
+/// A running gateway with a good server, one that fails and reports why, and the demo.
 struct Serving {
     folder: Folder,
     url: String,

@@ -185,7 +185,7 @@ impl Names {
                     value["version"] = json!("<version>");
                 }
             } else if key == "protocolVersion" && line.side == Side::Upstream && line.to_server {
-                // Over HTTP it belongs to the client itself; over a pipe, which all clients share, it is the newest.
+                // Over HTTP, the version is the client's own; over a pipe, which all clients share, it is the newest.
                 *value = json!("<asked>");
             } else if key == "elicitation" && *value == json!({}) && line.side == Side::Upstream {
                 // This is the same capability in the form of the newest version.

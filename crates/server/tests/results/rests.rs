@@ -103,7 +103,7 @@ async fn the_oldest_make_way_and_what_is_too_large_has_no_link() {
     assert!(!large.to_string().contains("resource_link"));
 }
 
-/// Waits until a rest cannot be read any more, and compares the refusal with that of a rest that never was.
+/// Waits until a rest cannot be read any more, and compares the refusal with that of a rest that never existed.
 async fn until_it_ends(client: &Modern, name: &str) {
     let refused = async {
         loop {
@@ -132,7 +132,7 @@ async fn it_ends_with_the_right_to_use_the_tool() {
     assert!(left.get("result").is_some(), "the rest of a tool that the caller may use: {left}");
 }
 
-/// New access rules end all rests, and a new server those of its predecessor, also if the caller may still use the tool.
+/// New access rules end all rests, and a new server ends those of its predecessor, even if the caller may still use the tool.
 #[tokio::test]
 async fn it_ends_with_its_access_rules_and_its_server() {
     let puppet = library().await;

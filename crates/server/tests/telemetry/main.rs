@@ -1,4 +1,4 @@
-//! Reports of the gateway about itself: figures for Prometheus, its log, and traces. These tests use the whole binary, over real sockets.
+//! The gateway's reports about itself: figures for Prometheus, log and traces. These tests use the whole binary, over real sockets.
 //!
 //! | file | is for |
 //! |---|---|

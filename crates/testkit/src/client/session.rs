@@ -1,5 +1,5 @@
-//! Clients of one HTTP endpoint, request by request: one for versions with a handshake, one for the version without.
-//! It must not read anything that a test has not requested.
+//! Clients of one HTTP endpoint, request by request: one for versions with a handshake, one for the version without. This module
+//! must not read anything that a test has not requested.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

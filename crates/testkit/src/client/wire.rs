@@ -1,5 +1,5 @@
-//! The transports of a client's messages, in any version: over pipes, over HTTP with one endpoint, over HTTP+SSE.
-//! It must not read the messages.
+//! The transports of a client's messages, in any version: over pipes, over HTTP with one endpoint, over HTTP+SSE. This module
+//! must not read the messages.
 
 use std::collections::VecDeque;
 

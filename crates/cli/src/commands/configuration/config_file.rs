@@ -34,7 +34,7 @@ impl Deref for ConfigFile {
 
 /// A text that was checked.
 pub(crate) struct Checked {
-    /// The configuration that the text means; `None` if this depends on variables that are not set here.
+    /// The configuration that the text describes; `None` if this depends on variables that are not set here.
     pub(crate) loaded: Option<Loaded>,
     /// The variables that the text uses without a default and that are not set here.
     pub(crate) unset: Vec<String>,

@@ -15,7 +15,7 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
     run,
 }];
 
-/// The longest time between two looks at a server that is down, in the first minute: a second, and 20 % for their spread.
+/// The longest time between two checks of a server that is down, in the first minute: a second, and 20 % for their spread.
 const LOOK: Duration = Duration::from_millis(1200);
 /// The time after which a server that was seen must have been announced.
 const ANNOUNCED: Duration = Duration::from_secs(1);

@@ -34,8 +34,8 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// A list that is kept waits for no server. A list of a server that is unknown waits half a second, so this time tells
-/// them apart.
+/// A list that is kept waits for no server. A list of a server that is unknown waits half a second, so this time distinguishes
+/// them.
 const AT_ONCE: Duration = Duration::from_millis(400);
 
 fn is_whole(names: &[String]) -> bool {

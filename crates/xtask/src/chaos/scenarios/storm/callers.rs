@@ -29,7 +29,7 @@ const MAYBE: &str = "may have been executed";
 const OWN_WORDS: &str = "server \\\"";
 /// The words for a child that keeps ending and is not started before a call must end.
 const PAUSES: &str = "is paused for a while";
-/// The words for a server that refuses the first message of a session, as one does that refuses this client for good.
+/// The words for a server that refuses the first message of a session, as does a server that refuses this client for good.
 const REFUSES: &str = "answered HTTP 4";
 
 /// Calls and lists until the storm is over.
