@@ -119,7 +119,7 @@ async fn a_server_with_consent_per_caller_is_no_error() {
         let run = in_folder(&folder, &["doctor", "--json"], "").await;
         let asks = found(&run, "server asks");
         assert_eq!(asks[0].0, level, "{auth}: {run:?}");
-        assert_eq!(asks[0].1.contains("each caller gives its own consent"), level == "ok", "{run:?}");
+        assert_eq!(asks[0].1.contains("until a caller has given consent"), level == "ok", "{run:?}");
         assert_eq!(found(&run, "server plain")[0].0, "error", "{auth}: a missing key is an error: {run:?}");
     }
 }

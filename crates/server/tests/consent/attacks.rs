@@ -73,7 +73,7 @@ async fn a_user_who_says_no() {
     assert_ne!(first, second);
     let state = params(second.split_once('?').expect("a query").1)["state"].clone();
     let (status, said) = come_back(&gateway, &format!("{path}?state={state}")).await;
-    assert_eq!((status, said.contains("no code")), (400, true), "{said}");
+    assert_eq!((status, said.contains("no authorization code")), (400, true), "{said}");
     assert_eq!(locked.token_requests().len(), 0);
     consent(&locked, &gateway, &client).await;
 }
