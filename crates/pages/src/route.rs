@@ -19,7 +19,7 @@ pub const LOGIN: &str = "/admin/login";
 pub const LOGOUT: &str = "/admin/logout";
 /// The servers: query `q`, `state`, `at`.
 pub const SERVERS: &str = "/admin/servers";
-/// POST: adds servers: `text`, `name`; only shows a preview unless `confirm` is the mark of the preview of the same servers.
+/// POST: adds servers: `text`, `name`. Only shows a preview, unless `confirm` is the token from a preview of the same servers.
 pub const SERVERS_ADD: &str = "/admin/servers-add";
 /// The tools: query `q`, `server`, `profile`, `show`, `at`.
 pub const TOOLS: &str = "/admin/tools";

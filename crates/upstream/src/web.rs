@@ -84,7 +84,7 @@ fn host(url: &Uri) -> &str {
     url.authority().map_or("the server", http::uri::Authority::as_str)
 }
 
-/// Returns true if decisions about access may depend on an answer from `url`: the URL uses TLS, or is on this machine.
+/// Returns true if an answer from `url` is safe to base access decisions on: the URL uses TLS, or its host is this machine.
 pub fn is_safe(url: &Uri) -> bool {
     let Some(host) = url.host().filter(|_| !has_user(url)) else { return false };
     match url.scheme_str() {

@@ -11,7 +11,7 @@ use std::fs;
 
 use serde_json::Value;
 
-/// The maximum number of listed values; a longer list is specific to a site.
+/// The maximum number of values that are printed. A longer list is assumed to be specific to one site, and is left out.
 const FEW: usize = 20;
 
 /// Prints the table.

@@ -98,7 +98,7 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// Returns the headers that repeat arguments (JSON text), in eras that have such headers.
+    /// Returns the headers that repeat some of `arguments` (a JSON text); empty if the era has no such headers.
     pub(crate) fn headers(&self, arguments: &str) -> Vec<(String, String)> {
         let text = arguments.as_bytes();
         let header = |param: &MirroredParam| {

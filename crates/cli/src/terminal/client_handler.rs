@@ -60,7 +60,7 @@ impl<'c> ClientHandler<'c> {
         self.can_ask
     }
 
-    /// Waits for a part of the exchange of a request that was sent at `since`, and shows what the command waits for.
+    /// Awaits `work`, which belongs to a request that was sent at `since`, and shows what the command is waiting for.
     pub(super) async fn watched<T>(&self, since: Instant, work: impl Future<Output = T>) -> T {
         let progress = self.progress.as_deref();
         status_line::watched(self.console, since, |waited| waiting_line(progress, waited), work).await

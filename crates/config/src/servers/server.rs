@@ -82,9 +82,9 @@ section! {
         /// The time that the server may take from its start to its first answer, written like `timeout`. Dragoman does
         /// not stop a running child process before this time has passed.
         "startTimeout" start_timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.startTimeout`";
-        /// The resending of requests that may have been executed before a connection broke: `auto` resends requests that
-        /// only read, and calls to tools that the server marks as read-only or idempotent; `never` resends nothing;
-        /// `always` resends every tool call.
+        /// Decides whether Dragoman resends requests that may have been executed before a connection broke: `auto` resends
+        /// requests that only read, and calls to tools that the server marks as read-only or idempotent; `never` resends
+        /// nothing; `always` resends every tool call.
         "resend" resend: ResendRule = Word, see "[reliability.md](reliability.md#restarts)";
         /// The clients that share a connection: `shared` (all), `session` (each client session has its own) or `caller` (each
         /// authenticated caller has its own).
@@ -216,7 +216,7 @@ words! {
 }
 
 words! {
-    /// The resending of requests that may have been executed.
+    /// Decides whether Dragoman resends requests that may have been executed.
     #[derive(Default)]
     pub enum ResendRule {
         /// Requests that only read, and calls to tools that are marked as read-only or idempotent, are sent again.

@@ -24,7 +24,7 @@ section! {
         "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "the server's";
         /// The total time that a call may take, even if it reports progress.
         "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "the server's";
-        /// The resending of a call that may have been executed.
+        /// Decides whether Dragoman resends a call that may have been executed.
         "resend" resend: Option<ResendRule> = Maybe(Word), absent "the server's";
     ]
 }

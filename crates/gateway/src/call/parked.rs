@@ -146,7 +146,10 @@ async fn wait(
         taker = &mut wanted => taker,
         () = makes_way => {
             let server = call.server_name();
-            tracing::info!(%server, "abandoned a call that waited for its client, because another call needs its connection");
+            tracing::info!(
+                %server,
+                "abandoned a call that was waiting for its client, because another call needs the connection that it held"
+            );
             return;
         }
         never = call.attend() => match never {},

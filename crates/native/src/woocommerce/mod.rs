@@ -67,7 +67,7 @@ const APIS: &[Api] = &[
     },
 ];
 
-/// Choices of the shop's tools, and of the data that they show.
+/// The settings that decide which of the shop's tools are offered, and which data they show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ShopSettings {
     /// Offers the tools that change the shop.

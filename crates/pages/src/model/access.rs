@@ -24,7 +24,7 @@ pub struct AccessPage {
 /// The question. The query parameters have the names of the fields.
 #[derive(Debug, Clone, Default)]
 pub struct AccessForm {
-    /// The caller: the name of a key, or as in the record of calls: `key:dgm_…`, `user:ann`, `anyone`.
+    /// The caller: the name of a key, or an id as in the record of calls (`key:dgm_…`, `user:ann`, `anyone`).
     pub caller: ForeignText,
     /// The address of the client, for rules with `ip`.
     pub address: ForeignText,

@@ -37,7 +37,7 @@ pub struct AddServer {
     pub faults: Vec<ForeignText>,
     /// The servers that the text would add, as sentences (`files: npx -y …`); shown for confirmation before anything starts.
     pub preview: Vec<ForeignText>,
-    /// The mark of the preview, which confirms that these servers were shown.
+    /// The token of the preview: sending it back confirms that these servers were shown.
     pub mark: String,
 }
 

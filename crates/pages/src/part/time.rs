@@ -20,7 +20,7 @@ pub(crate) fn when(now: Millis, at: Millis) -> Markup {
     }
 }
 
-/// A point in time that may not exist.
+/// A point in time, or `none` if there is no such time.
 pub(crate) fn until(now: Millis, at: Option<Millis>, none: &str) -> Markup {
     html! { @match at { Some(at) => (when(now, at)), None => span.quiet { (none) } } }
 }

@@ -19,7 +19,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// The value of a header by its lower-case name, or an empty text.
+    /// The value of the header with this lower-case name, or an empty string.
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }

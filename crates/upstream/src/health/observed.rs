@@ -154,12 +154,12 @@ impl ServerHealth {
         }
     }
 
-    /// Returns the last changes of the state, oldest first.
+    /// Returns the last state changes, oldest first.
     pub fn history(&self) -> Vec<PastChange> {
         self.observed.lock().history.last()
     }
 
-    /// Returns the number of changes of the state since the start.
+    /// Returns the number of state changes since the start.
     pub fn changes(&self) -> u64 {
         self.observed.lock().history.all
     }

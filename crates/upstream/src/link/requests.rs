@@ -10,7 +10,7 @@ use proto::rpc::{Frame, FrameKind};
 use super::open_link::OpenLink;
 use crate::egress::Egress;
 
-/// Sends the log level of a session to an upstream, in the form of the upstream's version.
+/// Sends a session's log level to an upstream, in the form that the upstream's protocol version uses.
 pub async fn send_level(egress: &Egress, link: &Arc<OpenLink>, level: &Bytes) {
     let level = proto::bridge::level(level, link.era);
     request(egress, link, Method::SetLevel, &format!("\"level\":{level}")).await;

@@ -110,8 +110,8 @@ impl Dedicated {
     pub fn tell_without_roots(&self) {
         tracing::info!(
             server = %self.name,
-            "a client with roots uses the shared connection, where the server does not ask for roots, because all {} dedicated \
-             connections are in use (`dedicatedConnections`)",
+            "all {} dedicated connections are in use (`dedicatedConnections`), so a client with roots uses the shared connection, \
+             on which the server cannot ask for roots",
             self.max()
         );
     }

@@ -20,7 +20,7 @@ pub const AGE: Duration = Duration::from_mins(1);
 /// The time for which a caller must have waited before another caller's call gives up its link.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The time between two checks of a task, which may have ended.
+/// The time between two checks of whether a task has ended.
 const TASK_LOOK: Duration = Duration::from_secs(5);
 
 /// The time in which a requested link may become free before another link is requested.

@@ -18,7 +18,7 @@ pub(super) struct Starts {
     pub(super) backoff: Backoff,
     /// True if the last failure will occur again until somebody changes the server or its configuration.
     pub(super) is_final: bool,
-    /// The sessions whose calls used a lost link, until there is a new one.
+    /// The sessions whose calls used the lost link; kept until there is a new link.
     pub(super) users: Vec<Weak<dyn LinkUser>>,
 }
 

@@ -50,7 +50,7 @@ impl Programs {
         }
     }
 
-    /// The build of Dragoman for a contestant.
+    /// The build of Dragoman that a contestant runs.
     pub(crate) fn dragoman(&self, contestant: Contestant) -> &Path {
         match &self.old {
             Some(old) if contestant.is_old() => old,

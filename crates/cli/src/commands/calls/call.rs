@@ -44,7 +44,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "dragoman call TARGET TOOL [KEY=VALUE]...\n       dragoman call TOOL [KEY=VALUE]... -- COMMAND...")]
 pub(crate) struct Args {
-    /// The server, the tool, and its arguments; - reads them from stdin as a JSON object
+    /// The server, the tool, and its arguments, or - to read the arguments from stdin as a JSON object
     #[arg(value_name = "TARGET, TOOL and KEY=VALUE")]
     words: Vec<String>,
     /// All arguments as one JSON object, or a file that contains one

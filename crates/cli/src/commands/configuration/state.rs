@@ -17,7 +17,7 @@ pub(crate) struct StateOptions {
     /// The folder with the keys and the record of calls, instead of the configured one
     #[arg(long, value_name = "FOLDER")]
     state: Option<PathBuf>,
-    /// The preset that is served, which the configuration file extends
+    /// The preset that the configuration file extends, as with dragoman serve --preset
     #[arg(long, value_name = "NAME", value_parser = preset::parse, conflicts_with = "state")]
     preset: Option<Preset>,
 }

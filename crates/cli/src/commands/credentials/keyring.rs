@@ -34,7 +34,7 @@ enum KeyringCommand {
         #[command(flatten)]
         place: StateOptions,
     },
-    /// Add a key that seals from now on; the previous key can still open data for limits.sessionLifetime
+    /// Add a key with which new data is sealed; the previous key can still open older data for limits.sessionLifetime
     Rotate {
         /// Replace the key for task ids, too: listed tasks get new ids
         #[arg(long)]

@@ -22,7 +22,7 @@ The gateway keeps the last lines of each server. Its own log goes to its stderr,
 
 Examples:
   dragoman logs
-  dragoman logs -f files                          keep showing new lines, and changes of the state, until Ctrl-C";
+  dragoman logs -f files                          keep showing new lines and state changes, until Ctrl-C";
 
 /// Show what servers write to stderr, and how their states change
 #[derive(Debug, clap::Args)]

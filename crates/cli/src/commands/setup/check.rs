@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// The file to check, instead of the one that would be served
     #[arg(value_name = "FILE", conflicts_with = "config")]
     file: Option<PathBuf>,
-    /// The preset that would be served, which the file extends
+    /// The preset that the file extends, as with dragoman serve --preset
     #[arg(long, value_name = "NAME", value_parser = preset::parse)]
     preset: Option<Preset>,
 }

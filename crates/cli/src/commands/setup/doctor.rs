@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// Wait at most this long for each server [default: as configured]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
-    /// The preset that would be served, which the configuration file extends
+    /// The preset that the configuration file extends, as with dragoman serve --preset
     #[arg(long, value_name = "NAME", value_parser = preset::parse)]
     preset: Option<Preset>,
 }

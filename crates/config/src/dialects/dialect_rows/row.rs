@@ -312,7 +312,7 @@ columns! {
     events: Events {
         /// The path of the event stream.
         streams: Streams = "streams", Streams::None;
-        /// The POST path with `streams: beside`, appended to any path except `/sse`; an endpoint's `message` overrides this path.
+        /// The path for POST if `streams` is `beside`. An endpoint's path other than `/sse` precedes it; `message` replaces both.
         message_path: Text = "messagePath", text("/message");
         /// The data of the first event.
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");

@@ -62,7 +62,7 @@ section! {
         /// Further requests are refused, and the error says when to retry.
         "rate" rate: Option<RequestRate> = Maybe(Rate { least: 1 });
         /// The form in which tools return the site's answers: `compact` (the important fields, with totals; a call can request all
-        /// fields), `raw` (unchanged) or `plain` (only the important fields, like the systems that the presets replace).
+        /// fields), `raw` (unchanged) or `plain` (only the important fields, as in the systems that the presets replace).
         "answers" answers: Answers = Word;
         /// Saves content changes even if they turn blocks or shortcodes of the current content into plain HTML.
         "allowMarkupLoss" allow_markup_loss: bool = Flag, see "[tools.md](tools.md#wordpress)";

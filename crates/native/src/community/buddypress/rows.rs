@@ -30,7 +30,7 @@ const KIND_OF_ACTIVITY: Bind = Bind {
     missing: Missing::CallFailure("the site does not return the type of the activity"),
 };
 
-/// The acceptance of a friendship request; the first version of the API wraps a friendship in a list.
+/// True if a friendship request was accepted; the first version of the API wraps a friendship in a list.
 const ARE_FRIENDS: Bind =
     Bind { name: "friends", at: "/is_confirmed|/0/is_confirmed", missing: Missing::Nothing };
 

@@ -45,7 +45,7 @@ impl Workshop<'_> {
         Ok(inspector)
     }
 
-    /// Asks the Inspector for the tools of a target, among which must be this one.
+    /// Asks the Inspector for a target's tools; `tool` must be one of them.
     pub(super) fn sees(&self, target: &[&str], tool: &str) -> Result<Tally, String> {
         let mut inspector = self.inspector(target, "tools/list")?;
         let (good, said) = self.log.status(&mut inspector)?;

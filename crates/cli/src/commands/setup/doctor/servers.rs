@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Candidate {
     name: String,
     server: Server,
-    /// The time for the first answer.
+    /// The time that the first answer may take.
     start: Duration,
     /// The time for everything.
     limit: Duration,
