@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::archive::{Archive, ArchiveError};
 
-/// Returns the folder of a bundle's files below `cache`, which is absolute; unpacks the bundle if it is not there. The folder appears only when
+/// Returns the folder of a bundle's files below the absolute path `cache`; unpacks the bundle if it is not there. The folder appears only when
 /// it is complete, and processes that unpack the same bundle at once do not disturb each other.
 ///
 /// # Errors

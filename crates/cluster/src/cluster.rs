@@ -110,7 +110,7 @@ impl Cluster {
         self.membership.waiting.notify_one();
     }
 
-    /// Records the end of a session, which then ends at all replicas.
+    /// Records that a session has ended; the session then ends at all replicas.
     pub fn session_ended(&self, key: SessionKey) {
         self.membership.outbox.lock().ended(key);
         self.membership.waiting.notify_one();

@@ -41,7 +41,7 @@ pub struct NativeCall<'a> {
     pub era: &'static Era,
     /// Values of the client's request that the configuration maps to this server.
     pub mapped: Option<&'a Mapped>,
-    /// True if the form of failures is documented by the dialect of the client's endpoint, which reads the kind of a failure
+    /// True if the dialect of the client's endpoint documents the form of failures, and reads the kind of a failure
     /// from an error. False in endpoints of MCP itself, where a model reads failures of a tool as results.
     pub documented: bool,
 }

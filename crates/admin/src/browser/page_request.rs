@@ -100,7 +100,7 @@ impl PageRequest {
         }
     }
 
-    /// Returns the frame for a part of a page, which does not show the result of a form submission.
+    /// Returns the frame for a part of a page. This frame does not show the result of a form submission.
     pub(super) fn frame_without_notice(&self) -> PageFrame {
         let kept = self.shard.gateway.process.admin.sessions.lock().take_notice(&self.cookie);
         let frame = self.frame();

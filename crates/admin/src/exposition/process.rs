@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::families::{Families, number};
 
-/// The number of ticks per second in files of `/proc`, which does not depend on the kernel's own tick.
+/// The number of ticks per second in files of `/proc`; it does not depend on the kernel's own tick.
 const TICKS: f64 = 100.0;
 
 pub(super) fn write(families: &mut Families<'_, '_>, started: SystemTime) -> Result {

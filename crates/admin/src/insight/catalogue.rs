@@ -29,7 +29,7 @@ pub(crate) fn kind(name: Option<&str>) -> ListKind {
     ListKind::ALL[at]
 }
 
-/// The choice of items.
+/// The filter for a list of items.
 #[derive(Debug, Clone)]
 pub(crate) struct CatalogueQuery {
     pub(crate) kind: ListKind,

@@ -70,7 +70,7 @@ pub(crate) struct ListedSession {
     pub(crate) capabilities: Vec<String>,
 }
 
-/// The choice of sessions.
+/// The filter for a list of sessions.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionQuery {
     pub(crate) profile: Option<String>,

@@ -45,7 +45,7 @@ pub(crate) struct Connection {
     patience: Duration,
     last: u64,
     open: Option<u64>,
-    /// The owner of all messages on the link, which has no other owners.
+    /// The owner of all messages on the link; there is no other owner.
     owner: Owner,
 }
 

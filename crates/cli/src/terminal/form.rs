@@ -47,7 +47,7 @@ struct Choice {
     title: String,
 }
 
-/// The meaning of a typed line for a field.
+/// The result of reading a line that the user typed for a field.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FieldInput {
     /// The value of the field.

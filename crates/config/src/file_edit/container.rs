@@ -345,7 +345,7 @@ impl<'t> Container<'t> {
         format!("{}{new}{}", &self.text[..at.start], &self.text[at.end..])
     }
 
-    /// Returns the text with lines that begin at `at`, which is the end of a line.
+    /// Returns the text with `lines` inserted at `at`, which must be the end of a line.
     fn with_lines(&self, at: usize, lines: &str) -> String {
         let gap = if at == 0 || self.text[..at].ends_with('\n') { "" } else { self.newline() };
         self.replaced(at..at, &format!("{gap}{lines}"))

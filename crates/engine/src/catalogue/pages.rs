@@ -17,7 +17,7 @@ pub(super) type Shown<'p> = (&'p Item, Option<String>);
 /// One list of a view, cut into pages.
 #[derive(Debug, Clone)]
 pub struct Pages {
-    /// A hash of the items, which shows whether a list has changed.
+    /// A hash of the items; it shows whether a list has changed.
     pub digest: u64,
     /// The pages; none if they were dropped. A list always has at least one page.
     pages: Vec<CacheableResult>,

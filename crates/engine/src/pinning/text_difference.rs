@@ -1,4 +1,4 @@
-//! The difference of two texts, word by word: the changed places with a few words around them. Each line begins with our own
+//! The difference between two texts, word by word: the changed places with a few words around them. Each line begins with our own
 //! sign, so no text can pretend to be unchanged. This module must not know where the texts come from.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};

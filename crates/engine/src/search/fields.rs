@@ -38,7 +38,7 @@ pub struct ToolText<'t> {
     pub text: &'t [u8],
 }
 
-/// The nesting of arguments up to which they are read.
+/// The maximum nesting depth at which arguments are read.
 const MAX_DEPTH: u32 = 4;
 
 impl ToolText<'_> {

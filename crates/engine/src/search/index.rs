@@ -12,10 +12,10 @@ use super::words::words;
 /// The maximum number of different words by which one tool is found: a long description must not fill the memory.
 const WORDS_A_TOOL: usize = 250;
 
-/// The saturation of repeated words.
+/// BM25's `k1`: the rate at which further repetitions of a word add less to the score.
 const K1: f32 = 1.2;
 
-/// The influence of the length of a field.
+/// BM25's `b`: the degree to which the length of a field lowers its score.
 const B: f32 = 0.75;
 
 /// The weight of each field, in the order of [`ToolField`].

@@ -141,7 +141,7 @@ pub struct Capture {
     kept: Mutex<KeptCalls>,
 }
 
-/// The capture of the calls of one principal, which ends when this value is dropped.
+/// A capture of one principal's calls; it ends when this value is dropped.
 pub struct FollowedCalls<'c> {
     capture: &'c Capture,
     key: usize,

@@ -40,7 +40,7 @@ pub struct Gateway {
     pub rates: Arc<Rates>,
     /// The rate limits of management; `None` if management is disabled.
     pub manage_rates: Option<Arc<ManageRates>>,
-    /// The admission to the operators' pages; `None` if there are no pages.
+    /// The check that admits operators to their pages; `None` if there are no pages.
     pub admin: Option<Arc<AdminDoor>>,
     /// True if only clients on this machine can connect.
     pub loopback: bool,

@@ -45,7 +45,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// The URL of Wikipedia in the call's language, which has been checked before the request.
+/// The URL of Wikipedia in the call's language; the language was checked before.
 fn wikipedia(values: &Values) -> String {
     format!("https://{}.wikipedia.org", values.text("language"))
 }

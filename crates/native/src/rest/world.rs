@@ -102,7 +102,7 @@ pub(super) struct Run<'a> {
 
 /// The argument by which a call asks for a whole answer.
 pub(crate) const FULL: &str = "full";
-/// The argument by which a call names the members that it wants of each entry of a list.
+/// The argument with which a call names the members that each entry of a list should have.
 pub(crate) const FIELDS: &str = "fields";
 
 impl World {

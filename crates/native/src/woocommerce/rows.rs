@@ -1,4 +1,4 @@
-//! The notation of these tools as rows. This module must not know any tool.
+//! Functions and constants for writing these tools as rows. This module must not know any tool.
 
 /// The set of tools that change the shop.
 pub(super) const WRITE: &str = "write";

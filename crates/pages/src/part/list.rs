@@ -32,7 +32,7 @@ pub(crate) fn filter(action: &str, target: &str, fields: &Markup) -> Markup {
     )
 }
 
-/// Choices that a part of the page depends on. They are sent like a [`filter`]. `target` is the id of the part.
+/// Fields whose values a part of the page depends on. They are sent like a [`filter`]. `target` is the id of the part.
 pub(crate) fn chooser(action: &str, target: &str, fields: &Markup) -> Markup {
     sent_at_once(
         action,

@@ -43,7 +43,7 @@ impl Wake for Bell {
     }
 }
 
-/// Creates a waker for a connection, which wakes `task`.
+/// Creates a waker that wakes `task` for a connection.
 pub(super) fn bell(task: &Waker) -> Waker {
     Waker::from(Arc::new(Bell(task.clone())))
 }

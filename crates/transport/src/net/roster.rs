@@ -99,7 +99,7 @@ impl ConnectionProgress {
         }
     }
 
-    /// Sets the waker of the connection's task, which an order wakes. A task keeps the same waker for its lifetime.
+    /// Sets the waker with which an order wakes the connection's task. A task keeps the same waker for its lifetime.
     pub(super) fn wake_by(&self, waker: &Waker) {
         *lock(&self.waker) = Some(waker.clone());
     }

@@ -119,7 +119,7 @@ pub(super) async fn connection(
     }
 }
 
-/// The address that handlers get for a connection from a process of this machine, which has none.
+/// The address that handlers get for a connection from a process of this machine: such a connection has no address.
 const NO_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Serves one connection from a process of this machine.

@@ -161,7 +161,7 @@ impl HttpLink {
         }
     }
 
-    /// Creates another link to the same address, which has not been introduced.
+    /// Creates another link, which has not been introduced, to the same address.
     #[must_use]
     pub fn sibling(&self) -> Self {
         Self::new(self.target.clone(), self.era)

@@ -11,7 +11,7 @@ use super::metadata::Service;
 
 /// The path for manually registered clients.
 const CALLBACK: &str = "/oauth/callback";
-/// The end of the path of an issuer's client document, which begins like the issuer's redirect path.
+/// The end of the path of an issuer's client document; the path begins like the issuer's redirect path.
 const DOCUMENT: &str = "/client.json";
 /// The beginning and the end of an issuer's path. The path is not below [`CALLBACK`]: some authorization servers accept any
 /// path below the registered one, and would send a code to another issuer's path.

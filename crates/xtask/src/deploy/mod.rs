@@ -20,7 +20,7 @@ use std::process::Command;
 /// The folder of the files.
 const FOLDER: &str = "deploy";
 
-/// The exposure of the unit that `systemd-analyze security` may find, in tenths.
+/// The maximum exposure that `systemd-analyze security` may report for the unit, in tenths.
 const EXPOSURE: &str = "20";
 
 const MANIFESTS: [&str; 3] = ["deployment.yaml", "service.yaml", "storage.yaml"];

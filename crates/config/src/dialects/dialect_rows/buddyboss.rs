@@ -106,7 +106,7 @@ fn errors() -> Errors {
     }
 }
 
-/// The site's own rejection of a caller, which is not JSON-RPC.
+/// The response with which the site itself rejects a caller; it is not JSON-RPC.
 fn refused(message: &'static str, status: u16) -> FaultText {
     FaultText::new(-32000, message)
         .status(status)

@@ -148,7 +148,7 @@ columns! {
         capabilities: Option<Object> = "capabilities", None;
         /// True if `initialize` passes on the servers' instructions.
         instructions: bool = "instructions", true;
-        /// The requirement to send `initialize` first.
+        /// Decides whether clients must send `initialize` first.
         gate: Gate = "initializeGate", Gate::Off;
         /// The sessions over HTTP.
         sessions: Sessions = "sessions", Sessions::None;

@@ -97,7 +97,7 @@ words! {
         ClientVersion = "clientInfo.version",
     }
 
-    /// The requirement to send `initialize` first.
+    /// Decides whether clients must send `initialize` first.
     Gate {
         /// Other requests may come first.
         Off = "off",

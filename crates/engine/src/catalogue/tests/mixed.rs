@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A catalogue of a server with these capabilities, which answers each list request with this text.
+/// The catalogue of a server that has these capabilities and answers each list request with this text.
 fn told(
     era: &'static Era,
     capabilities: &'static str,

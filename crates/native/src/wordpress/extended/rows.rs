@@ -1,4 +1,4 @@
-//! The notation of these tools as rows. This module must not know any tool.
+//! Functions and constants for writing these tools as rows. This module must not know any tool.
 
 /// The name of the set of these tools.
 pub(in crate::wordpress) const PHASE: &str = "extended";

@@ -90,7 +90,7 @@ impl<'t> Content<'t> {
     }
 }
 
-/// The block comment at the beginning of `text`, which begins with `<!--`, and its length.
+/// Returns the block comment at the beginning of `text`, and its length. `text` must begin with `<!--`.
 fn delimiter(text: &str) -> Option<(Delimiter<'_>, usize)> {
     let inside = text.get(4..)?;
     let end = memmem::find(inside.as_bytes(), b"-->")?;

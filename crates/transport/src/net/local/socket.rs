@@ -134,7 +134,7 @@ fn lock(path: &Path, socket: &Path) -> Result<File, LocalBindError> {
     Ok(file)
 }
 
-/// Removes the socket of an earlier process, which can no longer be listening.
+/// Removes the socket of an earlier process. No process can still be listening on it.
 fn remove_left_over(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_socket() => fs::remove_file(path),

@@ -1,4 +1,4 @@
-//! Strongly connected components of a graph, which are its circles. This module must not know the meaning of its nodes.
+//! The strongly connected components of a graph: its cycles. This module must not know the meaning of its nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -36,7 +36,7 @@ pub(super) fn held(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// Returns true for a possible name of a test, which has at least three words.
+/// Returns true if `word` can be the name of a test: it has at least three words.
 fn is_test(word: &str) -> bool {
     word.matches('_').count() > 1
         && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')

@@ -1,4 +1,4 @@
-//! The notation of these tools as rows. This module must not know any tool.
+//! Functions and constants for writing these tools as rows. This module must not know any tool.
 
 use crate::community::buddyboss::EXTENDED;
 pub(super) use crate::community::buddyboss::arguments::{PAGE, PER_PAGE, SEARCH};

@@ -11,7 +11,7 @@ pub struct ChunkWriter {
 }
 
 impl ChunkWriter {
-    /// Returns the bytes to send before a chunk of `length` bytes, which must not be 0.
+    /// Returns the bytes to send before a chunk of `length` bytes; `length` must not be 0.
     pub fn before(&mut self, length: usize) -> Bytes {
         debug_assert!(length > 0, "an empty chunk would end the body");
         let line_end = if std::mem::replace(&mut self.is_open, true) { "\r\n" } else { "" };
