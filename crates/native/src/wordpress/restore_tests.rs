@@ -110,7 +110,7 @@ fn replaced_content_is_for_the_account_that_replaced_it() {
     assert_eq!(*stored.lock().unwrap(), "New.");
     fake.pass(std::time::Duration::from_hours(24));
     let (_, text, _) = refused(&asked_with(&server, "wp_restore_content", &restore, Some(&of("ann", url))));
-    assert!(text.contains("kept for a day"), "{text}");
+    assert!(text.contains("kept for at most a day"), "{text}");
 }
 
 #[test]

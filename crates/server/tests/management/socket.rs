@@ -93,7 +93,7 @@ async fn a_second_gateway_says_who_has_the_folder_and_takes_over() {
     assert_eq!(reached.status, 200);
     // A killed process leaves its socket behind.
     kill(first.gateway.pid(), Signal::KILL);
-    second.log().has("commands reach this gateway now").await;
+    second.log().has("commands now reach this gateway").await;
     assert_eq!(ask_local(&state, "GET", "/api/mcp-servers", &Value::Null).await.status, 200);
     assert_eq!(second.stop().await.code, Some(0));
     assert!(!state.join("control.sock").exists());
