@@ -296,6 +296,26 @@ async fn a_session_that_is_lost_while_it_is_opened_is_opened_again() {
 }
 
 #[tokio::test]
+async fn a_server_that_keeps_no_session_is_described_as_it_is() {
+    let puppet =
+        Puppet::start(|number, request| match (request.method(), request.header("mcp-session-id")) {
+            ("initialize", _) => opened(if number == 0 { "old" } else { "lost" }),
+            ("tools/list", _) => tools(),
+            ("tools/call", Some("old")) => Said::Status(404, "text/plain", String::new()),
+            (_, Some("lost")) => Said::Status(400, "text/plain", "no sticky sessions".to_owned()),
+            _ => Said::Proper,
+        })
+        .await;
+    let scene = Scene::new(&[("u", &puppet.config())], "").await;
+    let answer = scene.witness().call("u__acts", &json!({})).await;
+    let message = error_message(&answer);
+    assert!(message.contains("HTTP 400 to the next message in it: no sticky sessions"), "{answer}");
+    assert_eq!(answer["error"]["data"]["executed"], "no", "{answer}");
+    assert_eq!(puppet.count("tools/call"), 1);
+    scene.is_well().await;
+}
+
+#[tokio::test]
 async fn a_refusal_that_may_have_any_cause_is_questioned_once_where_twice_is_like_once() {
     let refused = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"it failed"}}"#;
     let other = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"starting"}}"#;

@@ -39,7 +39,7 @@ impl Call {
             return Some(Pause { length, is_asked_for: true });
         }
         let execution = match error {
-            LinkError::SessionGone => {
+            LinkError::SessionGone | LinkError::SessionNotKept { .. } => {
                 self.retries.rewrites.lost_sessions += 1;
                 (self.retries.rewrites.lost_sessions <= LOST_SESSIONS).then_some(Execution::NotExecuted)
             }

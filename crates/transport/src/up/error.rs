@@ -34,6 +34,15 @@ pub enum LinkError {
     /// The upstream no longer knows its session.
     #[error("has ended its session")]
     SessionGone,
+    /// The upstream opened a session, and rejected the next message in it: it was restarted in between, or several servers without a
+    /// common memory share the address.
+    #[error("opened a session, but answered HTTP {status} to the next message in it{}{body}", if body.is_empty() { "" } else { ": " })]
+    SessionNotKept {
+        /// The status.
+        status: u16,
+        /// The beginning of the body, if it is text.
+        body: String,
+    },
     /// The answer is not a message.
     #[error("sent something that is not a message: {0}")]
     NotAMessage(String),
@@ -206,6 +215,7 @@ impl LinkError {
         match self {
             Self::Http(e) => e.is_unsent(),
             Self::SessionGone
+            | Self::SessionNotKept { .. }
             | Self::Unauthorized(_)
             | Self::OtherEra { .. }
             | Self::Foreign(_)

@@ -39,6 +39,7 @@ impl ReasonClass {
             LinkError::Status { .. } | LinkError::Ambiguous(_) => Self::HttpStatus,
             LinkError::Unauthorized(_) => Self::Credentials,
             LinkError::SessionGone
+            | LinkError::SessionNotKept { .. }
             | LinkError::NotAMessage(_)
             | LinkError::BrokeOff(_)
             | LinkError::TooLong(_)

@@ -111,6 +111,7 @@ fn brief(error: &LinkError) -> std::borrow::Cow<'static, str> {
         LinkError::Status { status, .. } => format!("the server answered HTTP {status}").into(),
         LinkError::Ambiguous(refusal) => format!("the server answered HTTP {}", refusal.status).into(),
         LinkError::Unauthorized(refusal) => format!("the server answered HTTP {}", refusal.status).into(),
+        LinkError::SessionNotKept { .. } => "the server does not keep the sessions that it opens".into(),
         LinkError::SessionGone => "the server ended its session".into(),
         LinkError::NotAMessage(_) | LinkError::BrokeOff(_) | LinkError::TooLong(_) | LinkError::Hello(_) => {
             "the server sent something unusable".into()

@@ -246,12 +246,12 @@ impl Candidates {
         let verdict = verdict(&why, candidate);
         if verdict == Verdict::Refused && !self.refused.contains(&candidate) {
             self.refused.push(candidate);
-            // The child may only have been slow to start; the candidate is tried again with the full time. A server that has
-            // forgotten the session that it has just opened was probably restarted.
+            // The child may only have been slow to start; the candidate is tried again with the full time.
+            // A server that does not keep a new session was probably restarted.
             if matches!(why, LinkError::Late(_)) {
                 self.left.push_back(candidate);
             }
-            if matches!(why, LinkError::SessionGone) {
+            if matches!(why, LinkError::SessionNotKept { .. }) {
                 self.left.push_front(candidate);
             }
         }
@@ -315,7 +315,7 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
         | LinkError::Unauthorized(_)
         | LinkError::TooMany(_) => Verdict::Final,
         LinkError::Refused { .. }
-        | LinkError::SessionGone
+        | LinkError::SessionNotKept { .. }
         | LinkError::Hello(_)
         | LinkError::EventStream(_)
         | LinkError::Child(_)
@@ -335,7 +335,7 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
 /// Returns the more helpful of two failures: a server's own message is better than a bare status, and better than an
 /// "unknown method" for the first request of another version.
 fn more_telling(old: FailedCandidate, new: FailedCandidate) -> FailedCandidate {
-    if matches!(old.why, LinkError::SessionGone) {
+    if matches!(old.why, LinkError::SessionNotKept { .. }) && new.why.passing().is_some() {
         return new;
     }
     // The server became unavailable during the attempts. Callers can wait for it, so this failure must not be hidden by the
@@ -357,7 +357,7 @@ fn rank(error: &LinkError) -> u8 {
     match error {
         LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,
         LinkError::Refused { .. } | LinkError::Hello(HelloFault::Version(_) | HelloFault::Member(..)) => 5,
-        LinkError::Hello(_) | LinkError::NotStarted { .. } => 4,
+        LinkError::Hello(_) | LinkError::NotStarted { .. } | LinkError::SessionNotKept { .. } => 4,
         LinkError::Child(_) | LinkError::NotAMessage(_) | LinkError::BrokeOff(_) => 3,
         LinkError::Status { .. } | LinkError::Late(_) => 1,
         _ => 0,

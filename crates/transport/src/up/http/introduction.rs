@@ -40,20 +40,21 @@ impl HttpLink {
         let hello = read_hello(&frame, self.era)?;
         self.settle(hello.era);
         if self.era.lifecycle == Lifecycle::Handshake {
-            let told = self.notify(client, proto::era::initialized());
-            tokio::time::timeout(patience, told)
+            let notified = self.notify(client, proto::era::initialized());
+            tokio::time::timeout(patience, notified)
                 .await
                 .map_err(late)?
-                .map_err(|why| self.at_once_gone(why))?;
+                .map_err(|why| self.first_failure(why))?;
         }
         Ok(hello)
     }
 
-    /// Interprets a failure right after the introduction. If the server no longer knows the session that it has just opened,
-    /// either it was restarted in between, or several servers without shared state use the same address.
-    fn at_once_gone(&self, why: LinkError) -> LinkError {
+    /// Interprets a failure of the first message after the introduction.
+    fn first_failure(&self, why: LinkError) -> LinkError {
         match why {
-            LinkError::Status { status: 400 | 404 | 410, .. } if self.has_session() => LinkError::SessionGone,
+            LinkError::Status { status: status @ (400 | 404 | 410), body } if self.has_session() => {
+                LinkError::SessionNotKept { status, body }
+            }
             why => why,
         }
     }

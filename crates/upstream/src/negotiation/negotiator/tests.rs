@@ -51,6 +51,10 @@ fn an_upstream_of_two_endpoints_is_asked_there_first() {
     assert_eq!(tried(&negotiator, TransportChoice::Streamable(true), old), [one, two, other]);
 }
 
+fn not_kept() -> LinkError {
+    LinkError::SessionNotKept { status: 400, body: String::new() }
+}
+
 #[test]
 fn only_what_says_something_about_the_era_leads_on() {
     let refused = |code| LinkError::Refused { code, message: String::new() };
@@ -71,7 +75,8 @@ fn only_what_says_something_about_the_era_leads_on() {
         (status(503), Verdict::Unclear, Verdict::Final),
         (LinkError::Late(5), Verdict::Refused, Verdict::Final),
         (LinkError::NotAMessage(String::new()), Verdict::Refused, Verdict::Refused),
-        (LinkError::SessionGone, Verdict::Refused, Verdict::Refused),
+        (LinkError::SessionGone, Verdict::Final, Verdict::Final),
+        (not_kept(), Verdict::Refused, Verdict::Refused),
     ] {
         assert_eq!((verdict(&error, new), verdict(&error, old)), (stateless, handshake), "{error}");
     }
@@ -82,12 +87,12 @@ fn who_forgets_a_new_session_is_asked_once_more_at_once() {
     let (new, old) = (streamable(newest_stateless()), streamable(newest_handshake()));
     let mut candidates = Candidates::new(vec![old, new]);
     assert_eq!(candidates.next_candidate(), Some((old, false)));
-    candidates.failed(old, LinkError::SessionGone);
+    candidates.failed(old, not_kept());
     assert_eq!(candidates.next_candidate(), Some((old, true)));
-    candidates.failed(old, LinkError::SessionGone);
+    candidates.failed(old, not_kept());
     assert_eq!(candidates.next_candidate(), Some((new, false)));
     candidates.failed(new, LinkError::Status { status: 404, body: String::new() });
-    assert!(matches!(candidates.failure(), (LinkError::Status { status: 404, .. }, true)));
+    assert!(matches!(candidates.failure(), (LinkError::SessionNotKept { status: 400, .. }, true)));
 }
 
 #[test]
