@@ -6,7 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
@@ -14,6 +15,9 @@ use crate::{Error, private_file};
 
 /// The time to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The time between two attempts to open a file that another process has locked.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The size of a database's header in bytes (SQLite's file format, section 1.3).
 const HEADER: u64 = 100;
@@ -54,7 +58,7 @@ impl Database {
         let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let path = std::path::absolute(path).map_err(|source| folder_error(path, source))?;
         make(&path)?;
-        Self::of_file(path, purpose)
+        opened_in(PATIENCE, || Self::of_file(path.clone(), purpose))
     }
 
     /// Opens the file, if it exists.
@@ -211,6 +215,18 @@ impl Database {
 
     fn error(&self, error: &rusqlite::Error) -> Error {
         Error::of(&self.path, error)
+    }
+}
+
+/// Repeats `open` while another process has locked the file, for at most `time` plus one attempt. `SQLite` itself does not
+/// wait for each lock: if two processes change the journal mode of a new file at the same time, it refuses one of them.
+fn opened_in<T>(time: Duration, mut open: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    let until = Instant::now() + time;
+    loop {
+        match open() {
+            Err(Error::Busy { .. }) if Instant::now() < until => thread::sleep(PAUSE),
+            opened => return opened,
+        }
     }
 }
 

@@ -225,6 +225,26 @@ fn many_open_a_new_file_at_once() {
 }
 
 #[test]
+fn opening_begins_again_after_a_refusal_without_waiting() {
+    let busy = || Error::Busy { path: "/x/notes.db".into() };
+    let mut refusals = vec![busy(), busy()];
+    let opened = opened_in(PATIENCE, || refusals.pop().map_or(Ok(7), Err));
+    assert_eq!((opened.unwrap(), refusals.len()), (7, 0));
+    let mut attempts = 0;
+    let refused = opened_in(PAUSE * 3, || {
+        attempts += 1;
+        Err::<(), Error>(busy())
+    });
+    assert!(matches!(refused, Err(Error::Busy { .. })) && (2..=4).contains(&attempts), "{attempts}");
+    attempts = 0;
+    let foreign = opened_in(PATIENCE, || {
+        attempts += 1;
+        Err::<(), Error>(Error::Foreign { path: "/x/notes.db".into() })
+    });
+    assert!(matches!(foreign, Err(Error::Foreign { .. })) && attempts == 1);
+}
+
+#[test]
 fn errors_of_the_database_have_a_meaning() {
     use rusqlite::ffi;
     let of = |code| {
