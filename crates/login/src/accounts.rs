@@ -1,25 +1,16 @@
 //! The account behind an access token. The site is asked from time to time whether the password is still valid, because people
 //! revoke it there.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use secrecy::SecretString;
 use store::grants::{StoredGrant, TokenUse};
-use tokio::time::Instant;
 
 use crate::AuthorizationServer;
+use crate::confirmations::{Confirmation, RETRY};
 use crate::random;
 use crate::site::{NotConfirmed, SiteAccount};
 
-/// The time for which the site's last answer counts if the site does not answer.
-const TRUSTED: Duration = Duration::from_hours(1);
-/// The time to wait before the site is asked again, after it has ignored a password once.
-const DOUBTED: Duration = Duration::from_secs(3);
-/// The time after which to retry if the site cannot be asked.
-const RETRY: Duration = Duration::from_secs(10);
-/// The number of confirmations that are remembered.
-const MOST: usize = 16_384;
 /// The time between two writes of a grant's last use.
 const BETWEEN_USES_MS: u64 = 10 * 60 * 1000;
 
@@ -61,43 +52,6 @@ pub enum AccountFault {
     Unavailable(String, Duration),
 }
 
-/// The site's last answer about a grant.
-#[derive(Debug, Clone)]
-struct Confirmation {
-    at: Instant,
-    /// The time after `at` at which the site ignored the password; `None` if it did not.
-    doubted: Option<Instant>,
-    user_id: u64,
-    roles: Vec<String>,
-}
-
-/// The sites' last answers, by grant.
-#[derive(Debug, Default)]
-pub(crate) struct Confirmations(HashMap<String, Confirmation>);
-
-impl Confirmations {
-    /// Records that a site has confirmed the account of a grant.
-    pub(crate) fn note(&mut self, grant: &str, user_id: u64, roles: Vec<String>) {
-        let now = Instant::now();
-        if self.0.len() >= MOST {
-            self.0.retain(|_, known| now < known.at + TRUSTED);
-        }
-        if self.0.len() < MOST {
-            self.0.insert(grant.to_owned(), Confirmation { at: now, doubted: None, user_id, roles });
-        }
-    }
-
-    fn doubt(&mut self, grant: &str) {
-        if let Some(known) = self.0.get_mut(grant) {
-            known.doubted = Some(Instant::now());
-        }
-    }
-
-    pub(crate) fn forget(&mut self, grant: &str) {
-        self.0.remove(grant);
-    }
-}
-
 impl AuthorizationServer {
     /// Returns the account that an access token stands for at `now_ms`, in milliseconds since 1970.
     ///
@@ -128,15 +82,26 @@ impl AuthorizationServer {
         })
     }
 
+    /// Returns what the site last answered about a grant, after asking it again if that answer is old. The site is asked once
+    /// for all calls that wait for the same answer.
     async fn confirmed(&self, grant: &StoredGrant, now_ms: u64) -> Result<Confirmation, AccountFault> {
-        let known = self.confirmations.lock().0.get(&grant.id).cloned();
-        let is_fresh = |known: &&Confirmation| match known.doubted {
-            Some(doubted) => Instant::now() < doubted + DOUBTED,
-            None => Instant::now() < known.at + self.settings.cache,
-        };
-        if let Some(known) = known.as_ref().filter(is_fresh) {
-            return Ok(known.clone());
+        if let Some(answer) = self.answered(grant) {
+            return answer;
         }
+        let turn = self.confirmations.lock().turn(&grant.id);
+        let _turn = turn.lock().await;
+        match self.answered(grant) {
+            Some(answer) => answer,
+            None => self.asked(grant, now_ms).await,
+        }
+    }
+
+    /// The answer that is recent enough to need no other.
+    fn answered(&self, grant: &StoredGrant) -> Option<Result<Confirmation, AccountFault>> {
+        self.confirmations.lock().recent(&grant.id, self.settings.cache)
+    }
+
+    async fn asked(&self, grant: &StoredGrant, now_ms: u64) -> Result<Confirmation, AccountFault> {
         if !self.admits(&grant.site) {
             // The configuration has changed: people can no longer sign in at this site.
             let _ = self.end(&grant.id, now_ms).await;
@@ -144,12 +109,7 @@ impl AuthorizationServer {
         }
         let account = SiteAccount { rest: &grant.rest, user: &grant.user, password: &grant.password };
         match self.reach(&grant.site).confirm(account, &self.settings.capability).await {
-            Ok(user) => {
-                let (at, roles) = (Instant::now(), user.roles.clone());
-                let confirmation = Confirmation { at, doubted: None, user_id: user.id, roles };
-                self.confirmations.lock().note(&grant.id, user.id, user.roles);
-                Ok(confirmation)
-            }
+            Ok(user) => Ok(self.confirmations.lock().note(&grant.id, user.id, user.roles)),
             Err(NotConfirmed::Rejected) => {
                 tracing::info!(
                     site = grant.site,
@@ -160,13 +120,15 @@ impl AuthorizationServer {
                 Err(AccountFault::Revoked)
             }
             Err(NotConfirmed::Forbidden(why)) => {
-                Err(AccountFault::Forbidden(format!("{} at {}: {why}", grant.user, grant.site)))
+                let fault = AccountFault::Forbidden(format!("{} at {}: {why}", grant.user, grant.site));
+                self.confirmations.lock().refuse(&grant.id, fault.clone());
+                Err(fault)
             }
             // For a revoked password, most sites say nothing more specific. They say the same if a plugin interferes for a
             // moment.
             Err(NotConfirmed::Ignored) => {
-                if let Some(known) = known.filter(|known| known.doubted.is_none()) {
-                    self.confirmations.lock().doubt(&grant.id);
+                let before = self.confirmations.lock().doubt(&grant.id);
+                if let Some(known) = before {
                     return Ok(known);
                 }
                 tracing::info!(
@@ -177,18 +139,11 @@ impl AuthorizationServer {
                 let _ = self.end(&grant.id, now_ms).await;
                 Err(AccountFault::Revoked)
             }
-            Err(NotConfirmed::Unavailable(why)) => trusted(known, grant, &why),
+            // The site's tools fail in any case, and an outage must not make anybody sign in again.
+            Err(NotConfirmed::Unavailable(why)) => {
+                let fault = AccountFault::Unavailable(format!("{}: {why}", grant.site), RETRY);
+                self.confirmations.lock().miss(&grant.id, fault)
+            }
         }
     }
-}
-
-/// Returns the last answer of a site that cannot be asked now, if that answer is recent. The site's tools fail in any case,
-/// and an outage must not make anybody sign in again.
-fn trusted(
-    known: Option<Confirmation>,
-    grant: &StoredGrant,
-    why: &str,
-) -> Result<Confirmation, AccountFault> {
-    let fresh = known.filter(|known| Instant::now() < known.at + TRUSTED);
-    fresh.ok_or_else(|| AccountFault::Unavailable(format!("{}: {why}", grant.site), RETRY))
 }

@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::accounts::Confirmations;
 use crate::attempts::Attempts;
 use crate::client_document::ClientDocuments;
 use crate::codes::Codes;
+use crate::confirmations::Confirmations;
 use crate::endings::EndedPasswords;
 use crate::grant_file::GrantFile;
 use crate::metadata;

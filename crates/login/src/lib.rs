@@ -31,6 +31,7 @@ mod authorization_server;
 mod client_document;
 mod client_metadata;
 mod codes;
+mod confirmations;
 mod endings;
 mod grant_file;
 mod metadata;

@@ -1,7 +1,10 @@
 //! Tests of the ends of sign-ins.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use serde_json::json;
+use tokio::task::JoinSet;
 
 use super::stage::*;
 use crate::AccountFault;
@@ -127,6 +130,45 @@ async fn a_site_that_is_down_ends_nothing() {
         stage.server.account(&access, stage.now()).await.expect("the site confirmed the account minutes ago");
     }
     assert_eq!(stage.server.list().await.unwrap().len(), 1);
+}
+
+/// The results of 20 calls with the same token at the same time.
+async fn called(stage: &Arc<Stage>, access: &str) -> Vec<Result<String, AccountFault>> {
+    let mut calls = JoinSet::new();
+    for _ in 0..20 {
+        let (stage, access) = (stage.clone(), access.to_owned());
+        calls.spawn(
+            async move { stage.server.account(&access, stage.now()).await.map(|account| account.user) },
+        );
+    }
+    calls.join_all().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_for_the_same_answer_ask_the_site_once() {
+    let stage = Arc::new(Stage::new("wordpress"));
+    let (access, _) = stage.tokens().await;
+    stage.pass(2).await;
+    stage.world.asked();
+    assert_eq!(called(&stage, &access).await, vec![Ok("ann".to_owned()); 20]);
+    assert_eq!(stage.world.asked(), [ME]);
+    // A site that is down is asked again after ten seconds only, with or without an earlier answer.
+    stage.world.gone(ME);
+    stage.pass(2).await;
+    assert_eq!(called(&stage, &access).await, vec![Ok("ann".to_owned()); 20]);
+    assert_eq!(stage.world.asked(), [ME]);
+    let grant = &stage.server.list().await.unwrap()[0].id;
+    stage.server.confirmations.lock().forget(grant);
+    for _ in 0..2 {
+        let refused = called(&stage, &access).await;
+        assert!(refused.iter().all(|one| matches!(one, Err(AccountFault::Unavailable(..)))), "{refused:?}");
+        assert_eq!(stage.world.asked(), [ME]);
+        tokio::time::advance(std::time::Duration::from_secs(11)).await;
+    }
+    stage.world.at(ME, 200, &json!({ "id": 7, "username": "ann", "roles": [], "capabilities": {} }));
+    let refused = called(&stage, &access).await;
+    assert!(refused.iter().all(|one| matches!(one, Err(AccountFault::Forbidden(_)))), "{refused:?}");
+    assert_eq!(stage.world.asked(), [ME]);
 }
 
 #[tokio::test(start_paused = true)]
