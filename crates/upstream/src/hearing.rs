@@ -105,7 +105,7 @@ struct LinkMonitor {
     egress: Egress,
     upstream: Weak<Upstream>,
     link: Weak<OpenLink>,
-    /// The questions that the server was told it may ask on this link.
+    /// The questions that were declared to the server on this link, so the server may ask them.
     askable: Askable,
     cell: Weak<LinkCell>,
     changes: Arc<Changes>,

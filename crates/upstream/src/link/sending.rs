@@ -22,12 +22,12 @@ use crate::embedded::{Carried, mapped};
 use crate::negotiation::wire::Wire;
 use crate::server::Server;
 
-/// The maximum number of times that a refused request is repeated with other credentials: once with the stored ones,
-/// and once with those that were obtained in exchange for them.
+/// The maximum number of times that a refused request is repeated with other credentials: once with the stored
+/// ones, and once with new ones that were obtained in exchange for the stored ones.
 const CREDENTIALS: usize = 2;
 
-/// The maximum time for a server to answer the request that is sent after a cancellation. A slower server may still
-/// log messages about the call.
+/// The time limit for the server's answer to the request that follows a cancellation. If the server is slower, the
+/// cancelled call is kept, because log messages about it may still arrive.
 const HEARD_WITHIN: Duration = Duration::from_secs(10);
 
 /// The origin of a request that is sent over a link.
@@ -37,12 +37,12 @@ pub struct RequestOrigin<'a> {
     pub owner: Owner,
     /// The credentials that the request carries for the site behind an embedded server.
     pub carried: Option<&'a Carried>,
-    /// True if the dialect of the client's endpoint documents the form of failures.
+    /// True if the client's endpoint uses a dialect with a documented form of failures.
     pub documented: bool,
 }
 
 impl RequestOrigin<'_> {
-    /// The origin of a request of Dragoman's own.
+    /// Returns the origin of a request that Dragoman itself sends.
     pub fn of(owner: Owner) -> Self {
         Self { owner, carried: None, documented: false }
     }
