@@ -1,4 +1,4 @@
-//! Errors of the files, and their remedies.
+//! Errors of the stored files, and suggestions for fixing them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub enum Error {
         path: PathBuf,
         /// The schema number that the file has.
         found: i64,
-        /// The newest schema number that this program knows.
+        /// The newest schema number that this program supports.
         known: i64,
     },
     /// The file is a valid database, but of another program or for another purpose.

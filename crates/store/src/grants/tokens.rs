@@ -52,8 +52,9 @@ impl Grants {
         self.file.write(|file| insert(file, grant, tokens))
     }
 
-    /// Stores tokens in place of a refresh token, which counts as replaced from now on. If it was replaced before, it counts as
-    /// replaced long ago, so that it can be used a second time, but not a third time. Only the first call returns true.
+    /// Stores tokens that replace a refresh token, and marks the refresh token as replaced now. If it had already
+    /// been replaced, its time of replacement becomes 0: a refresh token can be used a second time, but not a third
+    /// time. Returns true only for the first replacement.
     ///
     /// # Errors
     /// Fails if the file cannot be used.
