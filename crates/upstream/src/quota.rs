@@ -15,7 +15,8 @@ use parking_lot::Mutex;
 /// The divisor for one holder's share: a quarter of the whole.
 const SHARE: usize = 4;
 
-/// The number of bits of an IPv6 address that identify a caller; a host usually has a whole network of this size.
+/// The number of bits of an IPv6 address that identify a caller: a host usually has a whole network with a prefix
+/// of this length.
 const IPV6_BITS: u8 = 64;
 
 /// The minimum time between two searches of a full table for entries to remove.
@@ -26,7 +27,8 @@ const SEARCH_EVERY: Duration = Duration::from_secs(1);
 pub enum Holder {
     /// An authenticated caller.
     Principal(Arc<str>),
-    /// An unauthenticated client: its IPv4 address, or its IPv6 network.
+    /// All callers without a known address: callers on this machine, over pipes, and behind proxies that name no
+    /// client. Their share is not limited, because they may be many callers.
     Address(IpAddr),
     /// All callers without a known address: this machine, pipes, and proxies that name no client. No share limits them,
     /// because they may be many callers.
