@@ -1,5 +1,5 @@
-//! Clients of one HTTP endpoint, request by request: one for versions with a handshake, one for the version without. This module
-//! must not read anything that a test has not requested.
+//! Clients of one HTTP endpoint, request by request: one client for versions with a handshake, one for the
+//! stateless version. This module reads only what a test requests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::message::{hello, notification, with_meta};
 use super::{Headers, Http, LEGACY, MODERN, Reply, meta, request};
 
-/// A client of a version with a handshake, in its session.
+/// A client in a session, for versions with a handshake.
 pub struct Legacy {
     /// The server.
     pub http: Http,

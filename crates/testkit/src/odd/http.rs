@@ -54,7 +54,7 @@ fn connection(mut stream: TcpStream, server: &Server) -> io::Result<()> {
     stream.shutdown(Shutdown::Both)
 }
 
-/// The further use of the connection.
+/// The decision whether a connection is used again.
 #[derive(PartialEq)]
 enum After {
     Stay,
