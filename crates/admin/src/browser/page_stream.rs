@@ -1,5 +1,5 @@
-//! Streams of events for pages: what happens now, as HTML elements that replace others. A stream ends with the operator's
-//! session. This module must not know how an element looks.
+//! Streams of live updates for pages: HTML elements that replace elements of the page. A stream ends with the
+//! operator's session. This module must not know how an element looks.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

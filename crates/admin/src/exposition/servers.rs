@@ -9,7 +9,7 @@ use upstream::per_caller::PerCaller;
 use super::families::{Families, number};
 use gateway::process::Gateway;
 
-/// Returns the servers of the configuration in force. Servers that are only finishing their calls are not among them.
+/// Returns the servers of the configuration in force, without removed servers that are still finishing their calls.
 pub(super) fn configured(gateway: &Gateway) -> Vec<Arc<PerCaller>> {
     let upstreams = &gateway.process.view.upstreams;
     gateway.snapshot.upstreams.iter().map(|spec| upstreams.entry(spec.id)).collect()

@@ -153,7 +153,7 @@ pub(crate) struct AccessChecker {
 }
 
 impl AccessChecker {
-    /// Reads what answers need.
+    /// Reads the data from which answers are derived.
     pub(crate) async fn open(shard: &Arc<Shard>) -> Self {
         Self { shard: shard.clone(), names: key_names(shard).await, views: HashMap::new() }
     }

@@ -218,8 +218,8 @@ pub(crate) fn history(shard: &Arc<Shard>, name: &str) -> ServerHistory {
     ServerHistory { id: name.to_owned(), changes }
 }
 
-/// Finds out which families of clients refuse tools of a server, unless this is known. For many tools this takes a while,
-/// so it runs on the blocking pool, where it does not hold up the thread's other connections.
+/// Finds out which families of clients refuse tools of a server, unless this has been done before. For many tools
+/// this takes a while, so it runs on the blocking pool, where it does not hold up the thread's other connections.
 pub(crate) async fn examine(shard: &Arc<Shard>, identity: &Identity, name: &str) {
     let known =
         upstream(shard, identity, name).and_then(|upstream| upstream.catalogue.tools(era(&upstream)).ok());
@@ -229,7 +229,7 @@ pub(crate) async fn examine(shard: &Arc<Shard>, identity: &Identity, name: &str)
     }
 }
 
-/// Returns the tools of a server that families of clients refuse, as far as this is known.
+/// Returns the tools of a server that families of clients refuse; none if they have not been examined yet.
 pub(crate) fn refusals(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Vec<FamilyRefusals> {
     let known =
         upstream(shard, identity, name).and_then(|upstream| upstream.catalogue.tools(era(&upstream)).ok());

@@ -1,4 +1,4 @@
-//! Limits and how much of them is used.
+//! The limits and their current use.
 
 use pages::model::{CapRow, LimitsPage, RateRow};
 use pages::page;
