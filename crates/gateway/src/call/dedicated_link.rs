@@ -1,5 +1,5 @@
-//! Chooses the calls that get a dedicated link: calls to servers with a handshake from clients that have no session, but can
-//! answer servers' questions or want log messages. A question on such a link belongs to its call.
+//! Chooses the calls that get a dedicated link: calls to servers with a handshake, from clients without a session
+//! that can answer servers' questions or want log messages. A question on such a link belongs to its call.
 
 use std::sync::Arc;
 

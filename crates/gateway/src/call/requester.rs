@@ -1,4 +1,4 @@
-//! The sender of a request, before the outcome of the request is decided. This module must not know methods.
+//! The sender of a request whose outcome has not been decided yet. This module must not know methods.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl<'a> Requester<'a> {
 }
 
 impl Requester<'_> {
-    /// Returns the caller for which a result is kept.
+    /// Returns the owner under which the caller's results are cached.
     pub(super) fn slot_owner(&self) -> SlotOwner<'_> {
         let (identity, owner) = (self.identity, self.caller.owner());
         SlotOwner { identity, owner, unchecked: self.unchecked }

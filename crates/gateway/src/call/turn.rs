@@ -26,8 +26,8 @@ pub(crate) enum CallTurn {
 }
 
 impl CallTurn {
-    /// Returns the turn of a new call. A client that has been asked something may make a call before it answers. Such
-    /// a call does not queue behind the call that waits for the answer.
+    /// Returns the turn of a new call. A client with an unanswered question may make another call; that call does
+    /// not queue behind the call that waits for the answer.
     ///
     /// # Errors
     /// Returns the fault to answer with if too many calls are already waiting.
