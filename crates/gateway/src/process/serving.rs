@@ -73,13 +73,14 @@ impl Serving {
         }
     }
 
-    /// Uses these sockets at the addresses at which they listen.
+    /// Uses these inherited sockets instead of binding their addresses.
     pub(crate) fn inheriting(self, sockets: Vec<(SocketAddr, TcpListener)>) -> Self {
         *self.inherited.lock() = sockets;
         self
     }
 
-    /// Returns the addresses of the sockets from the service manager that no configured address uses.
+    /// Returns the addresses of unused inherited sockets: the service manager opened them, but no configured
+    /// address matches.
     pub(crate) fn unused(&self) -> Vec<SocketAddr> {
         self.inherited.lock().iter().map(|(address, _)| *address).collect()
     }
@@ -107,7 +108,7 @@ impl Serving {
         self.limits.set(with(ServerLimits::clone(&self.limits.get()), limits));
     }
 
-    /// Binds the addresses that are not served yet. Dropping the result releases these addresses again.
+    /// Binds the addresses that are not served yet. Dropping the result releases them again.
     ///
     /// # Errors
     /// Returns the address that cannot be bound, and the reason; in this case nothing has changed.

@@ -1,5 +1,5 @@
-//! Replaces the configuration while serving. Running requests continue under their own configuration; unchanged
-//! servers keep their links, child processes and sessions.
+//! Replaces the configuration while serving. Running requests keep their configuration; unchanged servers keep
+//! their links, child processes and sessions.
 
 use std::sync::Arc;
 

@@ -161,7 +161,8 @@ fn listening(
     Ok((Arc::new(serving), first))
 }
 
-/// Refuses to start if the service manager listens at an address that is not configured: its clients would wait in vain.
+/// Refuses to start if the service manager listens at an address that is not configured, because clients at that
+/// address would wait in vain.
 fn refuse_unused(serving: &Serving) -> Result<(), BoxError> {
     match serving.unused().first() {
         None => Ok(()),
@@ -183,7 +184,7 @@ fn metrics_serving(config: &Config) -> Result<(Arc<Serving>, NextAddresses), Box
     Ok((serving, first))
 }
 
-/// Serves clients, and, on one thread, the figures at an address of their own, until the gateway stops.
+/// Serves clients until the gateway stops. One thread also serves the figures at their own address.
 async fn serve_all(
     service: &Service,
     (serving, sockets, local): (&Serving, Option<UnboundedReceiver<ServingSocket>>, &LocalAddress),
@@ -236,7 +237,7 @@ fn taken<T>(one: &Mutex<Option<T>>, index: usize) -> Option<T> {
     if index == 0 { one.lock().ok().and_then(|mut one| one.take()) } else { None }
 }
 
-/// Writes the last calls, and the servers' lists, their definitions and the sessions that have not been written yet.
+/// Writes the last calls, and all lists, definitions and sessions that have not been written yet.
 fn close_files(gateway: &Gateway) {
     gateway.process.call.audit.close(LAST_RECORDS);
     if let Some(catalogues) = &gateway.process.catalogues {

@@ -32,8 +32,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// A time that is longer than any stream lasts.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
-/// Serves until stdin ends, or until a line requires the standard protocol; returns that line and the lines read after
-/// it.
+/// Serves until stdin ends, or until a line requires the standard protocol. In the latter case, returns that line
+/// and the lines read after it.
 pub(crate) async fn serve(
     shard: &Arc<Shard>,
     front: &Front,
@@ -71,8 +71,8 @@ pub(crate) async fn serve(
     Ok(None)
 }
 
-/// Returns the caller. The user who starts this process needs no check, unless the site has to identify the account in
-/// use.
+/// Returns the caller. The user who started this process is not checked, unless the site has to identify the
+/// account in use.
 async fn who(shard: &Arc<Shard>, account: Option<&Account>) -> Result<Identity, DialectFault> {
     match account {
         Some(account) => account.identify(shard).await,

@@ -39,7 +39,7 @@ pub trait OperatorEndpoints: Send + Sync + 'static {
         peer: SocketAddr,
     ) -> Responding<'a>;
 
-    /// Answers a request for the metrics at an address for clients.
+    /// Answers a request for the metrics at an address that also serves clients.
     fn metrics<'a>(
         &'a self,
         shard: &'a Arc<Shard>,

@@ -289,5 +289,5 @@ impl Drop for Attended<'_> {
     }
 }
 
-/// The number of a stream that has no reader: everything sent on it is lost.
+/// The number of a stream without a reader: everything sent on it is lost.
 const NOBODY: u64 = u64::MAX;

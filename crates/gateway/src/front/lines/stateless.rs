@@ -116,7 +116,7 @@ impl Client {
         }
     }
 
-    /// Cancels the stateless request that a cancellation names; returns the message if it does not name one.
+    /// Cancels the stateless request that a cancellation names; returns the message if it names no such request.
     pub(crate) fn cancel_stateless(&self, frame: Frame) -> Option<Frame> {
         if frame.method() != Notice::Cancelled.name() {
             return Some(frame);
