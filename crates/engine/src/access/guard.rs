@@ -26,8 +26,8 @@ impl Guard {
         AccessTarget::listed(&self.profile, server, kind, name)
     }
 
-    /// Returns false if the rules certainly deny the askers every item of a server. Each pattern in `like` covers texts by which
-    /// rules can refer to these items.
+    /// Returns false if the rules certainly deny the askers every item of a server. Each pattern in `like` stands
+    /// for the names or URIs by which rules can refer to these items.
     pub fn opens(&self, server: &str, like: &[Glob]) -> bool {
         self.rules.opens_server(&self.class, (&self.profile, server), like)
     }

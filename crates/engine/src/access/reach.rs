@@ -14,7 +14,7 @@ use super::values::{Conditions, fits_all};
 /// The maximum number of states of a walk, and of combinations of values.
 const MOST_STATES: usize = 10_000;
 
-/// The numbers of the denying rules that a value matches.
+/// The numbers of those denying rules that match a value.
 type Fitting = BTreeSet<usize>;
 
 /// Returns true if there are arguments that match all conditions of `allowed`, and fail at least one condition of
@@ -72,7 +72,8 @@ fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(
     (!shared.is_empty()).then_some(shared)
 }
 
-/// Chooses a value for each path so that no denying rule matches at all of its paths.
+/// Returns true if a value can be chosen for each path so that no denying rule matches. A rule matches only if the
+/// values at all of its paths match.
 fn combine(
     choices: &[Vec<Fitting>],
     places: &[BTreeSet<usize>],
@@ -127,7 +128,7 @@ fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
     Some(found)
 }
 
-/// The positions in all patterns at once: pairs of a pattern and a character in it.
+/// The current positions in all patterns: pairs of a pattern's index and a character's index in that pattern.
 type WalkState = BTreeSet<(usize, usize)>;
 
 struct Walk {

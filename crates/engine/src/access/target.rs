@@ -54,7 +54,7 @@ impl<'a> AccessTarget<'a> {
 /// The arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallArguments<'a> {
-    /// Arguments that are not known yet: the decision is whether any call is allowed.
+    /// The arguments are not known yet; the decision is whether any call could be allowed.
     Any,
     /// These arguments, JSON text; `None` if there are none.
     These(Option<&'a [u8]>),

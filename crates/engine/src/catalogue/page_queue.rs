@@ -45,7 +45,7 @@ impl PageQueue {
     /// Continues a list with the page after this one.
     ///
     /// # Errors
-    /// Returns a note if the upstream's cursors form a circle, or the list has too many pages.
+    /// Returns a note if the upstream's cursors form a cycle, or the list has too many pages.
     pub(super) fn follow(
         &mut self,
         PageRequest { kind, previous, .. }: PageRequest,

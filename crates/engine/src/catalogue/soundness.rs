@@ -36,7 +36,7 @@ enum JsonForm {
     Flag,
     Number,
     Object,
-    /// Objects with these members; the given number of members, from the start of the list, is required.
+    /// A list of objects with these members. The number is the count of required members, which come first.
     Objects(&'static [MemberRule], usize),
     Texts,
     /// An object with these members.

@@ -128,9 +128,10 @@ impl UpstreamCatalogue {
         Self { hello, ..self.clone() }
     }
 
-    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue. If an item
-    /// differs, the text of the other catalogue counts; if the other catalogue withholds a tool, the tool is withheld. Items
-    /// that only other catalogues list come last. Items that this version cannot represent are left out.
+    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue.
+    /// If an item differs, the text from the other catalogue is used; if the other catalogue withholds a tool, the
+    /// tool is withheld. Items that only other catalogues list come last. Items that this version cannot represent
+    /// are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut held = self.held.to_vec();

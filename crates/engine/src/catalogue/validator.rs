@@ -21,7 +21,7 @@ pub(super) struct LazyValidator {
     names: Option<Box<KnownNames>>,
 }
 
-/// The server's own check for arguments that its tool does not have.
+/// The server's own check for unknown arguments.
 #[derive(Debug)]
 pub(super) struct KnownNames {
     pub(super) reader: Arc<dyn ReadsArguments>,
@@ -110,7 +110,7 @@ impl LazyValidator {
     }
 }
 
-/// An object without its null members; `None` if there are none.
+/// An object without its null members; `None` if it has no such members.
 fn without_nulls(text: &[u8]) -> Option<Bytes> {
     let members = Members::of_document(text, proto::json::MAX_DEPTH).ok()?;
     let mut splice = Splice::new(text);

@@ -179,7 +179,7 @@ fn access() -> impl Strategy<Value = String> {
     prop::collection::vec(rule, 0..4).prop_map(|rules| rules.join(", "))
 }
 
-/// The profile in which tools have new names; each name is given once.
+/// A profile that renames tools; each new name is used only once.
 fn renamed(renames: &[(usize, usize)]) -> Profile {
     let mut profile = Profile::default();
     for (tool, name) in renames {
