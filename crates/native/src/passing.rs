@@ -162,7 +162,7 @@ fn unread(message: &str) -> HttpFault {
 pub(crate) fn too_large(most: u64) -> String {
     const MIB: u64 = 1 << 20;
     let most = if most.is_multiple_of(MIB) { format!("{} MiB", most / MIB) } else { format!("{most} bytes") };
-    format!("the file is larger than {most}, the largest size of a file that is passed by URL")
+    format!("the file is larger than {most}, the limit for files that are passed by URL")
 }
 
 impl fmt::Debug for FileStream {

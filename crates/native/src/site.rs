@@ -275,7 +275,7 @@ impl RequestTargets for WordPressSite {
         let given = values.get("apiKey").and_then(Value::as_str).map(|key| SecretString::from(key.trim()));
         let keys = [carried, given, self.settings.image_key.clone()];
         keys.into_iter().flatten().find(|key| !key.expose_secret().trim().is_empty()).ok_or_else(|| {
-            let words = "an imgbb API key is needed: with the request, as the argument apiKey, or in the configuration";
+            let words = "an imgbb API key is required: send it with the request, pass it as the argument apiKey, or set it in the configuration";
             CallFailure::new(Condition::NoCredentials, words)
         })
     }

@@ -25,7 +25,7 @@ pub enum Error {
         why: String,
     },
     /// The file was written by a later version of the program.
-    #[error("{} was written by a newer version of this program: its schema number is {found}, but this program knows only up to {known}", path.display())]
+    #[error("{} was written by a newer version of this program: its schema number is {found}, but this program supports at most {known}", path.display())]
     Newer {
         /// The path of the file.
         path: PathBuf,
@@ -124,7 +124,7 @@ impl Error {
                 "restore a backup, or recover the readable part with `sqlite3 FILE .recover`, or move the file away (with its -wal and -shm files) to start with an empty one"
             }
             Self::OtherKey { .. } => {
-                "restore the vault.key that belongs to the file from a backup; or move the file away (with its -wal and -shm files), after which everything that the servers list next is approved"
+                "restore the matching vault.key from a backup; or move the file away (with its -wal and -shm files): the definitions that servers list next are then approved"
             }
             Self::Unreadable { .. } => "give this user read access, or name another file",
             Self::Damaged { .. } => {

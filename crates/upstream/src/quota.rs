@@ -90,8 +90,8 @@ impl QuotaError {
                     _ => ("this client address", " (behind a proxy, set `trustForwardedFor`)"),
                 };
                 format!(
-                    "{share} {what} of {whose} are open, which is the share of one caller: a quarter of `{key}`; close \
-                     some, or raise `{key}`{hint}"
+                    "{share} {what} of {whose} are open, the maximum for one caller (a quarter of `{key}`); close some, or \
+                     raise `{key}`{hint}"
                 )
             }
         }

@@ -138,8 +138,8 @@ fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     };
     if !headers.get_all(ORIGIN).iter().all(is_own) {
         return Some(
-            "web pages from another origin may not manage this server, whatever `allowedOrigins` says: the `Origin` header does \
-             not match the host of this request",
+            "web pages from another origin may not manage this server, even if `allowedOrigins` contains their origin: the \
+             `Origin` header does not match the host of this request",
         );
     }
     let is_near = |site: &HeaderValue| matches!(site.as_bytes(), b"same-origin" | b"none");

@@ -93,7 +93,7 @@ impl<'a, 'b> Families<'a, 'b> {
     /// Writes the families that warn of exceeded caps. `overflow` contains the families whose series are capped
     /// where they are created, each with the number of events that were counted as [`OTHER`].
     pub(super) fn write_overflow<const N: usize>(mut self, overflow: [(&'static str, u64); N]) -> Result {
-        let about = "Events counted as _OTHER, because a family has too many series.";
+        let about = "Events counted under the label _OTHER, because a family has too many series.";
         self.counters::<u64>(("dragoman_series_overflow", about), |series| {
             overflow.iter().try_for_each(|(family, count)| series(&[("family", family)], *count))
         })?;

@@ -25,8 +25,8 @@ use gateway::process::Shard;
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The advice for a server whose clients are moved between its connections.
-const ADVICE: &str = "connections were taken from clients, so the state that the server keeps in memory for them was lost or mixed: set \
-                      `affinity: session` if the server keeps such state, or raise `dedicatedConnections`";
+const ADVICE: &str = "connections were moved between clients, so state that the server keeps in memory for a client was lost or mixed up: \
+                      set `affinity: session` if the server keeps such state, or raise `dedicatedConnections`";
 
 /// The state of one server. `status` and `error` keep the values that they had in earlier releases; `state` is the same
 /// state of health as in the log, or `per_caller`.

@@ -371,8 +371,10 @@ fn extension<'v>(name: &str, view: &'v View) -> Result<Route<'v>, Fault> {
         )),
         many => {
             let names: Vec<&str> = many.iter().map(|(_, name)| *name).collect();
-            let why =
-                format!("could belong to any of {}; use a profile with only one of them", names.join(", "));
+            let why = format!(
+                "could belong to any of the servers {}; use a profile with only one",
+                names.join(", ")
+            );
             Err(Fault::unknown_method(name, &why))
         }
     }

@@ -81,7 +81,7 @@ impl CallTurn {
     pub(super) fn overdue(upstream: &Upstream) -> String {
         let most = upstream.server.concurrency.most();
         format!(
-            "runs {most} calls, the most that its `concurrentCalls` allows, and none of them ended in time"
+            "is at its limit of concurrent calls ({most}, `concurrentCalls`), and none of the running calls ended in time"
         )
     }
 
@@ -100,12 +100,12 @@ impl CallTurn {
 fn refusal(upstream: &Upstream, full: &QuotaError) -> Fault {
     let (most, server) = (upstream.server.concurrency.most(), upstream.name());
     let (whose, count, key) = match full {
-        QuotaError::Whole(count) => ("", count, "its `waitingCalls`"),
-        QuotaError::Own(_, count) => (" from this caller", count, "a quarter of its `waitingCalls`"),
+        QuotaError::Whole(count) => ("", count, "`waitingCalls`"),
+        QuotaError::Own(_, count) => (" from this caller", count, "a quarter of `waitingCalls`"),
     };
     let message = format!(
-        "server {server:?} runs {most} calls, the most that its `concurrentCalls` allows, and {count}{whose} wait for their \
-         turn, the most that {key} allows; call again later"
+        "server {server:?} is at its limit of concurrent calls ({most}, `concurrentCalls`), and its queue is full ({count} \
+         waiting{whose}; the limit is {key}); call again later"
     );
     let data = format!("{{\"server\":{},\"retry\":true,\"executed\":\"no\"}}", quote(server));
     let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);

@@ -376,9 +376,10 @@ pub(super) fn unreached(fault: &HttpFault, writes: bool) -> CallFailure {
         HttpFaultKind::Unconnected => {
             (Condition::UpstreamDown, format!("the server cannot be reached: {said}"))
         }
-        HttpFaultKind::Source => {
-            (Condition::ToolFailed, format!("the upload was stopped, and the site has no file: {said}"))
-        }
+        HttpFaultKind::Source => (
+            Condition::ToolFailed,
+            format!("the upload was stopped, and the site did not receive the file: {said}"),
+        ),
         HttpFaultKind::Broken | HttpFaultKind::Late => {
             (Condition::UpstreamDown, format!("the server's answer is incomplete: {said}{done}"))
         }

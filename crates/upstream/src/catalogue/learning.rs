@@ -61,7 +61,7 @@ impl Catalogue {
                 if let Ok(Err(e)) = outcome {
                     tracing::debug!(
                         server = %catalogue.server.name(),
-                        "cannot fetch the server's lists for clients that can be asked: the server {}",
+                        "cannot fetch the server's lists for clients that can answer questions: the server {}",
                         catalogue.server.describe(&e)
                     );
                 }

@@ -34,9 +34,9 @@ impl ArrivingHttpBody {
 
     fn late(&self) -> HttpFault {
         let words = if Instant::now() >= self.deadline {
-            "its server did not send all of it in time".to_owned()
+            "the file's server did not send all of it in time".to_owned()
         } else {
-            format!("its server sent nothing for {} s", self.stall.as_secs_f32())
+            format!("the file's server sent nothing for {} s", self.stall.as_secs_f32())
         };
         fault(HttpFaultKind::Late, &words)
     }
@@ -57,7 +57,7 @@ impl ArrivingBody for ArrivingHttpBody {
             }
             match frame {
                 Err(error) => {
-                    let words = format!("its server interrupted the transfer: {error}");
+                    let words = format!("the file's server interrupted the transfer: {error}");
                     return Poll::Ready(Some(Err(fault(HttpFaultKind::Broken, &words))));
                 }
                 Ok(frame) => {
@@ -127,7 +127,7 @@ impl FileRelay {
         if progress.is_complete {
             return None;
         }
-        let early = || fault(HttpFaultKind::Broken, "it answered before it had the whole file");
+        let early = || fault(HttpFaultKind::Broken, "the site answered before it had the whole file");
         Some(progress.broken.take().unwrap_or_else(early))
     }
 

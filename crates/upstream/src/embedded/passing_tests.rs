@@ -161,7 +161,7 @@ async fn a_file_that_breaks_off_is_never_complete() {
         assert!(!got.ends_with(b"0\r\n\r\n") && !contains(&got, b"after"), "{request}");
         let fault = passing.await.unwrap().unwrap_err();
         assert_eq!(fault.kind, HttpFaultKind::Source);
-        assert!(fault.message.contains("its server interrupted the transfer"), "{fault}");
+        assert!(fault.message.contains("the file's server interrupted the transfer"), "{fault}");
     }
 }
 

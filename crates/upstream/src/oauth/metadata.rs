@@ -148,7 +148,7 @@ pub(super) fn read_service(
     }
     if asks_users && !written.code_challenge_methods_supported.iter().any(|method| method == "S256") {
         return Err(
-            "the authorization server does not support PKCE with S256, without which codes can be stolen"
+            "the authorization server does not support PKCE with S256, which protects codes from theft"
                 .to_owned(),
         );
     }

@@ -131,7 +131,9 @@ pub struct Status {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConsentFault {
     /// No server with this name can require consent.
-    #[error("there is no server with this name that uses HTTP and has no configured Authorization header")]
+    #[error(
+        "no server with this name can require consent; only servers with a URL and without an `Authorization` header can"
+    )]
     NoServer,
     /// Consent cannot be requested.
     #[error("consent cannot be requested: {0}")]

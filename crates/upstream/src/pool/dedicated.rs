@@ -141,7 +141,7 @@ impl Dedicated {
             tracing::info!(
                 server = %self.name,
                 "a connection was taken from one client and given to another, because there are more clients than connections. State \
-                 that the server keeps in memory for a connection is lost or mixed. If this is a problem, {}",
+                 that the server keeps in memory for a client may be lost or mixed up. If this is a problem, {}",
                 self.advice
             );
         }

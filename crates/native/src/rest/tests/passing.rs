@@ -57,7 +57,7 @@ struct Pieces {
 impl ArrivingBody for Pieces {
     fn poll_piece(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpFault>>> {
         if self.at >= self.breaks_at {
-            let message = "its server interrupted the transfer".to_owned();
+            let message = "the file's server interrupted the transfer".to_owned();
             return Poll::Ready(Some(Err(HttpFault { kind: HttpFaultKind::Broken, message })));
         }
         let length = PIECE.min(self.size - self.at);
@@ -163,18 +163,26 @@ fn a_file_that_turns_out_to_be_too_large_is_not_sent() {
     let (answer, site) = uploaded(Between::new(512 * MIB + 1, None));
     let (_, words, condition) = refused(&answer);
     assert_eq!(condition, "toolFailed");
-    assert!(words.contains("larger than 512 MiB") && words.contains("the site has no file"), "{words}");
+    assert!(
+        words.contains("larger than 512 MiB") && words.contains("the site did not receive the file"),
+        "{words}"
+    );
     assert!(site.lines().is_empty());
 }
 
 #[test]
 fn a_file_that_breaks_off_is_not_sent() {
-    for (breaks_at, says) in [(0, "cannot be fetched"), (PIECE, ""), (MIB, "the site has no file")] {
+    for (breaks_at, says) in
+        [(0, "cannot be fetched"), (PIECE, ""), (MIB, "the site did not receive the file")]
+    {
         for stated in [None, Some(3 * MIB)] {
             let (answer, site) = uploaded(Between { breaks_at, ..Between::new(3 * MIB, stated) });
             let (_, words, condition) = refused(&answer);
             assert_eq!(condition, "toolFailed");
-            assert!(words.contains("its server interrupted the transfer") && words.contains(says), "{words}");
+            assert!(
+                words.contains("the file's server interrupted the transfer") && words.contains(says),
+                "{words}"
+            );
             assert!(site.lines().is_empty());
         }
     }

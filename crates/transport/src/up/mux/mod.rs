@@ -340,7 +340,7 @@ fn note_dropped() {
     if dropped.is_power_of_two() {
         tracing::warn!(
             dropped,
-            "servers send messages faster than clients read them; dropped messages that are not answers"
+            "servers send messages faster than clients read them; messages other than answers were dropped"
         );
     }
 }

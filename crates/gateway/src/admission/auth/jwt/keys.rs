@@ -53,7 +53,7 @@ impl KeySet {
         match (fit.next(), fit.next()) {
             (Some(key), None) => KeyMatch::Key(key),
             (Some(_), Some(_)) => {
-                KeyMatch::Unfit("the token does not say which of the issuer's keys signed it")
+                KeyMatch::Unfit("the token does not identify the issuer's key that signed it")
             }
             (None, _) if kid.is_some() && named.count() > 0 => {
                 KeyMatch::Unfit("the token's algorithm is not allowed for this issuer and this key")
