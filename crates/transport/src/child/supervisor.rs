@@ -41,7 +41,7 @@ pub(super) enum Phase {
     Killing,
 }
 
-/// Counts one child, from the request to start it until its group is gone.
+/// One child's share of the count, from the request to start the child until its group is gone.
 pub(super) struct Slot(watch::Sender<usize>);
 
 impl Drop for Slot {

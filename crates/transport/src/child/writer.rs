@@ -30,7 +30,8 @@ pub(super) struct WriterCapacity {
     pub(super) permits: Semaphore,
     /// True if a sender has waited without success since the child last took a byte; the next senders wait less.
     pub(super) stalled: AtomicBool,
-    /// The number of lines that were ever added to the queue. The number is incremented after a line was added.
+    /// The number of lines that have been added to the queue since the start. It is incremented after a line was
+    /// added.
     queued: AtomicU64,
     /// The number of lines that the child may have read completely.
     offered: AtomicU64,

@@ -71,7 +71,7 @@ pub struct ServeError(#[from] io::Error);
 /// The reaction to a failed accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterError {
-    /// Take the next connection: only this one failed, because it was closed while it waited.
+    /// Accept the next connection: only this one failed, because it was closed while it waited.
     Next,
     /// Wait, because files or memory have run out; otherwise the loop would spin.
     BackOff(Duration),
@@ -165,7 +165,7 @@ impl Acceptor {
         }
     }
 
-    /// Tells connections that have exceeded their time to end, as long as this future is polled.
+    /// Orders connections to end when they have exceeded their time limits. Works as long as this future is polled.
     pub(super) async fn sweep(&self) {
         sweep(&self.roster, &self.limits).await;
     }
@@ -288,7 +288,8 @@ impl Acceptor {
     }
 }
 
-/// The time for which connections are left alone before those without a request in progress are closed.
+/// The pause before each check of the connections while they are being drained, so that bytes that have just
+/// arrived are seen.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// The time within which the last accepted connections must start their first requests; after that, they count as idle.
@@ -300,7 +301,8 @@ const FIRST_REQUEST: Duration = Duration::from_millis(250);
 /// without one.
 const MOST_TURNED_AWAY: usize = 64;
 
-/// The answer to a connection over the cap. With TLS, there is no such answer, because clients would treat it as a broken record.
+/// The answer to a connection over the cap. With TLS, the connection is closed without this answer, because clients
+/// would treat the plain text as a broken record.
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
      x-content-type-options: nosniff\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
      Too many open connections; close some or try again later\n";

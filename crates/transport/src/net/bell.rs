@@ -68,7 +68,7 @@ impl Drop for Incoming {
     }
 }
 
-/// Ends the delay of wakes when dropped, whether or not the piece was taken.
+/// Delays wakes until it is dropped, whether or not a piece was taken by then.
 struct Taking;
 
 impl Taking {

@@ -60,7 +60,7 @@ pub(super) struct ConnectionProgress {
     writes: AtomicU32,
     requests: AtomicU32,
     in_flight: AtomicU32,
-    /// True if the connection was told to rest but has not noticed yet.
+    /// True if the connection was told to rest but has not reacted yet.
     told_to_rest: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
@@ -180,7 +180,7 @@ impl Sample {
     }
 }
 
-/// Adds to a counter. Only the connection's own task changes the counter, so a load and a store suffice.
+/// Adds `by` to a counter. Only the connection's own task changes the counter, so a load and a store suffice.
 fn bump(counter: &AtomicU32, by: u32) {
     counter.store(counter.load(Relaxed).wrapping_add(by), Relaxed);
 }

@@ -21,8 +21,8 @@ use super::{
     tree,
 };
 
-/// The time that holders have to end their trees once the gateway is gone; after that, everything is killed. Holders
-/// need less time, but one of them may be suspended.
+/// The time that holders have to end their trees once the gateway is gone; after that, everything is killed.
+/// Holders normally need less time, but a holder may be suspended.
 const HOLDERS: Duration = Duration::from_millis(2500);
 
 /// The pause between two checks of processes that are being killed.

@@ -12,7 +12,7 @@
 //! | `origin`, `pool` | one origin: sending and retrying; its connections that are not in use |
 //! | `connect` | a new connection: addresses and their checks, proxy, TLS |
 //! | `tcp`, `tunnel`, `stream` | the steps of connecting: TCP to a host, a tunnel through a proxy; the byte stream |
-//! | `route` | the proxy and the TLS settings on the way to an origin |
+//! | `route` | the proxy and the TLS settings for reaching an origin |
 //! | `link` | one HTTP/1.1 connection |
 //! | [`http1`] | HTTP/1.1 as bytes: requests written, answers read |
 //! | `request_body` | a request's body: bytes, or pieces that are sent as they become available |

@@ -53,12 +53,13 @@ pub(super) struct OriginState {
     /// The settings of TLS, and those of TLS to a proxy.
     trust: Trust,
     proxy_trust: Trust,
-    /// The form of requests that a proxy passes on; `None` if they go to the origin, directly or through a tunnel.
+    /// The absolute form, if a proxy forwards the requests; `None` if they go to the origin directly or through a
+    /// tunnel.
     proxied: Option<AbsoluteForm>,
     head: HeadLimits,
     permits: Arc<Semaphore>,
     pool: Mutex<Pool>,
-    /// Held while connecting to an origin that may support HTTP/2, so that only one connection is made.
+    /// Locked while connecting to an origin that may support HTTP/2, so that only one connection is made.
     dialing: tokio::sync::Mutex<()>,
 }
 
