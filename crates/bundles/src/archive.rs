@@ -34,10 +34,10 @@ pub enum ArchiveError {
         /// The cause.
         error: io::Error,
     },
-    /// The file is not a zip archive, or a damaged one.
+    /// The file is not a zip archive, or is damaged.
     #[error("it is not a valid MCPB bundle: {0}")]
     Damaged(String),
-    /// The archive is larger than is sensible for a server.
+    /// The archive exceeds a limit on its size or on the number of its entries.
     #[error("it is too large: {0}")]
     TooLarge(String),
     /// An entry would be written outside of the folder, or is not a plain file or folder.

@@ -89,7 +89,7 @@ impl Table {
     }
 }
 
-/// Returns a line whose last cell continues below its beginning.
+/// Returns a line with its last cell wrapped; the cell's further lines are indented to its first column.
 fn wrapped(line: &str, last: Option<&String>, width: usize, before_last: usize) -> String {
     match last.and_then(|last| line.strip_suffix(last.trim_end())) {
         Some(before) if columns(line) > width => {

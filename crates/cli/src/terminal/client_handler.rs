@@ -32,7 +32,7 @@ const LONGEST_URL: usize = 4096;
 /// The maximum length of a progress message that is read, in bytes.
 const LONGEST: usize = 4096;
 
-/// The reason why a question gets no answer.
+/// The reason why a question is not answered.
 #[derive(Debug)]
 pub(super) struct Unanswerable {
     code: i32,

@@ -39,7 +39,7 @@ const LARGEST: usize = 256 << 20;
 /// Limits far above the needs of one command.
 const ROOM: MuxRoom = MuxRoom { max_calls: 16, unasked: 256, forget: Duration::from_mins(10) };
 
-/// The wishes of the user for a connection.
+/// The user's preferences for a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectOptions {
     /// The only protocol version to use; `None` if any version may be used.

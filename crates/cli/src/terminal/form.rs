@@ -1,6 +1,6 @@
 //! The form of a question (elicitation): its fields, their prompts, and the valid input.
 //!
-//! This file is pure: it does not know who reads the lines. Field schemas are those of MCP: strings, numbers,
+//! This file is pure: it does not read the lines itself. Field schemas are those of MCP: strings, numbers,
 //! booleans, the choice of one value (`enum`, `oneOf`) and the choice of several (an `array` of these).
 
 use serde_json::{Number, Value};
