@@ -1,5 +1,5 @@
-//! A replica's membership in its cluster: the tasks that keep the shared data the same at all replicas, and the
-//! questions that the gateway asks. This module must not know what sessions and keys mean.
+//! A replica's membership in its cluster: the tasks that keep the shared data in sync, and the functions that the
+//! gateway calls. This module must not know what sessions and keys mean.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -22,10 +22,10 @@ use crate::sessions::{self, OpenSession, SessionOutbox, SharedSession};
 use crate::settings::ClusterSettings;
 use crate::valkey::{Store, StoreError, StoreHealth, StoreState, UnfitStore};
 
-/// The maximum time for reading from the store, because a client's request waits for the answer.
+/// The maximum time for reading from the store. It is short, because a client's request waits for the answer.
 pub(crate) const READ: Duration = Duration::from_millis(50);
 
-/// The maximum time for the exchanges of the tasks with the store. No request waits for them.
+/// The maximum time for an exchange between a task and the store. No request waits for it.
 pub(crate) const WRITE: Duration = Duration::from_millis(500);
 
 /// The state that the tasks of a replica share.
@@ -34,7 +34,7 @@ pub(crate) struct Membership {
     pub(crate) keys: StoreKeys,
     pub(crate) values: SealedValues,
     pub(crate) me: Replica,
-    /// The replicas that were alive at the last beat.
+    /// The replicas that were alive at the last heartbeat.
     pub(crate) replicas: ArcSwap<Vec<Replica>>,
     pub(crate) outbox: Mutex<SessionOutbox>,
     /// Notified of changes in the outbox.

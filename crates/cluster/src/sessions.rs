@@ -18,7 +18,7 @@ use crate::sealed::SealedValues;
 /// forgotten.
 const MOST_WAITING: usize = 100_000;
 
-/// The number of sessions that are written at once.
+/// The number of sessions that are written in one batch.
 const AT_ONCE: usize = 256;
 
 /// The time for which an end is stored after the session would have expired.
@@ -69,7 +69,7 @@ impl SharedRow {
     }
 }
 
-/// Returns the id of a session in the form that names in the store contain.
+/// Returns the id of a session as text, for the names in the store.
 pub(crate) fn id(key: &SessionKey) -> String {
     format!("{:032x}", u128::from_be_bytes(*key))
 }
