@@ -173,8 +173,8 @@ pub enum HttpTransport {
     Sse,
 }
 
-/// Reads a program: the one in `chosen`, or the one from the base. Missing keys keep their values from the base if both
-/// have the same program.
+/// Reads a program from `chosen`, or else takes it from the base. Missing keys keep their values from the base if
+/// both have the same program.
 pub(crate) fn read_stdio(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -216,8 +216,8 @@ fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_a
     }
 }
 
-/// Reads a URL: the one in `chosen`, or the one from the base. Missing keys keep their values from the base only if the
-/// two URLs are equal, because headers for one server must not be sent to another.
+/// Reads a URL from `chosen`, or else takes it from the base. Missing keys keep their values from the base only if
+/// the two URLs are equal, because headers for one server must not be sent to another.
 pub(crate) fn read_http(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
