@@ -41,7 +41,7 @@ fn rounded(sum: Hundredths) -> u64 {
     sum.div_ceil(100)
 }
 
-/// The kind of a character, as far as it determines where a piece ends.
+/// The class of a character, which determines where a piece ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Small,

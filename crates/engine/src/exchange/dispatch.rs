@@ -50,7 +50,7 @@ pub struct Route<'v> {
     pub method: Cow<'static, str>,
     /// The tasks that the messages of the exchange may name.
     pub names: TaskNames,
-    /// The upstream's URIs as clients know them; `None` if all are as the upstream writes them.
+    /// The upstream's URIs as clients know them; `None` if all URIs stay unchanged.
     pub uris: Option<Box<ServerUris>>,
     /// True if only the upstream checks the arguments.
     pub unchecked: bool,
@@ -150,8 +150,8 @@ fn decide<'v>(
     }
 }
 
-/// Returns true if the answer may change once more servers are available: the request asks for a list, or for an item
-/// that no available server has.
+/// Returns true if the answer may change when more servers become available: the request asks for a list, or for an
+/// item that no available server has.
 pub fn may_gain(frame: &Frame, view: &View) -> bool {
     let Some(method) = Method::from_name(&frame.method()) else { return false };
     let lacks =

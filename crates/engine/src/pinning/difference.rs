@@ -120,7 +120,7 @@ struct Differences<'a> {
     path: Vec<PathStep<'a>>,
     /// The number of differing words that may still be compared one by one.
     words: usize,
-    /// The number of differences that are not shown, because there are enough lines.
+    /// The number of differences that are not shown, because the maximum number of lines is reached.
     left: usize,
 }
 
@@ -278,7 +278,7 @@ impl<'a> Differences<'a> {
         self.lines.extend(lines);
     }
 
-    /// Returns true if there are as many lines as are shown.
+    /// Returns true once the maximum number of lines is reached.
     fn is_full(&self) -> bool {
         self.lines.len() >= self.extent.lines()
     }
@@ -302,7 +302,7 @@ impl<'a> Differences<'a> {
         pointer
     }
 
-    /// The differences of the texts themselves.
+    /// Compares two definitions as plain texts, because a member occurs twice or cannot be read.
     fn raw(&mut self, old: &[u8], new: &[u8]) {
         self.changes.push("a member that occurs twice, or that cannot be read".to_owned());
         self.push(DiffSign::Heading, "the whole definition");

@@ -43,7 +43,7 @@ fn describes_object(schema: &[u8]) -> bool {
     members.get(schema, "type").is_none_or(|kind| kind.of(schema) == b"\"object\"")
 }
 
-/// The meaning of an object.
+/// The role of an object in a definition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ObjectRole {
     /// The whole tool, of which only some members are compared.

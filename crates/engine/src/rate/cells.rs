@@ -147,7 +147,7 @@ impl Cells {
         outcome
     }
 
-    /// Takes back one counted request. Time that was paid back meanwhile stays paid back.
+    /// Takes back one counted request. This never allows more requests than an idle period does.
     pub(super) fn give_back(&self, key: u64, quota: &Quota) {
         if let Some(cell) = read(self.part(key)).cells.get(&key) {
             let less = |paid| Some(quota.give_back(paid));

@@ -54,7 +54,7 @@ impl Quota {
         QuotaOutcome::Taken(paid.max(now).saturating_add(self.interval.saturating_mul(count.into())))
     }
 
-    /// The number without one counted request.
+    /// The number after one counted request is taken back.
     pub(super) fn give_back(&self, paid: u64) -> u64 {
         paid.saturating_sub(self.interval)
     }

@@ -17,7 +17,7 @@ pub(super) const MAX_NODES: usize = 10_000;
 /// The maximum number of values and members that are read and copied for one schema.
 const MAX_WEIGHT: usize = 200_000;
 
-/// The maximum nesting of schemas that is written.
+/// The maximum nesting depth of the schemas that are written.
 pub(super) const MAX_DEPTH: usize = 32;
 
 /// A schema whose references can be followed.

@@ -59,8 +59,8 @@ pub(super) fn types(node: &Map<String, Value>) -> Vec<&str> {
     }
 }
 
-/// Returns true if every draft allows this value for the keyword. The insides of contained schemas are not checked: each schema
-/// is a node of its own.
+/// Returns true if every draft allows this value for the keyword. Nested schemas are not checked, because each of
+/// them is a node of its own.
 pub(super) fn is_well_formed(keyword: &str, value: &Value, allows_tuples: bool) -> bool {
     match holds(keyword) {
         Holds::Schema => return is_schema(value),

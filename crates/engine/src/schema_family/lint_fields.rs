@@ -98,7 +98,7 @@ pub(super) fn lint_node(place: &SchemaNode<'_>, mirrors: bool, findings: &mut Fi
     }
 }
 
-/// The type of a node if it is one word.
+/// The type of a node, if `type` is a single string.
 fn one_type(node: &Map<String, Value>) -> Option<&str> {
     node.get("type").and_then(Value::as_str)
 }

@@ -50,7 +50,7 @@ impl ToolIndex {
         scores.best(wanted.len(), limit)
     }
 
-    /// For each word of a request, the words of the index that stand for it.
+    /// For each word of a request, the words of the index that match it, exactly or approximately.
     fn alternatives(&self, request: &str) -> Vec<Vec<Alternative>> {
         let mut wanted: Vec<Vec<Alternative>> = Vec::new();
         let mut seen: Vec<String> = Vec::new();
@@ -89,7 +89,7 @@ impl ToolIndex {
         found.into_iter()
     }
 
-    /// The words that `word` may be an abbreviation of, and the words that `word` may be a longer form of.
+    /// The words of the index that begin with `word`, and the longest one that `word` begins with.
     fn completed(&self, word: &str) -> Vec<Alternative> {
         let longer = self.beginning_with(word).take(MAX_COMPLETED);
         let shorter = (SHORTEST_CHANGED..word.len()).rev().filter(|end| word.is_char_boundary(*end));
