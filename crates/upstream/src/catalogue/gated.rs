@@ -17,11 +17,11 @@ use crate::pool::{DedicatedLink, LinkCell};
 /// The time between a failed attempt and the next one.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// The link and the facts with which the items for a class of clients can be learned.
+/// The link for learning the items of a class of clients, and the properties of these clients.
 pub struct Learner {
     /// A link on which the server was told that these clients can be asked questions, or on which each request says so.
     pub cell: Arc<LinkCell>,
-    /// The hold on the link, if calls take turns on it.
+    /// The reservation of the link, if the link is reserved for one call at a time.
     pub dedicated: Option<DedicatedLink>,
     /// The clients' capabilities, as a JSON object in the form of their version.
     pub capabilities: Bytes,
@@ -183,7 +183,7 @@ impl Gated {
         shown.into_iter().map(|(_, catalogue)| catalogue).collect()
     }
 
-    /// Returns those questions that a client can be asked and that decide which items it is shown.
+    /// Returns the subset of the questions in `askable` that decides which items such a client is shown.
     pub(super) fn deciding(&self, askable: Askable) -> Askable {
         if askable.is_nothing() {
             return askable;
