@@ -62,7 +62,7 @@ pub(super) enum FileContent {
 pub(super) struct ArrivingFile {
     /// The content.
     pub(super) stream: FileStream,
-    /// A number that the other server cannot know.
+    /// A number that the other server cannot predict.
     pub(super) secret: u128,
 }
 

@@ -1,4 +1,5 @@
-//! Files that are passed on while they arrive: what the site gets, what is in memory, and files that are too large or break off.
+//! Files that are passed on while they arrive: what the site gets, what is in memory, and files that are too large
+//! or end early.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +29,7 @@ struct Between {
     size: u64,
     /// The length that the file's server states.
     stated: Option<u64>,
-    /// The number of bytes after which the file breaks off.
+    /// The number of bytes after which the file ends early.
     breaks_at: u64,
     /// The number of bytes of the file that were read.
     read: Arc<AtomicU64>,
