@@ -1,4 +1,5 @@
-//! Tools for APIs that no table lists: a site's own index of its REST API, requests to any of its routes, and its abilities.
+//! Tools for APIs that have no tools of their own: the index of a site's REST API, requests to any of its routes,
+//! and the site's abilities.
 //!
 //! The configuration decides which requests are allowed: routes by a list, changes by a switch.
 //!

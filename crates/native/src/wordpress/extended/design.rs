@@ -84,7 +84,8 @@ const SHAPE: &str = "id slug theme type source origin title.raw description stat
 const LINE: &str =
     "id slug theme type source title.raw description status wp_id has_theme_file is_custom area";
 
-/// Versions of templates have the template's ID; the ID of the version itself is `wp_id`.
+/// The shape of a list of versions of templates. Versions have the template's ID; the ID of the version itself is
+/// `wp_id`.
 const DRAFTS: Shape =
     Shape::List("versions", "wp_id id parent author date modified slug title.rendered description");
 const DRAFT: Shape =
@@ -171,8 +172,8 @@ pub(super) const STYLES: &[ToolRow] = rows! {
         get "/wp/v2/global-styles/{id}/revisions" => Shape::List("versions", "id parent author date modified settings styles");
 };
 
-/// A revision of styles has a parent, but the styles themselves have none. An older site returns the styles themselves at any path
-/// below theirs.
+/// The check that an answer is a revision of styles: a revision has a parent, but the styles themselves have none.
+/// An older site returns the styles themselves at any path below theirs.
 const OF_STYLES: &[Bind] = &[Bind {
     name: "parent",
     at: "/parent",
