@@ -150,7 +150,7 @@ fn damaged(error: ZipError) -> ArchiveError {
     ArchiveError::Damaged(error.to_string())
 }
 
-/// The bits of a Unix mode that tell the type of a file, and the values for plain files and folders.
+/// The bits of a Unix mode that contain the type of a file, and the values for plain files and folders.
 const TYPE_BITS: u32 = 0o170_000;
 const PLAIN: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;

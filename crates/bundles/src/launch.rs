@@ -114,7 +114,8 @@ impl Manifest {
         command
     }
 
-    /// The values of all settings that have one: those given, then the defaults.
+    /// Returns the values of all settings: the given value, or else the default. Settings with neither are left
+    /// out.
     fn settings(&self, host: &Host, values: &SettingValues) -> Result<SettingValues, LaunchError> {
         if let Some(name) = values.keys().find(|name| !self.settings.iter().any(|one| one.name == **name)) {
             let known: Vec<&str> = self.settings.iter().map(|setting| setting.name.as_str()).collect();

@@ -124,7 +124,8 @@ impl Manifest {
         std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ")
     }
 
-    /// The command for a manifest that names none: the entry point, and the program that runs entry points of its type.
+    /// Returns the command for a manifest without one: the program that runs entry points of this type, and the
+    /// entry point.
     pub(crate) fn usual_command(&self) -> (String, Vec<String>) {
         let entry = format!("${{__dirname}}/{}", self.entry_point);
         match self.program {

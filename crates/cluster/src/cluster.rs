@@ -116,10 +116,10 @@ impl Cluster {
         self.membership.waiting.notify_one();
     }
 
-    /// Looks up a session that this replica does not have in memory; `None` if the store does not know it.
+    /// Looks up a session that this replica does not have in memory; `None` if the store does not contain it.
     ///
     /// # Errors
-    /// Fails if the store does not answer at once.
+    /// Fails if the store does not answer in time.
     pub async fn session(&self, key: &SessionKey) -> Result<Option<SharedSession>, StoreError> {
         let Membership { store, keys, values, .. } = &*self.membership;
         let replies = store.run(sessions::look_up(keys, key).into(), READ).await?;

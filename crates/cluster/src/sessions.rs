@@ -185,7 +185,7 @@ pub(crate) fn look_up(keys: &StoreKeys, key: &SessionKey) -> [StoreCommand; 2] {
     [StoreCommand::new("GET").arg(keys.ended(&id)), StoreCommand::new("GET").arg(keys.session(&id))]
 }
 
-/// Reads a session from the replies to [`look_up`]; `None` if the store does not know the session.
+/// Reads a session from the replies to [`look_up`]; `None` if the store does not contain the session.
 pub(crate) fn found(
     keys: &StoreKeys,
     values: &SealedValues,

@@ -69,8 +69,8 @@ impl PageStream {
         drop(self.sender.try_send(bytes.freeze()));
     }
 
-    /// Returns true if somebody may still read the stream. Sends a comment to the browser, so that a lost connection is
-    /// noticed.
+    /// Returns true if somebody may still read the stream. Sends a comment to the browser to detect a lost
+    /// connection.
     pub(super) fn is_wanted(&self) -> bool {
         let is_open = || {
             let sessions = self.thread.now().gateway.process.admin.sessions.lock().is_open(

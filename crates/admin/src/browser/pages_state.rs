@@ -129,7 +129,7 @@ fn is_of(test: &RunningTest, owner: &Arc<str>) -> bool {
     Arc::ptr_eq(&test.owner, owner) || test.owner == *owner
 }
 
-/// Returns an id that nobody can guess.
+/// Returns an unguessable id.
 ///
 /// # Errors
 /// Fails if the operating system's random number generator fails.

@@ -278,7 +278,7 @@ pub(crate) async fn tools(
     Ok(tools.filter_map(|tool| serde_json::from_slice(&tool.text).ok()).collect())
 }
 
-/// Returns tools in the form that profiles use.
+/// Converts listed tools to the form that profiles use.
 pub(crate) fn known(tools: &[Value]) -> Vec<ListedTool> {
     let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
     let one = |tool: &Value| {

@@ -1,7 +1,8 @@
-//! Stdout and stderr: results go to stdout, everything else to stderr. Colours are used only if they are wanted.
+//! Stdout and stderr: results go to stdout, everything else to stderr. The use of colours depends on the options
+//! and on the terminal.
 //!
-//! On a terminal, control characters and invisible characters in texts from servers are shown as escapes, so that these
-//! texts can neither control the terminal nor hide anything.
+//! On a terminal, control characters and invisible characters in texts from servers are shown as escapes. These
+//! texts can therefore neither control the terminal nor hide anything.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -34,7 +35,7 @@ pub(crate) struct Console {
     pub(crate) out_is_terminal: bool,
     /// True if stderr is a terminal.
     pub(crate) err_is_terminal: bool,
-    /// The width of stdout in columns; `None` if stdout is not a terminal; then lines are not fitted to it.
+    /// The width of stdout in columns; `None` if stdout is not a terminal, and lines are therefore not wrapped.
     pub(crate) out_width: Option<usize>,
     /// The width of stderr in columns; `None` if stderr is not a terminal.
     pub(crate) err_width: Option<usize>,

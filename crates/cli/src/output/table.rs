@@ -34,7 +34,7 @@ impl Table {
         self.rows.push(TableRow { cells, is_dim });
     }
 
-    /// Returns the table in lines that fit `width` columns, if it is known.
+    /// Returns the table as lines of at most `width` columns, if the width is known.
     pub(crate) fn lines(&self, width: Option<usize>, paint: Paint) -> String {
         let widest = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.cells.get(column));

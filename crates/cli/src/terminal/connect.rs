@@ -79,10 +79,10 @@ pub(crate) async fn connect(
     try_to_connect(target, mask, wishes).await.map_err(|unconnected| unconnected.failure)
 }
 
-/// Does the same as [`connect`].
+/// Connects as [`connect`] does, with an error that also contains the server's challenge.
 ///
 /// # Errors
-/// Fails in the same cases, with the server's challenge.
+/// Fails in the same cases as [`connect`].
 pub(crate) async fn try_to_connect(
     target: &Target,
     mask: Mask,

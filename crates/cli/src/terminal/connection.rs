@@ -113,7 +113,7 @@ impl Connection {
         matches!(self.wire, Wire::Http(_))
     }
 
-    /// Returns a result of this era in the form of the newest era, so that all results are shown alike.
+    /// Converts a result of this era to the form of the newest era; all results are then shown alike.
     pub(crate) fn modern<'r>(&self, method: Method, result: &'r str) -> Cow<'r, str> {
         if !self.era().shapes.tool_result {
             return Cow::Borrowed(result);

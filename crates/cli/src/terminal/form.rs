@@ -159,10 +159,10 @@ impl Field {
         one_line(&text)
     }
 
-    /// Returns the meaning of a line.
+    /// Interprets a line that the user typed.
     ///
     /// # Errors
-    /// Returns the reason why the line is invalid, so that the caller can ask again.
+    /// Returns the reason why the line is invalid; the caller can then ask again.
     pub(super) fn read(&self, line: &str) -> Result<FieldInput, String> {
         if line.is_empty() {
             return match &self.default {

@@ -1,5 +1,5 @@
-//! The comments of a text, in YAML and in JSON, so that an edit can be refused if it loses one. This module must not know what is
-//! edited.
+//! Finds the comments of a text, in YAML and in JSON. An edit that loses a comment can then be refused. This module
+//! must not know what is edited.
 
 use std::ops::Range;
 

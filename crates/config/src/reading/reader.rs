@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
         self.within(key, |reader| reader.flag(&entry.value)).unwrap_or(default)
     }
 
-    /// One of a few words; case, `-` and `_` do not matter.
+    /// Reads one of a few words; case, `-` and `_` do not matter.
     pub(crate) fn word<T: Copy>(&mut self, node: &Node, words: &[(&str, T)]) -> Option<T> {
         let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
         let text = self.text(node, &list(&names))?;

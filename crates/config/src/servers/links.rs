@@ -243,7 +243,7 @@ pub(crate) fn read_http(
     Some(HttpLink { url: url?, transport, ..link })
 }
 
-/// The checksum of a bundle.
+/// Checks the form of a bundle's checksum.
 fn sha256(text: &Text) -> Result<(), check::Flaw> {
     let digits = text.expose();
     if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -255,7 +255,7 @@ fn sha256(text: &Text) -> Result<(), check::Flaw> {
     ))
 }
 
-/// The name of a setting of a bundle.
+/// Checks the name of a bundle's setting.
 fn setting(name: &str) -> Result<String, check::Flaw> {
     if name.is_empty() || name.len() > 200 || name.contains(char::is_control) {
         return Err(check::Flaw::new(

@@ -19,7 +19,7 @@ use gateway::process::Shard;
 /// The maximum number of tools to choose from.
 const MOST_TOOLS: usize = 500;
 
-/// Shows the form, and the answer if something was asked.
+/// Shows the form, and the answer if the form was submitted.
 pub(in super::super) async fn show(request: &PageRequest) -> PageResult {
     let (shard, query) = (&request.shard, &request.query);
     let config = request.standing();

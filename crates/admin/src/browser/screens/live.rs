@@ -21,7 +21,7 @@ const LATEST: u32 = 50;
 /// a person made.
 const MCP: [&str; 3] = ["initialize", "ping", "server/discover"];
 
-/// The events that an operator wants to see.
+/// An operator's filter for events.
 struct LiveFilter {
     q: ForeignText,
     kind: Option<LiveEventKind>,

@@ -1,7 +1,7 @@
 //! The first screen of `serve`: its addresses, its servers, and how to connect a client.
 //!
-//! This file is pure, so that the text can be tested as a whole. The text contains no secrets: values that may contain
-//! one are masked.
+//! This file is pure, which allows tests of the complete text. The text contains no secrets: values that may
+//! contain one are masked.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -72,7 +72,7 @@ impl Dialect {
         row
     }
 
-    /// The value of a column in the form of a configuration.
+    /// The value of a column, as a configuration would contain it.
     pub fn get(&self, column: &str) -> Option<Value> {
         Self::column(column).map(|column| (column.show)(self))
     }

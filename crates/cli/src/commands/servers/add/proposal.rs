@@ -25,7 +25,7 @@ pub(super) struct Proposal {
 }
 
 impl Proposal {
-    /// Prints everything that a person must know.
+    /// Prints the description of the server, its variables, and the warnings.
     ///
     /// # Errors
     /// Fails if the terminal is gone.

@@ -16,9 +16,9 @@ const LEAD: usize = 9;
 pub(super) enum Level {
     /// Nothing is wrong.
     Ok,
-    /// It works, but may not be what the user wants.
+    /// The subject works, but perhaps not as the user intends.
     Warning,
-    /// It does not work.
+    /// The subject does not work.
     Error,
 }
 

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Candidate {
     name: String,
     server: Server,
-    /// The time that the first answer may take.
+    /// The time limit for the first answer.
     start: Duration,
     /// The time limit for the whole check.
     limit: Duration,
