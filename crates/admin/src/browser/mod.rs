@@ -10,7 +10,7 @@
 //! | `page_request`, `page_reply`, `page_stream` | an operator's request; the answers; streams of events |
 //! | `pages_state` | what pages keep between requests: checks, runs of tools, self-tests |
 //! | `played_call`, `self_test` | a call that an operator makes; a test that watches a client's first requests |
-//! | `screens/` | one file for each page, which turns the gateway's state into the data that the crate `pages` shows |
+//! | `screens/` | one file for each page, which turns the gateway's state into the page's data |
 
 mod cookie;
 mod login;
